@@ -1,4 +1,5 @@
-// Translates the bytes that callees need to values over the caller's dims.
+// Computes the memory of calls; see call_memory.h. Translates the bytes of callees to values over
+// the caller's dims.
 #include "compiler/bytecode/call_memory.h"
 
 #include <algorithm>
@@ -11,12 +12,13 @@ using ValueIndex = ShapeProgram::ValueIndex;
 
 using Callees = std::set<FunctionIndex>;
 
+// The direct and indirect callees of each function.
 IndexedVector<FunctionIndex, Callees> callees_of_all(const Program& program) {
   IndexedVector<FunctionIndex, Callees> callees(program.functions.size());
   for (FunctionIndex f : callees.indices())
     for (const Step& step : program.functions[f].steps)
       if (step.callee()) callees[f].insert(*step.callee());
-  // Transitive closure of the call relation.
+  // The transitive closure, as a fixed point.
   for (bool has_grown = true; has_grown;) {
     has_grown = false;
     for (Callees& known : callees) {
@@ -31,7 +33,7 @@ IndexedVector<FunctionIndex, Callees> callees_of_all(const Program& program) {
 
 using ByPool = CallMemory::ByPool;
 
-// All memory that a function needs while it runs, as values of its shape program.
+// The sum of the memory of a function itself and of its calls, as values of its shape program.
 ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
   for (const auto& [pool, bytes] : calls) {
     auto [entry, is_new] = own.try_emplace(pool, bytes);
@@ -62,7 +64,8 @@ class CallMemoryFinder {
 
   void find(FunctionIndex f) {
     if (is_known_[f]) return;
-    // Set before the visit, so that recursive calls end. Their memory is reported as open.
+    // Set before the visit, so that find() terminates for recursive functions. add_call() reports
+    // the memory of a recursive call in CallMemory::open.
     is_known_[f] = true;
     const Function& function = program_.functions[f];
     const memory::LastSteps releases = memory::release_steps(function);
@@ -78,7 +81,8 @@ class CallMemoryFinder {
     memory_[f] = std::move(memory);
   }
 
-  // The bytes of call results that the function holds at a step, if the dims determine them.
+  // The bytes of call results that the function holds at step `at`, without results whose bytes
+  // depend on data.
   ByPool kept_at(FunctionIndex f, int64_t at, const memory::LastSteps& releases,
                  const IndexedVector<ValueId, bool>& is_output) {
     const Function& function = program_.functions[f];
@@ -117,7 +121,7 @@ class CallMemoryFinder {
       raise(f, memory.workspace, needed.workspace);
       raise(f, memory.results, needed.results);
     } else {
-      // What the function itself keeps is known in any case.
+      // The bytes that the function itself holds depend only on the inputs' dims.
       raise(f, memory.results, kept);
     }
     if (!is_known || !has_early_dims)
@@ -129,12 +133,14 @@ class CallMemoryFinder {
       memory.open.push_back(std::move(open));
   }
 
+  // True if the dims of the inputs determine the bytes.
   bool is_early(FunctionIndex f, const ByPool& bytes) const {
     return std::ranges::all_of(bytes, [&](const auto& entry) {
       return planned_[f].shapes.segment_of(entry.second.most) == SegmentIndex{0};
     });
   }
 
+  // Raises `most` to the maximum of `most` and `by`.
   void raise(FunctionIndex f, ByPool& most, const ByPool& by) {
     ShapeProgram& shapes = planned_[f].shapes;
     for (const auto& [pool, bytes] : by) {
@@ -154,8 +160,8 @@ class CallMemoryFinder {
     return total(std::move(own), memory_[f].workspace, planned_[f].shapes);
   }
 
-  // True if the function has later segments or values with their own storage, as listed by
-  // add_memory_by_data.
+  // True if the function has arenas in later segments, or storages whose allocation or size depends
+  // on data. These are the entries of add_memory_by_data() in emit.cpp.
   bool needs_by_data(FunctionIndex f) const {
     const Function& function = program_.functions[f];
     for (const memory::Arena& arena : planned_[f].plan.arenas)
@@ -199,7 +205,7 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
   const Value& value = function.values[result];
   if (value.storage == ValueStorage::kDynamic) return true;
   if (value.storage != ValueStorage::kOwn) return false;
-  if (value.is_list()) return false;  // all lists share one entry
+  if (value.is_list()) return false;  // the memory formulas have one entry for all lists
   return step.is<step::Launch, step::CallClosure, step::StringWork>() ||
          (step.is<step::Call>() && depends_on_data(function, value.bytes()));
 }

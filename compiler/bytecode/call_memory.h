@@ -1,5 +1,5 @@
-// Computes the memory that a function's calls need, in terms of the function's dims: the callees'
-// workspaces, and the results that the function keeps. One callee runs at a time.
+// Computes the memory that a function's calls need, as formulas over the function's dims: the
+// workspaces of the callees, and the results that the function holds. One callee runs at a time.
 #pragma once
 
 #include <map>
@@ -13,28 +13,29 @@ namespace scopevm::compiler::bytecode {
 // A number of bytes in one pool, as values of the function's shape program.
 struct CallBytes {
   ShapeProgram::ValueIndex most;         // peak over the calls
-  ShapeProgram::ValueIndex lower_bound;  // lower bound of the peak over all plans of the callees
+  ShapeProgram::ValueIndex lower_bound;  // lower bound of that peak for any plans of the callees
 };
 
 struct CallMemory {
   using ByPool = std::map<PoolIndex, CallBytes>;
   ByPool workspace;
-  // Bytes kept or allocated during the calls, except results that the function returns.
+  // Call results that the function or its callees hold, except those that the function returns.
   ByPool results;
-  // A requirement that the dims do not determine, and the reason: recursion, or data-dependent
+  // Memory that the dims of the inputs do not determine, because of recursion or data-dependent
   // sizes.
   struct Open {
-    std::string what;
+    std::string what;  // name of the entry in the memory formulas: "calls of f", "closures"
     bool is_recursive = false;
   };
   std::vector<Open> open;
 };
 
-// Adds the values to the functions' shape programs.
+// The memory of the calls of each function. Adds the formulas to the shape programs in `planned`.
 IndexedVector<FunctionIndex, CallMemory> memory_of_calls(const Program& program,
                                                          PlannedFunctions& planned);
 
-// True if the step allocates storage for `result` and the data decides whether it does or how much.
+// True if the step allocates storage for `result`, and data determines whether it does so or the
+// size of the storage.
 bool is_made_by_data(const Function& function, const Step& step, ValueId result);
 
 // True if `bytes` depends on a runtime-defined symbol.

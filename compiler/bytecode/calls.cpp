@@ -1,6 +1,6 @@
 // Emits calls and closures; see code_emitter.h. A callee reads the dims of an argument from its
-// register. A view shares the register of the viewed value, so it is passed in a separate register
-// with the dims of the view.
+// register. A view shares the register of the viewed value, so with_own_dims() makes a separate
+// register with the dims of the view.
 #include <span>
 #include <utility>
 

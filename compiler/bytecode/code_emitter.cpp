@@ -1,4 +1,4 @@
-// Assigns values to registers and emits launches; see code_emitter.h.
+// Assigns registers to values, and emits launches and copies; see code_emitter.h.
 #include <algorithm>
 #include <utility>
 
@@ -11,10 +11,11 @@ using isa::Int;
 using isa::RegisterIndex;
 namespace op = isa::op;
 
-constexpr SegmentIndex kEntry{0};
+constexpr SegmentIndex kEntry{0};  // the segment that begins at the function's entry
 
-// The step after which an arena may be released: the last step that uses it or, if that is inside a
-// branch or loop that began after the arena's segment, the end of that branch or loop.
+// The step after which an arena may be released: the last step that uses it. If that step is in a
+// branch or loop that begins after the arena's segment, the end of the branch or loop. If the
+// branch or loop in which the segment begins ends first, the last step before its end.
 int64_t end_of_arena(const Function& function, const memory::Plan& plan,
                      const memory::Arena& arena) {
   int64_t last = -1;
@@ -53,13 +54,15 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
   const memory::LastSteps last_uses = memory::last_uses(function);
   const memory::LastSteps releases = memory::release_steps(function);
   for (ValueId id : function.values.indices()) {
-    // A register that holds a reference must be released on every path, at the end of the branches.
-    // Other registers are only renumbered, so they are free after the last use in program order.
+    // A register that references a storage must be released on every path, at the end of the
+    // branches. The release of another register emits no instruction, so it is free after the last
+    // use in program order.
     const std::optional<int64_t> last = holds_reference(id) ? releases[id] : last_uses[id];
     if (last && *last < static_cast<int64_t>(function.steps.size())) dying_[*last].push_back(id);
   }
   for (size_t step = 0; step < function.steps.size(); ++step)
-    for (ValueId result : function.steps[step].results)  // unused results
+    for (ValueId result : function.steps[step].results)
+      // An unused result is dead after the step that writes it.
       if (!last_uses[memory::root_of(function, result)]) dying_[step].push_back(result);
   for (ArenaIndex arena : plan_.arenas.indices())
     if (plan_.arenas[arena].segment != kEntry)
@@ -117,7 +120,8 @@ RegisterIndex CodeEmitter::register_of(ValueId id) {
   const ValueId shown = shown_in(id);
   const Value& value = function_.values[shown];
   std::optional<RegisterIndex>& reg = registers_[shown];
-  // Loaded at its first use. load_constants_of_region() has loaded those of branches and loops.
+  // A constant is loaded at its first use. load_constants_of_region() has already loaded those that
+  // branches and loops use.
   if (!reg && value.origin == ValueOrigin::kConstant) {
     reg = take_register();
     encoder_.emit(op::load_const{.dst = *reg, .constant = *value.constant});
@@ -136,8 +140,8 @@ bool CodeEmitter::holds_reference(ValueId root) const {
 
 void CodeEmitter::release(ValueId id) {
   const ValueId root = memory::root_of(function_, id);
-  // Results are read by `ret`, and inputs belong to the caller. A value without a register was
-  // never used.
+  // `ret` reads the results, and the caller owns the inputs. A value without a register was never
+  // used.
   if (is_output_[root] || function_.values[id].origin == ValueOrigin::kInput || !registers_[id])
     return;
   if (holds_reference(root)) encoder_.emit(op::kill{.value = *registers_[id]});
@@ -169,8 +173,8 @@ void CodeEmitter::emit_arenas(SegmentIndex segment) {
   for (ArenaIndex i : plan_.arenas.indices()) {
     const memory::Arena& arena = plan_.arenas[i];
     if (arena.segment != segment) continue;
-    // A segment in a loop begins in each iteration; it allocates to the same register again, which
-    // releases the old storage.
+    // A segment in a loop begins in each iteration. It then allocates to the same register, which
+    // releases the storage of the previous iteration.
     if (!arenas_[i]) arenas_[i] = take_register();
     emit_storage(*arenas_[i], arena.pool, int_operand(arena.height));
   }
@@ -225,15 +229,15 @@ void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
   auto next = [&] { return is_output_[id] ? new_register() : take_register(); };
   storages_[id] = next();
   registers_[id] = next();
-  // A dynamically sized accumulator starts empty and gets its tensor after the loop
-  // (finish_accumulators()).
+  // A dynamically sized accumulator starts empty. finish_accumulators() makes its tensor after the
+  // loop.
   const bool is_dynamic = value.storage == ValueStorage::kDynamic;
   emit_storage(*storages_[id], pool, is_dynamic ? Int::immediate(0) : int_operand(value.bytes()));
   if (!is_dynamic) emit_tensor(*registers_[id], *storages_[id], shapes_.constant(0), value);
 }
 
-// Emits a part again for each step that uses it: its offset may change, and its first use may be in
-// a branch or an iteration that is not executed.
+// Makes the tensor of a part. Each step that uses the part makes it again: its offset may change,
+// and an earlier use may be in a branch or loop that is not executed.
 void CodeEmitter::make_part(ValueId id) {
   const Value& value = function_.values[id];
   const ValueId root = memory::root_of(function_, id);
@@ -293,7 +297,7 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   }
   const std::vector<RegisterIndex> temporaries = emit_temporaries(index);
   buffers.insert(buffers.end(), temporaries.begin(), temporaries.end());
-  // All registers have been allocated, so the next word is that of the step's own instruction.
+  // No operand needs another instruction, so the next word begins the instruction of the step.
   code_.sources.push_back({encoder_.size(), step.name});
   if (step.is<step::Copy>())
     emit_copy(step.results[0], step.operands[0]);
@@ -325,7 +329,7 @@ void CodeEmitter::emit_copy(ValueId to, ValueId from) {
     const ValueId root = memory::root_of(function_, id);
     const Value& value = function_.values[root];
     if (storages_[root]) return own_pool(root);
-    // A caller's tensor is in the pool that the function declares for its parameter.
+    // An input is in the pool that the function declares for the parameter.
     return value.origin == ValueOrigin::kInput ? memory::result_pool(machine_, value)
                                                : value.place.pool;
   };
@@ -338,7 +342,7 @@ void CodeEmitter::emit_launch(const step::Launch& launch,
                               const std::vector<RegisterIndex>& buffers) {
   std::vector<ValueIndex> params;
   for (DimExpr param : launch.params) params.push_back(shapes_.value(param));
-  // A kernel reads its params from consecutive slots.
+  // A kernel reads its parameters from consecutive slots.
   const SlotIndex block = params.empty() ? SlotIndex{0} : shapes_.block_of(params);
   encoder_.emit(op::launch{.kernel = launch.kernel,
                            .params = block,
@@ -352,15 +356,15 @@ void CodeEmitter::emit_return() {
   for (ValueId output : function_.outputs) {
     const Value& value = function_.values[output];
     RegisterIndex reg = register_of(output);
-    // A view shares its source's register, which has the source's dims; the caller must get those
-    // of the view.
+    // A view shares the register of its source, which has the dims of the source. The caller needs
+    // the dims of the view.
     if (value.origin == ValueOrigin::kView && !value.is_list()) {
       const RegisterIndex view = new_register();
       emit_view(view, reg, value);
       reg = view;
     }
     results.push_back(reg);
-    // The size of a list is known only at run time.
+    // The size of a list is known only at run time; its entry is 0.
     DimExpr bytes = value.is_list() ? DimExpr(0) : value.bytes();
     code_.result_bytes_slots.push_back(shapes_.slot_of(shapes_.value(bytes)));
   }

@@ -1,12 +1,12 @@
 // CodeEmitter: translates one function's steps to instruction words. Private to compiler/bytecode.
-//   code_emitter.cpp     values in registers, launches
-//   control.cpp  branches, loops, and the segments that begin in them
-//   calls.cpp    calls of functions and closures
-//   lists.cpp    operations on lists
+//   code_emitter.cpp  registers, storages, launches, copies
+//   control.cpp       branches, loops, and the segments that begin in them
+//   calls.cpp         calls of functions and closures
+//   lists.cpp         operations on lists
 //
 // The planned tensors of a segment are views of one storage in each pool. Each result has its own
-// storage. A register is reused after its value is dead, except the register of a result: the VM
-// can replace its storage with a caller's buffer.
+// storage. A register is reused after its value is dead. The register of a result is never reused,
+// because the VM can replace its storage by a buffer of the caller.
 #pragma once
 
 #include <map>
@@ -37,11 +37,13 @@ class CodeEmitter {
   // --- Registers. ---
   // A register that is never reused.
   Register new_register() { return {register_count_++}; }
+  // A register from the free list, or else a new one.
   Register take_register();
-  // Releases the storage that the register owns, if any, and returns the register to the free list.
+  // Returns the register to the free list and empties `reg`. If owns_memory, emits the release of
+  // the register's storage first.
   void free_register(std::optional<Register>& reg, bool owns_memory);
   void release(ValueId root);
-  // The value whose register holds `id`: a view without an offset shares its source's register.
+  // The value whose register `id` uses: a view without an offset shares the register of its source.
   ValueId shown_in(ValueId id) const;
   Register register_of(ValueId id);
   void release_dead(int64_t at);
@@ -63,7 +65,7 @@ class CodeEmitter {
   PoolIndex host_pool(std::string_view scope) const {
     return *machine_.find_pool(machine_.host_device(), scope);
   }
-  // The pool of a value's own storage: the heap if the value outlives the call.
+  // The pool of a value's own storage. For a result of the function, this is result_pool().
   PoolIndex own_pool(ValueId id) const;
 
   // --- Steps. ---
@@ -129,10 +131,10 @@ class CodeEmitter {
   IndexedVector<ArenaIndex, std::optional<Register>> arenas_;
   std::vector<ValueId> parts_;     // of the current step
   std::vector<Register> views_;    // of the current step
-  std::map<int64_t, OpenIf> ifs_;  // by step
+  std::map<int64_t, OpenIf> ifs_;  // by the index of the step that opens the branch
   std::map<int64_t, OpenLoop> loops_;
   std::vector<Register> free_;
-  int depth_ = 0;
+  int depth_ = 0;  // nesting of open branches and loops
   uint32_t register_count_ = 0;
   isa::Encoder encoder_;
   Code code_;

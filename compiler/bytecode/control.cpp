@@ -1,4 +1,5 @@
-// Emits branches, loops, and the segments that begin in them; see code_emitter.h.
+// Emits branches, loops, and the segments that begin in them; see code_emitter.h. Below, c is the
+// slot of a condition, and i the slot of the number of finished iterations.
 //
 //   if:    load_element c; branch c        loop:  set_slot i, 0; jump check
 //          ... then ...                    body:  load_dim ...; shape_function; ...
@@ -14,7 +15,7 @@ using isa::RegisterIndex;
 namespace op = isa::op;
 
 void CodeEmitter::emit_control(const Step& step, int64_t index) {
-  // Only for the outermost region, which contains the inner ones.
+  // The outermost branch or loop includes the constants of those inside it.
   if (step.is<step::If, step::Loop>() && depth_++ == 0) load_constants_of_region(index);
   if (step.is<step::EndIf, step::EndLoop>()) --depth_;
   if (step.is<step::Read>()) return begin_segment(step);
@@ -55,8 +56,8 @@ void CodeEmitter::emit_move(RegisterIndex to, RegisterIndex from) {
   encoder_.emit(op::move{.dst = to, .from = from});
 }
 
-// Loads the region's constants before the region. A constant loaded inside one branch or iteration
-// would be missing in the others.
+// Loads the constants of a branch or loop before it. A constant that is loaded inside would not be
+// loaded on other paths.
 void CodeEmitter::load_constants_of_region(int64_t begin) {
   int depth = 0;
   for (size_t i = static_cast<size_t>(begin); i < function_.steps.size(); ++i) {
@@ -75,7 +76,7 @@ void CodeEmitter::begin_segment(const Step& step) {
   if (!step.segment) return;
   const SegmentIndex segment = *step.segment;
   emit_symbols(step);
-  // A segment without symbols and checks has no slots to compute and no arena of its own.
+  // A segment without symbols and checks has no slots to compute and no arenas.
   const bool has_work =
       !function_.segments[segment].symbols.empty() || !shapes_.conditions_of(segment).empty();
   if (!has_work) return;
@@ -86,7 +87,7 @@ void CodeEmitter::begin_segment(const Step& step) {
   emit_arenas(segment);
 }
 
-// Stores the values of the segment's symbols in their slots.
+// Emits instructions that store the values of the segment's symbols in their slots.
 void CodeEmitter::emit_symbols(const Step& step) {
   const std::vector<RuntimeSymbol>& symbols = function_.segments[*step.segment].symbols;
   const std::vector<SlotIndex>& slots = shapes_.symbol_slots(*step.segment);
@@ -94,7 +95,7 @@ void CodeEmitter::emit_symbols(const Step& step) {
   for (size_t i = 0; i < symbols.size(); ++i) {
     const RuntimeSymbol& symbol = symbols[i];
     const SlotIndex slot = slots[i];
-    if (slot == last) continue;  // another symbol of the same value
+    if (slot == last) continue;  // the previous symbol is derived from the same value
     last = slot;
     const Int index = Int::immediate(symbol.index);
     if (symbol.source == RuntimeSymbol::Source::kCount) {
@@ -119,7 +120,7 @@ Int CodeEmitter::condition_slot(ValueId condition) {
   const SlotIndex slot = shapes_.new_slot();
   encoder_.emit(
       op::load_element{.dst = slot, .of = register_of(condition), .index = Int::immediate(0)});
-  release_parts();  // before the branch, so that both targets start without parts
+  release_parts();  // before the branch, so that the parts are released on both paths
   return Int::slot(slot);
 }
 
@@ -166,7 +167,8 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
     if (symbols[i].source == RuntimeSymbol::Source::kCount)
       open.count_slot = shapes_.symbol_slots(*step.segment)[i];
   encoder_.emit(op::set_slot{.dst = open.count_slot, .value = Int::immediate(0)});
-  // The check is at the end of the loop: one branch per iteration.
+  // The trip count is checked at the end of the loop, so that an iteration needs only one branch
+  // for it.
   encoder_.emit(op::jump{.to = isa::Encoder::target(open.check)});
   encoder_.bind(open.body);
   loops_.emplace(index, open);
@@ -176,7 +178,8 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
 void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
   const OpenLoop& open = loops_.at(end.begin);
   const Step& loop = function_.steps[end.begin];
-  // Before the condition, so that the count is that of executed iterations on both exits.
+  // Incremented before the condition is tested, so that the count is correct at both exits of the
+  // loop.
   encoder_.emit(op::add_slot{.dst = open.count_slot, .by = Int::immediate(1)});
   if (end.has_condition) {
     Int condition = condition_slot(step.operands[0]);
@@ -194,7 +197,8 @@ void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
   finish_accumulators(loop);
 }
 
-// Makes a tensor of a dynamically sized accumulator, whose size is now known.
+// Makes the tensors of the dynamically sized accumulators of a loop. Their sizes are known after
+// it.
 void CodeEmitter::finish_accumulators(const Step& loop) {
   for (ValueId result : loop.results) {
     const Value& value = function_.values[result];

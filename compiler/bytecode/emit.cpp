@@ -24,7 +24,8 @@ format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
   return decl;
 }
 
-// Adds the arenas of later segments, and the values with their own storage.
+// Adds entries for memory that depends on data: the arenas of later segments, values for which
+// is_made_by_data() holds, and one entry for all lists.
 void add_memory_by_data(const Machine& machine, const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
@@ -54,8 +55,8 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
   decl.memory.push_back({lists, "lists", false, none, none, "list lengths and elements", true});
 }
 
-// The plan sizes string tensors by their ids; the size of the characters is data-dependent. A
-// function may reach string tensors through the functions that it calls.
+// Adds an entry for the contents of strings if any function of the program has string tensors.
+// Memory plans include only the string ids.
 void add_strings(const Program& program, ShapeProgram& shapes, format::FunctionDecl& decl) {
   const auto is_string = [](const Value& value) { return value.dtype == DType::kStr; };
   const auto has_strings = [&](const Function& f) {
@@ -67,8 +68,8 @@ void add_strings(const Program& program, ShapeProgram& shapes, format::FunctionD
   decl.memory.push_back({pool, "strings", false, none, none, "string data of the call", true});
 }
 
-// The pools from which a call may allocate an undeclared amount: the standard pools of all devices,
-// and every other pool in which a function has planned values.
+// The pools in which a call may need memory that its function does not determine: the workspace and
+// global pools of all devices, and every other pool of a value or temporary.
 std::vector<PoolIndex> pools_of_calls(const Program& program) {
   const Machine& machine = program.machine;
   std::vector<PoolIndex> pools;
@@ -92,7 +93,7 @@ std::vector<PoolIndex> pools_of_calls(const Program& program) {
 void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
   auto add = [&](PoolIndex pool, const char* what, const CallBytes& bytes) {
-    // Callees without a workspace need no entry.
+    // An entry of 0 bytes is omitted.
     if (shapes.constant_of(bytes.most) == 0) return;
     decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
                            shapes.slot_of(bytes.lower_bound).value, "", false});
@@ -107,7 +108,7 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
     }
 }
 
-// Sets the formula of each entry without one to that of its slot.
+// Sets the missing formulas of entries. The formula of an entry is that of its slot.
 void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
   std::vector<format::MemoryDecl*> entries;
   std::vector<ShapeProgram::ValueIndex> values;
@@ -116,7 +117,7 @@ void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
     entries.push_back(&entry);
     values.push_back(*shapes.stores()[SlotIndex{entry.bytes_slot}]);
   }
-  // All formulas of a function together, so that they share definitions of common parts.
+  // One call for all formulas of a function, so that they share the definitions of common parts.
   FormulaText text = formula_text(shapes.formulas(values));
   for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
   decl.definitions = std::move(text.definitions);
@@ -166,8 +167,8 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
   SCOPEVM_ASSIGN_OR_RETURN(Code code,
                            emit_code(machine, function, planned, shape_functions, messages));
-  // After the code: emitting code and memory adds slots to the shape program, and slot_count below
-  // must include all of them.
+  // The code and the memory entries add slots to the shape program, so slot_count is read after
+  // both.
   add_memory(program, function, planned, calls, code, decl);
   add_strings(program, planned.shapes, decl);
   add_formulas(planned.shapes, decl);
@@ -183,14 +184,15 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
   format::ShapeFunctionDecl decl;
   decl.symbol = shape_symbol(function, segment);
   decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
-  // Later segments read dims and symbols from slots that the earlier ones have written.
+  // Only the first segment has inputs. Later segments read slots that earlier segments have
+  // written.
   decl.dim_count = segment.value == 0 ? shapes.dim_count() : 0;
   for (const ShapeProgram::Condition* condition : shapes.conditions_of(segment)) {
     auto& check = decl.checks.emplace_back();
     check = {condition->message, condition->lhs_slot.value, condition->rhs_slot.value, {}};
     for (SlotIndex slot : condition->more_slots) check.more_slots.push_back(slot.value);
   }
-  // The index after the last condition denotes an overflow in the shape function.
+  // The check after the last condition reports an overflow in the shape function.
   decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
   return decl;
 }
@@ -198,7 +200,7 @@ format::ShapeFunctionDecl shape_function_decl(const Function& function, const Sh
 }  // namespace
 
 std::string shape_symbol(const Function& function, SegmentIndex segment) {
-  // Names of functions have no dots.
+  // No function name ends in a dot and a number, so the symbols are distinct.
   return "shape_" + function.name + (segment.value == 0 ? "" : "." + std::to_string(segment.value));
 }
 
@@ -219,7 +221,7 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
             .bytes_per_second = pool.bytes_per_second.value_or(0),
             .latency_seconds = pool.latency_seconds.value_or(0),
             .alignment = static_cast<uint32_t>(pool.alignment)};
-    // The first device is the pool's own.
+    // The first device is the owner of the pool.
     for (DeviceIndex device : pool.reached | std::views::drop(1))
       decl.shared_with.push_back(device.value);
     if (pool.pinned_for) decl.pinned_for = static_cast<int32_t>(pool.pinned_for->value);

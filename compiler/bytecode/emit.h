@@ -1,10 +1,10 @@
 // The last pipeline stage: encodes a planned program as module contents.
-//   code_emitter.cpp         one function's steps -> instruction words
-//   control.cpp      branches and loops
-//   calls.cpp        calls
-//   lists.cpp        operations on lists
-//   call_memory.cpp  memory of callees, in the caller's dims
-//   emit.cpp         tables: signatures, memory formulas, shape functions, constants
+//   code_emitter.cpp  one function's steps -> instruction words
+//   control.cpp       branches and loops
+//   calls.cpp         calls
+//   lists.cpp         operations on lists
+//   call_memory.cpp   memory of callees, in the caller's dims
+//   emit.cpp          tables: signatures, memory formulas, shape functions, constants
 #pragma once
 
 #include <string>
@@ -24,25 +24,25 @@ struct PlannedFunction {
   memory::Plan plan;
 };
 
-// Instruction words of a function. Adds the slots that they name to `planned.shapes`. Errors:
-// kUnsupported if an instruction is too long.
+// The instructions of a function.
 struct Code {
   std::vector<uint32_t> words;
   std::vector<format::SourceDecl> sources;
   uint32_t register_count = 0;
   std::vector<SlotIndex> result_bytes_slots;  // by output
 };
-// `shape_functions` is the index of the first segment's shape function; those of later segments
-// follow it. Appends the messages that the function's instructions refer to.
+// Translates the steps of a planned function. `shape_functions` is the index of the shape function
+// of segment 0; those of later segments follow it. Adds the slots that the instructions use to
+// `planned.shapes`, and appends the messages of assertions to `messages`. Errors: kUnsupported if
+// an instruction is too long.
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
                        isa::ShapeFunctionIndex shape_functions, std::vector<std::string>& messages);
 
-// Indexed by function of the program.
 using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 
-// Emits everything except the images. The caller adds them after it has compiled the shape
-// functions. Afterwards `planned` holds the shape programs with every slot that the code names. The
-// symbol of a segment's shape function is shape_symbol(function, segment).
+// Emits everything except the images, which contain the shape functions. Adds the slots that the
+// code uses to the shape programs in `planned`, so the caller must compile the shape functions
+// afterwards, under the symbols that shape_symbol() returns.
 Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
 
 // The symbol of a segment's shape function: "shape_main", "shape_main.1".

@@ -1,7 +1,7 @@
 // Emits operations on lists; see code_emitter.h.
 //
-// A step that modifies a list takes over the operand's register if that list has no later use. The
-// register then holds the only reference, and the VM modifies the list in place. Otherwise the VM
+// A step that modifies a list takes over the operand's register if the operand has no later use.
+// The VM modifies a list in place if the register holds the only reference to it; otherwise it
 // copies the list first.
 #include <algorithm>
 #include <set>
@@ -75,8 +75,9 @@ void CodeEmitter::emit_list_erase(const Step& step, DimExpr at, int64_t index) {
       op::list_erase{.list = *registers_[step.results[0]], .from = list_pool(), .index = position});
 }
 
-// The register of a value, with the value's own dims. List operations and callees read dims from
-// the register, so a view that shares another value's register gets its own until release_views.
+// A register that holds the value with its own dims. List operations and callees read dims from the
+// register. A view, which shares the register of another value, therefore gets a separate register
+// until release_views() is called.
 RegisterIndex CodeEmitter::with_own_dims(ValueId id) {
   const Value& value = function_.values[id];
   const RegisterIndex reg = register_of(id);
@@ -99,7 +100,7 @@ void CodeEmitter::release_views() {
 void CodeEmitter::take_list(const Step& step, int64_t index) {
   const ValueId from = memory::root_of(function_, step.operands[0]);
   const RegisterIndex source = register_of(from);
-  // The caller owns the lists that it passes.
+  // The caller owns the input lists.
   const bool is_ours = function_.values[from].origin != ValueOrigin::kInput;
   if (is_ours && std::ranges::find(dying_[index], from) != dying_[index].end()) {
     registers_[step.results[0]] = std::exchange(registers_[from], std::nullopt);
@@ -107,15 +108,15 @@ void CodeEmitter::take_list(const Step& step, int64_t index) {
   }
   const RegisterIndex to = take_register();
   registers_[step.results[0]] = to;
-  // Both registers reference one list, so the VM copies it at the next change, unless the kill
-  // below leaves one reference.
+  // Both registers reference the list, so the VM copies it when one is modified. The kill below
+  // releases one reference if the operand is dead on every path.
   emit_move(to, source);
   if (is_ours && is_dead_after(from, index)) encoder_.emit(op::kill{.value = source});
 }
 
 // The possible successors of a step.
 std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
-  // The next mark that closes the block opened by the step at `begin`.
+  // The next step that closes or continues the branch or loop that the step at `begin` opens.
   auto close_of = [&](int64_t begin) {
     auto close = std::find_if(function_.steps.begin() + at + 1, function_.steps.end(),
                               [&](const Step& step) { return step.begin() == begin; });
@@ -129,8 +130,8 @@ std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
   return {at + 1};
 }
 
-// True if, on every path from the step, the value is rewritten before it is read or is not read
-// again. A depth-first search of the control flow.
+// True if no path from the step at `at` reads the value before it is written again. Searches the
+// control flow depth first.
 bool CodeEmitter::is_dead_after(ValueId root, int64_t at) const {
   auto is_among = [&](const std::vector<ValueId>& values) {
     return std::ranges::any_of(values,

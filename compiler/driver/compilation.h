@@ -1,8 +1,8 @@
-// Compilation: the state of one compilation and its pipeline stages. run() executes all of them;
-// the explain functions execute those that they need.
+// Compilation: the state of one compilation and its pipeline stages. run() executes all stages; the
+// explain functions execute the stages that they need.
 //
-// Each stage processes all functions before the next stage begins: main, and its variants, which
-// are compiled with narrower bounds of the dims. All functions share kernels and constants.
+// Each stage processes main and all its variants before the next stage begins. They share kernels
+// and constants.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,8 @@ namespace scopevm::compiler {
 
 class Compilation {
  public:
-  // `options` and `backends` must outlive the object. Call one of the three functions below, once.
+  // `options` and `backends` must outlive the object. Only one of the three functions below can be
+  // called, and only once.
   explicit Compilation(const CompileOptions& options,
                        const codegen::Backends& backends = codegen::built_in_backends())
       : options_(options), backends_(backends) {}
@@ -43,6 +44,7 @@ class Compilation {
 
  private:
   Status check_options() const;
+  // Ends the current stage and starts to measure `stage`.
   void begin(std::string_view stage, int64_t done = 0, int64_t total = 0);
   void end();
   bool wants(std::string_view stage) const { return options_.dump && options_.dump_after == stage; }
@@ -80,7 +82,7 @@ class Compilation {
 
   Machine machine_ = Machine::host();
   std::vector<placement::Rule> rules_;
-  std::vector<std::shared_ptr<PlacementRun>> placements_;  // by graph
+  std::vector<std::shared_ptr<PlacementRun>> placements_;  // by index of `graphs_`
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one per function, main first

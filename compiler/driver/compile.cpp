@@ -1,4 +1,4 @@
-// compile(): runs the pipeline stages in order. The result of each stage can be dumped under its
+// compile(): runs the pipeline stages in order, and dumps the result of the stage that the options
 // name.
 #include "compiler/driver/compilation.h"
 
@@ -65,7 +65,7 @@ void Compilation::begin(std::string_view stage, int64_t done, int64_t total) {
   if (options_.progress) options_.progress(stage, done, total);
 }
 
-// A stage that runs once per function or target has one entry with the total time.
+// Adds the time of the current stage to its entry. A stage that runs several times has one entry.
 void Compilation::end() {
   if (stage_.empty()) return;
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
@@ -83,7 +83,7 @@ void Compilation::end() {
 
 void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
   if (!wants(stage)) return;
-  // Elides the elements of large constants, since weights would dominate the output.
+  // Elides the elements of large constants, which would dominate the output.
   constexpr int64_t kLargestPrinted = 16;
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -94,7 +94,7 @@ void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
 }
 
 Status Compilation::import(const std::vector<Variant>& variants) {
-  // Read once, imported once for main and for each variant.
+  // The file is read once. It is imported once for main, and once for each variant.
   frontend::ModelFile file(options_.model_path);
   SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options_.dims));
   for (const Variant& variant : variants)
@@ -106,7 +106,7 @@ Status Compilation::import(const std::vector<Variant>& variants) {
 Status Compilation::import_function(frontend::ModelFile& file, const std::string& name,
                                     const std::map<std::string, DimBound>& dims) {
   SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule graph, file.import({dims}, *context_));
-  // All functions end up in one program, so their names must differ.
+  // One program contains all functions, so their names must differ.
   if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
   dump("frontend", *graph);
   functions_.push_back({*graph, name, dims});
@@ -130,8 +130,8 @@ Status Compilation::run_pass_stages() {
   for (size_t i = 0; i < graphs_.size(); ++i) {
     auto run = std::make_shared<PlacementRun>();
     run->machine = machine_;
-    // The file name and the strings of the rules only serve the crash reproducer. They must not be
-    // loaded: the machine description may not be a file.
+    // The crash reproducer prints the file name and the rules as pass options. PlacementRun::load()
+    // must not read the machine again, because the description may not be in a file.
     if (!options_.machine_json.empty()) run->machine_file = options_.machine_name;
     run->rules = rules_;
     run->rule_strings = options_.places;
@@ -143,7 +143,7 @@ Status Compilation::run_pass_stages() {
     for (size_t i = 0; i < graphs_.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
   }
   for (size_t i = 0; i < rules_.size(); ++i)
-    // A rule may match an op that only one variant still has after simplification.
+    // Simplification may remove the matched op from some variants, so a match in one is enough.
     if (std::ranges::none_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
       output_.warnings.push_back("--place " + rules_[i].text + ": rule matches no op or value");
   return {};
@@ -171,8 +171,8 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
     const std::string reproducer = options_.reproducer_path.empty()
                                        ? ""
                                        : "; graph and passes are in " + options_.reproducer_path;
-    // An invalid placement is an error of the user, with its own code; any other failed pass is a
-    // defect of the compiler.
+    // An invalid placement is a user error with its own status code. Any other failure of a pass is
+    // a defect of the compiler.
     if (placement.ok())
       return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics + reproducer);
     return Status(placement.code(), std::string(placement.message()) + reproducer);
@@ -181,7 +181,7 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
   return {};
 }
 
-// Kernels are generated once per target. The Program must be identical for all targets.
+// Lowers the graphs once per target (a round). The Program must be identical for all targets.
 Status Compilation::lower_for_targets() {
   SCOPEVM_ASSIGN_OR_RETURN(kernels_, codegen::KernelModules::create(*context_, backends_, machine_,
                                                                     options_.target_cpus));
@@ -208,7 +208,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
                             const std::map<std::string, int64_t>& symbols) {
   for (const memory::Arena& arena : plan.arenas) {
     if (arena.segment > SegmentIndex{0}) continue;
-    // The workspace pool of a machine with one device is printed without a name.
+    // On a machine with one device, the workspace pool is printed without its name.
     if (machine_.devices.size() > 1 ||
         arena.pool != machine_.workspace_pool(machine_.host_device())) {
       dump("memory", "# " + machine_.pool_name(arena.pool) + "\n");
@@ -226,7 +226,7 @@ Result<std::vector<memory::SpillReport>> Compilation::choose_pools() {
 Status Compilation::plan() {
   begin("memory");
   SCOPEVM_RETURN_IF_ERROR(choose_pools().status());
-  // Renumbers devices and pools, so machine_ must follow before offsets are planned.
+  // Renumbers devices and pools, so machine_ must be updated before offsets are planned.
   memory::remove_unused_devices(program_);
   machine_ = program_.machine;
   for (const Function& function : program_.functions) {

@@ -1,5 +1,5 @@
-// The MLIR context of a compilation, with every dialect that a stage creates already loaded:
-// kernels are lowered by several threads, and loading a dialect then would race.
+// The MLIR context of a compilation. All dialects are loaded in advance, because several threads
+// lower kernels, and loading a dialect during that would be a data race.
 #pragma once
 
 #include <memory>

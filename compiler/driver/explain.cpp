@@ -1,6 +1,6 @@
-// explain_shapes() and explain_copies(). Shapes and symbols are those of the imported graph, node
-// by node as in the model. Checks are those of the shape program, after simplification has removed
-// the checks that it proves.
+// explain_shapes() and explain_copies(). Shapes and symbols are those of the imported graph, whose
+// nodes are those of the model. Checks are those of the shape program, without the checks that the
+// compiler has proved.
 #include <set>
 
 #include "compiler/driver/compilation.h"
@@ -106,8 +106,8 @@ class GraphReader {
   int depth_ = 0;
 };
 
-// Each value of a shape program as an expression: a symbol, or the input dim if that dim is
-// checked.
+// Each value of a shape program as an expression over symbols and input dims. An input dim that
+// binds a symbol is the symbol; any other input dim is named after the input and its axis.
 IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& function,
                                                              const ShapeProgram& program) {
   using Op = ShapeProgram::Op;
@@ -118,7 +118,8 @@ IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& fun
     if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
-      // As in ShapeProgram: the first bare symbol binds, every other dim is compared with it.
+      // As in ShapeProgram: the first dim that consists of a symbol binds it. Other dims are
+      // checked.
       bool binds = dim.kind() == DimExpr::Kind::kSymbol &&
                    bound.insert(std::string(dim.symbol_name())).second;
       dims.push_back(binds ? dim
@@ -171,7 +172,7 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
     case Check::Kind::kBroadcastable:
       return lhs.str() + " == " + rhs.str() + ", or one is 1";
     case Check::Kind::kAtLeast:
-      // An upper bound: 512 >= n reads better as n <= 512.
+      // An upper bound is printed with the constant on the right: n <= 512, not 512 >= n.
       if (lhs.is_constant()) return rhs.str() + " <= " + lhs.str();
       return lhs.str() + " >= " + rhs.str();
     case Check::Kind::kMultipleOf:
@@ -182,7 +183,7 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
 
 void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
   const auto values = expressions(function, program);
-  // Assertions read data, so they run during the call, after the checks of its dims.
+  // Assertions read data, so they are checked after the conditions on dims.
   std::vector<ShapeExplanation::Check> assertions = std::move(explained.checks);
   explained.checks.clear();
   for (const ShapeProgram::Condition& c : program.conditions())
@@ -224,7 +225,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
 
 namespace {
 
-// Collects the nodes of the placed graph. A loop-carried value is represented by its initial value.
+// Collects the nodes of the placed graph. A loop-carried value counts as its initial value.
 class NodeReader {
  public:
   explicit NodeReader(std::vector<CopyExplanation::Node>& nodes) : nodes_(nodes) {}
@@ -259,7 +260,7 @@ class NodeReader {
         node.place = place_of(result.getType());
       }
       nodes_.push_back(std::move(node));
-      // A group is one node.
+      // A group is one node, so its body is not read.
       if (mlir::isa<graph::GroupOp>(op)) continue;
       for (mlir::Region& region : op.getRegions())
         for (mlir::Block& inner : region) {
@@ -312,7 +313,8 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
           .definitions = std::move(text.definitions)};
 }
 
-// Spills are known only after kernels are generated, because their scratch memory counts too.
+// Explains the limits of pools and the spills. These are known only after the kernels are
+// generated, because the scratch memory of kernels counts.
 Status Compilation::explain_limits(CopyExplanation& explanation) {
   // Without limits nothing is spilled, and no kernels are needed.
   if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};

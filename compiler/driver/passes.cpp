@@ -1,4 +1,4 @@
-// Passes that call the functions of the stages; passes.td declares them.
+// The passes that passes.td declares. Each one calls a function of its stage.
 #include "compiler/driver/passes.h"
 #include "compiler/codegen/backends.h"
 
@@ -69,7 +69,7 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
         placement::place(getOperation(), run_->machine,
                          kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules);
     if (placed.ok()) {
-      // The second placement runs without rules, so only its copies are reported.
+      // The report of the second placement lacks the matched rules, so only its copies are used.
       if (kernel_scopes_only)
         run_->report.copies = std::move(placed->copies);
       else

@@ -15,7 +15,7 @@ namespace scopevm::compiler {
 // State that the placement passes of one pipeline share: the machine, the rules and the report.
 // Either the creator sets `machine`, `rules` and `is_loaded`, or load() reads them.
 struct PlacementRun {
-  std::string machine_file;               // path of the description; empty: one CPU
+  std::string machine_file;               // path of the machine description; empty for one CPU
   std::vector<std::string> rule_strings;  // in the syntax of --place
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;

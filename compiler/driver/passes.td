@@ -1,5 +1,5 @@
-// The passes of the MLIR stages, graph to fusion. Each pass wraps one function, whose contract is
-// in its stage's folder. passes.cpp implements the passes, pipeline.cpp orders them.
+// The passes of the stages `graph` to `fusion`. Each pass calls one function, whose contract is in
+// the folder of its stage. passes.cpp implements the passes, and pipeline.cpp orders them.
 #ifndef SCOPEVM_COMPILER_DRIVER_PASSES
 #define SCOPEVM_COMPILER_DRIVER_PASSES
 

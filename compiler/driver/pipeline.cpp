@@ -22,7 +22,8 @@ void add_placement_passes(mlir::OpPassManager& passes, const std::shared_ptr<Pla
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/false));
 }
 
-// The memory scopes that kernels require are known once groups are formed.
+// The memory scopes that kernels require are known only after the groups are formed, so a second
+// placement follows fusion.
 void add_fusion_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run) {
   passes.addPass(createFusePass());
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/true));

@@ -1,5 +1,5 @@
-// The order of the passes. compile() runs the stages below in order, each on every function of the
-// model. scopevm-opt runs all of them as --sv-pipeline, or single passes.
+// The order of the passes. compile() runs the stages below in order, each on main and all its
+// variants. scopevm-opt runs all stages with --sv-pipeline, or single passes.
 #pragma once
 
 #include <memory>

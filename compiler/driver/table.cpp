@@ -1,4 +1,4 @@
-// The C function table of libscopevm_compiler, a thin layer over scopevm/compiler.h.
+// The C function table of libscopevm_compiler. Its functions call those of scopevm/compiler.h.
 #include <string>
 #include <vector>
 

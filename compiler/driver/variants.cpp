@@ -23,7 +23,7 @@ bool are_equal(const DimBound& a, const DimBound& b) {
 }
 
 bool is_within(const DimBound& inner, const DimBound& outer) {
-  // A single size needs no common factor: the size itself must be a multiple.
+  // A single size is within bounds with a factor if it is a multiple of the factor.
   int64_t step = is_fixed(inner) ? inner.min : inner.multiple_of;
   return inner.min >= outer.min && inner.min <= inner.max && inner.max <= outer.max &&
          inner.multiple_of >= 1 && (is_fixed(outer) || step % outer.multiple_of == 0);
@@ -37,11 +37,11 @@ std::string range_text(const DimBound& bound) {
   return text;
 }
 
-// The constraints of `bound` that `general` lacks, in the syntax of --dim.
+// The constraints of `bound` that are not constraints of `general`, in the syntax of --dim.
 std::string claims(const std::string& name, const DimBound& bound, const DimBound& general) {
   if (is_fixed(bound)) return name + "=" + std::to_string(bound.min);
   const int64_t step = bound.multiple_of;
-  // Bounds are implicitly rounded to multiples of the step; only other bounds are constraints.
+  // The general bounds, rounded to multiples of the step, follow from the step and are not printed.
   bool has_min = bound.min != (general.min + step - 1) / step * step;
   bool has_max = bound.max != general.max / step * step;
   std::string text;
@@ -73,7 +73,8 @@ Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
   return result;
 }
 
-// The number of sizes that the bounds admit, as a double because products of it overflow 64 bits.
+// The number of sizes that the bounds admit. It is a double, because a product of such numbers may
+// overflow 64 bits.
 double size_count(const format::DimensionDecl& dimension) {
   const int64_t count = (dimension.max - dimension.min) / dimension.multiple_of + 1;
   return static_cast<double>(count);
@@ -87,7 +88,7 @@ std::tuple<int64_t, double> rank(const format::VariantDecl& variant) {
     fixed += dimension.min == dimension.max ? 1 : 0;
     sizes *= size_count(dimension);
   }
-  // The runtime takes the first variant that admits the dims, so the most specific ones come first.
+  // The runtime runs the first variant that admits the dims, so the most constrained one is first.
   return {-fixed, sizes};
 }
 

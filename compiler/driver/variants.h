@@ -1,5 +1,5 @@
-// Variants: the same model compiled again with narrower bounds of its dims. Checks the requested
-// bounds against the general ones, names the variants, and orders them for selection at a call.
+// Variants: versions of main for narrower bounds of its dims. Checks the requested bounds against
+// the general ones, names the variants, and orders them for selection in a call.
 #pragma once
 
 #include <map>
@@ -18,14 +18,14 @@ struct Variant {
   std::map<std::string, DimBound> dims;
 };
 
-// In the order of `options.variants`. Errors: kInvalidArgument if the bounds exceed the
-// general bounds, narrow no dim, or repeat an earlier variant.
+// The variants of `options.variants`, in that order. Errors: kInvalidArgument if the bounds of a
+// variant exceed the general bounds, narrow no dim, or equal those of an earlier variant.
 Result<std::vector<Variant>> check_variants(const CompileOptions& options);
 
-// The module's variant table, for a program whose function i+1 is variant i. The most constrained
-// variant is first: more fixed dims, then fewer admitted sizes. Errors: kUnsupported if the rank of
-// a variant's result differs from that of main's (for example, after a Squeeze of all dims that are
-// 1).
+// The module's variant table, for a program whose function i + 1 is variant i. The most constrained
+// variant is first: the one with more fixed dims or, if these are equal, fewer admitted sizes.
+// Errors: kUnsupported if the rank of a variant's result differs from that of main's (for example,
+// after a Squeeze of all dims that are 1).
 Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
                                                        const std::vector<Variant>& variants);
 

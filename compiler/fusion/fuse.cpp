@@ -26,7 +26,7 @@ namespace {
 using graph::have_same_placement;
 using graph::TensorType;
 
-// Longer groups do not save more memory traffic, and they increase register pressure.
+// Longer groups gain nothing and increase register pressure.
 constexpr size_t kMaxGroup = 24;
 // The encoding of a launch allows more buffers than this.
 constexpr size_t kMaxInputs = 10;
