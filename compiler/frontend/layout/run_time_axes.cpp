@@ -78,9 +78,10 @@ class AxisTable {
 
   Node& n_;
   int64_t rank_, count_;
-  Value axes_, all_;  // i64[count, 1], normalised to [0, rank); i64[rank]: 0, 1, ..., rank - 1
-  Value is_, hits_;   // [count, rank]: whether the run-time axis is this axis; bool, i64
-  Value is_given_;    // bool[rank]: whether the axis is one of the run-time axes
+  // axes_: i64[count, 1], the run-time axes, normalised to [0, rank). all_: i64[rank], 0 to rank
+  // - 1. is_, hits_: [count, rank], whether entry i of axes_ is axis j, as bool and as i64.
+  // is_given_: bool[rank], whether axes_ contains axis j.
+  Value axes_, all_, is_, hits_, is_given_;
 };
 
 void require_distinct(Node& n, DimExpr distinct, int64_t count, int64_t rank) {
