@@ -111,7 +111,7 @@ class CodeEmitter {
   void begin_else(const Step& step, int64_t begin);
   void begin_loop(const Step& step, int64_t index);
   void end_loop(const Step& step, const step::EndLoop& end);
-  void emit_rename(const Step& step);
+  void emit_move_step(const Step& step);
   void emit_swap(const Step& step);
   void emit_move(Register to, Register from);
   isa::Int condition_slot(ValueId condition);

@@ -28,13 +28,13 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
   if (step.is<step::Loop>()) return begin_loop(step, index);
   if (const auto* end = step.as<step::EndLoop>()) return end_loop(step, *end);
   if (const auto* assertion = step.as<step::Assert>()) return emit_assert(step, assertion->message);
-  if (step.is<step::Move>()) return emit_rename(step);
+  if (step.is<step::Move>()) return emit_move_step(step);
   if (step.is<step::Swap>()) return emit_swap(step);
   if (step.is<step::Call, step::MakeClosure, step::CallClosure>()) return emit_call(step);
   emit_list_step(step, index);
 }
 
-void CodeEmitter::emit_rename(const Step& step) {
+void CodeEmitter::emit_move_step(const Step& step) {
   const RegisterIndex from = register_of(step.operands[0]);
   std::optional<RegisterIndex>& to = registers_[step.results[0]];
   if (!to) to = new_register();

@@ -77,7 +77,7 @@ class GraphImporter {
   Result<llvm::SmallVector<Value>> import_chosen_branch(Node& n, Value condition,
                                                         const onnx::GraphProto& then,
                                                         const onnx::GraphProto& otherwise);
-  Result<llvm::SmallVector<Value>> import_right_branch(Node& n, Value condition, Branch* branches);
+  Result<llvm::SmallVector<Value>> import_valid_branch(Node& n, Value condition, Branch* branches);
   bool choose();
   // True if the choice with index `from` or a later one selected the then-branch, so that another
   // import can try the else-branch.

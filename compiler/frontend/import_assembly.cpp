@@ -94,9 +94,9 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
         (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
     return mlir::success();
   });
-  auto wrong_text = [&] {
-    bool is_placed = messages.find(path) != std::string::npos;
-    return Status(StatusCode::kInvalidModel, is_placed ? messages : path + ": " + messages);
+  auto parse_error = [&] {
+    bool has_position = messages.find(path) != std::string::npos;
+    return Status(StatusCode::kInvalidModel, has_position ? messages : path + ": " + messages);
   };
   std::set<std::string, std::less<>> may_be_zero;
   for (const auto& [name, bound] : options.dims)
@@ -104,12 +104,12 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   // The parser gives each named dim the minimum 1, except those in zero_dims.
   const graph::ZeroDims zero_dims(std::move(may_be_zero));
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
-  if (!module) return wrong_text();
+  if (!module) return parse_error();
   lift_places(*module);
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
   if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
       !status.ok())
-    return messages.empty() ? std::move(status).with_context(path) : wrong_text();
+    return messages.empty() ? std::move(status).with_context(path) : parse_error();
   return module;
 }
 

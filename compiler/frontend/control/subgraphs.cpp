@@ -133,7 +133,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
   // if_else() stops at the first branch that fails. The other one may be valid.
-  return import_right_branch(n, condition, branches);
+  return import_valid_branch(n, condition, branches);
 }
 
 // Imports only the chosen branch. A call whose condition selects the other branch fails.
@@ -151,28 +151,28 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
 
 // Imports an If of which one branch cannot be imported for the given shapes. That branch becomes an
 // assertion: calls that select it fail.
-Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Value condition,
+Result<llvm::SmallVector<Value>> GraphImporter::import_valid_branch(Node& n, Value condition,
                                                                     Branch* branches) {
-  bool is_then_right = branches[0].status.ok();
-  Branch& right = branches[is_then_right ? 0 : 1];
-  const Branch& wrong = branches[is_then_right ? 1 : 0];
-  if (!is_then_right) {  // the else-branch has not been imported yet
+  bool is_then_valid = branches[0].status.ok();
+  Branch& valid_branch = branches[is_then_valid ? 0 : 1];
+  const Branch& invalid_branch = branches[is_then_valid ? 1 : 0];
+  if (!is_then_valid) {  // the else-branch has not been imported yet
     mlir::Region region;
     mlir::OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToEnd(&region.emplaceBlock());
     size_t choices = choices_made_;
-    auto values = import_subgraph(*right.graph, {});
+    auto values = import_subgraph(*valid_branch.graph, {});
     needs_other_choice_ |= !values.ok() && has_open_choice(choices);
-    if (!values.ok()) return wrong.status;
-    right.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
+    if (!values.ok()) return invalid_branch.status;
+    valid_branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
   }
   forget_known_values();
   auto fail = [&]() -> Result<llvm::SmallVector<Value>> {
-    builder_.create<graph::AssertOp>(
-        location_, n.constant({}, DType::kBool, {0}),
-        "the selected branch is invalid for these shapes: " + std::string(wrong.status.message()));
+    builder_.create<graph::AssertOp>(location_, n.constant({}, DType::kBool, {0}),
+                                     "the selected branch is invalid for these shapes: " +
+                                         std::string(invalid_branch.status.message()));
     llvm::SmallVector<Value> values;
-    for (mlir::Type type : right.types) {
+    for (mlir::Type type : valid_branch.types) {
       auto tensor = mlir::dyn_cast<graph::TensorType>(type);
       if (!tensor) {
         auto list = mlir::cast<graph::ListType>(type);
@@ -190,9 +190,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_right_branch(Node& n, Val
     if (n.has_failed()) return n.status();
     return values;
   };
-  auto import = [&] { return import_subgraph(*right.graph, {}); };
+  auto import = [&] { return import_subgraph(*valid_branch.graph, {}); };
   ControlFlowBuilder builder = control_flow();
-  return is_then_right ? builder.if_else(condition, import, fail)
+  return is_then_valid ? builder.if_else(condition, import, fail)
                        : builder.if_else(condition, fail, import);
 }
 

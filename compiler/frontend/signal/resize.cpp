@@ -196,11 +196,11 @@ Value resample(Node& n, Value x, const Resample& r) {
   bool is_nearest = r.mode == "nearest", is_real = is_float(n.dtype(x));
   // align_corners divides by the length of the result, which is fractional for a fractional scale.
   // sv.resize has only the rounded length.
-  bool has_broken_length =
+  bool needs_fractional_length =
       r.coordinates == "align_corners" &&
       llvm::any_of(r.scales, [](float scale) { return scale != std::floor(scale); });
   bool is_plain =
-      !r.run_time_scales && !r.roi && !has_broken_length && (is_nearest || !r.antialias);
+      !r.run_time_scales && !r.roi && !needs_fractional_length && (is_nearest || !r.antialias);
   DType computed = n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32;
   if (!is_nearest && (!is_real || !is_plain)) {
     Value wide = n.cast(x, computed);

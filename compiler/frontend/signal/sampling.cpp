@@ -96,8 +96,8 @@ class Sampler {
   Formula reflect(const Formula& x, const Formula& low, const Formula& high) {
     Formula range = high - low, period = range * 2.0;
     // The distance from `low`, modulo the period of the reflection.
-    Formula walked = abs(x - low) % period;
-    Formula mirrored = low + select(walked <= range, walked, period - walked);
+    Formula distance = abs(x - low) % period;
+    Formula mirrored = low + select(distance <= range, distance, period - distance);
     // An axis of one element: the period is 0.
     return select(range == 0.0, low, mirrored);
   }

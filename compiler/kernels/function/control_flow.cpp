@@ -353,11 +353,11 @@ bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
     if (reads_current && !may_write_in_place(step, next, is_current)) return false;
   }
   if (!writer) return false;
-  rename(next, current, begin);
+  replace_value(next, current, begin);
   return true;
 }
 
-void FunctionLowering::rename(ValueId from, ValueId to, int64_t begin) {
+void FunctionLowering::replace_value(ValueId from, ValueId to, int64_t begin) {
   for (size_t at = static_cast<size_t>(begin); at < function_.steps.size(); ++at) {
     for (ValueId& operand : function_.steps[at].operands)
       if (operand == from) operand = to;

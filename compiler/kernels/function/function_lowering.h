@@ -128,7 +128,7 @@ class FunctionLowering : public LoweringContext {
   void end_carried(graph::LoopOp op, const std::vector<Carried>& carried, int64_t begin);
   void end_loop(graph::LoopOp op, const std::vector<Carried>& carried, int64_t begin);
   bool take_over(ValueId next, ValueId current, int64_t begin);
-  void rename(ValueId from, ValueId to, int64_t begin);
+  void replace_value(ValueId from, ValueId to, int64_t begin);
   void add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
                        const std::string& what, std::vector<RuntimeSymbol>& symbols) const;
   ValueId root_of(ValueId id) const;
