@@ -13,7 +13,7 @@ namespace scopevm::compiler::bytecode {
 // A number of bytes in one pool, as values of the function's shape program.
 struct CallBytes {
   ShapeProgram::ValueIndex most;         // peak over the calls
-  ShapeProgram::ValueIndex lower_bound;  // lower bound of that peak for any plans of the callees
+  ShapeProgram::ValueIndex lower_bound;  // lower bound of that peak over all plans
 };
 
 struct CallMemory {

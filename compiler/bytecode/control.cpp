@@ -15,7 +15,7 @@ using isa::RegisterIndex;
 namespace op = isa::op;
 
 void CodeEmitter::emit_control(const Step& step, int64_t index) {
-  // The outermost branch or loop includes the constants of those inside it.
+  // Only for the outermost branch or loop: its constants include those of the ones inside it.
   if (step.is<step::If, step::Loop>() && depth_++ == 0) load_constants_of_region(index);
   if (step.is<step::EndIf, step::EndLoop>()) --depth_;
   if (step.is<step::Read>()) return begin_segment(step);

@@ -1,4 +1,4 @@
-// Emits the tables of the module: signatures, memory contract, shape functions, kernels, constants.
+// Emits the tables of the module: signatures, memory formulas, shape functions, kernels, constants.
 #include "compiler/bytecode/emit.h"
 
 #include <algorithm>

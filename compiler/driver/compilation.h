@@ -61,8 +61,8 @@ class Compilation {
   Status run_pass_stages();
   Status run_passes(const PassStage& stage, size_t graph);
   Status lower_for_targets();
-  // Chooses a pool for each buffer without a required scope. Returns the buffers that are spilled
-  // from pools over their limits.
+  // Chooses a pool for each buffer without a required scope. Spills values from pools over their
+  // limits, and returns the spills.
   Result<std::vector<memory::SpillReport>> choose_pools();
   Status plan();
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,

@@ -94,7 +94,7 @@ void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
 }
 
 Status Compilation::import(const std::vector<Variant>& variants) {
-  // The file is read once. It is imported once for main, and once for each variant.
+  // The file is imported once for main, and once for each variant.
   frontend::ModelFile file(options_.model_path);
   SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options_.dims));
   for (const Variant& variant : variants)

@@ -28,7 +28,7 @@ class ControlFlowBuilder {
                      llvm::function_ref<void()> forget)
       : builder_(builder), location_(location), fresh_(fresh), forget_(forget) {}
 
-  // `make` builds the ops of the region at the builder's insertion point.
+  // Builds the ops of a branch at the builder's insertion point and returns the yielded values.
   using Branch = llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>()>;
   // Errors: kUnsupported if the branches yield different element types or ranks.
   Result<llvm::SmallVector<mlir::Value>> if_else(mlir::Value condition, Branch then,

@@ -30,8 +30,9 @@ using ImportedModule = mlir::OwningOpRef<mlir::ModuleOp>;
 
 struct OnnxFile;
 
-// A model file that can be imported several times with different bounds. The tensor data is read
-// once and shared.
+// A model file that can be imported several times with different bounds. An ONNX file is read once,
+// and the imported modules share its tensor data. A file of MLIR assembly is parsed for each
+// import.
 class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}

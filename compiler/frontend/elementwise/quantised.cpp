@@ -229,8 +229,8 @@ Values dequantize_linear(Node& n) {
   return n.reshape(n.cast(y, to), o.shape);
 }
 
-// The range is extended to include 0. If all elements are 0, the scale is 0, and 0 / 0 is cast to
-// 0.
+// The range is extended to include 0. If all elements are 0, the scale is 0, and the NaN that the
+// division returns is cast to 0.
 Values dynamic_quantize_linear(Node& n) {
   Value x = n.input(0);
   auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};

@@ -78,8 +78,8 @@ class AxisTable {
 
   Node& n_;
   int64_t rank_, count_;
-  // axes_: i64[count, 1], the run-time axes, normalised to [0, rank). all_: i64[rank], 0 to rank
-  // - 1. is_, hits_: [count, rank], whether entry i of axes_ is axis j, as bool and as i64.
+  // axes_: i64[count, 1], the run-time axes, normalised to [0, rank). all_: i64[rank], all axes in
+  // order. is_, hits_: [count, rank], whether entry i of axes_ is axis j, as bool and as i64.
   // is_given_: bool[rank], whether axes_ contains axis j.
   Value axes_, all_, is_, hits_, is_given_;
 };

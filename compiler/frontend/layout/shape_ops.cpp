@@ -196,7 +196,7 @@ Values unsqueeze(Node& n) {
 Values flatten(Node& n) {
   Value x = n.input(0);
   int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
-  // A negative axis counts from the rank, although axes up to rank + 1 are allowed.
+  // A negative axis counts from the rank, although the rank itself is a valid axis.
   if (n.integer("axis", 1) < 0) axis = n.integer("axis", 1) + n.rank(x);
   if (n.has_failed() || axis < 0)
     return n.fail("axis " + llvm::Twine(n.integer("axis", 1)) + " is out of range for " +

@@ -141,7 +141,7 @@ class AxisResampler {
           counted(is_cubic ? cubic_weight(distance, r_.cubic_coeff) : 1.0 - distance, neighbour));
       indices.push_back(index(neighbour));
     }
-    // If neighbours are excluded, the other weights do not add up to 1 and are divided by their
+    // If neighbours are excluded, the other weights do not add up to 1. They are divided by their
     // sum.
     Formula total = std::accumulate(weights.begin() + 1, weights.end(), weights.front());
     std::optional<Formula> y;

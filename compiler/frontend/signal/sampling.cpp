@@ -114,16 +114,15 @@ class Sampler {
   // Integer coordinates of neighbours -> indices into the flattened x.
   Formula index_of(size_t d, const Formula& whole) {
     Formula size = number(n_, sizes_[d], real_);
-    // The border shifts coordinates by 1. Neighbours outside x are clamped to the border, which is
-    // 0.
+    // The border of zeros shifts coordinates by 1. Neighbours outside x are clamped to the border.
     if (how_.padding == Padding::kZeros) return clamp(whole + 1.0, 0, size + 1.0).as(DType::kI64);
     // A neighbour of a reflected point can be outside again.
     Formula inside = how_.padding == Padding::kReflection ? bring_inside(d, whole) : whole;
     return clamp(inside, 0, size - 1.0).as(DType::kI64);
   }
 
-  // As in PyTorch, which the op follows: ties are rounded away from 0 in three dimensions, else to
-  // even.
+  // The op follows PyTorch: ties are rounded away from 0 in three dimensions, and to even in
+  // others.
   Formula nearest(const Formula& x) {
     if (sizes_.size() != 3) return round_to_even(x);
     return select(x < 0.0, ceil(x - 0.5), floor(x + 0.5));
