@@ -1,5 +1,6 @@
-// Computes the memory that a function's calls need, as formulas over the function's dims: the
-// workspaces of the callees, and the results that the function holds. One callee runs at a time.
+// Computes the memory that a function's calls need, as formulas over the function's dims. It
+// consists of the workspaces of the callees, of which one runs at a time, and of the call results
+// that the function holds.
 #pragma once
 
 #include <map>

@@ -13,9 +13,9 @@ namespace op = isa::op;
 
 constexpr SegmentIndex kEntry{0};  // the segment that begins at the function's entry
 
-// The step after which an arena may be released: the last step that uses it. If that step is in a
-// branch or loop that begins after the arena's segment, the end of the branch or loop. If the
-// branch or loop in which the segment begins ends first, the last step before its end.
+// The step after which an arena may be released. Usually this is the last step that uses the arena.
+// If that step is in a branch or loop that begins after the arena's segment, it is the end of that
+// branch or loop. It is never after the end of the branch or loop in which the segment begins.
 int64_t end_of_arena(const Function& function, const memory::Plan& plan,
                      const memory::Arena& arena) {
   int64_t last = -1;
@@ -236,8 +236,8 @@ void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
   if (!is_dynamic) emit_tensor(*registers_[id], *storages_[id], shapes_.constant(0), value);
 }
 
-// Makes the tensor of a part. Each step that uses the part makes it again: its offset may change,
-// and an earlier use may be in a branch or loop that is not executed.
+// Makes the tensor of a part. Each step that uses the part makes it again, because its offset may
+// change. Moreover, an earlier use may be in a branch or loop that is not executed.
 void CodeEmitter::make_part(ValueId id) {
   const Value& value = function_.values[id];
   const ValueId root = memory::root_of(function_, id);

@@ -68,7 +68,7 @@ void add_strings(const Program& program, ShapeProgram& shapes, format::FunctionD
   decl.memory.push_back({pool, "strings", false, none, none, "string data of the call", true});
 }
 
-// The pools in which a call may need memory that its function does not determine: the workspace and
+// The pools in which a call may need an unknown amount of memory. These are the workspace and
 // global pools of all devices, and every other pool of a value or temporary.
 std::vector<PoolIndex> pools_of_calls(const Program& program) {
   const Machine& machine = program.machine;

@@ -41,8 +41,8 @@ Result<Code> emit_code(const Machine& machine, const Function& function, Planned
 using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 
 // Emits everything except the images, which contain the shape functions. Adds the slots that the
-// code uses to the shape programs in `planned`, so the caller must compile the shape functions
-// afterwards, under the symbols that shape_symbol() returns.
+// code uses to the shape programs in `planned`. The caller must therefore compile the shape
+// functions afterwards, with the symbols that shape_symbol() returns.
 Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
 
 // The symbol of a segment's shape function: "shape_main", "shape_main.1".

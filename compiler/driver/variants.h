@@ -24,8 +24,8 @@ Result<std::vector<Variant>> check_variants(const CompileOptions& options);
 
 // The module's variant table, for a program whose function i + 1 is variant i. The most constrained
 // variant is first: the one with more fixed dims or, if these are equal, fewer admitted sizes.
-// Errors: kUnsupported if the rank of a variant's result differs from that of main's (for example,
-// after a Squeeze of all dims that are 1).
+// Errors: kUnsupported if a result of a variant has another rank than in main, for example after a
+// Squeeze of all dims that are 1.
 Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
                                                        const std::vector<Variant>& variants);
 

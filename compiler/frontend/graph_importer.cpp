@@ -28,7 +28,7 @@ std::string identifier(const std::string& name) {
   return result;
 }
 
-// Nesting limit of function bodies; functions cannot be recursive.
+// Nesting limit of function bodies. It rejects recursive functions, which ONNX forbids.
 constexpr int kMaxFunctionDepth = 8;
 
 int onnx_code(DType dtype) {
@@ -286,8 +286,8 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
   return {};
 }
 
-// Imports the ops of the body in place of the node. Names in the body are separate from those of
-// the graph: its inputs are bound to the node's inputs, and the node's outputs to its outputs.
+// Imports the ops of the body in place of the node. The body has its own names. Its inputs are
+// bound to the inputs of the node, and the outputs of the node to its outputs.
 Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
   std::vector<onnx::TypeProto> types;
   for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));

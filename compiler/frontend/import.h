@@ -4,9 +4,13 @@
 //   import_assembly.cpp  MLIR assembly -> graph
 //
 // The attribute `sv.name` of an argument or result is its name in the model. The location of each
-// op is a NameLoc with the name of its node. Errors: kNotFound (no such file), kInvalidModel
-// ("model.onnx: node \"conv_3\" (Conv, opset 11): ..."), kUnsupported (names the op, the opset and
-// the node), kInvalidArgument (ImportOptions::dims names a dimension that the model does not have).
+// op is a NameLoc with the name of its node.
+//
+// Errors:
+//   kNotFound         no such file
+//   kInvalidModel     "model.onnx: node \"conv_3\" (Conv, opset 11): ..."
+//   kUnsupported      the message names the op, the opset and the node
+//   kInvalidArgument  ImportOptions::dims names a dimension that the model does not have
 #pragma once
 
 #include <map>

@@ -81,9 +81,9 @@ class Node {
 
   // --- Compile-time contents. ---
   bool is_known(Value value);
-  // The elements of `value`, called `what` in errors, as dims: expressions if they are known at
-  // compile time, else symbols that are read from the value at run time. kSize: the call fails if
-  // an element that is read is negative.
+  // The elements of `value` as dims: expressions if they are known at compile time, else symbols
+  // that are read from the value at run time. Errors call the elements `what`. kSize: the call
+  // fails if an element that is read is negative.
   enum class Sign { kSize, kAny };
   Dims dims_of(Value value, llvm::StringRef what, Sign sign = Sign::kSize);
   // As dims_of, each element as positive - negative. If the elements are known at compile time,
@@ -153,9 +153,9 @@ class Node {
       DimExpr trip_count, Operands initial,
       llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body);
 
-  // Emits a check: the call fails unless a == b, or a >= b. {0} and {1} in `message` are replaced
-  // by the values of a and b. A check that holds for all dims is not emitted. A check that fails
-  // for all dims fails the node.
+  // Emits a check: the call fails unless a == b, or a >= b. In `message`, {0} is replaced by the
+  // value of a, and {1} by that of b. A check that holds for all dims is not emitted. A check that
+  // fails for all dims fails the node.
   void require_equal(DimExpr a, DimExpr b, llvm::StringRef message);
   void require_at_least(DimExpr a, DimExpr b, llvm::StringRef message);
   // Emits a check: the call fails with `message` unless the condition, a one-element bool, holds.

@@ -37,7 +37,7 @@ struct TensorBytes {
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
                                  const std::shared_ptr<OnnxFile>& file);
 
-// The element type of an ONNX type code; empty if unsupported (complex numbers).
+// The element type of an ONNX type code; empty if unsupported, such as complex.
 std::optional<DType> dtype_of_onnx(int data_type);
 // The name of an ONNX type code for messages, such as COMPLEX64.
 std::string onnx_type_name(int data_type);

@@ -91,8 +91,7 @@ OutputAxes output_axes(mlir::Operation* contraction) {
 
 DimExpr stride_factor(DimExpr operand, DimExpr result) {
   if (operand == result) return 1;
-  // If it is known only at run time whether the operand's dim is 1 or equals the result's dim,
-  // min(operand - 1, 1) selects the factor.
+  // A symbolic dim is 1 or equals the result's dim. The minimum selects the factor at run time.
   return operand.is_constant(1) ? DimExpr(0) : min(operand - 1, 1);
 }
 

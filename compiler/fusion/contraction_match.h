@@ -79,8 +79,8 @@ std::optional<Access> access_of(graph::TensorType operand, graph::TensorType res
 // Replaces the strides of all batch dims by one stride. REQUIRES: batch_is_one.
 void collapse_batch(Access& access);
 
-// The factor of an operand's stride along an axis, as an expression: 1 if the operand's dim equals
-// the result's dim, 0 if the operand broadcasts.
+// The factor of an operand's stride along an axis, for the dims of operand and result: 1 if they
+// are equal, 0 if the operand broadcasts.
 DimExpr stride_factor(DimExpr operand, DimExpr result);
 
 // True if `elementwise`, which uses a result of the contraction or of its epilogue, can join the

@@ -4,8 +4,8 @@
 //   sum (a - a0) * (b - b0) = sum a * b - a0 * (sum b - depth * b0) - b0 * sum a
 //
 // Sums of constant weights are folded, and terms whose zero point is known to be 0 are omitted. An
-// i8 operand a becomes u8, and a u8 operand b becomes i8: the highest bit of each element is
-// flipped, and the zero point is shifted by 128.
+// i8 operand a becomes u8, and a u8 operand b becomes i8. For that, the highest bit of each element
+// is flipped, and the zero point is shifted by 128.
 //
 // Convolutions are products of matrices: windows are unfolded to rows (im2col), and weights are
 // reshaped. The input is first transposed to channels-last layout, in which a window consists of
@@ -251,8 +251,7 @@ Value weight_matrix(Node& n, Value w) {
   return n.reshape(n.transpose(w, permutation), {depth, n.dim(w, 0)});
 }
 
-// Depthwise convolution: the sums over the taps of (x - x0) * (w - w0), in i32, where x0 and w0 are
-// the zero points.
+// Depthwise convolution: the i32 sums over the taps of (x - x0) * (w - w0) with zero points x0, w0.
 Value depthwise_sums(Node& n, const Convolution& c) {
   Quantised x{channels_last(n, c.x), moved_zero(n, c.x_zero, 0)};
   x.values = with_border(n, x, c.window);
@@ -293,8 +292,8 @@ Value conv_sums(Node& n, const Convolution& c) {
                   " output channels, expected a constant multiple of group " +
                   llvm::Twine(c.group)),
            Value();
-  // With one output channel per group, each product would be a matrix of one column. The sums over
-  // taps are elementwise ops over all channels at once instead.
+  // With one output channel per group, each product would be a matrix of one column. Elementwise
+  // ops over all channels compute the sums over the taps instead.
   if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
     return depthwise_sums(n, c);
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
@@ -369,8 +368,8 @@ constexpr OpRow kRows[] = {
 Value dequantised_product(Node& n, Value a, Value b) {
   std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
   if (n.has_failed() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2) return {};
-  // A scale can be moved out of the sum only if it is the same along the depth: one scale for a,
-  // and at most one per column for b.
+  // A scale that is the same along the depth can be moved out of the sum. There may be one scale
+  // for a, and one for each column of b.
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
   if (!is_short(n.dim(b, n.rank(b) - 2))) return {};
   return matrix_product(n, left->values, left->zero, right->values, right->zero,

@@ -178,7 +178,7 @@ Result<Value> GraphImporter::split_at_run_time(Node& n, int64_t axis, bool keep_
           Value size = Formula(n, n.input(1)).element_at(0, i);
           sizes[axis] = n.dims_of(size, "the split").front();
           next = n.emit<graph::AddOp>({carried[1], n.cast(size, DType::kI64)});
-          // Checked in each iteration, because the slice below must not exceed x.
+          // Checked in each iteration, before the slice below exceeds x.
           n.require_at_least(length, starts[axis] + sizes[axis],
                              "the parts add up to {1} or more, but the dim is {0}");
         }

@@ -213,8 +213,8 @@ bool GraphImporter::has_open_choice(size_t from) const {
 
 namespace {
 
-// Gathered parts must have the same shape in all iterations. If a dim is runtime-defined and the
-// body's graph declares a number for it, the part is reshaped to that number, which checks it in
+// Gathered parts must have the same shape in all iterations. If the body's graph declares a number
+// for a runtime-defined dim, the part is reshaped to that number. The reshape checks the dim in
 // each call.
 Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared) {
   if (!mlir::isa<graph::TensorType>(part.getType())) return part;

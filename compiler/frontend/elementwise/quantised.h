@@ -22,8 +22,7 @@ struct Dequantised {
 std::optional<Dequantised> dequantised(Value value);
 // The matrix product and the convolution of two dequantised tensors, accumulated in integers.
 // `bias` may be null. Both return null if an operand is not dequantised, if the sums may overflow
-// i32, or if the ranks, groups or quantisation parameters are not supported. The caller then emits
-// the float version.
+// i32, or if the shapes or parameters are not supported. The caller then emits the float version.
 Value dequantised_product(Node& n, Value a, Value b);
 Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 

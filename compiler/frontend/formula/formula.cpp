@@ -71,8 +71,8 @@ Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis) {
 }
 
 Formula cubic_weight(const Formula& d, double a) {
-  // Cubic convolution (Keys, "Cubic convolution interpolation for digital image processing", 1981):
-  // one polynomial for distances up to 1, one for distances between 1 and 2, and 0 beyond.
+  // Cubic convolution (Keys, "Cubic convolution interpolation for digital image processing", 1981).
+  // There is one polynomial for distances up to 1 and one up to 2. The weight beyond is 0.
   Formula near = ((d * (a + 2)) - (a + 3)) * d * d + 1.0;
   Formula far = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
   return select(d <= 1.0, near, select(d < 2.0, far, 0.0));

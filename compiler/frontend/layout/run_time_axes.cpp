@@ -7,8 +7,8 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// Compares each run-time axis with all axes of a tensor of rank `rank`, in small matrices with one
-// row per run-time axis and one column per axis of the tensor.
+// Compares each run-time axis with all axes of a tensor of rank `rank`. The results are small
+// matrices with one row per run-time axis and one column per axis of the tensor.
 class AxisTable {
  public:
   AxisTable(Node& n, Value axes, int64_t rank, int64_t count) : n_(n), rank_(rank), count_(count) {

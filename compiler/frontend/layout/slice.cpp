@@ -46,8 +46,8 @@ struct Box {
   DimExpr first, size;
 };
 
-// The first index and the number of elements that a slice selects on an axis, with the step `step`
-// > 0, or -step if is_backward.
+// The first index and the number of elements that a slice selects on an axis. The step is `step`,
+// or -step if is_backward. REQUIRES: step > 0.
 Box box_of(Node& n, Node::SignedDim start, Node::SignedDim end, DimExpr dim, DimExpr step,
            bool is_backward) {
   // As in NumPy: a backward slice starts at dim - 1 or below, and its exclusive end is -1 or above.

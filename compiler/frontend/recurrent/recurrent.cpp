@@ -66,9 +66,9 @@ Value whole_bias(Node& n, const Direction& d) {
   return d.w_bias ? add(n, d.w_bias, d.r_bias) : Value();
 }
 
-// Formulas of the cells: x is the input contribution to the step, h and c the state, h' and c' the
-// next state, R the recurrent weights, f, g and k the activation functions, "." an elementwise
-// product.
+// In the formulas of the cells, x is the input contribution to the step and R the recurrent
+// weights. The state is h and c, and the next state h' and c'. Activation functions are f, g and k,
+// and "." is an elementwise product.
 
 // h' = f(x + h R)
 State rnn_step(Node& n, const Direction& d, const State& state, Value x) {

@@ -1,6 +1,6 @@
 // ONNX Resize and Upsample. A node with parameters that are known at compile time becomes
-// sv.resize. The rarer cases are emitted one axis at a time: run-time scales and a region of x as a
-// gather of weighted neighbours, antialias as a product with a weight matrix.
+// sv.resize. Rarer cases are emitted one axis at a time. Run-time scales and a region of x become a
+// gather of weighted neighbours, and antialias becomes a product with a weight matrix.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

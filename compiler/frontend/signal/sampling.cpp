@@ -1,8 +1,8 @@
 // ONNX ops that interpolate x at data-dependent coordinates (GridSample, DeformConv, RoiAlign), and
 // AffineGrid, which computes such coordinates.
 //
-// GridSample and DeformConv use Sampler: one gather reads all neighbours of all points, with the
-// channels as the last axis, and a weighted sum combines them.
+// GridSample and DeformConv use Sampler. One gather reads all neighbours of all points, with the
+// channels as the last axis. A weighted sum combines them.
 #include <limits>
 #include <numeric>
 

@@ -58,9 +58,9 @@ Values string_normalizer(Node& n) {
 
 // --- TfIdfVectorizer. ---------------------------------------------------------------------------
 
-// The result for an n-gram is its count in mode TF, its weight if it occurs in mode IDF, and the
-// product of both in mode TFIDF. Weight i belongs to n-gram i of the pool, independent of the
-// n-gram's column in the result.
+// The result for an n-gram depends on the mode. TF: its count. IDF: its weight if it occurs, else
+// 0. TFIDF: the product of count and weight. Weight i belongs to n-gram i of the pool, independent
+// of the n-gram's column in the result.
 Values tf_idf_vectorizer(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "");
