@@ -29,6 +29,8 @@ DimExpr count_items(llvm::ArrayRef<Axis> axes) {
 
 void simplify(llvm::SmallVector<Axis>& axes) {
   llvm::SmallVector<Axis> kept;
+  // True if one step of the outer axis equals a full pass over the inner axis in every column of
+  // strides. One axis can then replace both axes.
   auto runs_through = [](const Axis& outer, const Axis& inner) {
     for (size_t c = 0; c < outer.strides.size(); ++c)
       if (!(outer.strides[c] == inner.strides[c] * inner.size)) return false;
@@ -36,8 +38,6 @@ void simplify(llvm::SmallVector<Axis>& axes) {
   };
   for (Axis& axis : axes) {
     if (axis.size.is_constant(1)) continue;
-    // One step of the outer axis equals a full pass of the inner one in every column, so both are
-    // one axis.
     if (!kept.empty() && runs_through(kept.back(), axis)) {
       axis.size = axis.size * kept.back().size;
       kept.pop_back();

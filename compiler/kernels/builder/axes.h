@@ -1,5 +1,5 @@
-// Axes: the dims that a kernel's work items iterate over, and the strides of its buffers along
-// them.
+// Axes: the dims that a kernel's work items iterate over, and the strides of the kernel's buffers
+// along these dims.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -10,7 +10,7 @@ namespace scopevm::compiler::kernels {
 
 using Dims = llvm::SmallVector<DimExpr, 6>;
 
-// One axis of an iteration space, with the stride in elements of each tracked offset along it.
+// One axis of an iteration space. One step along the axis adds strides[c] elements to offset c.
 struct Axis {
   DimExpr size;
   llvm::SmallVector<DimExpr, 3> strides;
@@ -26,7 +26,8 @@ Dims row_major_strides(llvm::ArrayRef<DimExpr> shape);
 DimExpr product(llvm::ArrayRef<DimExpr> shape, size_t from, size_t to);
 // The number of items in the space: the product of the axis sizes.
 DimExpr count_items(llvm::ArrayRef<Axis> axes);
-// Removes axes of size 1 and merges adjacent axes whose strides all allow it.
+// Removes axes of size 1, and merges adjacent axes that one axis with the inner strides can
+// replace.
 void simplify(llvm::SmallVector<Axis>& axes);
 
 }  // namespace scopevm::compiler::kernels

@@ -30,7 +30,7 @@ struct Buffer {
   }
 };
 
-// A run of adjacent elements that are processed together.
+// A run of adjacent elements that one vector, or one scalar if count == 1, processes.
 struct Lanes {
   int64_t count = 1;
   Term offset;  // of the first element
@@ -40,8 +40,9 @@ struct Lanes {
 // How the elements after the last full vector are processed.
 enum class Tail : uint8_t {
   kMasked,
-  // With a full vector that ends at the last element and overlaps the previous one; for targets
-  // where masks are expensive. REQUIRES: processing an element twice has no effect.
+  // On targets where masks are expensive: by a full vector that ends at the last element and
+  // overlaps the previous vector. On other targets: as kMasked. REQUIRES: processing an element
+  // twice has no effect.
   kOverlapping,
 };
 
@@ -74,7 +75,8 @@ class CodeBuilder {
 
   // --- Control flow: control.cpp. ---
 
-  // for (i = low; i < high; i += step), with values carried from one iteration to the next.
+  // for (i = low; i < high; i += step). The second form passes loop-carried values from each
+  // iteration to the next, and returns those of the last iteration.
   void loop(Term low, Term high, int64_t step, llvm::function_ref<void(Term i)> body);
   Terms loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> initial,
              llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
@@ -84,31 +86,32 @@ class CodeBuilder {
                    llvm::function_ref<Terms(llvm::ArrayRef<Term> carried)> body);
   void when(Term condition, llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
-  // The results, of `types`, of the branch that is taken. `select` evaluates both sides instead.
+  // Returns the results, of `types`, of the branch that is taken. Unlike `select`, it does not
+  // evaluate the other branch.
   Terms branch(Term condition, mlir::TypeRange types, llvm::function_ref<Terms()> then,
                llvm::function_ref<Terms()> otherwise);
   // Runs cases(i) for i == selector, selector in [0, count).
   void switch_index(Term selector, int64_t count, llvm::function_ref<void(int64_t)> cases);
-  // Covers [0, length) in vectors of `lanes` elements; offsets count from 0. With
-  // Tail::kOverlapping, a length below one vector is processed as single elements (count = 1).
+  // Covers [0, length) in vectors of `lanes` elements; offsets count from 0. On a target without
+  // masks, Tail::kOverlapping processes a length below one vector as single elements (count = 1).
   void for_lanes(Term length, int64_t lanes, Tail tail,
                  llvm::function_ref<void(const Lanes&)> body);
   void call(mlir::func::FuncOp callee, mlir::ValueRange arguments);
 
-  // --- Memory: access.cpp. Positions are in elements. One lane is a scalar. ---
+  // --- Memory: access.cpp. Positions count elements. A value of one lane is a scalar. ---
 
-  // Accesses elements in the buffer's storage type. Lanes where `mask` is off are not accessed; a
-  // load gives 0 for them.
+  // Accesses elements in the buffer's storage type. Lanes where `mask` is false are not accessed,
+  // and a load returns 0 for them.
   Term load(const Buffer& buffer, Term at, int64_t lanes = 1, Term mask = {});
   void store(const Buffer& buffer, Term at, Term value, Term mask = {});
   // Accesses elements in their arithmetic type: f16 and bf16 as f32, bool as i1. REQUIRES: the
   // buffer's elements have the dtype's storage type.
   Term load_number(const Buffer& buffer, Term at, int64_t lanes = 1, Term mask = {});
   void store_number(const Buffer& buffer, Term at, Term value, Term mask = {});
-  // Lane i is buffer[at + offsets[i]]; 0 where `mask` is off.
+  // Lane i is buffer[at + offsets[i]], or 0 where `mask` is false.
   Term gather(const Buffer& buffer, Term at, Term offsets, Term mask);
-  // The element at `at` of a signed integer or float buffer, as an index into a dim of `size`: a
-  // negative index counts from the end. The result is not checked against the range.
+  // The element at `at`, as an index into a dim of `size`. A negative element counts from the end.
+  // The result can be out of range.
   Term load_index(const Buffer& indices, Term at, Term size);
 
   // A mask of the first `count` lanes.
@@ -121,14 +124,14 @@ class CodeBuilder {
   // Lanes [first, first + count).
   Term slice(Term vector, int64_t first, int64_t count);
   Term extract(Term vector, int64_t lane);
-  // The same bits as `lanes` lanes of another integer type.
+  // Reinterprets the bits of the vector as `lanes` lanes of another integer type.
   Term reinterpret(Term vector, mlir::Type element, int64_t lanes);
   Term zero(const Buffer& buffer) { return zero(buffer.element()); }
   mlir::Type number_type(const Buffer& buffer);  // the scalar type that load_number returns
 
-  // destination[to + i] = source[from + i], i in [0, count), in vectors.
+  // destination[to + i] = source[from + i] for i in [0, count), in vectors.
   void copy(const Buffer& source, Term from, const Buffer& destination, Term to, Term count);
-  // destination[to + i] = value.
+  // destination[to + i] = value for i in [0, count), in vectors.
   void fill(const Buffer& destination, Term to, Term count, Term value);
 
  private:

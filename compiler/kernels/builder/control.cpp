@@ -109,8 +109,7 @@ void CodeBuilder::for_lanes(Term length, int64_t lanes, Tail tail,
     return;
   }
   when(
-      // Without masks, the last vector overlaps the one before it. The body must allow that
-      // elements are processed twice.
+      // The last vector ends at the last element, so it overlaps the vector before it.
       index(lanes) <= length, [&] { body({lanes, length - lanes, {}}); },
       [&] { loop(index(0), rest, 1, [&](Term i) { body({1, i, {}}); }); });
 }

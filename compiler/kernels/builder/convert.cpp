@@ -1,7 +1,7 @@
-// Conversions between element types: storage to arithmetic and back, and the cast op. f16 and bf16
-// are computed in f32. bf16 is converted with integer arithmetic. f16 is converted with
-// instructions, or with integer arithmetic on targets without them
-// (compiler/codegen/backend/half_patterns.cpp).
+// Conversions between element types: storage to arithmetic and back, and the cast op. Arithmetic on
+// f16 and bf16 uses f32. bf16 is converted with integer arithmetic. f16 is converted with
+// instructions; for targets that lack them, compiler/codegen/backend/half_patterns.cpp replaces
+// them by integer arithmetic.
 #include "compiler/kernels/builder/convert.h"
 
 #include <cmath>
@@ -54,13 +54,13 @@ Term f32_to_f16(Term x) {
 Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
   int bits = static_cast<int>(element.getIntOrFloatBitWidth());
   double low = is_unsigned ? 0.0 : -std::ldexp(1.0, bits - 1);
-  // Powers of two, which every float type represents exactly; the largest integer itself may not
-  // be.
+  // The bounds are powers of two, which every float type represents exactly. The largest integer
+  // may have no exact representation, so `end` is the power of two after it.
   double end = std::ldexp(1.0, is_unsigned ? bits : bits - 1);
   Term too_high = end <= x;
   Term too_low = x < low;
-  // LLVM makes conversions of values out of range poison, so they are replaced before the
-  // conversion and selected after it.
+  // In LLVM, the conversion of a value out of range is poison. Such values are therefore replaced
+  // by 0 before the conversion, and their results are selected after it.
   Term outside = too_high | too_low | is_nan(x);
   Term inside = select(outside, x.number(0.0), x);
   Term result = is_unsigned ? convert<arith::FPToUIOp>(inside, element)
@@ -100,7 +100,8 @@ Term cast(Term x, DType from, DType to) {
     return float_to_integer(x, element, is_unsigned(to));
   else
     x = float_to_float(x, element);
-  // Rounds to the narrow type here, because the value may be used before it is stored.
+  // The arithmetic type is f32, so the value is rounded to the narrow type here: a consumer in the
+  // same kernel may use it without a store.
   if (to == DType::kF16) return f16_to_f32(f32_to_f16(x));
   if (to == DType::kBF16) return bf16_to_f32(f32_to_bf16(x));
   return x;

@@ -11,9 +11,9 @@ namespace scopevm::compiler::kernels {
 // storage type.
 mlir::Type arithmetic_type(mlir::MLIRContext* context, DType dtype);
 
-// Converts x from dtype `from` to dtype `to`; both in arithmetic types. Integers wrap. Floats
-// convert to integers by rounding towards zero, clamped to the range, with NaN as 0. Any non-zero
-// value converts to true.
+// Converts x from dtype `from` to dtype `to`. x and the result have the arithmetic types of these
+// dtypes. Integers wrap. Floats convert to integers by rounding towards zero and saturating; NaN
+// converts to 0. Any non-zero value converts to true.
 Term cast(Term x, DType from, DType to);
 
 // Converts between the storage type and the arithmetic type (bool i8 <-> i1, f16 and bf16 <-> f32).

@@ -6,11 +6,11 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The smallest number of bytes that a task should move: about 3 us of memory traffic, several times
-// the cost of handing a task to another thread.
+// The smallest number of bytes that a task should move. It corresponds to about 3 us of memory
+// traffic, several times the cost of passing a task to another thread.
 constexpr int64_t kTaskBytes = 32768;
 
-// The arguments after the buffers and params of every kernel: begin, end, worker.
+// The number of arguments after the buffers and params of a kernel: begin, end, worker.
 constexpr unsigned kCallArguments = 3;
 
 mlir::OpBuilder at_end_of(KernelModule& module) {
@@ -60,8 +60,8 @@ Buffer KernelBuilder::operand(mlir::Value value, Elements elements) {
 }
 
 Buffer KernelBuilder::result(ValueId value, DType dtype, Elements elements) {
-  // Arguments are operands, results, temporaries, params, then the call's range and worker.
-  // Inserting one moves the later ones, whose values remain valid.
+  // The arguments are operands, results, temporaries and params, then the range of items and the
+  // worker. An insertion moves the later arguments; the mlir::Values that refer to them stay valid.
   auto position = static_cast<unsigned>(step_.operands.size() + step_.results.size());
   step_.results.push_back(value);
   Buffer buffer = add_buffer(position, element_type(dtype, elements), dtype);
@@ -79,9 +79,9 @@ Scratch KernelBuilder::scratch(DimExpr elements, DType dtype) {
       static_cast<unsigned>(step_.operands.size() + step_.results.size() + temporaries.size());
   temporaries.push_back({.bytes = elements * DimExpr(byte_size(dtype)), .per_worker = true});
   Buffer buffer = add_buffer(position, element_type(dtype, Elements::kNumbers), dtype);
-  // The VM rounds each worker's part up to whole cache lines.
+  // The VM rounds the temporary of each worker up to whole cache lines, so that two workers never
+  // share a line. The start must use the same size; see Temporary::per_worker.
   constexpr int64_t kLineBytes = 64;
-  // Whole cache lines also keep two workers from sharing a line.
   return {buffer, worker() * param(round_up(elements, kLineBytes / byte_size(dtype)))};
 }
 
@@ -113,7 +113,7 @@ Term KernelBuilder::worker() { return argument_from_end(1); }
 llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {
   builder().setInsertionPointToEnd(entry_);
   builder().create<mlir::func::ReturnOp>();
-  // All arguments are declared now.
+  // The arguments were added one by one, so the function type is set last.
   function_.setFunctionType(builder().getFunctionType(entry_->getArgumentTypes(), {}));
   step::Launch& launch = launch_step();
   auto buffers =

@@ -12,9 +12,9 @@
 //   axes.h           iteration spaces
 //   kernel_module.h  the form of a kernel
 //
-// Sizes, strides and offsets are params of the launch, so that kernels are shared between shapes.
-// Only properties that change the code are constants: element types, the number of axes, and which
-// strides are 0 or 1.
+// Sizes, strides and offsets are params of the launch, so that one kernel serves all shapes. Only
+// properties that change the code are constants: element types, the number of axes, and whether a
+// stride is 0 or 1.
 #pragma once
 
 #include "compiler/kernels/builder/axes.h"
@@ -25,7 +25,7 @@ namespace scopevm::compiler::kernels {
 
 // How a kernel interprets the elements of a buffer.
 enum class Elements : uint8_t {
-  kBits,     // integers of the dtype's width, for copying: f32, i32 and u32 share kernels
+  kBits,     // integers of the dtype's width, for copying: f32, i32 and u32 share a kernel
   kNumbers,  // the dtype's storage type
 };
 
@@ -37,7 +37,7 @@ struct Scratch {
 
 class KernelBuilder : public CodeBuilder {
  public:
-  // `op` provides the location, also for errors; `kind` is the prefix of the symbol.
+  // `op` provides the location. `kind` is the prefix of the kernel's symbol.
   KernelBuilder(LoweringContext& context, mlir::Operation* op, llvm::StringRef kind);
   // Erases the kernel if it was not launched.
   ~KernelBuilder();
@@ -46,16 +46,17 @@ class KernelBuilder : public CodeBuilder {
 
   // --- Signature. Callable at any time before `launch`. ---
 
-  // Adds a buffer for a value of the program or of the graph, in the order of calls.
+  // Adds a buffer for a value of the program or of the graph. Buffers have the order of the calls.
   Buffer operand(ValueId value, DType dtype, Elements elements = Elements::kBits);
   Buffer operand(mlir::Value value, Elements elements = Elements::kBits);
   Buffer result(ValueId value, DType dtype, Elements elements = Elements::kBits);
   Buffer result(mlir::Value value, Elements elements = Elements::kBits);
-  // Of the dtype's storage type. Emits the computation of the start at the insertion point.
+  // Adds a temporary of `elements` elements, of the dtype's storage type, for each worker. Emits
+  // the computation of its start at the insertion point.
   Scratch scratch(DimExpr elements, DType dtype);
-  // Allows the result to use the operand's storage. With several such operands, the first whose
-  // value has no later use is chosen. Returns false, without effect, if the value is also another
-  // operand.
+  // Allows the result to use the operand's storage. If several operands are allowed, the result
+  // uses the first one whose value has no later use. Returns false, without effect, if the kernel
+  // has another operand with the same value.
   bool allow_in_place(const Buffer& result, const Buffer& operand);
 
   // Adds a param with this value.
@@ -70,26 +71,29 @@ class KernelBuilder : public CodeBuilder {
   // --- Work items: work_items.cpp. ---
 
   using Visit = llvm::function_ref<void(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term> offsets)>;
-  // Visits items [low, high) of the space of `axes`, last axis fastest. The callback receives the
-  // item's index on every axis and, for every column c of strides, bases[c] + sum of index *
-  // stride. Divides once per axis, before the first item.
+  // Visits items [low, high) of the space of `axes`; the last axis is the fastest. The callback
+  // receives the item's index on every axis and its offsets: offset c is bases[c] plus the sum of
+  // index * strides[c] over the axes. The generated code divides once per axis, before the first
+  // item.
   void walk(Term low, Term high, llvm::ArrayRef<Axis> axes, llvm::ArrayRef<DimExpr> bases,
             Visit visit);
-  // The work items of this call, if the grid is count_items(axes).
+  // Walks over the work items of this call. REQUIRES: the grid is count_items(axes).
   void for_items(llvm::ArrayRef<Axis> axes, llvm::ArrayRef<DimExpr> bases, Visit visit);
-  // The same for axes whose sizes are terms, with the number of the item instead of offsets. The
-  // first size is not used.
+  // Walks over the work items of this call along axes whose sizes are terms. The callback receives
+  // the number of the item and its index on every axis. The first size is not used.
   void for_items(llvm::ArrayRef<Term> sizes,
                  llvm::function_ref<void(Term item, llvm::ArrayRef<Term> index)> visit);
-  // The index of `item` along each of `sizes`; divides. The first size is not used.
+  // The index of item number `item` on the axes of these sizes, computed by division. The first
+  // size is not used.
   Terms split_index(Term item, llvm::ArrayRef<Term> sizes);
-  // The index of the item after `index`, computed without division. Calls `step`, if given, for
-  // each axis, last one first, with a flag for whether the index changes along it.
+  // The index of the item after the item with index `index`, computed without division. If `step`
+  // is given, calls it for each axis, from last to first. `changes`: the index changes on this
+  // axis.
   Terms next_index(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term> sizes,
                    llvm::function_ref<void(size_t axis, Term changes)> step = nullptr);
 
-  // Ends the kernel and appends its launch of `grid` work items. `grain`: the smallest number of
-  // items per task.
+  // Completes the kernel and appends the step that launches it over `grid` work items. `grain` is
+  // the smallest number of items per task.
   llvm::LogicalResult launch(DimExpr grid, DimExpr grain);
 
  private:
@@ -108,9 +112,9 @@ class KernelBuilder : public CodeBuilder {
   llvm::SmallVector<mlir::Value> operands_, results_;  // the buffers' memrefs
 };
 
-// The number of items, at least 1, that make up `task_work` if one item takes `item_work`.
+// The number of items, at least 1, that do `task_work` units of work if each item does `item_work`.
 DimExpr grain_of(int64_t task_work, DimExpr item_work);
-// For memory-bound kernels in which an item moves about `item_bytes` bytes.
+// The grain of a memory-bound kernel in which an item moves about `item_bytes` bytes.
 DimExpr grain_of_bytes(DimExpr item_bytes);
 
 }  // namespace scopevm::compiler::kernels

@@ -3,11 +3,12 @@
 // A kernel is `func.func @symbol(buffers..., params..., begin, end, worker)`:
 //   buffers  one rank-1 `memref<?xT>` per operand, then per result, then per temporary. They do not
 //            overlap, except where the step's in_place allows a result to share its operand's
-//            storage. T is storage_type of the dtype: bool and u8 as i8, f16 and bf16 as i16, ...
+//            storage. T is storage_type of the dtype, or for Elements::kBits the integer type of
+//            its width.
 //   params   `index`, one per Launch::params
 //   begin, end, worker  `index`
-// It writes work items [begin, end) of the grid. Sizes come from params, because the dim of a
-// buffer's memref is undefined. Bodies use arith, math, scf, memref, vector and func, and call
+// A call computes work items [begin, end) of the grid. Sizes come from params, because the dim of a
+// buffer's memref is undefined. Bodies use arith, math, scf, memref, vector and func. They can call
 // private functions of the same module, which are deduplicated by name.
 #pragma once
 
@@ -22,9 +23,8 @@
 
 namespace scopevm::compiler::kernels {
 
-// A kernels module under construction, without duplicate kernels. A generator builds a function
-// under a temporary name; `intern` keeps it, or erases it if an equal kernel exists. Symbols are
-// deterministic: the kind, then a counter in order of first appearance.
+// A generator builds a function under a temporary name, and passes it to `intern`. The symbol of a
+// kernel is deterministic: its kind and its index.
 class KernelModule {
  public:
   KernelModule(mlir::MLIRContext* context, Target target);
@@ -33,12 +33,12 @@ class KernelModule {
   const Target& target() const { return target_; }
   mlir::MLIRContext* context() { return module_->getContext(); }
 
-  // Makes `function` a kernel and returns its index in kernels(). `kind` is the prefix of its
-  // symbol. Erases `function` if an equal kernel exists.
+  // Makes `function` a kernel, or erases it if an equal kernel exists. Returns the kernel's index
+  // in kernels(). `kind` is the prefix of the symbol of a new kernel.
   KernelIndex intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count,
                      int param_count);
 
-  // A private function that kernels call, created once per name.
+  // The private function with this name, which kernels call. The first call creates it by `make`.
   mlir::func::FuncOp shared(llvm::StringRef name,
                             llvm::function_ref<mlir::func::FuncOp(mlir::OpBuilder&)> make);
 
@@ -51,11 +51,12 @@ class KernelModule {
   llvm::StringMap<KernelIndex> by_body_;
 };
 
-// The module of each device; devices of one kind may share one.
+// The module of each device. Devices of one kind may share a module.
 using ModulesByDevice = IndexedVector<DeviceIndex, KernelModule*>;
 
-// The builtin type of `dtype` in a memref: bool and (u)int8 as i8, u32 as i32, ... f16 and bf16 are
-// i16, because LLVM would move float halves by calls to a compiler's run-time library.
+// The builtin type of `dtype` in a memref: f32 and f64 as such, all others as the integer type of
+// their width. f16 and bf16 are i16, because LLVM can move values of type half by calls to a
+// compiler's run-time library.
 mlir::Type storage_type(mlir::MLIRContext* context, DType dtype);
 bool is_unsigned(DType dtype);
 

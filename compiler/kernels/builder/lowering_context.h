@@ -10,8 +10,9 @@
 
 namespace scopevm::compiler::kernels {
 
-// Resolves values and collects constants and launches of the function that is lowered. Arguments
-// must not depend on the target, because kernels of all targets share one Program.
+// Resolves values, and collects the constants and launches of the function that is lowered. The
+// arguments of its functions must not depend on the target, because the kernels of all targets
+// share one Program.
 class LoweringContext {
  public:
   virtual ~LoweringContext() = default;
@@ -23,10 +24,10 @@ class LoweringContext {
   virtual mlir::ElementsAttr constant_of(mlir::Value value) = 0;
   // A new value that one launch of an op writes and a later launch of the same op reads.
   virtual ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) = 0;
-  // A new constant, such as packed weights. Created once per `key`, which identifies its source and
-  // its transformation; `make` is called only when the key is new.
+  // A constant that the compiler computes, such as packed weights. `key` identifies its source and
+  // its transformation. `make` is called only for a new key.
   virtual ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) = 0;
-  // The index of a string in Program::strings, which is the representation in string constants.
+  // The index of a string in Program::strings. Elements of string constants are such indices.
   virtual int32_t string_index(llvm::StringRef string) = 0;
   // Appends a launch whose `kernel` is an index of kernels().kernels().
   virtual void launch(Step step) = 0;

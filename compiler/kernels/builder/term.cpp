@@ -44,7 +44,6 @@ Term Term::number(mlir::Type element, double value) const {
   return integer(element, static_cast<int64_t>(value));
 }
 Term Term::integer(mlir::Type element, int64_t value) const {
-  // Truncates: a narrow constant keeps its low bits.
   mlir::TypedAttr scalar;
   if (mlir::isa<mlir::IndexType>(element)) {
     scalar = builder->getIndexAttr(value);

@@ -17,7 +17,7 @@ namespace scopevm::compiler::kernels {
 
 struct Term {
   mlir::OpBuilder* builder = nullptr;
-  mlir::LocationAttr location;  // of the operations that use this term as an operand
+  mlir::LocationAttr location;  // of the operations that are built from this term
   mlir::Value value;
 
   Term() = default;  // null term
@@ -39,7 +39,7 @@ struct Term {
     return with(builder->createOrFold<Op>(location, std::forward<Args>(args)...));
   }
 
-  // Constants of this term's type. Integers keep the low bits of `value`.
+  // Constants of this term's type. An integer constant keeps the low bits of `value`.
   Term number(double value) const;
   Term integer(int64_t value) const;
   // Constants of another element type, with this term's lanes.
@@ -50,15 +50,16 @@ using Terms = llvm::SmallVector<Term, 6>;
 
 llvm::SmallVector<mlir::Value> values_of(llvm::ArrayRef<Term> terms);
 
-// A constant of a scalar or vector type, every lane equal.
+// A constant of a scalar or vector type. All lanes of a vector are `scalar`.
 mlir::Value splat(mlir::OpBuilder& builder, mlir::Location location, mlir::Type type,
                   mlir::TypedAttr scalar);
 
 Term operator+(Term a, Term b);
 Term operator-(Term a, Term b);
 Term operator*(Term a, Term b);
-Term operator/(Term a, Term b);  // floats, or signed integers rounded towards zero; see quotient
-// Of integers and i1. Both operands are evaluated.
+// Signed integers round towards zero. For non-negative integers, see quotient.
+Term operator/(Term a, Term b);
+// Bitwise operators of integers and i1. Both operands are evaluated.
 Term operator&(Term a, Term b);
 Term operator|(Term a, Term b);
 Term operator^(Term a, Term b);
@@ -68,7 +69,7 @@ Term operator<(Term a, Term b);
 Term operator<=(Term a, Term b);
 Term operator==(Term a, Term b);
 Term operator!=(Term a, Term b);
-// For elements that may be unsigned.
+// Comparisons of elements that can be unsigned.
 Term less(Term a, Term b, bool is_unsigned = false);
 Term less_equal(Term a, Term b, bool is_unsigned = false);
 Term is_nan(Term x);
@@ -101,7 +102,7 @@ SCOPEVM_WITH_NUMBER(==)
 SCOPEVM_WITH_NUMBER(!=)
 #undef SCOPEVM_WITH_NUMBER
 
-// REQUIRES: both are non-negative, and the divisor is positive.
+// Division of integers. REQUIRES: a is non-negative, and b is positive.
 Term quotient(Term a, Term b);
 Term remainder(Term a, Term b);
 Term ceil_quotient(Term a, Term b);

@@ -1,5 +1,5 @@
-// KernelBuilder: iteration over work items. The first item's index is computed by division. After
-// that, indices and offsets are advanced from item to item like an odometer.
+// KernelBuilder: iteration over work items. The index of the first item is computed by division.
+// For each further item, the index is incremented with carry, as in an odometer.
 #include "compiler/kernels/builder/kernel_builder.h"
 
 namespace scopevm::compiler::kernels {
@@ -73,7 +73,7 @@ Terms KernelBuilder::next_index(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term>
   for (size_t d = index.size(); d-- > 0;) {
     if (step) step(d, changes);
     Term plus = index[d] + 1, wraps = plus == sizes[d];
-    // The outermost index does not wrap: after the last item it is past its end.
+    // The outermost index does not wrap: after the last item it equals the size of its axis.
     if (d > 0) plus = select(wraps, CodeBuilder::index(0), plus);
     next[d] = select(changes, plus, index[d]);
     changes = changes & wraps;
