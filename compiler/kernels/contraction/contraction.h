@@ -1,8 +1,8 @@
-// The generators that lower_contraction selects from, by kind of operands.
-//   matmul.cpp          matrix products of f32, and of u8 by i8, batched, on the micro-kernels
-//   attention.cpp       softmax of a matrix product, times a matrix, as one fused kernel
-//   generic_matmul.cpp  all other matrix products, as scalar loops
-//   determinant.cpp     det (determinant.h)
+// The generators of matrix products. lower_contraction selects one by the op or group and by the
+// element types.
+//   attention/attention.cpp    softmax of a matrix product, times a matrix, as one fused kernel
+//   matmul/matmul.cpp          products of f32, and of u8 by i8, on the micro-kernels of tile/
+//   matmul/generic_matmul.cpp  all other products, as scalar loops
 #pragma once
 
 #include "compiler/fusion/contraction_match.h"
@@ -14,7 +14,7 @@ namespace scopevm::compiler::kernels {
 using fusion::FusedAttention;
 using fusion::FusedContraction;
 
-// u8 by i8, neither transposed.
+// True for a product of u8 by i8 without transposed operands.
 bool is_byte_matmul(const FusedContraction& fused);
 llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context);
 

@@ -6,7 +6,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// An n x n matrix in `buffer` that begins at `start`.
+// An n x n matrix that begins at element `start` of `buffer`.
 struct Matrix {
   KernelBuilder& k;
   Buffer buffer;
@@ -17,7 +17,7 @@ struct Matrix {
     k.store_number(buffer, start + row * n + column, value);
   }
 
-  // The row, from `step` on, with the largest magnitude in column `step`.
+  // Of the rows [step, n), the row with the largest magnitude in column `step`.
   Term pivot_row(Term step) const {
     auto size_at = [&](Term row) {
       Term x = load(row, step);
@@ -37,8 +37,8 @@ struct Matrix {
     });
   }
 
-  // Subtracts multiples of the pivot row from the rows below it, so that their elements in its
-  // column become 0.
+  // Subtracts multiples of the pivot row `step` from the rows below it. Their elements in column
+  // `step` become 0; no later step reads these elements, so they are not stored.
   void eliminate_below(Term step, Term pivot) const {
     k.loop(step + 1, n, 1, [&](Term row) {
       Term factor = load(row, step) / pivot;

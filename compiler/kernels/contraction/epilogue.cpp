@@ -37,8 +37,8 @@ Epilogue::Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::
     access.batch_strides.assign(axes.rows, DimExpr(0));
     operands_.push_back({bias, access});
   }
-  // Values from outside of the group. match_contraction() has ensured that each has an access, so
-  // access_of() cannot fail.
+  // The values from outside the group. match_contraction() has checked that access_of() succeeds
+  // for each of them.
   llvm::DenseSet<mlir::Value> seen;
   for (mlir::Operation* op : fused.epilogue)
     for (mlir::Value operand : op->getOperands())
@@ -77,7 +77,8 @@ void Epilogue::declare(KernelBuilder& k) {
   allow_in_place(k);
 }
 
-// Pairs each result with the first operand of its size that is not yet paired.
+// Allows each result to use the storage of the first operand with as many bytes that no earlier
+// result uses.
 void Epilogue::allow_in_place(KernelBuilder& k) {
   llvm::SmallPtrSet<const Tensor*, 4> paired;
   for (const Tensor& result : results_)
@@ -85,9 +86,9 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
       bool is_equal = byte_size(result.access.dtype) == byte_size(operand.access.dtype) &&
                       shape_of(operand.value) == fused_.type().getShape();
       if (!is_equal || paired.contains(&operand)) continue;
-      // Safe with equal sizes only: each element of the operand is read immediately before the
-      // result's element at the same position is written. allow_in_place() refuses an operand that
-      // the contraction reads too.
+      // With equal sizes, each element of the operand is read immediately before the result's
+      // element at the same position is written. allow_in_place() rejects an operand that the
+      // contraction also reads.
       if (!k.allow_in_place(result.buffer, operand.buffer)) continue;
       paired.insert(&operand);
       break;

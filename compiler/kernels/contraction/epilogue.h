@@ -1,5 +1,6 @@
-// Epilogue: the computation on a contraction's sums before they are stored. Adds the bias, applies
-// the group's elementwise ops with broadcast or full operands, and stores each result of the group.
+// Epilogue: the computation on the sums of a contraction before they are stored. It adds the bias,
+// applies the group's elementwise ops, and stores each result of the group. Operands of these ops
+// can be broadcast.
 #pragma once
 
 #include <vector>
@@ -16,24 +17,25 @@ using fusion::OutputAxes;
 
 class Epilogue {
  public:
-  // `bias` (may be null) has one value per row and is a value inside the group.
+  // `bias` is a value inside the group with one element per row, or null.
   Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::Value bias = nullptr);
 
-  // True if one batch coordinate suffices to address every operand.
+  // True if the batch dims can be merged: one batch coordinate then addresses every operand.
   bool batch_is_one() const;
   void collapse_batch();
 
-  // Declares operands, results and strides. Call after the contraction's own operands.
+  // Declares operands, results and strides. REQUIRES: the contraction's own operands are declared.
   void declare(KernelBuilder& k);
 
-  // Computes the start of each operand and result. Call once per batch element.
+  // Emits the computation of each operand's and result's start for one batch element. `evaluate`
+  // and `emit` use these starts.
   void enter(CodeBuilder& e, llvm::ArrayRef<Term> batch_coordinates);
-  // Computes the contraction's result and the group's ops for one element (lanes == 1) or for
-  // `lanes` elements of one row; `mask` is null for all lanes. `sum` has the arithmetic type of the
-  // contraction's element type.
+  // Returns the contraction's result and the results of the group's ops for `lanes` adjacent
+  // elements of one row. `mask` selects the lanes; null selects all. `sum` has the arithmetic type
+  // of the contraction's element type.
   using ValueMap = llvm::DenseMap<mlir::Value, Term>;
   ValueMap evaluate(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
-  // Evaluates, and stores the group's results.
+  // Like `evaluate`, and stores the group's results.
   void emit(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
 
  private:

@@ -1,4 +1,5 @@
-// Scalar multiply-accumulate in the arithmetic type of a dtype, for the generic loops.
+// Scalar multiply-add in the arithmetic type of a dtype, for generic_matmul.cpp and
+// generic_conv.cpp.
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -10,7 +11,7 @@ struct ScalarSum {
   CodeBuilder& e;
   DType dtype;
 
-  // Loads an element of a buffer, whose type may be narrower than the sum's.
+  // Loads an element. The buffer's dtype can be narrower than the dtype of the sum.
   Term load(const Buffer& buffer, Term at) {
     Term x = e.load_number(buffer, at);
     return buffer.dtype == dtype ? x : cast(x, buffer.dtype, dtype);

@@ -1,11 +1,11 @@
-// Generates softmax(epilogue(q k)) v as one kernel. The scores of a block of rows stay in a
-// worker's scratch memory between the two products.
+// Generates softmax(epilogue(q k)) v as one kernel: q, k and v are the matrices of queries, keys
+// and values, and the scores are the operand of the softmax. The scores of a block of rows stay in
+// a worker's scratch memory between the two products.
 //
-// Grid: batch x row blocks, blocks innermost, so that a worker packs k and v of a batch element
-// once for all its row blocks. A block has at most 48 rows: their scores over 1024 columns, in the
-// layout in which the second product reads its rows, take 200 KB and fit in L2. The division by the
-// sum of exponentials is applied to the rows of the result, which are shorter than the rows of
-// scores.
+// Grid: batch x row blocks. The blocks are innermost, so that a worker packs k and v of a batch
+// element once for all its row blocks. A block has at most 48 rows. Their scores over 1024 columns
+// take 200 KB in the layout of packed rows, and fit in L2. The division by the sum of exponentials
+// is applied to the rows of the result, which are usually shorter than the rows of scores.
 #include <limits>
 
 #include "compiler/kernels/contraction/contraction.h"
@@ -18,7 +18,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-constexpr int64_t kMostTiles = 4;
+constexpr int64_t kMostTiles = 4;  // tiles of 12 rows per row block
 
 class Attention {
  public:
@@ -33,7 +33,8 @@ class Attention {
         k_(context, fused.product.op, "attention") {
     bool is_one = score_shape_.a.batch_is_one && score_shape_.b.batch_is_one &&
                   product_shape_.b.batch_is_one && epilogue_.batch_is_one();
-    // Both products and the epilogue share one grid, so either all batches are merged or none.
+    // Both products and the epilogue share one grid, so their batch dims are all merged or all
+    // kept.
     if (!is_one || score_shape_.batch.size() < 2) return;
     for (MatMulShape* shape : {&score_shape_, &product_shape_}) {
       fusion::collapse_batch(shape->a);
@@ -48,7 +49,7 @@ class Attention {
     declare(blocks);
     emit_items();
     DimExpr depths = score_shape_.depth + product_shape_.columns;
-    // Multiply-adds of an item: each score costs one dot product over the depth and one update per
+    // The multiply-adds of an item: per score, one dot product over the depth, and one update per
     // column of v.
     DimExpr work = blocks.block_rows() * max(score_shape_.columns, 1) * max(depths, 1);
     return k_.launch(element_count(score_shape_.batch) * blocks.blocks, grain_of(1 << 20, work));
@@ -67,8 +68,8 @@ class Attention {
     scratch_parts({{&sums_, rows * DimExpr(kPanelColumns)},
                    {&by_, round_up(rows, 16)},
                    {&query_rows_, depth_blocks(depth) * rows * DimExpr(kRowStride)},
-                   // Scores in the layout of copied rows of A, because they are the A operand of
-                   // the second product.
+                   // Scores have the layout of packed rows, because they are the A operand of the
+                   // second product.
                    {&score_rows_, depth_blocks(length) * rows * DimExpr(kRowStride)},
                    {&key_panels_, panels * depth * DimExpr(kPanelColumns)},
                    {&value_panels_, product_panels * length * DimExpr(kPanelColumns)}});
@@ -107,8 +108,8 @@ class Attention {
     k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
       Term batch = quotient(item, blocks_);
       Terms at = query_batch_->coordinates(batch);
-      // A worker's range can begin inside a batch element, so its first item always packs: the
-      // carried batch starts at -1.
+      // carried[0] is the batch element whose k and v are packed. It starts at -1, so that the
+      // first item of a worker's range always packs, even inside a batch element.
       k_.when(batch == carried[0], [] {}, [&] { emit_panels(at); });
       emit_block_of_rows(at, batch, remainder(item, blocks_));
       return Terms{batch};
@@ -142,8 +143,8 @@ class Attention {
     Term last_tile = min(first_tile + tiles_per_block_, tiles_);
     first_row_ = tile_start(first_tile, rows_, tiles_);
     Term last_row = tile_start(last_tile, rows_, tiles_);
-    // The upper bound, not the actual count: the layout of packed rows must not depend on the
-    // block.
+    // The maximum number of rows in a block, because the layout of packed rows must be the same for
+    // all blocks.
     block_rows_ = tiles_per_block_ * kTileRows;
     MatrixView queries{queries_, query_batch_->a_start(k_, at),
                        scores_.getTransposeA() ? rows_ : depth_, !scores_.getTransposeA()};
@@ -160,8 +161,8 @@ class Attention {
                            .tiles = tiles_,
                            .tiles_per_block = tiles_per_block_,
                            .block = block,
-                           // The epilogue's rows are rows of the whole matrix, because tiles are
-                           // numbered over all of them.
+                           // Tiles are numbered over all rows, so the epilogue receives row numbers
+                           // of the whole matrix.
                            .first_row = k_.index(0)};
     emit_scores(operands);
     k_.loop(k_.index(0), last_row - first_row_, 1, [&](Term row) { emit_softmax(row); });
@@ -200,7 +201,8 @@ class Attention {
                  });
   }
 
-  // Folds a row of scores: `take` receives the position, the values and the mask of some lanes.
+  // Folds a row of scores, a vector at a time. `take` receives the position, the values and the
+  // mask of the vector, and returns the new carried value.
   Term fold_row(Term row, Term initial,
                 llvm::function_ref<Term(Term at, Term x, Term mask, Term carried)> take) {
     int64_t lanes = k_.target().lanes(4);
@@ -222,23 +224,24 @@ class Attention {
     return k_.make<mlir::vector::ReductionOp>(kind, lanes.value);
   }
 
-  // Replaces scores by their exponentials and stores the reciprocal of their sum in `by_`. For a
-  // row without columns the divisor is 1.
+  // Replaces scores by their exponentials, and stores the reciprocal of the sum of the exponentials
+  // in `by_`. For a row without columns the divisor is 1.
   void emit_softmax(Term row) {
     int64_t lanes = k_.target().lanes(4);
     Term zero = k_.zero(k_.vector(k_.builder().getF32Type(), lanes));
     Term least = zero.number(-std::numeric_limits<double>::infinity());
-    // A NaN may be lost here, but the exponentials restore it.
+    // This maximum can ignore a NaN score. The exponential of the score is NaN again, so the sum
+    // and the results are NaN as well.
     Term most = fold_row(row, least, [&](Term, Term x, Term mask, Term carried) {
       Term known = mask ? select(mask, x, least) : x;
       return select(carried < known, known, carried);
     });
-    // Subtracting the maximum keeps the exponentials from overflowing and does not change the
-    // quotient.
+    // Subtracting the maximum prevents overflow of the exponentials and does not change the
+    // softmax.
     Term top = k_.splat(across(mlir::vector::CombiningKind::MAXNUMF, most), lanes);
     Term sums = fold_row(row, zero, [&](Term at, Term x, Term mask, Term carried) {
       Term power = exp_f32(x - top);
-      // Disabled lanes were loaded as 0, whose exponential is not 0.
+      // Disabled lanes were loaded as 0; their exponentials must not count.
       if (mask) power = select(mask, power, zero);
       k_.store(scratch_.buffer, at, power, mask);
       return carried + power;

@@ -1,9 +1,10 @@
-// Matrix products of f32, and of u8 by i8 in i32. Rows of a are copied. Panels of b are packed at
-// compile time if b is a constant, otherwise by each work item. Bytes are packed in quads along the
-// depth. Except in packing, the code counts steps of the depth: one f32 or one quad.
+// Matrix products of f32, and of u8 by i8 with i32 sums. Rows of a are packed at run time. Panels
+// of b are packed at compile time if b is a constant, otherwise by each work item. Bytes are packed
+// in quads along the depth. Outside the packing code, the unit of the depth is a step: one f32 or
+// one quad.
 //
-// Grid: batch x row blocks x panels, panels innermost, so that a worker packs the rows of a block
-// once for all its panels.
+// Grid: batch x row blocks x panels. The panels are innermost, so that a worker packs the rows of a
+// block once for all its panels.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
@@ -52,11 +53,11 @@ class MatMul {
                     : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
     epilogue_.declare(k_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
-    // A matrix with fewer rows than a block needs less scratch, which may then fit in a frame.
+    // A matrix with fewer rows than a block needs less scratch. A small scratch can fit in a frame.
     DimExpr held = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
     DimExpr tile_size = held * DimExpr(kPanelColumns);
-    // Depth blocks are block_rows apart in packed rows; the last one needs only the rows that
-    // exist.
+    // The packed depth blocks are `block_rows` rows apart. The last one needs space only for the
+    // rows that exist.
     DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + held) * DimExpr(kRowStride);
     DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
     scratch_ = k_.scratch(tile_size + rows_size + panel_size, step);
@@ -88,8 +89,8 @@ class MatMul {
       Term batch = quotient(packed_block, block_count_);
       Term block = remainder(packed_block, block_count_);
       Terms at = batch_->coordinates(batch);
-      // The carried block starts at -1, so a worker packs at its first item, wherever its range
-      // begins.
+      // carried[0] is the block whose rows are packed. It starts at -1, so that the first item of a
+      // worker's range always packs.
       k_.when(packed_block == carried[0], [] {}, [&] { emit_rows(at, block); });
       emit_item(at, block, panel);
       return Terms{packed_block};
@@ -111,7 +112,7 @@ class MatMul {
     Term first = panel * kPanelColumns;
     Term columns = min(column_count_ - first, kPanelColumns);
     Buffer b = b_;
-    // Position of the panel in a packed constant.
+    // The position of the panel in the packed constant.
     Term b_at = panel * step_count_ * kPanelColumns;
     if (!is_packed_) {
       MatrixView view{b, batch_->b_start(k_, at), shape_.transpose_b ? depth_param_ : column_count_,
@@ -136,8 +137,8 @@ class MatMul {
                            .block = block,
                            .depth = step_count_,
                            .depth_blocks = depth_blocks_,
-                           // The epilogue's row 0 is row 0 of the matrix, since tiles are numbered
-                           // over all rows.
+                           // Tiles are numbered over all rows, so the epilogue receives row numbers
+                           // of the whole matrix.
                            .first_row = k_.index(0),
                            .first_column = first,
                            .columns = columns};

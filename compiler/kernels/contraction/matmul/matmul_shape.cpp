@@ -17,7 +17,7 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
   access.batch_strides.resize(batch);
   bool full = true, none = true;
   for (int64_t axis = batch; axis-- > 0;) {
-    // Batch dims broadcast as in NumPy: aligned at the last dim, missing dims are 1.
+    // Batch dims broadcast as in NumPy: they are aligned at the last dim, and missing dims are 1.
     int64_t own = axis - (batch - leading);
     DimExpr dim = own < 0 ? DimExpr(1) : operand.getDim(own);
     full &= dim == result.getDim(axis);
@@ -25,11 +25,10 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
     access.batch_strides[axis] = stride * fusion::stride_factor(dim, result.getDim(axis));
     stride = stride * dim;
   }
-  // If every batch dim is 1, the stride is 0: the stride of one dim must not become that of the
-  // merged batch.
+  // An operand whose batch dims are all 1 does not move along a merged batch, so all its strides
+  // are 0. A result dim of 1 would otherwise give it a stride.
   if (none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = full || none;
-  // The same if the result's dim is also 1, so that any of the strides applies to the merged batch.
   if (none && !full) access.batch_strides.assign(batch, DimExpr(0));
   return access;
 }
@@ -45,8 +44,8 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
   transpose_b = op.getTransposeB() && b_rank > 1;
   depth = a_type.getDim(transpose_a ? a_rank - 2 : a_rank - 1);
   DimExpr b_depth = b_type.getDim(b_rank == 1 || transpose_b ? b_rank - 1 : b_rank - 2);
-  // The two depths are equal; a constant one gives simpler formulas and allows packing at compile
-  // time.
+  // The depths of a and b are equal. If one of them is constant, it is used: it gives simpler
+  // formulas and allows packing at compile time.
   if (b_depth.is_constant()) depth = b_depth;
   for (int64_t axis = 0; axis < axes.rows; ++axis) batch.push_back(result.getDim(axis));
   for (int64_t axis = axes.rows; axis < axes.columns; ++axis) rows = rows * result.getDim(axis);
@@ -57,7 +56,7 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
 }
 
 void MatMulShape::collapse_batch(Epilogue& epilogue) {
-  // Merging removes the divisions per item that recover the coordinates of each batch dim.
+  // With one batch dim, an item needs no divisions to compute its batch coordinates.
   if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one()) return;
   fusion::collapse_batch(a);
   fusion::collapse_batch(b);

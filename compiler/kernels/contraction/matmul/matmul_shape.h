@@ -8,7 +8,7 @@ namespace scopevm::compiler::kernels {
 struct MatMulShape {
   explicit MatMulShape(const FusedContraction& fused);
 
-  // Merges the batch dims into one if every operand's strides allow it.
+  // Merges the batch dims into one, also in the epilogue, if every operand's strides allow it.
   void collapse_batch(Epilogue& epilogue);
 
   OutputAxes axes;
@@ -18,12 +18,13 @@ struct MatMulShape {
   Access a, b;  // batch strides only
 };
 
-// The position of each operand's matrix for a batch element.
+// The positions of the matrices of a and b for a batch element.
 class BatchCoordinates {
  public:
   BatchCoordinates(KernelBuilder& k, const MatMulShape& shape);
-  // The coordinates of a batch element along each batch dim.
+  // The coordinates of batch element number `batch`, one per batch dim.
   Terms coordinates(Term batch) const;
+  // The first element of the matrix at these coordinates.
   Term a_start(CodeBuilder& e, llvm::ArrayRef<Term> at) const { return start(e, at, a_strides_); }
   Term b_start(CodeBuilder& e, llvm::ArrayRef<Term> at) const { return start(e, at, b_strides_); }
 

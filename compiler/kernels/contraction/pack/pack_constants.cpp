@@ -7,7 +7,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The key of a constant derived from `elements`, whose attribute is unique in its context.
+// The key of a constant derived from `elements`. MLIR uniques attributes, so the address identifies
+// the elements.
 std::string key_of(const char* layout, mlir::ElementsAttr elements,
                    std::initializer_list<int64_t> parameters) {
   std::string key = layout;
@@ -16,7 +17,7 @@ std::string key_of(const char* layout, mlir::ElementsAttr elements,
   return key;
 }
 
-// `numbers`: one f32, or the four bytes of one quad, per element.
+// A constant of f32 elements, or of quads, each of which is four bytes of `numbers`.
 template <typename T>
 Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_t> dims,
                          const char* name) {
@@ -78,7 +79,7 @@ ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t grou
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t tile = 0; tile < tiles; ++tile) {
         float* to = packed.data() + (group * tiles + tile) * depth * kTileRows;
-        // The same split as tile_start(), so that compile-time and run-time packing agree.
+        // The rows of the tile, as tile_start() computes them.
         int64_t first = tile * rows / tiles, last = (tile + 1) * rows / tiles;
         for (int64_t r = first; r < last; ++r) {
           const float* row = from + (group * rows + r) * depth;

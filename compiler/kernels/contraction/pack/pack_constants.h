@@ -1,27 +1,29 @@
 // Packs weights into the layouts of microkernel.h. Constants are packed at compile time, in one
-// layout for every target; pack_rows.cpp packs at run time.
+// layout for every target. pack_rows.cpp packs other weights at run time.
 #pragma once
 
 #include "compiler/kernels/builder/lowering_context.h"
 
 namespace scopevm::compiler::kernels {
 
-// b: f32 [depth, columns], or [columns, depth] if transposed -> [columns / 32][depth][32]. The last
-// panel is padded with zeros.
+// Packs b, f32 [depth, columns] or [columns, depth] if transposed, to [ceildiv(columns,
+// 32)][depth][32]. The last panel is padded with zeros.
 ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
                       int64_t columns, bool transposed);
 
-// b: i8 [depth, columns] -> quads [columns / 32][ceildiv(depth, 4)][32], padded with zeros.
+// Packs b, i8 [depth, columns], to quads [ceildiv(columns, 32)][ceildiv(depth, 4)][32], padded with
+// zeros.
 ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
                            int64_t columns);
 
-// w: f32 [groups * rows, channels, kernel] -> per group [tiles][kernel * channels][12], where tile
-// t holds rows [t * rows / tiles, (t + 1) * rows / tiles) and tiles = ceildiv(rows, 12). The depth
-// is ordered by kernel position, then channel, which is the order of an unfolded image.
+// Packs w, f32 [groups * rows, channels, kernel], to [groups][tiles][kernel * channels][12]. `rows`
+// and `channels` are those of one group, `kernel` counts kernel positions, and tiles is
+// ceildiv(rows, 12). Tile t holds rows [t * rows / tiles, (t + 1) * rows / tiles). The depth is
+// ordered by kernel position, then channel, as in an unfolded image.
 ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel);
 
-// The same layout for weights that are not constant: appends a launch, for `op`, that packs them.
+// Appends a launch, for `op`, that packs weights into the layout of packed_rows at run time.
 ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int64_t groups,
                   int64_t rows, int64_t channels, int64_t kernel);
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t kQuad = 4;
 
-// Packs `count` bytes into quads and pads the last one with zeros. Writes whole vectors, so up to
-// one vector of quads after the last one, for which each row has space.
+// Packs `count` bytes into quads and pads the last quad with zeros. Writes whole vectors, which can
+// extend past the last quad; a packed row of 1040 quads has space for them.
 void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, const Buffer& to,
                Term to_at, Term count) {
   int64_t bytes = lanes * kQuad;
@@ -24,7 +24,7 @@ void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, 
   });
 }
 
-// Combines bytes of four rows to one quad per column.
+// Combines the bytes of four rows into one quad per column.
 Term quads_of_rows(llvm::ArrayRef<Term> rows) {
   Term quads;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -59,8 +59,8 @@ void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term 
   Term steps = quotient(depth, kQuad), rest = remainder(depth, kQuad);
   for (int64_t j = 0; j < kPanelColumns; j += lanes) {
     Term from_at = b.start + first + j;
-    // Packs the quads of one step from the rows that exist. `load` receives a row's position and
-    // its index in the quad.
+    // Packs the quads of one step. `load` returns the bytes of one of the four rows; it receives
+    // their position and the row's index in the quad.
     auto pack = [&](Term step, llvm::function_ref<Term(Term at, int64_t i)> load) {
       Terms rows;
       for (int64_t i = 0; i < kQuad; ++i) {
@@ -81,7 +81,7 @@ void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term 
         lanes <= left, [&] { all_steps([&](Term at) { return e.load(b.buffer, at, lanes); }); },
         [&] { all_steps([&](Term at) { return masked(left, at); }); });
     e.when(0 < rest, [&] {
-      // The last quad reads only rows that exist: a mask of 0 lanes reads nothing and gives zeros.
+      // The last quad has `rest` rows. The others are loaded with an empty mask, which gives zeros.
       pack(steps,
            [&](Term at, int64_t i) { return masked(select(i < rest, left, e.index(0)), at); });
     });

@@ -1,5 +1,5 @@
-// Packs the weights of a convolution that are known only at run time, in a separate kernel, to the
-// layout of packed constants. A work item is one tile of rows.
+// Packs weights of a convolution that are not constant, in a separate kernel, into the layout of
+// packed constants. A work item is one tile of rows.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"
@@ -19,8 +19,8 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
   Term row_size = channel_count * kernel_size;
   k.loop(k.begin(), k.end(), 1, [&](Term item) {
     Term group = quotient(item, tile_count), tile = remainder(item, tile_count);
-    // A tile of fewer than 12 rows leaves its other places unset: the micro-kernel does not read
-    // them.
+    // In a tile of fewer than 12 rows, the elements of the missing rows stay undefined. The
+    // micro-kernel does not read them.
     Term first = tile_start(tile, row_count, tile_count);
     Term last = tile_start(tile + 1, row_count, tile_count);
     Term tile_at = item * row_size * kTileRows;
@@ -35,7 +35,7 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
     });
   });
   constexpr int64_t kTaskElements = 1 << 16;
-  // Cannot fail, because it does not depend on attributes of `op`.
+  // A launch always succeeds.
   (void)k.launch(groups * tiles, grain_of(kTaskElements, depth * kTileRows));
   return packed;
 }

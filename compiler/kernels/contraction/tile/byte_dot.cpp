@@ -1,5 +1,5 @@
-// Dot products of four bytes. LLVM does not reliably select these instructions from plain
-// arithmetic, so both are emitted as intrinsics.
+// Dot products of four bytes by vpdpbusd, or by pmaddwd on targets without it. LLVM does not
+// reliably select these instructions from plain arithmetic, so they are emitted as intrinsics.
 #include "compiler/kernels/contraction/tile/byte_dot.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,7 +14,7 @@ Term call_intrinsic(llvm::StringRef name, Term like, llvm::ArrayRef<Term> operan
                        .getResult(0));
 }
 
-// Bytes 0 and 2 of each lane, and bytes 1 and 3, as i16.
+// Two vectors of i16: `even` has bytes 0 and 2 of each i32 lane, `odd` has bytes 1 and 3.
 struct Halves {
   Term even, odd;
 };
@@ -30,7 +30,7 @@ Halves unsigned_halves(CodeBuilder& e, Term x) {
 
 Halves signed_halves(CodeBuilder& e, Term x) {
   Term halves = as_halves(e, x);
-  // Shifting left and then right extends the sign of the low byte.
+  // A left shift followed by an arithmetic right shift extends the sign of the low byte.
   return {shift_right_signed(shift_left(halves, 8), 8), shift_right_signed(halves, 8)};
 }
 
@@ -45,8 +45,8 @@ Term byte_dot(CodeBuilder& e, Term a, Term b, Term sum) {
   const char* multiply = target.vector_bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
                          : target.vector_bits == 256 ? "llvm.x86.avx2.pmadd.wd"
                                                      : "llvm.x86.sse2.pmadd.wd";
-  // pmaddubsw has the right operand types but saturates its i16 sums, so bytes are widened to i16
-  // and multiplied with pmaddwd, which is exact.
+  // pmaddubsw multiplies unsigned by signed bytes, but it saturates its i16 sums. Bytes are
+  // therefore widened to i16 and multiplied by pmaddwd, which is exact.
   Halves left = unsigned_halves(e, a), right = signed_halves(e, b);
   Term even = call_intrinsic(multiply, sum, {left.even, right.even});
   Term odd = call_intrinsic(multiply, sum, {left.odd, right.odd});

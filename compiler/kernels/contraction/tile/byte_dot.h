@@ -1,4 +1,4 @@
-// The dot product of bytes that the byte micro-kernel is built from.
+// The dot product of four bytes, from which the micro-kernel of bytes is built.
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"

@@ -1,10 +1,12 @@
-// The micro-kernels, as in BLIS (Van Zee and van de Geijn, 2015). There is one function per number
-// of rows of a sub-tile, and one that covers a tile with calls to them.
+// The micro-kernels, as in BLIS (Van Zee and van de Geijn, 2015). There is one function for each
+// number of rows of a sub-tile, and a function that covers a tile by calls of these functions.
 //
-// A sub-tile keeps its sums in registers: 12 x 32 floats take 24 of AVX-512's 32 registers, and the
-// sub-tile is the tile. For other vector units a tile has several sub-tiles. The depth is unrolled
-// by 4 (by 2, sums are spilled). Tiles of fewer than 4 rows have too few independent sums to hide
-// the latency of an FMA, so they split the depth over several sets of sums.
+// A sub-tile keeps its sums in registers. With AVX-512, the sub-tile is the whole tile: 12 x 32
+// floats take 24 of the 32 registers. For other vector units, a tile has several sub-tiles. The
+// loop over the depth is unrolled by 4; with an unroll factor of 2, LLVM spills sums.
+//
+// A sub-tile of fewer than 4 rows has too few independent sums to hide the latency of an FMA. It
+// therefore splits the depth over several sets of sums.
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -30,8 +32,8 @@ struct Operands {
   Term depth, accumulate;
 };
 
-// A part of a tile whose sums fit in registers. The operands' positions are those of its first row
-// and column.
+// Emits a part of a tile whose sums fit in registers. The operands' positions are those of the
+// first row and column of the sub-tile.
 class SubTile {
  public:
   SubTile(CodeBuilder& e, RowFormat format, TileElement element, const Operands& operands,
@@ -43,7 +45,8 @@ class SubTile {
         rows_(rows),
         lanes_(e.target().lanes(4)),
         has_fma_(e.target().vector_bits >= 256) {
-    // Of 32 and 16 vector registers; the rest holds a row of B and the broadcast element of A.
+    // The registers for sums, of 32 or 16 vector registers. The others hold a row of B and the
+    // broadcast element of A.
     int64_t budget = e.target().vector_bits == 512 ? 24 : 12;
     if (rows < 4)
       while (sets_ < kUnroll && 2 * sets_ * rows * kVectors <= budget) sets_ *= 2;
@@ -62,7 +65,7 @@ class SubTile {
           }
           return next;
         });
-    // Adds up the sets before the remaining steps, which use one set only.
+    // The remaining steps use one set, so the sets are added up before them.
     for (int64_t set = 1; set < sets_; ++set)
       for (int64_t i = 0; i < set_size(); ++i) sums[i] = sums[i] + sums[set * set_size() + i];
     sums.truncate(set_size());
@@ -96,7 +99,7 @@ class SubTile {
           return loaded;
         },
         [&] { return Terms(set_size(), zero); });
-    // Only the first set starts from C; the others are added to it.
+    // Only the first set starts from C. The other sets start at 0 and are added to it.
     sums.append((sets_ - 1) * set_size(), zero);
     return sums;
   }
@@ -113,7 +116,7 @@ class SubTile {
   void prefetch(Term k, int64_t u) {
     constexpr int64_t kLineFloats = 16;
     for (int64_t column = 0; column < kVectors * lanes_; column += kLineFloats) {
-      // May be past the end of the panel: a prefetch of an invalid address has no effect.
+      // The address can be past the end of the panel: a prefetch never faults.
       Term at = b_at(k, u + kPrefetchDistance, 0) + column;
       e_.builder().create<mlir::memref::PrefetchOp>(o_.b.memref, mlir::ValueRange{at},
                                                     /*isWrite=*/false, /*localityHint=*/3,
@@ -156,8 +159,8 @@ llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileEleme
   return {buffer, index, buffer, index, buffer, index, index};
 }
 
-// Called, not inlined: a call costs a few ns, and inlining would duplicate the code in every
-// caller.
+// The function is not inlined: a call costs a few ns, and inlining would duplicate the code in
+// every caller.
 mlir::func::FuncOp new_function(mlir::OpBuilder& builder, llvm::StringRef name,
                                 llvm::ArrayRef<mlir::Type> types) {
   auto function = builder.create<mlir::func::FuncOp>(builder.getUnknownLoc(), name,
@@ -223,8 +226,8 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
         const Term a_at = term(1) + row * row_stride;
         const Term b_at = term(3) + column;
         const Term c_at = term(5) + row * kPanelColumns + column;
-        // A tile's last sub-tile may have fewer rows; each count has its own function, so that sums
-        // are not indexed at run time.
+        // The last sub-tile of a tile can have fewer rows. Each number of rows has its own
+        // function, because sums in registers cannot be indexed at run time.
         e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
           e.call(sub_tiles[i], {argument(0), a_at.value, argument(2), b_at.value, argument(4),
                                 c_at.value, argument(6), argument(8)});

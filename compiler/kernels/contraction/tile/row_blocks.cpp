@@ -1,14 +1,13 @@
-// Emits one row block times one panel: depth blocks, tiles, epilogue. The blocking follows Goto and
-// van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008); its sizes are in
-// microkernel.h.
+// Emits the product of a row block and a panel. The blocking follows Goto and van de Geijn, Anatomy
+// of High-Performance Matrix Multiplication (2008); microkernel.h defines the block sizes.
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
 namespace scopevm::compiler::kernels {
 
 RowBlocks::RowBlocks(DimExpr rows, int64_t most_tiles) : rows(rows) {
   tiles = ceildiv(rows, kTileRows);
-  // Tiles are spread evenly over the least number of blocks, so that no worker gets a small last
-  // block.
+  // Tiles are distributed evenly over the smallest possible number of blocks. A small last block
+  // would unbalance the workers.
   DimExpr at_least = max(ceildiv(tiles, most_tiles), 1);
   tiles_per_block = max(ceildiv(tiles, at_least), 1);
   blocks = ceildiv(tiles, tiles_per_block);
@@ -33,11 +32,12 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_tile, Term la
   e.loop(e.index(0), o.depth_blocks, 1, [&](Term block) {
     Term k = block * kBlockDepth;
     Term depth = min(o.depth - k, kBlockDepth);
-    // The first depth block overwrites the scratch of the previous item; depth 0 has one block,
-    // which writes zeros.
+    // The first depth block overwrites the sums of the previous item. It also exists for depth 0,
+    // where it writes zeros.
     Term accumulate = 0 < block;
     Term b_at = o.b_at + k * kPanelColumns;
-    // Tiles inside depth blocks: a block of the B panel stays in L2 while all tiles use it.
+    // The loop over tiles is the inner one, so that a depth block of the B panel stays in L2 while
+    // all tiles use it.
     e.loop(first_tile, last_tile, 1, [&](Term tile) {
       Term start = tile_start(tile, o.rows, o.tiles);
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
@@ -61,8 +61,8 @@ void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term la
       Term column = o.first_column + j;
       Term left = o.columns - j;
       e.when(
-          // Scratch rows have all 32 columns, so the load is never masked; operands and results end
-          // at the last column.
+          // Rows of scratch have all 32 columns, so the load needs no mask. The rows of operands
+          // and results end at the last column, so `take` needs one.
           lanes <= left, [&] { take(sum, row, column, lanes, {}); },
           [&] { take(sum, row, column, lanes, e.mask(left, lanes)); });
     });

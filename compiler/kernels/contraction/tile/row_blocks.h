@@ -1,5 +1,5 @@
-// Divides the rows of a contraction into tiles and blocks of tiles. Tile t of T holds rows
-// [t * rows / T, (t + 1) * rows / T), so that tile heights differ by at most one. A block is a
+// Divides the rows of a contraction into tiles and blocks of tiles. Of T tiles, tile t holds rows
+// [t * rows / T, (t + 1) * rows / T), so that their heights differ by at most one. A block is a
 // sequence of tiles whose packed rows fit in a cache.
 #pragma once
 
@@ -16,18 +16,19 @@ struct RowBlocks {
   DimExpr block_rows() const { return tiles_per_block * DimExpr(kTileRows); }
 };
 
-// The blocks of a depth; depth 0 has one block without steps.
+// The number of depth blocks. Depth 0 has one block without steps.
 DimExpr depth_blocks(DimExpr depth);
 
-// The smallest number of items per task: about a million multiply-adds. Reading a panel of B costs
-// as much as a few rows do.
+// The grain of a launch whose items multiply `rows` rows by one panel: about a million
+// multiply-adds per task. Reading the panel is counted as 8 more rows.
 DimExpr item_grain(DimExpr rows, DimExpr depth);
 
 // The operands of a block of rows times one panel, and the coordinates for its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   RowFormat format;
-  // Rows format: packed by row block, a[a_at + (depth block * block_rows + row) * 1040 + k].
+  // Element k of row r of a tile. RowFormat::kRows: a[a_at + (depth block * block_rows + row) *
+  // 1040 + k], where `row` and k count from the start of the row block and depth block.
   // Interleaved: a[a_at + (tile * depth + k) * 12 + r].
   Buffer a;
   Term a_at;
@@ -42,12 +43,14 @@ struct BlockOperands {
   Term columns;       // number of columns in the panel, 1 .. 32
 };
 
-// The first row of tile `tile`.
+// The first row of tile number `tile` of `tiles`.
 Term tile_start(Term tile, Term rows, Term tiles);
 
-// Receives the sums of `lanes` adjacent elements of a row; with a mask, only the enabled ones.
+// Receives the sums of `lanes` adjacent elements of a row. If `mask` is not null, only the lanes
+// where it is true are elements of the result.
 using TakeSums =
     llvm::function_ref<void(Term sums, Term row, Term column, int64_t lanes, Term mask)>;
+// Emits the product of a row block and a panel, and passes its sums to `take`.
 void emit_block(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
 
 }  // namespace scopevm::compiler::kernels
