@@ -6,18 +6,20 @@
 
 namespace scopevm::compiler::kernels {
 
-// Packs b, f32 [depth, columns] or [columns, depth] if transposed, to [ceildiv(columns,
-// 32)][depth][32]. The last panel is padded with zeros.
+// Packs b, f32 [depth, columns] or [columns, depth] if transposed, to panels:
+//   [ceildiv(columns, 32)][depth][32]
+// The last panel is padded with zeros.
 ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
                       int64_t columns, bool transposed);
 
-// Packs b, i8 [depth, columns], to quads [ceildiv(columns, 32)][ceildiv(depth, 4)][32], padded with
-// zeros.
+// Packs b, i8 [depth, columns], to panels of quads, padded with zeros:
+//   [ceildiv(columns, 32)][ceildiv(depth, 4)][32]
 ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
                            int64_t columns);
 
-// Packs w, f32 [groups * rows, channels, kernel], to [groups][tiles][kernel * channels][12]. `rows`
-// and `channels` are those of one group, `kernel` counts kernel positions, and tiles is
+// Packs w, f32 [groups * rows, channels, kernel], to tiles:
+//   [groups][tiles][kernel * channels][12]
+// `rows` and `channels` are those of one group, `kernel` counts kernel positions, and tiles is
 // ceildiv(rows, 12). Tile t holds rows [t * rows / tiles, (t + 1) * rows / tiles). The depth is
 // ordered by kernel position, then channel, as in an unfolded image.
 ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,

@@ -15,13 +15,14 @@ struct MatrixView {
   bool rows_are_contiguous = true;
 };
 
-// Packs rows [first, last) of a, over the full depth. Element k of depth block `block` of row first
-// + r is stored at to[to_at + (block * block_rows + r) * 1040 + k].
+// Packs rows [first, last) of a, over the full depth. Element k of a depth block is stored at
+//   to[to_at + (depth block * block_rows + row - first) * 1040 + k]
 void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
                     Term block_rows, const Buffer& to, Term to_at);
 
-// Packs columns [first, first + columns) of b. Element k of column first + j is stored at to[to_at
-// + k * 32 + j]. If `columns` is below 32, the missing columns are 0.
+// Packs columns [first, first + columns) of b. Element k of column first + j is stored at
+//   to[to_at + k * 32 + j]
+// If `columns` is below 32, the missing columns are 0.
 void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term columns, Term depth,
                      const Buffer& to, Term to_at);
 

@@ -7,13 +7,14 @@
 
 namespace scopevm::compiler::kernels {
 
-// Packs rows [first, last) of a, over the full depth. Quad `step` of depth block `block` of row
-// first + r is stored at to[to_at + (block * block_rows + r) * 1040 + step].
+// Packs rows [first, last) of a, over the full depth. Quad `step` of a depth block is stored at
+//   to[to_at + (depth block * block_rows + row - first) * 1040 + step]
 void emit_pack_quad_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
                          Term block_rows, const Buffer& to, Term to_at);
 
 // Packs columns [first, first + columns) of b. Quad `step` of column first + j is stored at
-// to[to_at + step * 32 + j]. Elements past the columns or the depth are 0.
+//   to[to_at + step * 32 + j]
+// Elements past the columns or the depth are 0.
 void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term columns, Term depth,
                           const Buffer& to, Term to_at);
 

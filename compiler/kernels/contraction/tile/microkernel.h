@@ -32,8 +32,10 @@ constexpr int64_t kBlockTiles = 20;
 enum class RowFormat { kRows, kInterleaved };
 enum class TileElement { kF32, kQuads };  // quads: u8 in A, i8 in B
 
-// A private function of the module: tile(a, a_at, b, b_at, c, c_at, depth, rows, accumulate). c :=
-// a * b, or c + a * b if `accumulate`, for 1 to 12 rows, 32 columns and depth >= 0 steps.
+// Returns a private function of the module, created at the first call:
+//   tile(a, a_at, b, b_at, c, c_at, depth, rows, accumulate)
+// It stores a * b, or c + a * b if `accumulate`, in c. The tile has 1 to 12 rows, 32 columns and
+// depth >= 0 steps.
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format,
                                  TileElement element = TileElement::kF32);
 

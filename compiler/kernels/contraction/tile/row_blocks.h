@@ -27,9 +27,9 @@ DimExpr item_grain(DimExpr rows, DimExpr depth);
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   RowFormat format;
-  // Element k of row r of a tile. RowFormat::kRows: a[a_at + (depth block * block_rows + row) *
-  // 1040 + k], where `row` and k count from the start of the row block and depth block.
-  // Interleaved: a[a_at + (tile * depth + k) * 12 + r].
+  // The position of an element in a is, for RowFormat::kRows and kInterleaved:
+  //   a_at + (depth block * block_rows + row of the block) * 1040 + step of the depth block
+  //   a_at + (tile * depth + step) * 12 + row of the tile
   Buffer a;
   Term a_at;
   Buffer b;  // the panel
