@@ -1,10 +1,12 @@
-// f32 image convolutions: for each image and group, out[rows, positions] = w[rows, depth] *
-// unfolded[depth, positions], where depth = kernel * channels. Weights are packed at compile time,
-// or by an earlier launch. A panel of 32 positions is unfolded into scratch immediately before its
-// use, so that the unfolded image is never stored as a whole (im2col by panels).
+// f32 convolutions of images as matrix products. For each image and group:
+//   out[rows, positions] = w[rows, depth] * unfolded[depth, positions]
+// Rows are output channels, and depth = kernel positions * input channels of a group. Weights are
+// packed at compile time if they are constant, otherwise by an earlier launch. A panel of 32
+// positions is unfolded into scratch memory immediately before its use, so the whole unfolded image
+// is never stored (im2col by panels).
 //
-// Grid: images x groups x panels x row blocks, row blocks innermost, so that a worker unfolds a
-// panel once for all the rows that it multiplies.
+// Grid: images x groups x panels x row blocks. The row blocks are innermost, so that a worker
+// unfolds a panel once for all the rows that it multiplies.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"
@@ -76,15 +78,16 @@ class ImageConv {
   }
 
   void emit_items() {
-    // Outside the loop, because an alloca in a loop would grow the stack with each iteration.
+    // Constructed outside the loop: it emits an alloca, which in a loop would grow the stack with
+    // each iteration.
     Unfold unfold(k_);
     k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
       Term unfolded = quotient(item, block_count_);
       Term block = remainder(item, block_count_);
       Term panel = remainder(unfolded, panels_);
-      Term plane = quotient(unfolded, panels_);  // image and group
-      // The carried panel starts at -1, so a worker unfolds at its first item, wherever its range
-      // begins.
+      Term plane = quotient(unfolded, panels_);  // image * groups + group
+      // carried[0] is the unfolded panel. It starts at -1, so that the first item of a worker's
+      // range always unfolds.
       k_.when(unfolded == carried[0], [] {}, [&] { emit_unfold(unfold, plane, panel); });
       emit_item(plane, panel, block);
       return Terms{unfolded};
@@ -95,8 +98,8 @@ class ImageConv {
     Term channels = channels_;
     Term area = height_ * width_;
     Unfold::Image image{.buffer = x_,
-                        // Channels of a group are adjacent, so the plane of (image, group) begins
-                        // at plane * channels.
+                        // The channels of a group are adjacent, so those of (image, group) begin
+                        // at channel plane * channels.
                         .at = plane * channels * area,
                         .channels = channels,
                         .height = height_,
@@ -131,8 +134,8 @@ class ImageConv {
                            .block = block,
                            .depth = depth_,
                            .depth_blocks = depth_blocks_,
-                           // Rows of the product are output channels of one group; the epilogue's
-                           // rows are those of all groups.
+                           // Rows of the product are the output channels of one group. Rows of the
+                           // epilogue are the output channels of all groups.
                            .first_row = group * rows_,
                            .first_column = first,
                            .columns = min(positions_ - first, kPanelColumns)};

@@ -1,4 +1,4 @@
-// The dims of a 1-D or 2-D convolution as a 2-D image convolution; a 1-D input is an image of
+// The dims of a 1-D or 2-D convolution, as those of a 2-D convolution. A 1-D input is an image of
 // height 1.
 #pragma once
 
@@ -11,7 +11,7 @@ struct ConvShape {
   DimExpr rows;                                 // output channels
   DimExpr out_height = 1, out_width;
   int64_t groups = 1;
-  // [0] is the height, [1] the width.
+  // Element 0 is along the height, element 1 along the width. `pads`: before the first element.
   DimExpr kernel[2] = {1, 1};
   int64_t strides[2] = {1, 1}, pads[2] = {0, 0}, dilations[2] = {1, 1};
 

@@ -1,5 +1,6 @@
-// f32 image convolutions with one input channel per group. Without a sum over channels a matrix
-// tile would be mostly idle, so each plane is a work item, vectorised along the output row.
+// f32 convolutions of images with one input channel per group. The matrix product of a group has
+// too few rows for the micro-kernels. Instead, a work item is one output channel of an image, and
+// its rows are vectorised.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/conv_shape.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -43,6 +44,8 @@ class DepthwiseConv {
   }
 
  private:
+  // The output channel of a work item: its channel number `row`, and the positions of its input
+  // channel and of its weights.
   struct Plane {
     Term x_at, w_at, row;
   };
@@ -51,8 +54,7 @@ class DepthwiseConv {
     Term image = quotient(item, rows_), row = remainder(item, rows_);
     Term channel = image * channels_ + quotient(row, multiplier_);
     Plane plane{
-        // Each input channel has `multiplier_` adjacent output channels (ONNX: output channels /
-        // group).
+        // Each input channel has `multiplier_` adjacent output channels.
         .x_at = channel * (height_ * width_),
         .w_at = row * (kernel_[0] * kernel_[1]),
         .row = row};
@@ -72,7 +74,8 @@ class DepthwiseConv {
     });
   }
 
-  // Strides 1 and 2 read consecutive elements; other strides gather, which costs ten times as much.
+  // With stride 1 or 2, vectors of consecutive elements are loaded. With other strides, elements
+  // are gathered, which costs ten times as much.
   Term emit_sum(const Plane& plane, Term top, Term x) {
     return k_.branch(
         strides_[1] == 1, type_, [&] { return emit_taps(plane, top, x, 1); },
@@ -83,12 +86,14 @@ class DepthwiseConv {
         })[0];
   }
 
-  // Every second element from `from` on; `first` is the x coordinate of the first one.
+  // The elements at from, from + 2, from + 4, ... of x, with 0 outside the row. `first` is the x
+  // coordinate of the element at `from`.
   Term load_even(Term from, Term first, Term width) {
     Term halves[2];
     for (int64_t half = 0; half < 2; ++half) {
       Term numbers = iota_times(k_.index(1)) + k_.splat(to_i32(first + half * lanes_), lanes_);
-      // Unsigned, so that the negative coordinates of the left padding are outside too.
+      // The comparison is unsigned, so that the negative coordinates of the left padding are
+      // outside.
       Term inside = less(numbers, width, /*is_unsigned=*/true);
       halves[half] = k_.load(x_, from + half * lanes_, lanes_, inside);
     }
@@ -102,7 +107,8 @@ class DepthwiseConv {
     return numbers * k_.splat(to_i32(stride), lanes_);
   }
 
-  // The sums of `lanes_` outputs of one row, from output column x on. Stride 0 means any stride.
+  // The sums of `lanes_` results from output column x on. `top` is the input row of the window's
+  // first row. `stride` is 1, 2, or 0 for any other stride.
   Terms emit_taps(const Plane& plane, Term top, Term x, int64_t stride) {
     Term zero = k_.zero(type_);
     Term start = x * strides_[1] - pads_[1];
@@ -129,7 +135,8 @@ class DepthwiseConv {
     };
     return k_.loop(k_.index(0), kernel_[0], 1, {zero}, [&](Term ky, llvm::ArrayRef<Term> carried) {
       Term line = top + ky * dilations_[0];
-      // The whole line is padding or not, so one branch per line replaces a mask per element.
+      // An input row is inside x or padding as a whole, so one branch per row replaces a mask per
+      // element.
       Term inside = (0 <= line) & (line < height_);
       return k_.branch(
           inside, type_, [&] { return taps_of_line(ky, line, carried[0]); },

@@ -1,9 +1,11 @@
 // Convolutions and transposed convolutions of any rank and element type as scalar loops. A work
 // item is one channel of one image of the result.
 //
-// Both sum over input channels and kernel positions. They differ in the input coordinate for output
-// coordinate o and kernel coordinate k: o * stride - pad + k * dilation, or (o + pad - k *
-// dilation) / stride if the division is exact.
+// Both sum over input channels and kernel positions. They differ in the input coordinate that
+// belongs to output coordinate o and kernel coordinate k:
+//   convolution             o * stride - pad + k * dilation
+//   transposed convolution  (o + pad - k * dilation) / stride; no element unless the division is
+//                           exact
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/scalar_sum.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -66,7 +68,7 @@ class GenericConv {
     return product;
   }
 
-  // The coordinates of a linear position.
+  // The coordinates of a linear position in a space with the sizes `which` of the axes.
   Terms unflatten(Term position, Term SpatialAxis::* which) {
     Terms at(axes_.size());
     for (size_t axis = axes_.size(); axis-- > 0;) {
@@ -101,8 +103,7 @@ class GenericConv {
       if (transposed_) {
         Term scaled = out[i] + axis.pad - reach;
         inside = inside & (0 <= scaled);
-        // `scaled` may be negative here, where the unsigned remainder is meaningless; the
-        // comparison above excludes that case.
+        // For a negative `scaled`, the unsigned remainder is meaningless, but `inside` is false.
         inside = inside & (remainder(scaled, axis.stride) == 0);
         in = quotient(scaled, axis.stride);
       } else {
@@ -124,8 +125,8 @@ class GenericConv {
                 Term plane = image * channels_ + channel;
                 Term x = sum_.load(x_, plane * area + offset);
                 Term filter =
-                    // ONNX: the weights of Conv are [rows, channels / group, kernel], those of
-                    // ConvTranspose [channels, rows / group, kernel].
+                    // In ONNX, the weights of Conv are [rows, channels / group, kernel], and those
+                    // of ConvTranspose are [channels, rows / group, kernel].
                     transposed_ ? channel * group_rows_ + in_group : row * group_channels_ + c;
                 Term w = sum_.load(w_, filter * kernel + tap);
                 return Terms{sum_.multiply_add(x, w, carried[0])};

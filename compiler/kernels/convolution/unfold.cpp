@@ -1,8 +1,8 @@
-// Unfolds images.
+// Emits the unfolding of images.
 //
-// A vector of positions reads consecutive elements if the stride is 1 and the output rows are as
-// long as the input rows ("same" padding: position p reads element p + constant in every row), with
-// lanes in the padding masked. Otherwise it gathers.
+// A vector of output positions reads consecutive elements if the stride is 1 and either the
+// positions are in one output row, or output rows are as long as input rows. Lanes in the padding
+// are masked. Other vectors are gathered.
 #include "compiler/kernels/convolution/unfold.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -11,7 +11,7 @@ namespace scopevm::compiler::kernels {
 
 namespace {
 
-// An unsigned comparison, so that negative values are not below `b`.
+// a < b as an unsigned comparison, which is false for a negative `a`.
 Term below(Term a, Term b) { return less(a, b, /*is_unsigned=*/true); }
 
 }  // namespace
@@ -24,7 +24,8 @@ Unfold::Unfold(CodeBuilder& e) : e_(e), lane_count_(e.lanes(DType::kI32)) {
 }
 
 void Unfold::emit_table(const Image& image, Term first) {
-  // One division per panel; the coordinates of the other positions follow by increments.
+  // Only the first position of the panel needs a division. The coordinates of the others follow by
+  // increments.
   Terms start{quotient(first, image.out_width), remainder(first, image.out_width)};
   e_.loop(e_.index(0), e_.index(kPanelColumns), 1, start, [&](Term j, llvm::ArrayRef<Term> at) {
     Term y = at[0] * image.strides[0] - image.pads[0];
@@ -49,8 +50,9 @@ Unfold::Lanes Unfold::lanes_from(const Image& image, Term first, int64_t column)
   Term left = image.positions - (first + column);
   lanes.exists = e_.mask(max(left, 0), lane_count_);
   lanes.base = offset_of(column);
-  // With stride 1 within rows, all steps between lanes are 1 except those to a next row, which are
-  // all equal. The lanes are therefore consecutive if the last lane is at the expected distance.
+  // With stride 1, the offsets of adjacent lanes differ by 1 within a row, and by one other
+  // constant at each change of the row. The lanes are therefore consecutive if the offset of the
+  // last lane is lane_count_ - 1 above that of the first.
   Term distance = offset_of(column + lane_count_ - 1) - lanes.base;
   lanes.is_run = (image.strides[1] == 1) & (distance == lane_count_ - 1);
   return lanes;
@@ -86,11 +88,10 @@ void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term
 
 void Unfold::emit(const Image& image, Term first, const Buffer& to, Term to_at) {
   emit_table(image, first);
-  Term rows = image.channels * kPanelColumns;  // elements of one kernel position
+  Term rows = image.channels * kPanelColumns;  // elements of the panel per kernel position
   for (int64_t column = 0; column < kPanelColumns; column += lane_count_) {
     Lanes lanes = lanes_from(image, first, column);
-    // Whether the lanes are a run does not depend on the kernel position: it shifts all lanes
-    // equally.
+    // A kernel position shifts all lanes equally, so `lanes` is computed once for all of them.
     e_.loop(e_.index(0), image.kernel[0], 1, [&](Term ky) {
       e_.loop(e_.index(0), image.kernel[1], 1, [&](Term kx) {
         Term position = ky * image.kernel[1] + kx;

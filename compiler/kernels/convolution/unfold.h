@@ -1,5 +1,4 @@
-// Emits code that unfolds 32 output positions of an image into a B panel: im2col, one panel at a
-// time.
+// Emits code that unfolds 32 output positions of an image into a B panel: im2col for one panel.
 #pragma once
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -9,25 +8,30 @@ namespace scopevm::compiler::kernels {
 
 class Unfold {
  public:
-  // All values have type index. `at` is the first element of the group's first channel.
+  // The terms have type index. `at` is the position of the first channel of the group, and
+  // `channels` the number of its channels.
   struct Image {
     Buffer buffer;
     Term at, channels, height, width, out_width, positions;
     Term kernel[2], strides[2], pads[2], dilations[2];
   };
 
-  // Reserves a table on the stack. Construct it at the start of the kernel.
+  // Emits the allocation of two tables on the stack. REQUIRES: the insertion point is outside
+  // loops.
   explicit Unfold(CodeBuilder& e);
 
-  // to[to_at + ((kernel position) * channels + channel) * 32 + j] := the input element of output
-  // position first + j; 0 in the padding and for positions past the last one.
+  // Unfolds output positions [first, first + 32). The input element of output position first + j is
+  // stored at
+  //   to[to_at + (kernel position * channels + channel) * 32 + j]
+  // It is 0 in the padding, and for output positions past the last one.
   void emit(const Image& image, Term first, const Buffer& to, Term to_at);
 
  private:
   struct Lanes {
-    Term y, x, exists;  // vectors: input coordinates of kernel position (0, 0)
-    Term base;          // element offset of lane 0
-    Term is_run;        // true if the lanes' elements are consecutive
+    // Vectors: input coordinates for kernel position (0, 0), and true for existing positions.
+    Term y, x, exists;
+    Term base;    // y * width + x of lane 0
+    Term is_run;  // true if the lanes' elements are consecutive
   };
   void emit_table(const Image& image, Term first);
   Lanes lanes_from(const Image& image, Term first, int64_t column);
@@ -36,7 +40,8 @@ class Unfold {
 
   CodeBuilder& e_;
   int64_t lane_count_;
-  Buffer table_y_, table_x_;  // 32 elements of i32
+  // i32 input coordinates of the 32 output positions for kernel position (0, 0).
+  Buffer table_y_, table_x_;
 };
 
 }  // namespace scopevm::compiler::kernels

@@ -23,7 +23,7 @@ DimExpr depth_blocks(DimExpr depth);
 // multiply-adds per task. Reading the panel is counted as 8 more rows.
 DimExpr item_grain(DimExpr rows, DimExpr depth);
 
-// The operands of a block of rows times one panel, and the coordinates for its epilogue.
+// The operands of the product of a row block and one panel, and the coordinates for its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   RowFormat format;
@@ -38,7 +38,7 @@ struct BlockOperands {
   Term scratch_at;
   Term rows, tiles, tiles_per_block, block;
   Term depth, depth_blocks;
-  Term first_row;     // epilogue coordinate of the block's row 0
+  Term first_row;     // epilogue coordinate of row 0 of the product
   Term first_column;  // epilogue coordinate of the panel's first column
   Term columns;       // number of columns in the panel, 1 .. 32
 };
