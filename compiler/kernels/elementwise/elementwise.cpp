@@ -1,6 +1,6 @@
-// Emits the formulas of elementwise graph ops as arithmetic on scalars or vectors. f32 functions
-// that are hot in models are expanded in vector_math.h. The others are computed in f64 by libm,
-// lane by lane.
+// Emits the formulas of elementwise graph ops as arithmetic on scalars or vectors. vector_math.h
+// expands the f32 functions that are common in models. Other transcendental functions call libm in
+// f64 for each lane.
 #include <limits>
 #include <optional>
 
@@ -31,7 +31,7 @@ Term make(Term x, Args... args) {
   return x.with(x.builder->create<Op>(x.location, x.value, args...));
 }
 
-// Calls libm in f64; an f32 result is rounded once.
+// Calls libm in f64. f32 operands are widened, and their result is rounded to f32.
 template <typename Op, typename... Args>
 Term in_f64(Term x, Args... args) {
   mlir::Type f64 = x.builder->getF64Type();
@@ -73,7 +73,7 @@ Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
     Term a_is_less = less(a, b, is_unsigned);
     return greatest ? select(a_is_less, b, a) : select(a_is_less, a, b);
   }
-  // With a constant operand that is not NaN, one comparison and a select propagate NaN correctly.
+  // If `b` is a constant other than NaN, a NaN in `a` is propagated by one comparison and a select.
   auto a_constant = float_constant(a), b_constant = float_constant(b);
   if (a_constant && !b_constant) {
     std::swap(a, b);
@@ -84,20 +84,19 @@ Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
   return greatest ? make<arith::MaximumFOp>(a, b.value) : make<arith::MinimumFOp>(a, b.value);
 }
 
-// The remainder with the sign of a (fmod) or, if `sign_of_divisor`, of b.
+// The remainder. It has the sign of a (fmod), or of b if `sign_of_divisor`.
 Term remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   if (!a.is_float()) return integer_remainder(a, b, sign_of_divisor, is_unsigned);
   Term r = make<arith::RemFOp>(a, b.value);
   if (!sign_of_divisor) return r;
   Term zero = r.number(0.0);
-  // fmod has the sign of a. Adding b once moves a remainder of the other sign into [0, b) or (b,
-  // 0].
+  // fmod has the sign of a. If the signs of r and b differ, r + b has the sign of b.
   Term differ = less(r, zero) ^ less(b, zero);
   return select(differ & (r != zero), r + b, r);
 }
 
-// Expands the exponents that are common in models to products and reciprocals; calls libm for
-// others.
+// Expands the exponents that are common in models to products and a reciprocal. Calls libm for
+// other exponents.
 Term float_power(Term a, Term b) {
   if (auto exponent = float_constant(b)) {
     if (*exponent == 1.0) return a;
@@ -115,7 +114,7 @@ Term power(Term a, Term b, DType a_type, DType b_type) {
     DType computed = a.element().isF64() ? DType::kF64 : DType::kF32;
     return float_power(a, cast(b, b_type, computed));
   }
-  // An integer base with a real exponent: ONNX gives the result the type of the base.
+  // An integer base with a floating-point exponent. In ONNX, the result has the type of the base.
   Term wide = make<math::PowFOp>(cast(a, a_type, DType::kF64), cast(b, b_type, DType::kF64).value);
   return cast(wide, DType::kF64, a_type);
 }

@@ -1,5 +1,5 @@
-// Evaluator: collects the operands of a fused body and their motion over the space, then emits the
-// loads and the arithmetic of its values at some lanes.
+// Evaluator: collects the operands of a fused body, and emits the loads and the arithmetic of its
+// values.
 #include "compiler/kernels/elementwise/evaluate.h"
 
 #include "compiler/graph/values/elements.h"
@@ -9,7 +9,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The bits of one element, as an attribute of its arithmetic type.
+// An attribute of the arithmetic type, from the bits of one element of `dtype`.
 mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t bits) {
   mlir::Type type = arithmetic_type(builder.getContext(), dtype);
   if (mlir::isa<mlir::FloatType>(type)) {
@@ -19,7 +19,7 @@ mlir::TypedAttr scalar_attribute(mlir::OpBuilder& builder, DType dtype, uint64_t
                                                                   : llvm::APFloat::IEEEdouble();
     llvm::APFloat value(semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits));
     bool loses_digits = false;
-    // Exact: 16-bit floats are widened to f32, other types keep their format.
+    // The conversion is exact: 16-bit floats are widened to f32, and other types keep their format.
     value.convert(mlir::cast<mlir::FloatType>(type).getFloatSemantics(),
                   llvm::APFloat::rmNearestTiesToEven, &loses_digits);
     return builder.getFloatAttr(type, value);
@@ -62,7 +62,7 @@ void Evaluator::collect(mlir::Value value) {
       return;
     }
   for (const Leaf& leaf : leaves_)
-    // Two arguments of a group can be one value; they share one buffer of the kernel.
+    // Two arguments of a group can stand for one value. They share a buffer of the kernel.
     if (body_.outer(leaf.value) == outer) return leaves_.push_back({value, leaf.buffer, {}});
   leaves_.push_back({value, k_.operand(outer, Elements::kNumbers), {}});
 }
@@ -82,22 +82,21 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
   if (row_op) late = read_late(row_op);
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    // A second leaf of the same buffer could be read at other positions after they were
-    // overwritten.
+    // A second leaf of the same buffer could read elements after the result has overwritten them.
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.memref == leaf.buffer.memref;
                       }) > 1;
-    // Equal positions and sizes, so each element is read before the result's element overwrites it.
-    // A row kernel stores intermediate values in the result's row, so leaves that are read after
-    // the row op must keep their bytes.
+    // A linear leaf with elements of the result's size has each element at the position of the
+    // result's element, and is read before the result is written. A row kernel stores intermediate
+    // values in the result's row, so leaves that are read after the row op are excluded.
     if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&
         !late.contains(leaf.value) && !read_twice)
       k_.allow_in_place(result, leaf.buffer);
   }
 }
 
-// The values that are evaluated after the row op: the results and their transitive operands, except
-// operands that only the row op's first operand requires.
+// The values that are evaluated after the row op: the results and their transitive operands. Values
+// that only the first operand of the row op requires are not among them.
 llvm::SetVector<mlir::Value> Evaluator::read_late(mlir::Operation* row_op) const {
   llvm::SetVector<mlir::Value> late(body_.results.begin(), body_.results.end());
   for (size_t i = 0; i < late.size(); ++i) {
@@ -122,8 +121,7 @@ Evaluator::Row Evaluator::at(llvm::ArrayRef<Term> index, Term linear) {
     }
     row.bases.push_back(base);
     bool stays = space_.operands[i].back().motion == Motion::kBroadcast;
-    // An operand that does not move along the row is loaded once per row, outside the loop over
-    // lanes.
+    // An operand that is constant along the row is loaded once, outside the loop over lanes.
     row.held.push_back(stays ? k_.load_number(leaf.buffer, base) : Term());
   }
   return row;
@@ -138,8 +136,8 @@ Term Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
   if (space_.operands[i].back().motion == Motion::kFull) return moving();
   mlir::Type type = k_.vector(k_.number_type(leaf.buffer), lanes.count);
   return k_.branch(
-      // Whether a symbolic dim broadcasts is known only at run time. The branch is invariant in the
-      // loop over lanes.
+      // Only the request determines whether this dim is broadcast. LLVM can move the branch out of
+      // the loop over lanes, because its condition does not change there.
       leaf.strides.back() == 0, type,
       [&] { return Terms{k_.splat(k_.load_number(leaf.buffer, row.bases[i]), lanes.count)}; },
       [&] { return Terms{moving()}; })[0];

@@ -1,5 +1,5 @@
-// Evaluates a fused body at lanes of an iteration space: loads the body's operands at their strides
-// and emits its ops.
+// Evaluates a fused body for a vector of positions in an iteration space: loads the operands of the
+// body and emits its ops. An operand that a kernel loads from a buffer is called a leaf.
 #pragma once
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -14,33 +14,33 @@ using TermMap = llvm::DenseMap<mlir::Value, Term>;
 
 class Evaluator {
  public:
-  // Collects the operands of `body` and classifies their motion over the dims. Constants whose
-  // elements are all equal become immediates. `inner_tag`, if non-negative, is the required tag of
-  // the last dim.
+  // Collects the operands of `body` and builds their iteration space over `dims`; see make_space
+  // for `tags`. Constants whose elements are all equal become immediates. If `inner_tag` is not
+  // negative, the last dim of the space has this tag.
   Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<DimExpr> dims,
             llvm::ArrayRef<int> tags, int inner_tag = -1);
 
   const Space& space() const { return space_; }
-  // The size of a dim in the kernel, a param of the launch. Declared by the constructor.
+  // The size of a dim of the space, a param of the launch.
   Term size(size_t dim) const { return sizes_[dim]; }
   Terms sizes(size_t first, size_t end) const;
 
-  // Allows `result` to overwrite a leaf that has its elements in the same order and size. With a
-  // row op the result is written before the last pass over the row, so leaves read in that pass are
-  // excluded.
+  // Allows `result` to overwrite a leaf that has as many elements, in the same order and of the
+  // same size. A kernel with a row op writes the result before its last pass over the row, so the
+  // leaves that this pass reads are excluded.
   void allow_in_place(Buffer result, mlir::Operation* row_op = nullptr);
 
-  // A position along all dims except the last, with the start of each operand there.
+  // A position on all dims except the last. Both fields have one entry per leaf.
   struct Row {
-    Terms bases;
-    Terms held;  // scalars of operands that are constant along the last dim
+    Terms bases;  // position in the buffer for index 0 of the last dim
+    Terms held;   // the element, if it is the same along the last dim; else null
   };
-  // `linear` is the position's element index in the whole space, which is the start of linear
-  // operands. Null if unknown.
+  // `linear` is the element index of the row's start in the space, or null if unknown. It is the
+  // base of linear operands; see Space::is_linear.
   Row at(llvm::ArrayRef<Term> index, Term linear = {});
 
-  // The value at `lanes`, in its arithmetic type. `known` holds values that are already computed;
-  // values computed here are added to it.
+  // Returns `value` at `lanes` of the row, in its arithmetic type. `known` contains values at these
+  // lanes that are already computed. The values that are computed here are added to it.
   Term evaluate(mlir::Value value, const Row& row, const Lanes& lanes, TermMap& known);
 
   // True if `value` is loaded from memory without computation.
@@ -50,7 +50,7 @@ class Evaluator {
   struct Leaf {
     mlir::Value value;
     Buffer buffer;
-    Terms strides;  // per dim; null where not needed
+    Terms strides;  // per dim; null if the stride is 0, or 1 on the last dim
   };
 
   void collect(mlir::Value value);

@@ -1,4 +1,4 @@
-// Implements fused_body.h: the list of ops of a fused body, its vector length, and its cost.
+// FusedBody: its ops, its vector length and its cost.
 #include "compiler/kernels/elementwise/fused_body.h"
 
 #include <algorithm>
@@ -40,19 +40,18 @@ int lane_count(const FusedBody& body, const Target& target) {
   auto widen = [&](mlir::Value value) {
     DType dtype = tensor_type(value).getDtype();
     bool is_half = dtype == DType::kF16 || dtype == DType::kBF16;
-    // 16-bit floats are computed in f32, so they count as 4 bytes.
+    // Arithmetic on 16-bit floats uses f32, so they count as 4 bytes.
     widest = std::max(widest, is_half ? 4 : byte_size(dtype));
   };
   for (mlir::Operation* op : body.ops) {
     for (mlir::Value operand : op->getOperands()) widen(operand);
     for (mlir::Value result : op->getResults()) widen(result);
   }
-  // The width is limited to 4 bytes. Vectors of 8-byte elements therefore take two registers.
   return target.lanes(static_cast<int>(std::min<int64_t>(widest, 4)));
 }
 
 int64_t cost_of(const FusedBody& body) {
-  constexpr int64_t kOther = 6;  // reductions and row normalisations visit elements several times
+  constexpr int64_t kOther = 6;  // for reductions and row ops, which visit elements several times
   int64_t cost = 0;
   for (mlir::Operation* op : body.ops) {
     auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op);

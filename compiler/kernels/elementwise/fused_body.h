@@ -1,5 +1,5 @@
-// FusedBody: the computation of an elementwise kernel or a reduction, as a list of ops: one graph
-// op, or the ops of an sv.group.
+// FusedBody: the computation of an elementwise kernel or a reduction, as a list of ops. They are a
+// single graph op, or the ops of an sv.group.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -12,7 +12,7 @@ struct FusedBody {
   llvm::SmallVector<mlir::Operation*> ops;  // in order, without constants and yield
   llvm::SmallVector<mlir::Value> results;   // the computed values, one per result of `op`
 
-  // The value outside the group that a block argument stands for; any other value maps to itself.
+  // The group operand of a block argument of the group; any other value is returned unchanged.
   mlir::Value outer(mlir::Value value) const;
   // True if an op of the body computes the value.
   bool computes(mlir::Value value) const;
@@ -23,10 +23,11 @@ FusedBody fused_body(mlir::Operation* op);
 
 graph::TensorType tensor_type(mlir::Value value);
 
-// Lanes per vector for a body: a full register of its widest type, taken as at most 4 bytes wide.
+// The number of lanes in which a body is computed: the elements of its widest type in a vector
+// register. Types of 8 bytes count as 4 bytes, so their vectors take two registers.
 int lane_count(const FusedBody& body, const Target& target);
 
-// The number of simple operations per element, for the computation of grains.
+// An estimate of the number of simple operations per element, from which grains are computed.
 int64_t cost_of(const FusedBody& body);
 
 }  // namespace scopevm::compiler::kernels

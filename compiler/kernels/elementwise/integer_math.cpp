@@ -17,8 +17,8 @@ Term safe_divisor(Term a, Term b, bool is_unsigned) {
   if (!is_unsigned) {
     unsigned bits = a.element().getIntOrFloatBitWidth();
     Term least = a.integer(static_cast<int64_t>(uint64_t{1} << (bits - 1)));
-    // The quotient overflows, which traps on x86. With divisor 1 the result is a, the quotient
-    // modulo 2^n.
+    // The minimum value / -1 overflows, which traps on x86. With divisor 1 the result is a, which
+    // equals the quotient modulo 2^bits.
     traps = traps | ((a == least) & (b == -1));
   }
   return select(traps, b.integer(1), b);
@@ -44,19 +44,20 @@ Term integer_remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
 
 Term integer_shift(Term a, Term amount, bool left) {
   Term width = amount.integer(a.element().getIntOrFloatBitWidth());
-  // LLVM makes a shift by the width or more poison; here all bits are shifted out.
+  // In LLVM, a shift by the width or more is poison. Here it shifts out all bits.
   Term fits = less(amount, width, true);
   Term safe = select(fits, amount, amount.integer(0));
   Term shifted = left ? make<arith::ShLIOp>(a, safe) : make<arith::ShRUIOp>(a, safe);
   return select(fits, shifted, a.integer(0));
 }
 
-// Exponentiation by squaring over the exponent's low 6 bits. A larger exponent is replaced by the
-// one of equal parity in [62, 63]: bases -1, 0 and 1 depend only on the parity, and other bases
-// overflow.
+// Exponentiation by squaring, over the low 6 bits of the exponent. An exponent above 63 is replaced
+// by 62 or 63, whichever has the same parity. The powers of -1, 0 and 1 depend only on the parity,
+// and those of other bases overflow.
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
   Term odd = exponent & exponent.integer(1);
-  // Unsigned, so a negative exponent is long too; its result is replaced below.
+  // The comparison is unsigned, so a negative exponent is replaced too. Its result is selected
+  // below.
   Term is_long = less(exponent.integer(63), exponent, true);
   Term bits = select(is_long, odd + exponent.integer(62), exponent);
   Term result = a.integer(1), square = a;

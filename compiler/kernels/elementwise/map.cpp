@@ -17,7 +17,7 @@ class MapKernel {
         lanes_(lane_count(body, k_.target())) {
     for (mlir::Value result : body.op->getResults())
       results_.push_back(k_.result(result, Elements::kNumbers));
-    // With several results, the first one could overwrite an operand that the next still reads.
+    // With several results, a store of the first could overwrite an operand of the second.
     if (results_.size() == 1) evaluator_.allow_in_place(results_[0]);
   }
 
@@ -49,7 +49,7 @@ class MapKernel {
   void rows() {
     size_t inner = evaluator_.space().dims.size() - 1;
     Terms sizes = evaluator_.sizes(0, inner);
-    // With an empty inner dim the grid is empty, but the division must not trap.
+    // The grid is empty if the inner dim is, but the division must not trap.
     Term length = max(evaluator_.size(inner), k_.index(1));
     Term row = quotient(k_.begin(), length);
     // State: the next element, its index in the outer dims, and the first element of its row.

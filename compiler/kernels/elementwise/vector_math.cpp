@@ -7,14 +7,14 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Horner's method; highest power first.
+// Evaluates a polynomial by Horner's method. The coefficient of the highest power is first.
 Term polynomial(Term x, std::initializer_list<double> coefficients) {
   Term sum = x.number(*coefficients.begin());
   for (const double* c = coefficients.begin() + 1; c != coefficients.end(); ++c) sum = sum * x + *c;
   return sum;
 }
 
-// NaN is preserved, because every comparison with NaN is false.
+// Preserves NaN, because every comparison with NaN is false.
 Term clamp(Term x, double low, double high) {
   x = select(x < low, x.number(low), x);
   return select(high < x, x.number(high), x);
@@ -29,15 +29,14 @@ constexpr int kMantissaBits = 23;
 
 }  // namespace
 
-// e^x = 2^n * e^r, n = round(x / ln 2). Adding 1.5 * 2^23 rounds to an integer and leaves n in the
-// low bits, which avoids a conversion to integer that is undefined for NaN. 2^n is applied in two
-// factors, so that small results pass through the subnormals to 0 and large ones overflow to
-// infinity.
+// e^x = 2^n * e^r, where n = round(x / ln 2) and r = x - n * ln 2. Adding kRound = 1.5 * 2^23 to a
+// number rounds it to an integer and leaves n in the low bits. This avoids a conversion to integer,
+// which is undefined for NaN.
 Term exp_f32(Term x) {
   constexpr double kRound = 12582912.0;
   mlir::Type i32 = x.builder->getI32Type();
-  // Beyond these, the result is 0 or infinity in f32; the clamp keeps n within the range of two
-  // exponents.
+  // Outside these bounds, the result is 0 or infinity in f32. The clamp bounds n, so that two
+  // factors can represent 2^n.
   x = clamp(x, -104.0, 89.0);
   Term rounded = x * 1.44269504088896341 + kRound;
   Term n = rounded - kRound;
@@ -48,7 +47,8 @@ Term exp_f32(Term x) {
   p = p * (r * r) + r + 1.0;
   Term bits = bitcast(rounded, i32);
   Term exponent = bits - bits.integer(0x4B400000);  // the bits of kRound
-  // One factor could not represent 2^n for n < -126 or n > 127.
+  // 2^n is multiplied in two factors, because one f32 cannot represent it for n < -126 or n > 127.
+  // Small results thus become subnormal or 0, and large results become infinity.
   Term half = shift_right_signed(exponent, 1);
   auto power_of_two = [&](Term e) {
     return bitcast(shift_left(e + e.integer(127), kMantissaBits), x.element());
@@ -62,7 +62,7 @@ Term log_f32(Term x) {
   Term subnormal = x < 1.17549435e-38;
   Term scaled = select(subnormal, x * 8388608.0, x);
   Term bits = bitcast(scaled, i32);
-  // Moves the exponent's step from 1 to sqrt(1/2).
+  // Subtracts the bits of sqrt(1/2), so that the exponent field of the difference is e.
   Term shifted = bits - bits.integer(0x3F3504F3);
   Term e_bits = shift_right_signed(shifted, kMantissaBits);
   Term m = bitcast(bits - shift_left(e_bits, kMantissaBits), x.element()) - 1.0;
@@ -83,7 +83,7 @@ Term log_f32(Term x) {
 }
 
 Term tanh_f32(Term x) {
-  // Here the approximation is exactly 1 in f32.
+  // At these bounds, the approximation is exactly 1 or -1 in f32.
   x = clamp(x, -7.90531110763549805, 7.90531110763549805);
   Term z = x * x;
   Term p = polynomial(
@@ -95,7 +95,7 @@ Term tanh_f32(Term x) {
 }
 
 Term erf_f32(Term x) {
-  // Here erf and the approximation are exactly 1 in f32.
+  // At these bounds, erf and the approximation are exactly 1 or -1 in f32.
   x = clamp(x, -4.0, 4.0);
   Term z = x * x;
   Term p = polynomial(
@@ -106,7 +106,7 @@ Term erf_f32(Term x) {
   return x * p / q;
 }
 
-// e^-x overflows to infinity where the result is 0.
+// 1 / (1 + e^-x). If e^-x overflows to infinity, the result is 0.
 Term sigmoid_f32(Term x) { return 1.0 / (exp_f32(0.0 - x) + 1.0); }
 
 }  // namespace scopevm::compiler::kernels
