@@ -1,12 +1,11 @@
-// Lowers calls and closures to steps; see function_lowering.h. The results of a call are storages
-// that the callee allocates. The caller's registers own them until their last use.
+// Lowers calls and closures to steps; see function_lowering.h. The callee allocates the storages of
+// the results. The caller's registers own these storages until their last use.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult FunctionLowering::lower(graph::CallOp op) {
-  // lower_program() has indexed all callees.
   lower_call(op, step::Call{functions_.find(op.getCallee().str())->second}, op.getSymbols());
   return mlir::success();
 }
@@ -31,7 +30,8 @@ void FunctionLowering::lower_call(mlir::Operation* op, decltype(Step::work) work
   push_and_read(std::move(call), std::move(defined));
 }
 
-// A closure's captures outlive the planned memory. separate_results has copied those that need it.
+// A closure can outlive the memory plan's buffers, so captured values have their own storages.
+// separate_results has copied the values for which this is impossible.
 llvm::LogicalResult FunctionLowering::lower(graph::ClosureOp op) {
   Step step{.work = step::MakeClosure{functions_.find(op.getCallee().str())->second}};
   for (mlir::Value captured : op.getCaptured()) {

@@ -30,7 +30,8 @@ ConstantIndex ConstantTable::add(Constant constant) {
 }
 
 int32_t ConstantTable::string_index(llvm::StringRef string) {
-  // String 0 is the empty string, the value of zero-initialised elements (vm/format/verify).
+  // String 0 must be the empty string, because zero-initialised elements refer to it. The verifier
+  // (vm/format/verify) checks this.
   if (strings_.empty() && !string.empty()) (void)string_index("");
   auto [entry, is_new] = string_indices_.try_emplace(string, static_cast<int32_t>(strings_.size()));
   if (is_new) strings_.push_back(string.str());

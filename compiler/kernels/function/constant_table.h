@@ -1,6 +1,5 @@
-// ConstantTable: the constants of a program, deduplicated, and the strings that string constants
-// index. Variants of a function share weights and their packed copies; a duplicate is freed as soon
-// as it is found.
+// ConstantTable: the deduplicated constants of a program, and the strings that string constants
+// index. Variants of a function share weights and their packed copies.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,10 @@ class ConstantTable {
   explicit ConstantTable(Program& program)
       : constants_(program.constants), strings_(program.strings) {}
 
-  // The index of the constant, or of an earlier one with the same pool, type, dims and bytes.
+  // Adds the constant, unless the table has one with the same pool, type, dims and bytes. Returns
+  // the index of the new or of the equal constant.
   ConstantIndex add(Constant constant);
+  // Adds the string, unless the table has it. Returns its index.
   int32_t string_index(llvm::StringRef string);
 
  private:

@@ -77,7 +77,8 @@ ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
 }
 
 ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
-  // By device, because a constant is stored in the constant pool of the device that reads it.
+  // The device is part of the key, because a constant is stored in the constant pool of the device
+  // that reads it.
   auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_.value) + " " + key);
   if (is_new) entry->second = add_constant(make(), device_);
   return entry->second;
@@ -87,8 +88,8 @@ int32_t FunctionLowering::string_index(llvm::StringRef string) {
   return constants_.string_index(string);
 }
 
-// For a non-CPU device, the device's number of workers replaces the session's thread count, which
-// does not affect such kernels.
+// For a non-host device, the device's number of workers replaces the session's thread count, which
+// applies to the kernels of the host only.
 void FunctionLowering::launch(Step step) {
   const Device& device = program_.machine.devices[device_];
   step::Launch& launch = *step.as<step::Launch>();
@@ -97,8 +98,8 @@ void FunctionLowering::launch(Step step) {
       kernel_indexes_.try_emplace({device_, launch.kernel}, program_.kernels.next_index());
   if (is_new) {
     program_.kernels.push_back(made);
-    // The kernel modules of two devices of one kind are shared, but a kernel of the program belongs
-    // to one device.
+    // Two devices of one kind can share a kernel module, but a kernel of the program belongs to one
+    // device.
     program_.kernels.back().device = device_;
   }
   launch.kernel = entry->second;
@@ -113,8 +114,8 @@ void FunctionLowering::launch(Step step) {
     for (Temporary& temporary : launch.temporaries) {
       temporary.bytes = known(temporary.bytes);
       if (!temporary.per_worker) continue;
-      // One buffer for all workers: the planner multiplies per-worker parts by the session's
-      // threads, which is the wrong number here.
+      // The planner multiplies a per-worker temporary by the session's thread count, which is wrong
+      // for this device. It is replaced by one temporary for all workers.
       temporary.bytes = round_up(temporary.bytes, Pool::kLeastAlignment) * DimExpr(device.workers);
       temporary.per_worker = false;
     }
@@ -192,7 +193,8 @@ Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Valu
   return constant;
 }
 
-// A symbol whose name starts with `$` has the minimum 0, also in a signature.
+// A parameter of a callee can have runtime-defined symbols, whose names start with `$`. Their
+// minimum is 0.
 void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds,
                                           const DimBound& any) {
   for (ValueId input : function_.inputs)
@@ -241,7 +243,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ReshapeOp op) {
   ValueId view = add_value(op_name(op), op.getResult().getType());
   function_.values[view].origin = ValueOrigin::kView;
   function_.values[view].view_of = of;
-  // A view has the bytes of its source, so also its place, even if its type has none.
+  // A view has the bytes of its source, so it also has its place, even if the type has no place.
   function_.values[view].place = function_.values[of].place;
   ids_[op.getResult()] = view;
   return mlir::success();

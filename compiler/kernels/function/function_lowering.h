@@ -1,7 +1,8 @@
 // FunctionLowering: translates one graph function to a Program function. Private to
 // compiler/kernels.
-//   separate_results.cpp   runs first: copies values that cannot be returned or yielded as they are
+//   separate_results.cpp   first: copies values without a storage that can be returned or yielded
 //   function_lowering.cpp  values, and ops in order
+//   structure.cpp          the overloads of `lower` of op_lowerings.h for ops without kernels
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
 //   calls.cpp              sv.call, closures
 //   lists.cpp              sv.list, and the ops that read and change lists
@@ -25,12 +26,13 @@ namespace scopevm::compiler::kernels {
 
 using graph::op_name;
 
-// The source of a view, through all reshapes; other values map to themselves.
+// The operand of a chain of reshapes; any other value is returned unchanged.
 mlir::Value viewed(mlir::Value value);
 
-// Inserts copies, as sv.expand to the same dims, of values that a function returns, a region yields
-// or a loop starts from, if their storage cannot be handed over: inputs, constants, views, values
-// of another block, and values that are returned or yielded twice. Idempotent.
+// Inserts copies, by sv.expand to the same dims, of values that are returned, yielded, captured,
+// put in a list or initial values of a loop, if the consumer cannot use their storage. Examples are
+// inputs, constants, values of another block, and values that are returned or yielded twice.
+// Idempotent.
 void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {
@@ -49,7 +51,8 @@ class FunctionLowering : public LoweringContext {
         kernel_indexes_(kernel_indexes),
         functions_(functions) {}
 
-  // `dims` bounds the parameters' named dims; `any` bounds all others.
+  // Appends the function to the program. `dims` has the bounds of named dims of the parameters;
+  // `any` bounds all other dims.
   Status run(mlir::func::FuncOp function, const std::map<std::string, DimBound>& dims,
              const DimBound& any);
 
@@ -83,7 +86,7 @@ class FunctionLowering : public LoweringContext {
   struct Carried {
     mlir::Value argument;
     ValueId value;         // body argument i and result i share this value and its register
-    bool is_open = false;  // its shape changes between iterations
+    bool is_open = false;  // a list, a closure, or a tensor whose shape can change
   };
 
   ValueId add_value(Value value);
@@ -112,7 +115,7 @@ class FunctionLowering : public LoweringContext {
 
   // --- control_flow.cpp ---
   SegmentIndex new_segment(std::vector<RuntimeSymbol> symbols);
-  // Returns the index of the step.
+  // Appends a step and returns its position.
   int64_t push(Step step);
   // Appends a step that reads `operands` and defines `symbols`.
   void push_read(std::vector<ValueId> operands, std::vector<RuntimeSymbol> symbols);

@@ -1,5 +1,5 @@
-// Lowers list ops to steps; see function_lowering.h. A tensor in a list has its own storage on the
-// heap, because its lifetime is known only at run time.
+// Lowers list ops to steps; see function_lowering.h. A tensor in a list has its own storage in a
+// heap pool, because its lifetime is known only at run time.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 
@@ -28,7 +28,8 @@ ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type
                     .any_rank = type.getElements() != graph::ElementDims::kShape});
 }
 
-// separate_results ensures that no later step writes to the element.
+// Gives the value of a new list element its own storage. separate_results ensures that no later
+// step writes to it.
 ValueId FunctionLowering::element_of(mlir::Value value) {
   ValueId id = value_of(value);
   Value& root = function_.values[root_of(id)];
@@ -70,7 +71,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ListSizeOp op) {
   return mlir::success();
 }
 
-// The element, and then its dims that the list's type leaves open.
+// Gets the element, and then reads the dims that the type of the list does not determine.
 llvm::LogicalResult FunctionLowering::lower(graph::ListGetOp op) {
   ValueId result = value_of(op.getResult());
   function_.values[result].storage = ValueStorage::kOwn;

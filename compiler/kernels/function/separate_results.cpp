@@ -1,5 +1,5 @@
-// Inserts copies of values that are yielded, returned, captured or put in a list, but have no
-// storage of their own; see function_lowering.h.
+// Inserts copies of values whose storage cannot be yielded, returned, captured or put in a list;
+// see function_lowering.h.
 #include <set>
 
 #include "compiler/kernels/function/function_lowering.h"
@@ -10,8 +10,8 @@ namespace {
 
 using graph::TensorType;
 
-// True if an op of this block computes the value, and the consumer can choose where the value is
-// allocated.
+// True if an op of this block computes the value and writes it to a storage that the consumer
+// chooses.
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block && !op->hasTrait<graph::ProvidesStorage>();
@@ -25,9 +25,9 @@ void copy_operand(mlir::OpOperand& operand) {
       value.getLoc(), type, value, graph::DimsAttr::get(type.getContext(), type.getShape())));
 }
 
-// Copies tensor operands of a terminator so that they are distinct values with their own storage.
-// Skips the operands before `first`. `may_pass` returns true for an operand that needs no copy; its
-// arguments are the operand's index minus `first`, and the value.
+// Copies tensor operands of a terminator, so that they are distinct values with their own storage.
+// Skips the operands before `first`, and those for which `may_pass` returns true. The arguments of
+// `may_pass` are the operand's index minus `first`, and the value.
 void separate(mlir::Operation* terminator, size_t first,
               llvm::function_ref<bool(size_t, mlir::Value)> may_pass) {
   std::set<void*> taken;
@@ -41,8 +41,8 @@ void separate(mlir::Operation* terminator, size_t first,
   }
 }
 
-// Copies the results of the function that cannot be returned. A view of a value that a step or a
-// branch wrote can be returned.
+// Copies the operands of the function's return whose storage cannot be returned. A view of a value
+// that a step or a branch writes needs no copy.
 void separate_returned(mlir::Operation* terminator) {
   std::set<void*> taken;
   for (mlir::OpOperand& operand : terminator->getOpOperands()) {
@@ -59,8 +59,9 @@ void separate_returned(mlir::Operation* terminator) {
   }
 }
 
-// The condition is read after the carried values have taken their next values. It must not share
-// storage with an argument of the body or with another operand of the terminator.
+// Copies the condition of a loop if it shares storage with an argument of the body or with another
+// operand of the terminator. The condition is read after the carried values of the next iteration
+// are written.
 void separate_condition(mlir::Operation* terminator) {
   mlir::OpOperand& condition = terminator->getOpOperand(0);
   mlir::Value root = viewed(condition.get());
@@ -84,8 +85,8 @@ void separate_loop(graph::LoopOp loop) {
   });
 }
 
-// True for inputs of the model, which the caller does not change. Arguments of a callee can change:
-// the memory plan of its caller can reuse their storage.
+// True for inputs of the model, which do not change during the call. Arguments of a callee can
+// change, because the memory plan of its caller can reuse their storage.
 bool is_of_the_model(mlir::Value value) {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
   auto function =
@@ -93,21 +94,23 @@ bool is_of_the_model(mlir::Value value) {
   return function && function.isPublic();
 }
 
-// Gives captured values their own storage, except constants and inputs of the model.
+// Copies captured values, except constants and inputs of the model.
 void separate_captured(graph::ClosureOp closure) {
   for (mlir::OpOperand& operand : closure->getOpOperands()) {
     bool is_fixed =
         operand.get().getDefiningOp<graph::ConstantOp>() || is_of_the_model(operand.get());
     auto copy = operand.get().getDefiningOp<graph::ExpandOp>();
-    // True for a copy that an earlier run of this pass inserted: the pass is idempotent.
+    // A copy that an earlier run inserted needs no further copy, so that separate_results is
+    // idempotent.
     bool is_copy = copy && copy->hasOneUse() && copy->getBlock() == closure->getBlock();
     if (!is_fixed && !is_copy) copy_operand(operand);
   }
 }
 
-// Copies the tensors in a list that could change while the list exists. Inputs of the model,
+// Copies the new elements of a list that could change while the list exists. Inputs of the model,
 // constants and elements of another list do not change. A value that an op of the block computes
-// can change only if it is yielded or is an operand of a loop: a loop may overwrite its storage.
+// can change only if it is yielded or is an operand of a loop. A loop can overwrite the storage of
+// such a value.
 void separate_elements(mlir::Operation* list) {
   for (mlir::OpOperand& operand : list->getOpOperands()) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;

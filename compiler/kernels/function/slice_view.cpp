@@ -1,5 +1,5 @@
-// Lowers slices whose elements are contiguous in x to parts of x, without a kernel. See
-// function_lowering.h.
+// Lowers slices whose elements are contiguous in x to parts of x (ValueOrigin::kPart), without a
+// kernel. See function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/kernels/function/function_lowering.h"
@@ -11,14 +11,15 @@ using graph::TensorType;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// True if all dims after the first one with more than one element are complete.
+// True if the elements of the slice are contiguous in x: the slice is complete on all dims after
+// its first dim with several elements.
 bool is_contiguous(graph::SliceOp slice) {
   llvm::ArrayRef<DimExpr> sizes = slice.getSizes().getValue();
   llvm::ArrayRef<DimExpr> starts = slice.getStarts().getValue();
   bool is_inside = false;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
-    // A symbolic size is compared as an expression: dims that are equal only at run time do not
-    // make a part.
+    // Sizes are compared as expressions. A slice whose size equals the dim only at run time is not
+    // a part.
     bool is_whole = sizes[axis] == type_of(slice.getX()).getDim(static_cast<int64_t>(axis)) &&
                     starts[axis].is_constant(0) && slice.getSteps()[axis] == 1;
     if (is_inside && !is_whole) return false;
@@ -29,7 +30,8 @@ bool is_contiguous(graph::SliceOp slice) {
   return true;
 }
 
-// True if the value, or a view of it, escapes its block or is used outside `block`.
+// True if the value or a view of it is yielded, returned, put in a list or an operand of a loop or
+// branch. Also true for a user outside `block`, unless `block` is null.
 bool escapes(mlir::Value value, mlir::Block* block) {
   return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if ((block && user->getBlock() != block) || user->hasTrait<mlir::OpTrait::IsTerminator>() ||
@@ -42,8 +44,9 @@ bool escapes(mlir::Value value, mlir::Block* block) {
 
 }  // namespace
 
-// The operand must be written once by a step and have no swap partner, and all users must be in the
-// slice's block: the first user makes the part, again in each iteration.
+// True if the slice can be a part of its operand. A step must write the operand once, and the
+// operand must have no swap partner. All users must be in the block of the slice, because the first
+// user creates the part, again in each iteration.
 bool FunctionLowering::is_part(graph::SliceOp slice) {
   mlir::Value root = viewed(slice.getX());
   mlir::Operation* op = root.getDefiningOp();
@@ -59,7 +62,7 @@ void FunctionLowering::lower_part(graph::SliceOp slice) {
   value.origin = ValueOrigin::kPart;
   value.view_of = of;
   value.place = function_.values[of].place;
-  // In bytes, row-major.
+  // The offset and strides in bytes; x is row-major.
   DimExpr stride = byte_size(value.dtype), offset = 0;
   for (int64_t axis = type_of(slice.getX()).getRank(); axis-- > 0;) {
     offset = offset + slice.getStarts().getValue()[axis] * stride;

@@ -1,5 +1,5 @@
-// The lowering of ops that become steps without kernels: values, control flow, calls, lists,
-// copies, and the string ops that the VM implements. See function_lowering.h.
+// The overloads of `lower` for ops that become steps without kernels: values, control flow, calls,
+// lists, copies, and the string ops that the VM implements. See function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 #include "compiler/kernels/op_lowerings.h"
@@ -7,7 +7,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// These ops need the full FunctionLowering, which is the only implementation of LoweringContext.
+// Returns the FunctionLowering, which these ops need. It is the only implementation of
+// LoweringContext.
 FunctionLowering& function(LoweringContext& context) {
   return static_cast<FunctionLowering&>(context);
 }
@@ -27,7 +28,7 @@ void FunctionLowering::add_step(decltype(Step::work) work, mlir::Operation* op) 
   push(std::move(step));
 }
 
-// A constant is created at its first use; a requirement is a check of the request.
+// value_of() creates a constant at its first use. collect_own_checks() handles a requirement.
 llvm::LogicalResult lower(graph::ConstantOp, LoweringContext&) { return mlir::success(); }
 llvm::LogicalResult lower(graph::RequireOp, LoweringContext&) { return mlir::success(); }
 

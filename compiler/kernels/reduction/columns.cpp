@@ -1,5 +1,6 @@
-// softmax and log_softmax along an axis that is not the last: lanes are adjacent along the dims
-// after the axis, and each lane processes its own line. Work items are strips of lines.
+// softmax and log_softmax along an axis that is not the last. A line is the elements along the axis
+// for one index of the other dims. Each lane of a vector processes one line, and adjacent lanes
+// process adjacent lines. A work item is a strip of lines.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/elementwise/space.h"
 #include "compiler/kernels/elementwise/vector_math.h"
@@ -10,7 +11,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-constexpr int64_t kStrip = 64;
+constexpr int64_t kStrip = 64;  // lines per work item
 
 template <typename Op>
 Term function(Term x, Term (*f32)(Term)) {
@@ -21,12 +22,13 @@ Term function(Term x, Term (*f32)(Term)) {
 struct Lines {
   KernelBuilder& k;
   Buffer from, to;
-  Term length, stride;  // of a line
+  Term length, stride;  // of a line, in elements
 
   void emit(Term first, const Lanes& lanes, bool is_log) const;
 
  private:
-  // Folds a vector along the lines; `body` receives the position of the current elements.
+  // Folds a vector along the lines. `body` receives the position of the current elements and the
+  // carried value.
   Term walk(Term first, Term initial, llvm::function_ref<Term(Term at, Term now)> body) const {
     return k.loop(k.index(0), length, 1, {initial},
                   [&](Term i, auto now) { return Terms{body(first + i * stride, now[0])}; })[0];
@@ -40,7 +42,7 @@ void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
   Term least = neutral_value(k, Combine::kMax, type, false);
   Term top = walk(first, least, [&](Term at, Term most) {
     Term x = load(at);
-    // A NaN may be lost here, but the exponentials restore it.
+    // This maximum can ignore a NaN. The exponential of that element is NaN, so the result is NaN.
     return select(most < x, x, most);
   });
   Term zero = neutral_value(k, Combine::kSum, type, false);

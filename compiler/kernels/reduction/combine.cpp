@@ -45,7 +45,7 @@ Term neutral_value(CodeBuilder& k, Combine how, mlir::Type type, bool is_unsigne
 
 Term across_lanes(CodeBuilder& k, Combine how, Term lanes, bool is_unsigned) {
   int64_t count = mlir::cast<mlir::VectorType>(lanes.type()).getDimSize(0);
-  // A tree: log2(lanes) steps instead of a chain over all lanes.
+  // A tree of log2(count) dependent operations, instead of a chain of count - 1.
   while (count > 1) {
     count /= 2;
     Term low = k.slice(lanes, 0, count), high = k.slice(lanes, count, count);

@@ -1,4 +1,5 @@
-// arg_max, arg_min and cum_sum: a scalar loop along each line of the axis. Work items are lines.
+// arg_max, arg_min and cum_sum: a scalar loop along each line, which is the elements along the axis
+// for one index of the other dims. A work item is a line.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/elementwise/space.h"
 #include "compiler/kernels/reduction/combine.h"
@@ -8,12 +9,12 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 struct Line {
-  Term first;   // element index
-  Term stride;  // between adjacent elements
+  Term first;   // position of the first element
+  Term stride;  // between adjacent elements of the line
   Term length;
 };
 
-// NaN counts as both the maximum and the minimum, as in NumPy.
+// Emits arg_max or arg_min. A NaN is both the maximum and the minimum of its line, as in NumPy.
 void emit_arg(KernelBuilder& k, mlir::Operation* op, Buffer from, Buffer to, Term item,
               const Line& line) {
   bool is_max = mlir::isa<graph::ArgMaxOp>(op);
@@ -25,12 +26,12 @@ void emit_arg(KernelBuilder& k, mlir::Operation* op, Buffer from, Buffer to, Ter
   Terms best = k.loop(k.index(0), line.length, 1, {least, k.index(0)}, [&](Term i, auto now) {
     Term x = k.load_number(from, line.first + i * line.stride);
     Term value = now[0], a = is_max ? value : x, b = is_max ? x : value;
-    // ONNX select_last_index: equal elements replace the best one only if the last index is
-    // requested.
+    // An equal element replaces the best one only if the last index is requested (select_last_index
+    // in ONNX).
     Term better = wants_last ? less_equal(a, b, unsigned_type) : less(a, b, unsigned_type);
     if (x.is_float()) {
       Term old_is_number = value == value, nan_wins = is_nan(x);
-      // The first NaN stays, as the first of equal elements does.
+      // Without `wants_last`, a later NaN does not replace the first one.
       if (!wants_last) nan_wins = nan_wins & old_is_number;
       better = better | nan_wins;
     }

@@ -1,5 +1,5 @@
-// Selects the generator of an elementwise op, a reduction or a group, by its non-elementwise op if
-// it has one.
+// Selects the generator of an op or group. A group has at most one op that is not elementwise; this
+// op determines the generator.
 #include "compiler/kernels/elementwise/map.h"
 #include "compiler/kernels/generators.h"
 #include "compiler/kernels/op_lowerings.h"
@@ -24,8 +24,8 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
   if (auto row = mlir::dyn_cast<RowOp>(special)) {
     graph::TensorType type = tensor_type(special->getOperand(0));
     bool is_inner = true;
-    // Dims of size 1 after the axis do not change the layout, so such an axis counts as the
-    // innermost.
+    // Dims of size 1 do not change the layout. An axis is therefore innermost if all later dims are
+    // 1.
     for (int64_t i = row.getRowAxis() + 1; i < type.getRank(); ++i)
       is_inner = is_inner && type.getDim(i).is_constant(1);
     if (is_inner) return lower_rows(body, special, context);

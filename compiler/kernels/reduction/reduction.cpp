@@ -1,6 +1,6 @@
-// Reductions, with elementwise ops before them. Work items are results. If the innermost dim is
-// reduced, its lanes go to several accumulators that are combined at the end. If it is kept, each
-// lane is a separate result and an item is a strip of results.
+// Reductions, with elementwise ops before them. If the innermost dim is reduced, a work item is one
+// result: vectors along the innermost dim are added to several accumulators, which are combined at
+// the end. If the innermost dim is kept, a work item is a strip of results, one per lane.
 #include "compiler/kernels/reduction/reduction.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/evaluate.h"
@@ -10,13 +10,14 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
+// Tags of the dims of the space: only kept dims, or only reduced dims, are merged.
 constexpr int kKept = 0;
 constexpr int kReduced = 1;
-// Results per item if the innermost dim is kept: four registers of 16 floats. A fixed number,
-// because work items must not depend on the target.
+// Results per item if the innermost dim is kept: four AVX-512 registers of f32. The number is
+// fixed, because work items must not depend on the target.
 constexpr int64_t kStrip = 64;
-// Independent accumulators that hide the latency of an add: 4 cycles, with two adds issued per
-// cycle.
+// Independent accumulators, which hide the latency of an add. An add takes 4 cycles, and two adds
+// can start per cycle.
 constexpr int64_t kAccumulators = 4;
 
 class Reduction {
@@ -39,7 +40,7 @@ class Reduction {
     for (size_t dim = 0; dim < space.dims.size(); ++dim) {
       bool is_reduced = space.tags[dim] == kReduced;
       (is_reduced ? reduced : results) = (is_reduced ? reduced : results) * space.dims[dim];
-      // The last dim is handled by the lanes, so loops cover the dims before it.
+      // Vectors cover the last dim, so only the other dims have scalar loops.
       if (dim + 1 < space.dims.size()) (is_reduced ? reduced_ : kept_).push_back(dim);
     }
     if (op_.isMean()) count_ = k_.param(reduced);
@@ -69,7 +70,8 @@ class Reduction {
 
   Term inner_size() { return evaluator_.size(evaluator_.space().dims.size() - 1); }
 
-  // Loops over the reduced dims from `depth` on, except the last dim of the space.
+  // Emits a loop nest over reduced_[depth], reduced_[depth + 1], ... and sets `index` on these
+  // dims.
   Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried,
              llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
     if (depth == reduced_.size()) return body(carried);
@@ -104,7 +106,7 @@ class Reduction {
     return integer_quotient(sum, divisor, is_unsigned_);
   }
 
-  // Accumulates one row of the innermost dim.
+  // Adds one row of the innermost dim to the accumulators.
   Terms reduce_row(const Evaluator::Row& row, llvm::ArrayRef<Term> carried) {
     Term length = inner_size();
     auto whole = [&](int64_t step) { return length - remainder(length, k_.index(step)); };
@@ -119,11 +121,11 @@ class Reduction {
     sums[0] = k_.loop(wide_end, vector_end, lanes_, {sums[0]}, [&](Term offset, auto now) {
       return Terms{accumulate(now[0], row, {lanes_, offset, {}})};
     })[0];
-    // A loop with at most one iteration.
+    // This loop has at most one iteration, for the elements after the last full vector.
     sums[0] = k_.loop(vector_end, length, lanes_, {sums[0]}, [&](Term offset, auto now) {
       Term mask = k_.mask(length - offset, lanes_);
-      // Disabled lanes were loaded as 0, which is not neutral for products and extrema, so they
-      // keep their old sum.
+      // Disabled lanes were loaded as 0, which is not neutral for all operators. These lanes keep
+      // their accumulated value.
       return Terms{select(mask, accumulate(now[0], row, {lanes_, offset, mask}), now[0])};
     })[0];
     return sums;
@@ -137,8 +139,8 @@ class Reduction {
       });
       Term total = sums[0];
       for (int64_t i = 1; i < kAccumulators; ++i)
-        // The order of additions is fixed by the lanes and accumulators, not by the threads, so
-        // results are reproducible.
+        // The order of operations depends on the numbers of lanes and accumulators, but not on the
+        // threads, so results are reproducible on a target.
         total = combine(how_, total, sums[i], is_unsigned_);
       k_.store_number(result_, item, finish(across_lanes(k_, how_, total, is_unsigned_)));
     });
@@ -150,7 +152,7 @@ class Reduction {
     Term inner = inner_size();
     k_.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> item_index) {
       Terms index = index_of(item_index.drop_back());
-      // The index of a row of results: the outer kept indices, linearised.
+      // The linear index of the item on the kept dims before the last dim.
       Term row = item_index.size() == 1 ? k_.index(0) : quotient(item - item_index.back(), strips);
       Term strip = item_index.back() * kStrip;
       Term left = min(inner - strip, k_.index(kStrip));

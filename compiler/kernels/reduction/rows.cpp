@@ -1,5 +1,6 @@
 // softmax, log_softmax and layer_norm along the innermost dims, with elementwise ops before and
-// after. A work item is a row. A row is read from memory once; later passes hit the cache.
+// after. A work item is a row: the elements that are normalised together. Only the first pass over
+// a row reads it from memory; later passes read it from the cache.
 #include <algorithm>
 
 #include "compiler/kernels/builder/convert.h"
@@ -30,14 +31,13 @@ class RowKernel {
   llvm::LogicalResult lower() {
     const Space& space = evaluator_.space();
     size_t inner = space.dims.size() - 1;
-    // The normalised dims must merge into one dim, because a row is one run of memory.
+    // The normalised dims must merge into one dim, because passes over a row loop over one dim.
     if (llvm::count(space.tags, 1) != 1)
       return body_.op->emitError(
           "scale and bias of layer_norm must not broadcast along normalised dims");
     for (mlir::Value result : body_.op->getResults())
       results_.push_back(k_.result(result, Elements::kNumbers));
-    // With several results, one that is stored early could overwrite an operand that another still
-    // reads.
+    // With several results, the store of one could overwrite an operand of another.
     if (results_.size() == 1) evaluator_.allow_in_place(results_[0], op_);
     choose_scratch(space.dims[inner]);
     length_ = evaluator_.size(inner);
@@ -60,13 +60,13 @@ class RowKernel {
     return tags;
   }
 
-  // Selects the storage of a row between passes: a result of the arithmetic type that is written
-  // last, otherwise scratch memory of the worker.
+  // Selects the storage of a row between passes: a result that is written in the last pass and has
+  // the arithmetic type, or else scratch memory of the worker.
   void choose_scratch(DimExpr length) {
     for (size_t i = 0; i < results_.size(); ++i) {
       mlir::Value value = body_.results[i];
-      // A result that is computed before the row op is final after the first pass and must not be
-      // overwritten.
+      // A result that is computed before the row op is complete after the first pass. It must not
+      // be overwritten.
       bool is_late = value == op_->getResult(0) || !is_before(value);
       if (is_late && results_[i].dtype == scratch_type()) scratch_.buffer = results_[i];
     }
@@ -95,13 +95,14 @@ class RowKernel {
     k_.store_number(results_[i], row_first_ + lanes.offset, value, lanes.mask);
   }
 
-  // One pass over the row that folds a vector; lanes outside the row are ignored.
+  // Emits a pass over the row that combines value(lanes) into a scalar. Lanes outside the row are
+  // ignored.
   Term pass(Combine how, llvm::function_ref<Term(const Lanes&)> value) {
     Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
     auto step = [&](Term sum, const Lanes& lanes) {
       Term x = masked(k_, how, lanes, value(lanes), false);
-      // One comparison and a select, which is cheaper than a maximum that propagates NaN. A NaN may
-      // be lost here, but the exponentials restore it.
+      // A comparison and a select are cheaper than a maximum that propagates NaN. This maximum can
+      // ignore a NaN, but the exponential of that element is NaN, and so is the result.
       if (how == Combine::kMax) return select(sum < x, x, sum);
       return combine(how, sum, x, false);
     };
@@ -117,25 +118,28 @@ class RowKernel {
 
   Term spread(Term scalar) { return k_.splat(scalar, lanes_); }
 
-  // The row op's input in the first pass, stored if it was computed by ops. Stores the results that
-  // are computed before the row op.
+  // The operand of the row op, in the first pass over the row. Stores the results that are computed
+  // before the row op, and stores the operand in scratch if ops of the body compute it.
   Term first_look(const Lanes& lanes) {
     TermMap known;
     Term x = evaluator_.evaluate(x_, row_, lanes, known);
     for (size_t i = 0; i < results_.size(); ++i)
       if (is_before(body_.results[i]))
         store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
-    // A leaf is loaded again instead; see second_look().
+    // An operand that no op computes is loaded again by second_look().
     if (body_.computes(x_)) store_scratch(lanes, x);
     return x;
   }
 
+  // The operand of the row op, in a later pass over the row.
   Term second_look(const Lanes& lanes) {
     if (body_.computes(x_)) return load_scratch(lanes);
     TermMap known;
     return evaluator_.evaluate(x_, row_, lanes, known);
   }
 
+  // Emits the last pass: `result` returns the result of the row op, from which the results of the
+  // body are computed and stored.
   void finish(llvm::function_ref<Term(const Lanes&, TermMap&)> result) {
     k_.for_lanes(length_, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
       TermMap known;
@@ -154,7 +158,7 @@ class RowKernel {
       store_scratch(lanes, is_log ? shifted : e);
       return e;
     });
-    // One division per row; the elements are multiplied.
+    // One division per row; its elements are multiplied by the reciprocal.
     Term by = spread(is_log ? logarithm(sum) : 1.0 / sum);
     finish([&](const Lanes& lanes, TermMap&) {
       Term e = load_scratch(lanes);
@@ -167,8 +171,8 @@ class RowKernel {
     Term sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
     Term count = cast(convert(length_, k_.builder().getI64Type()), DType::kI64, scratch_type());
     Term mean = spread(sum / count);
-    // Two passes: the one-pass formula E[x^2] - E[x]^2 loses all digits if the mean is large
-    // compared with the deviation.
+    // The variance has its own pass. The one-pass formula E[x^2] - E[x]^2 loses all digits if the
+    // mean is large compared with the deviation.
     Term squares = pass(Combine::kSum, [&](const Lanes& lanes) {
       Term distance = second_look(lanes) - mean;
       return distance * distance;
@@ -193,7 +197,7 @@ class RowKernel {
   int64_t lanes_;
   mlir::Type element_;
   llvm::SmallVector<Buffer> results_;
-  Scratch scratch_;  // has no start if it is the row of a result
+  Scratch scratch_;  // the start is null if the buffer is that of a result
   Term length_, row_first_;
   Evaluator::Row row_;
 };
