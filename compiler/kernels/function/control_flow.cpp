@@ -1,11 +1,14 @@
 // Lowers sv.if, sv.loop and sv.read_dims to a flat list of steps between marks; see
 // function_lowering.h.
 //
-// The results of an if are values that both branches write. A loop-carried value is one value: the
-// loop's start writes it, and each iteration writes it again. It is written in place if the old
-// value has no later use. Otherwise the iteration writes a swap partner (double buffering), and its
-// end swaps the two registers. A value whose shape changes has its own storage in each iteration,
-// and the value is moved to that storage.
+// The results of an if are values that both branches write. A loop-carried value is one value of
+// the function, which is written before the loop and again by each iteration. An iteration writes
+// it in place if the old value has no later use. Otherwise the iteration writes a swap partner
+// (double buffering), and its end swaps the two registers. If the shape can change, each iteration
+// writes a new storage, and its end moves the value to that storage.
+//
+// A tensor is *open* if its type uses symbols that the if or loop defines, so that its size is
+// known only after a branch or iteration. Lists and closures are open as well.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/kernels/function/function_lowering.h"
@@ -23,6 +26,7 @@ bool contains(mlir::ArrayAttr symbols, DimExpr dim) {
                             llvm::StringRef(dim.symbol_name()));
 }
 
+// True if one of `symbols` has this name.
 bool is_defined(llvm::ArrayRef<RuntimeSymbol> symbols, llvm::StringRef name) {
   return llvm::any_of(symbols,
                       [&](const RuntimeSymbol& defined) { return defined.symbol == name; });
@@ -32,7 +36,8 @@ Step move(ValueId from, ValueId to) {
   return {.operands = {from}, .results = {to}, .work = step::Move()};
 }
 
-// True if the step may write `next` over its only operand that is the current value.
+// True if the step can write `next` over the current value: the value is exactly one operand of a
+// launch that permits this.
 template <typename IsCurrent>
 bool may_write_in_place(const Step& step, ValueId next, IsCurrent is_current) {
   const auto* launch = step.as<step::Launch>();
@@ -42,7 +47,7 @@ bool may_write_in_place(const Step& step, ValueId next, IsCurrent is_current) {
   });
 }
 
-// Lists and closures count as open: only their references are moved.
+// Lists and closures are open, because an assignment moves a reference to them.
 bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   return !tensor ||
@@ -75,7 +80,8 @@ void FunctionLowering::push_read(std::vector<ValueId> operands,
         .work = step::Read()});
 }
 
-// The symbols may be dims of the step's results, so they are defined before the step is checked.
+// The results of the step can have these symbols in their dims, so push() requires that the symbols
+// are defined first.
 void FunctionLowering::push_and_read(Step step, std::vector<RuntimeSymbol> symbols) {
   std::vector<ValueId> results = step.results;
   std::optional<SegmentIndex> segment;
@@ -84,7 +90,8 @@ void FunctionLowering::push_and_read(Step step, std::vector<RuntimeSymbol> symbo
   if (segment) push({.operands = std::move(results), .segment = segment, .work = step::Read()});
 }
 
-// Fails if the step uses a symbol of a segment that has not begun, whose slots are not yet written.
+// Sets status_ to an error if the step uses a symbol of a segment that has not begun. The slots of
+// such a symbol are not yet written.
 void FunctionLowering::check_defined(const Step& step) {
   if (step.is<step::Launch, step::Call, step::CallClosure, step::StringWork, step::ListGet,
               step::ListInsert, step::ListErase>())
@@ -101,7 +108,7 @@ void FunctionLowering::check_defined(const std::string& name, llvm::ArrayRef<Dim
                          "\"" + name + "\" uses symbol " + symbol + " before its definition");
 }
 
-// The dims of results must not use symbols that are defined only in the op's regions.
+// Checks that the dims of results use no symbols that are defined only in the op's regions.
 void FunctionLowering::check_results_defined(mlir::Operation* op) {
   for (mlir::Type type : op->getResultTypes())
     if (auto tensor = mlir::dyn_cast<TensorType>(type))
@@ -113,7 +120,8 @@ ValueId FunctionLowering::root_of(ValueId id) const {
   return id;
 }
 
-// Adds the dims of `type` that are in `names`. Each symbol is defined by its first dim.
+// Appends to `symbols` the symbols of `names` that are dims of `type`, the type of the operand
+// `operand` of the step that defines them. The first dim that is a symbol defines it.
 void FunctionLowering::add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
                                        const std::string& what,
                                        std::vector<RuntimeSymbol>& symbols) const {
@@ -146,7 +154,7 @@ llvm::LogicalResult FunctionLowering::lower(graph::ReadDimsOp op) {
     symbols.push_back(element);
     if (!op.getIsSigned()) continue;
     element.symbol += ".neg";
-    // A dim formula has no negative symbols: a signed element e is max(e, 0) - max(-e, 0).
+    // Symbols are never negative, so a signed element e is max(e, 0) - max(-e, 0).
     element.part = RuntimeSymbol::Part::kNegative;
     symbols.push_back(element);
   }
@@ -168,15 +176,15 @@ llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
       begin.results.push_back(id);
       continue;
     }
-    // Its size is known only after the branch has run, so each branch makes the storage and hands
-    // it over.
+    // The size of an open result is known only after the branch has run. Each branch therefore
+    // allocates a storage, and moves it to the result.
     function_.values[id].storage = ValueStorage::kOwn;
     add_dim_symbols(op.getSymbols(), result.getType(), end.operands.size(),
                     "\"" + op_name(op) + "\"", symbols);
     end.operands.push_back(id);
   }
   const SegmentIndex outer = segment_;
-  // A segment without symbols: it collects the request checks of the branch, which must not fail a
+  // The branch has its own segment, without symbols, for its request checks: they must not fail a
   // call that takes the other branch.
   begin.segment = segment_ = new_segment({});
   const int64_t at = push(std::move(begin));
@@ -194,15 +202,15 @@ llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
   return mlir::success();
 }
 
-// A yielded value is written directly to the result's storage or, if its shape is data-dependent,
-// moved to the result.
+// Lowers a branch. Its steps write a yielded value directly to the storage of the result, or the
+// value is moved to the result if the result is open.
 llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& block,
                                                    const std::vector<bool>& is_open) {
   const auto outer = defined_;
   mlir::OperandRange yielded = block.getTerminator()->getOperands();
   for (size_t i = 0; i < yielded.size(); ++i)
-    // Before the block is lowered, so that its steps write the result directly. separate_results()
-    // has made the yielded values distinct.
+    // This precedes the lowering of the block, so that its steps write the result directly.
+    // separate_results() has made the yielded values distinct.
     if (!is_open[i]) ids_[yielded[i]] = value_of(op.getOutputs()[i]);
   if (failed(lower_block(block))) return mlir::failure();
   current_ = op;
@@ -232,8 +240,8 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
       function_.values[current].storage = ValueStorage::kOwn;
       push(move(c.value, current));
       c.value = current;
-      // The result shares the carried register, but its dims are those after the last iteration, so
-      // it is a view with its own type.
+      // The result shares the register of the carried value. It is a view with its own type,
+      // because its dims are those after the last iteration.
       ValueId shown = add_value(op_name(op), result.getType());
       function_.values[shown].origin = ValueOrigin::kView;
       function_.values[shown].view_of = current;
@@ -247,7 +255,8 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
   return carried;
 }
 
-// Each iteration writes its part of a gathered result at the offset of the iteration.
+// Adds the gathered results to the step `loop`. In the body, the gathered value is a part of the
+// result, at the offset of the iteration.
 void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
   mlir::OperandRange yielded = op.getBody().front().getTerminator()->getOperands();
   size_t first = op.getHasCondition() ? 1 : 0;
@@ -260,10 +269,10 @@ void FunctionLowering::begin_gathered(graph::LoopOp op, Step& loop) {
     Value& value = function_.values[part];
     value.origin = ValueOrigin::kPart;
     value.view_of = whole;
-    // All parts have the same size, so that of iteration i begins at i times that size.
+    // All parts have the same size, so the part of iteration i begins at i times this size.
     value.offset = DimExpr::symbol(op.getIndex().str()) * value.bytes();
-    // Before the body is lowered, so that the step that computes the value writes it to its place
-    // in the result.
+    // This precedes the lowering of the body, so that the step that computes the value writes it to
+    // the part.
     ids_[yielded[first + i]] = part;
   }
 }
@@ -317,15 +326,15 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
     ValueId next = value_of(yielded[first + i]);
     if (c.is_open) {
       function_.values[next].storage = ValueStorage::kOwn;
-      // Lists may be permuted among the carried values, so a carried list is first moved to a
-      // temporary.
+      // The body can yield carried lists in another order. A carried list is therefore moved to a
+      // temporary first, so that no move overwrites a list before it is moved.
       if (function_.values[next].is_list() && next != c.value && is_carried(carried, next)) {
         ValueId apart = add_value(op_name(op), c.argument.getType());
         push(move(next, apart));
         next = apart;
       }
-      // Moves and swaps come after all of these decisions: an earlier one would change a value that
-      // a later yield reads.
+      // The moves and swaps are appended after this loop: each of them changes a value that a later
+      // yielded value can still refer to.
       ends.push_back(move(next, c.value));
     } else if (!take_over(next, c.value, begin)) {
       function_.values[next].swap_partner = c.value;
@@ -336,18 +345,19 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
   for (Step& end : ends) push(std::move(end));
 }
 
-// Writes `next` to the storage of `current`, if no later step reads `current`.
+// Tries to replace `next` by `current`, so that the iteration writes the carried value in place.
+// Returns false if a step needs the old value after `next` is written.
 bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
   auto is_current = [&](ValueId id) { return root_of(id) == current; };
   const Step* writer = nullptr;  // the first step that writes `next`
   for (auto at = static_cast<size_t>(begin) + 1; at < function_.steps.size(); ++at) {
     const Step& step = function_.steps[at];
-    // An if lists its results, so it counts as their writer, and reads inside its branches come
-    // after it.
+    // The If step of an sv.if has its results, so it is their writer here. Reads in its branches
+    // are in later steps.
     const bool reads_current = llvm::any_of(step.operands, is_current);
-    // The step needs the old value after the new one has been written.
     if (writer && reads_current) return false;
-    if (llvm::any_of(step.results, is_current)) return false;  // another yield took it over
+    // Another yielded value has replaced `current`.
+    if (llvm::any_of(step.results, is_current)) return false;
     if (writer || !llvm::is_contained(step.results, next)) continue;
     writer = &step;
     if (reads_current && !may_write_in_place(step, next, is_current)) return false;

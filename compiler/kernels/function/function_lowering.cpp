@@ -88,8 +88,8 @@ int32_t FunctionLowering::string_index(llvm::StringRef string) {
   return constants_.string_index(string);
 }
 
-// For a non-host device, the device's number of workers replaces the session's thread count, which
-// applies to the kernels of the host only.
+// For a non-CPU device, the device's number of workers replaces the session's thread count, which
+// applies to kernels of CPU devices only.
 void FunctionLowering::launch(Step step) {
   const Device& device = program_.machine.devices[device_];
   step::Launch& launch = *step.as<step::Launch>();

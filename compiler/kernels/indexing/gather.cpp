@@ -5,7 +5,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Copies one slice, or one element if all slices have one.
+// Copies a slice of `elements` elements; `count` is the same number as a term. A slice of one
+// element is copied without a loop.
 void copy_slice(KernelBuilder& k, Buffer x, Term from, Buffer result, Term to, DimExpr elements,
                 Term count) {
   if (elements.is_constant(1))
@@ -15,8 +16,8 @@ void copy_slice(KernelBuilder& k, Buffer x, Term from, Buffer result, Term to, D
 }
 
 Term clamped_index(KernelBuilder& k, Buffer indices, Term at, Term size) {
-  // ONNX makes an index out of range an error of the model. Clamping keeps the access in bounds
-  // without a failure path in the kernel.
+  // In ONNX, an index out of range is an error of the model. Clamping it keeps the access in
+  // bounds, because a kernel cannot fail.
   return clamp(k.load_index(indices, at, size), k.index(0), size - 1);
 }
 
@@ -46,8 +47,8 @@ llvm::LogicalResult lower(graph::GatherOp op, LoweringContext& context) {
   return k.launch(count_items(axes), grain_of_bytes(inner * byte_size(dtype_of(op.getX()))));
 }
 
-// A work item is one row of the result. The offset in x excludes the axis, which the index
-// provides.
+// A work item is one row of the result. The offset in x leaves out the axis, whose position is read
+// from `indices`.
 llvm::LogicalResult lower(graph::GatherElementsOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "gather_elements");
   Buffer x = k.operand(op.getX()), indices = k.operand(op.getIndices());
@@ -77,8 +78,8 @@ llvm::LogicalResult lower(graph::GatherElementsOp op, LoweringContext& context) 
                   grain_of_bytes(shape.back() * (2 * byte_size(dtype_of(op.getX())))));
 }
 
-// indices: [batch..., rows..., depth]; a tuple of `depth` indices selects a slice of x's dims after
-// the batch.
+// The shape of `indices` is [batch..., rows..., depth]. A tuple of `depth` indices selects a slice
+// of x on the dims after the batch dims.
 llvm::LogicalResult lower(graph::GatherNdOp op, LoweringContext& context) {
   llvm::ArrayRef<DimExpr> shape = shape_of(op.getX()), tuples = shape_of(op.getIndices());
   auto batch = static_cast<size_t>(op.getBatchDims());

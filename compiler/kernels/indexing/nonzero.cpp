@@ -1,9 +1,9 @@
-// count_nonzero and nonzero: the number of non-zero elements, then their indices. Both process x in
-// parallel blocks. A short prefix sum over the blocks' counts gives the position at which each
-// block writes its indices.
+// count_nonzero counts the non-zero elements of x, and nonzero stores their indices. Both process x
+// in parallel blocks. A prefix sum over the counts of the blocks gives the position at which each
+// block stores its indices.
 //
-// Elements are tested a vector at a time: the mask of non-zero lanes becomes the bits of one
-// integer.
+// Elements are tested a vector at a time. The mask of the non-zero lanes is converted to the bits
+// of one integer.
 #include <algorithm>
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -20,8 +20,8 @@ class NonzeroScan {
   NonzeroScan(KernelBuilder& k, mlir::Value x, int64_t block)
       : k_(k), x_(k.operand(x)), count_(k.param(element_count(shape_of(x)))), block_(block) {}
 
-  // Folds over the elements of block `index`: `next(i, bits, now)`, where bit j of the i64 `bits`
-  // is set if element i + j is non-zero.
+  // Folds over the elements of block `index`. next(i, bits, now) returns the next value from the
+  // current value `now`. Bit j of the i64 `bits` is set if element i + j is non-zero.
   Term over_block(Term index, Term initial, llvm::function_ref<Term(Term, Term, Term)> next) {
     Term low = index * block_, high = min(low + block_, count_);
     // One bit per lane must fit in an i64.
@@ -43,7 +43,8 @@ class NonzeroScan {
 
   Term bits_at(Term i, int64_t lanes) {
     Term element = k_.load(x_, i, lanes);
-    if (is_float(x_.dtype)) element = element + element;  // removes the sign of -0
+    // x is loaded as integers. Doubling shifts out the sign bit, so that -0.0 becomes 0.
+    if (is_float(x_.dtype)) element = element + element;
     Term bits = element != 0;
     if (lanes > 1) {
       mlir::Type word = k_.builder().getIntegerType(static_cast<unsigned>(lanes));
@@ -61,8 +62,8 @@ class NonzeroScan {
 
 DimExpr block_cost(mlir::Value x, int64_t block) { return block * byte_size(dtype_of(x)); }
 
-// Replaces counts[i] by the sum of the counts before i, and stores the total (exclusive prefix
-// sum).
+// Appends a launch that stores the exclusive prefix sum of `counts` in the result `starts`, and the
+// total in the result `count`.
 llvm::LogicalResult lower_scan(graph::CountNonzeroOp op, ValueId counts, LoweringContext& context) {
   KernelBuilder k(context, op, "count_nonzero_scan");
   Buffer of = k.operand(counts, DType::kI64);

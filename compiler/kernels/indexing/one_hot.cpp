@@ -1,10 +1,12 @@
-// one_hot: a work item is one index row; each element along the new dim is `on` or `off`.
+// one_hot: a work item is the results of a row of indices. The result is `on` at the index along
+// the new dim, and `off` elsewhere.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 
-// indices: [before..., after...]; result: [before..., depth, after...].
+// The shape of `indices` is [before..., after...], and that of the result [before..., depth,
+// after...].
 llvm::LogicalResult lower(graph::OneHotOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "one_hot");
   Buffer indices = k.operand(op.getIndices(), Elements::kNumbers);

@@ -1,8 +1,8 @@
 // scatter_elements and scatter_nd: x with some elements replaced or reduced.
 //
-// Work items are elements, or slices, of the result. Each call copies its range of x, then visits
-// all updates in order and applies those in its range. Updates of one element are therefore applied
-// in order for any number of workers.
+// A work item is an element or slice of the result. Each call copies its range of x, then visits
+// all updates in order and applies the updates in its range. The updates of an element are
+// therefore applied in the same order for any number of workers.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -26,8 +26,8 @@ class Updates {
 
   Buffer indices() const { return indices_; }
   void copy_items(Term item_size) {
-    // In place, source and destination are the same bytes. A range touches only its own elements of
-    // both.
+    // Source and destination can be the same bytes (allow_in_place). That is safe, because a range
+    // reads and writes only its own elements.
     k_.copy(x_, k_.begin() * item_size, result_, k_.begin() * item_size,
             (k_.end() - k_.begin()) * item_size);
   }
@@ -81,8 +81,8 @@ llvm::LogicalResult lower(graph::ScatterElementsOp op, LoweringContext& context)
     Term picked = k.load_index(updates.indices(), offsets[1], size);
     Term to = offsets[0] + picked * stride;
     Term is_mine = (k.begin() <= to) & (to < k.end());
-    // An index out of range, an error in ONNX, is ignored. Ranges are disjoint, so no element is
-    // written by two workers.
+    // An index out of range is an error in ONNX; here its update is ignored. No two workers write
+    // an element, because their ranges are disjoint.
     k.when((0 <= picked) & (picked < size) & is_mine, [&] { updates.apply(offsets[1], to); });
   });
   return k.launch(element_count(x), grain_of_bytes(byte_size(dtype_of(op.getX()))));

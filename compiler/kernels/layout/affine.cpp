@@ -1,4 +1,4 @@
-// The ops that map a result index to an x index by strides: transpose, expand, slice, tile, concat.
+// Ops whose result index determines the x index by strides: transpose, expand, slice, tile, concat.
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -22,7 +22,8 @@ llvm::LogicalResult lower(graph::ExpandOp op, LoweringContext& context) {
     if (size_t added = y.size() - x.size(); d >= added) {
       DimExpr size = x[d - added];
       stride = from[d - added];
-      // A symbolic dim may broadcast, which is known only at run time: the factor is 0 for size 1.
+      // Only the request determines whether a symbolic dim is broadcast. The factor is 0 for size
+      // 1, and 1 otherwise.
       if (!(size == y[d])) stride = stride * min(size - 1, DimExpr(1));
     }
     copy.axes.push_back({y[d], {stride, to[d]}});
@@ -47,14 +48,15 @@ llvm::LogicalResult lower(graph::TileOp op, LoweringContext& context) {
   Dims from = row_major_strides(x), to = row_major_strides(shape_of(op.getResult()));
   StridedCopy copy;
   for (auto [d, repeats] : llvm::enumerate(op.getRepeats().getValue())) {
-    // One repeat moves the result by the whole dim of x.
+    // Each repeat advances the result by the whole dim of x.
     copy.axes.push_back({repeats, {0, to[d] * x[d]}});
     copy.axes.push_back({x[d], {from[d], to[d]}});
   }
   return lower_strided_copy(op, context, op.getX(), op.getResult(), std::move(copy));
 }
 
-// A work item copies one operand's contiguous run for one index of the dims before the axis.
+// A work item copies the contiguous elements of one operand for one index of the dims before the
+// axis.
 llvm::LogicalResult lower(graph::ConcatOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "concat");
   auto axis = static_cast<size_t>(op.getAxis());

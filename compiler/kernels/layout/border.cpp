@@ -1,4 +1,4 @@
-// pad and trilu: rows that are partly copied and partly filled.
+// pad and trilu: ops whose rows are partly copied and partly filled.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -6,14 +6,14 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 struct PaddedAxis {
-  DimExpr size;    // in x
-  DimExpr before;  // negative: cropped
-  DimExpr padded;  // in the result
+  DimExpr size;    // of x
+  DimExpr before;  // padding before x; a negative number crops x
+  DimExpr padded;  // size of the result
   bool is_plain() const { return size == padded && before.is_constant(0); }
 };
 
-// Merges axes without padding into the preceding axis. With constant padding they also merge into a
-// padded axis, since its border then spans the axes after it.
+// Merges an axis without padding into the preceding axis. If the preceding axis is padded, they are
+// merged only for constant padding: its border then consists of whole slices.
 llvm::SmallVector<PaddedAxis> join(llvm::ArrayRef<PaddedAxis> axes, bool is_constant) {
   llvm::SmallVector<PaddedAxis> joined;
   for (const PaddedAxis& axis : axes) {
@@ -56,7 +56,7 @@ class PadKernel {
     Term row = k_.param(axes_.back().padded);
     Term low = clamp(befores_.back(), k_.index(0), row);
     Term high = clamp(befores_.back() + sizes_.back(), low, row);
-    // An empty x has nothing to reflect or repeat, so the border is 0.
+    // An empty x has no elements to reflect or repeat. Its result is filled with border_.
     Term has_elements = k_.index(0) < k_.param(element_count(x_shape));
     llvm::SmallVector<Axis> outer;
     Dims y_strides = row_major_strides(y_shape);
@@ -82,13 +82,14 @@ class PadKernel {
     return op.getMode() == graph::PadMode::kConstant;
   }
 
-  // The x index along axis d for result index i; outside x only for a constant border.
+  // The index in x along axis d for index i of the result. It is outside x only for a constant
+  // border.
   Term source(size_t d, Term i) {
     Term at = i - befores_[d], last = sizes_[d] - 1;
     if (is_constant()) return at;
     if (op_.getMode() == graph::PadMode::kReflect) {
-      // Reflects once at either end, without repeating the border element. ONNX requires pads
-      // shorter than x; the clamp keeps longer ones in bounds.
+      // Reflects once at either end, without repeating the border element. ONNX requires that pads
+      // are shorter than x. The clamp keeps longer pads in bounds.
       at = select(at < 0, k_.index(0) - at, at);
       at = select(last < at, last + last - at, at);
     }

@@ -1,4 +1,4 @@
-// diagonal: a strided copy in which one axis of the result moves along two axes of x.
+// diagonal: a strided copy in which one axis of the result corresponds to two axes of x.
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/op_lowerings.h"
 

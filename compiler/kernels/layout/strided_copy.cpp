@@ -1,4 +1,4 @@
-// Strided copies; the header lists the cases.
+// Strided copies. strided_copy.h lists the methods.
 #include "compiler/kernels/layout/strided_copy.h"
 
 namespace scopevm::compiler::kernels {
@@ -6,11 +6,10 @@ namespace {
 
 // Elements per work item if the copy is a single row.
 constexpr int64_t kChunk = 4096;
-// Columns of x per work item of a transposition; tiles are squares of the vector length or of this
-// size.
+// Columns of x per work item of a transposition, and the largest size of a tile.
 constexpr int64_t kStrip = 16;
 
-// The square tiles of a transposition: x is contiguous along j, the result along i.
+// Emits the square tiles of a transposition from x to y. x is contiguous along j, and y along i.
 struct Tile {
   KernelBuilder& k;
   Buffer x, y;
@@ -28,8 +27,8 @@ struct Tile {
     for (int64_t round = 1; round < size; round *= 2) {
       Terms next;
       for (int64_t r = 0; r < size / 2; ++r) {
-        // Each round rotates the bits of the pair (row, lane) by one place; log2(size) rounds
-        // exchange row and lane.
+        // The bits of row and lane form one number. Each round rotates it by one bit, so log2(size)
+        // rounds exchange row and lane.
         next.push_back(k.shuffle(rows[r], rows[r + size / 2], low));
         next.push_back(k.shuffle(rows[r], rows[r + size / 2], high));
       }
@@ -38,6 +37,7 @@ struct Tile {
     return rows;
   }
 
+  // Copies a whole tile.
   void whole(Term from, Term to) const {
     Terms rows;
     for (int64_t r = 0; r < size; ++r) rows.push_back(k.load(x, from + x_stride * r, size));
@@ -60,7 +60,7 @@ struct Tile {
     };
     Terms rows;
     for (int64_t r = 0; r < size; ++r)
-      // Rows past the end get an empty mask, so that the number of loads is fixed.
+      // The number of loads is fixed, so rows past the end are loaded with an empty mask.
       rows.push_back(k.load(x, from + x_stride * r, size, lanes(r, is, js)));
     rows = transpose(rows);
     for (int64_t r = 0; r < size; ++r) k.store(y, to + y_stride * r, rows[r], lanes(r, js, is));
@@ -105,7 +105,7 @@ llvm::LogicalResult lower_rows(mlir::Operation* op, LoweringContext& context, ml
   Buffer source = k.operand(x), destination = k.result(result);
   Axis row = copy.axes.empty() ? Axis{1, {1, 1}} : copy.axes.pop_back_val();
   DimExpr step = row.strides[0], item_size = row.size;
-  // A single row is divided into chunks, so that several workers share it.
+  // A single row is divided into chunks, so that several workers can copy it.
   bool in_chunks = copy.axes.empty();
   if (in_chunks) {
     copy.axes.push_back({ceildiv(row.size, kChunk), {step * kChunk, kChunk}});
@@ -133,8 +133,7 @@ llvm::LogicalResult lower_rows(mlir::Operation* op, LoweringContext& context, ml
 llvm::LogicalResult lower_strided_copy(mlir::Operation* op, LoweringContext& context, mlir::Value x,
                                        mlir::Value result, StridedCopy copy) {
   simplify(copy.axes);
-  // Rows that are contiguous, or constant, in x need no transposition: they are copied or filled as
-  // vectors.
+  // Rows that are contiguous or constant in x are copied or filled as vectors. They need no tiles.
   bool stays_or_runs = !copy.axes.empty() && (copy.axes.back().strides[0].is_constant(0) ||
                                               copy.axes.back().strides[0].is_constant(1));
   for (size_t d = 0; d + 1 < copy.axes.size(); ++d)
