@@ -1,5 +1,5 @@
-// one_hot: a work item is the results of a row of indices. The result is `on` at the index along
-// the new dim, and `off` elsewhere.
+// one_hot: along the new dim, the result is `on` at the index and `off` elsewhere. A work item
+// computes the results of one row of indices.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 

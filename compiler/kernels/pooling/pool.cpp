@@ -1,5 +1,6 @@
-// Pooling: a work item is one row of results. Along the row, columns whose windows are inside x are
-// vectorised. Columns at the border, and all columns for strides above 2, are scalar.
+// max_pool and average_pool: a work item is one row of results. The columns whose windows are
+// inside x are computed as vectors. Columns at the border are computed one by one, as are all
+// columns for strides above 2 and for 16-bit floats.
 #include <limits>
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -12,14 +13,15 @@ enum class Pool : uint8_t { kMax, kAverage, kAverageWithPads };
 
 // One spatial axis: its sizes as expressions, and as terms of the kernel.
 struct SpatialAxis {
-  DimExpr size, padded_end;  // in x; the end of the padding after x
-  DimExpr out;
+  DimExpr size, padded_end;  // of x: the size, and the end of the padding after it
+  DimExpr out;               // the size of the result
   int64_t kernel, stride, dilation, before;
   Term size_value, padded_end_value, kernel_value, stride_value, dilation_value, before_value;
-  Term row_stride;  // in x, between adjacent positions on this axis
+  Term row_stride;  // distance in x between adjacent positions on this axis
 };
 
-// The taps [low, high) of a window that are inside x, and the number of taps that a mean counts.
+// The taps of a window along one axis. Tap t is at position start + t * dilation; taps [low, high)
+// are inside x. `counted` is the number of taps that a mean counts.
 struct Taps {
   Term start, low, high, counted;
 };
@@ -78,6 +80,7 @@ class PoolKernel {
 
 Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
   Term zero = k_.index(0), start = out * axis.stride_value - axis.before_value;
+  // The number of taps before position `end`.
   auto taps_below = [&](Term end) {
     return min(ceil_quotient(max(end - start, zero), axis.dilation_value), axis.kernel_value);
   };
@@ -106,7 +109,8 @@ Term PoolKernel::combine(Term so_far, Term element) {
   return select(less(so_far, element, is_unsigned(x_.dtype)), element, so_far);
 }
 
-// Elements at, at + stride, ...; stride 2 takes the even elements of two vectors.
+// Loads the elements at, at + stride, at + 2 * stride, ... of x. For stride 2, they are the even
+// elements of two vectors.
 Term PoolKernel::load_columns(Term at, int64_t lanes) {
   if (lanes == 1) return k_.load_number(x_, at);
   Term low = k_.load(x_, at, lanes);
@@ -116,7 +120,8 @@ Term PoolKernel::load_columns(Term at, int64_t lanes) {
   return k_.shuffle(low, k_.load(x_, at + lanes, lanes), even);
 }
 
-// Accumulates the taps of axes [axis, rank) of a window; `at` is the position on the earlier axes.
+// Accumulates the taps of a window on axes [axis, rank). `at` is the position in x that the earlier
+// axes determine.
 Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes,
                         Term so_far) {
   if (axis == axes_.size()) return combine(so_far, load_columns(at, lanes));
@@ -162,7 +167,8 @@ void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   one_by_one(k_.index(0), inside_low_);
   k_.loop(inside_low_, inside_high_ - rest, lanes_,
           [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
-  // The last vector overlaps the previous one; a row shorter than a vector has none.
+  // The last vector can overlap the previous one. Fewer inside columns than lanes are computed one
+  // by one.
   Term fits = k_.index(lanes_) <= inside;
   k_.when(fits & (0 < rest),
           [&] { emit_columns(outer, plane, to, inside_high_ - lanes_, lanes_); });
@@ -175,8 +181,8 @@ llvm::LogicalResult PoolKernel::lower() {
   bool is_narrow = x_.dtype == DType::kF16 || x_.dtype == DType::kBF16;
   if (last.stride <= 2 && !is_narrow) {
     lanes_ = k_.lanes(x_.dtype);
-    // Column c is inside if its first tap is at 0 or later and `stride` elements from its last tap
-    // on are in x, so that a strided vector does not read past the row.
+    // A column is computed in a vector if its first tap is at position 0 or later, and the `stride`
+    // elements from its last tap on are in x. The loads of a strided vector then stay in the row.
     DimExpr low = min(ceildiv(last.before, last.stride), last.out);
     int64_t reach = (last.kernel - 1) * last.dilation + last.stride;
     DimExpr high = floordiv(last.size + (last.before - reach), last.stride) + 1;

@@ -1,5 +1,5 @@
-// max_pool_indices: the maximum of each window and its index; the first one of equal maxima. A work
-// item is one window. pool.cpp implements pools without indices, vectorised.
+// max_pool_indices: the maximum of each window, and the index of the first maximum. A work item is
+// one window. pool.cpp implements max_pool, without indices, on vectors.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -8,8 +8,8 @@ namespace {
 
 struct WindowAxis {
   Term size, kernel, dilation, stride, before;
-  Term x_stride;      // stride in x along this axis
-  Term index_stride;  // stride in the returned index
+  Term x_stride;      // stride of positions in x along this axis
+  Term index_stride;  // stride of returned indices along this axis
 };
 
 class ArgMaxWindows {
@@ -48,8 +48,9 @@ class ArgMaxWindows {
   }
 
  private:
-  // Visits the window's taps on axes [d, rank). `at` is the position in x so far, `index` the
-  // returned index so far, and `best` the index and value of the maximum so far.
+  // Visits the window's taps on axes [d, rank). `at` and `index` are the position in x and the
+  // returned index that the earlier axes determine. `best` is the index and value of the maximum of
+  // the visited taps.
   Terms visit(size_t d, llvm::ArrayRef<Term> window, Term at, Term index, Terms best) {
     if (d == axes_.size()) {
       Term x = k_.load_number(x_, at);
@@ -59,6 +60,7 @@ class ArgMaxWindows {
     }
     const WindowAxis& axis = axes_[d];
     Term zero = k_.index(0), start = window[d + 1] * axis.stride - axis.before;
+    // The number of taps before position `end`.
     auto taps_below = [&](Term end) {
       return min(ceil_quotient(max(end - start, zero), axis.dilation), axis.kernel);
     };

@@ -1,8 +1,8 @@
-// roi_align: each box is divided into a grid of cells. A cell is the mean, or the maximum, of x at
-// sample points distributed over it. A work item is one box of one channel.
+// roi_align: each box is divided into a grid of cells. The result of a cell is the mean, or the
+// maximum, of x at sample points in the cell. A work item is one box of one channel.
 //
-// Boxes come from data: a box far outside x, or a NaN, gives 0, and the number of samples of a huge
-// box is bounded.
+// Boxes are data, so any coordinates must be safe. Sample points outside x, or at NaN coordinates,
+// are 0, and the number of samples of a huge box is bounded.
 #include <limits>
 
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -11,10 +11,11 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The maximum number of samples along one side of a cell, if it depends on the size of the box.
+// The maximum number of samples along a side of a cell, if the size of the box determines the
+// number.
 constexpr double kMostSamples = 1024;
 
-// A coordinate between two rows, or columns: both, and the fraction from the lower one.
+// A coordinate between two rows or columns: their indices, and the distance from the lower one.
 struct Between {
   Term low, high, fraction;
 };
@@ -33,6 +34,7 @@ class RoiKernel {
   llvm::LogicalResult lower();
 
  private:
+  // Numbers and indices in the arithmetic type of x.
   Term real(double number) { return convert(k_.index(0), real_).number(number); }
   Term real(Term index) { return convert(index, real_); }
   Term corner(Term box, int64_t i);
@@ -49,6 +51,7 @@ class RoiKernel {
   Term cell_height_, cell_width_;  // of the current box
 };
 
+// Coordinate `i` of the box at position `box`, in elements of x.
 Term RoiKernel::corner(Term box, int64_t i) {
   return k_.load_number(boxes_, box + i) * static_cast<double>(op_.getScale().convertToFloat()) -
          static_cast<double>(op_.getOffset().convertToFloat());
@@ -58,7 +61,7 @@ Term RoiKernel::corner(Term box, int64_t i) {
 Term RoiKernel::samples(Term cell_size) {
   if (op_.getSamples() > 0) return k_.index(static_cast<int64_t>(op_.getSamples()));
   Term wanted = ceil(cell_size), most = real(kMostSamples);
-  // The comparison is also false for NaN.
+  // The comparison is false for NaN, which selects the maximum.
   return convert(max(select(wanted <= most, wanted, most), real(0.0)), k_.index_type());
 }
 
@@ -68,9 +71,9 @@ Between RoiKernel::between(Term coordinate, Term last) {
   return {low, min(low + 1, last), select(lower < last, coordinate - real(low), real(0.0))};
 }
 
-// Accumulates x at one point, interpolated bilinearly from its four neighbours; 0 outside x.
+// Accumulates x at one point, by bilinear interpolation of its four neighbours. Outside x it is 0.
 Term RoiKernel::sample(Term plane, Term y, Term x, Term so_far) {
-  // As in the ONNX definition, points up to one element outside of x take the value of the border.
+  // In ONNX, points up to one element outside x have the value of the border.
   Term inside = (-1.0 <= y) & (y <= real(height_)) & (-1.0 <= x) & (x <= real(width_));
   Term zero = real(0.0);
   Between row = between(select(inside, max(y, zero), zero), height_ - 1);

@@ -1,5 +1,5 @@
-// sort_rows: the row numbers of a matrix in ascending order of the rows. unique_rows: groups of
-// equal rows, found from the result of sort_rows.
+// sort_rows returns the row numbers of a matrix in ascending order of its rows. unique_rows finds
+// groups of equal rows from the result of sort_rows.
 //
 // The sort is a stable merge sort of row numbers. One kernel sorts blocks of rows in parallel. A
 // second kernel merges all blocks in one task.
@@ -9,11 +9,11 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Rows per block. A power of 4, because a pair of merge passes multiplies the length of the sorted
-// runs by 4.
+// Rows per block: a power of 4, because a pair of merge passes multiplies the length of sorted runs
+// by 4.
 constexpr int64_t kBlockRows = 1024;
 
-// Whether `a` is ordered before `b`. NaN is ordered after all numbers, and NaNs are equal.
+// True if `a` is ordered before `b`. NaN is ordered after all numbers, and all NaNs are equal.
 Term is_below(Term a, Term b, DType dtype) {
   if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
   Term is_number = a == a, other_is_number = b == b;
@@ -56,8 +56,8 @@ class MergeSort {
       : k_(k), rows_(rows), order_(order), scratch_(scratch) {}
 
   // Merges the sorted runs of `width` rows in [low, high) of order_ into one run. A pass merges
-  // pairs of runs and swaps the roles of order_ and scratch_. Passes are executed in pairs, so that
-  // the result is in order_.
+  // pairs of runs from one buffer into the other. Passes are executed in pairs, from order_ to
+  // scratch_ and back, so that the result is in order_.
   void merge_runs(Term low, Term high, int64_t width) {
     k_.loop_while(
         {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
@@ -82,12 +82,12 @@ class MergeSort {
   void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
     Term last = end - 1;
     k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
-      // A run whose rows are all merged has no next row: its load is clamped to a valid position,
-      // and the loaded value is not used.
+      // A run whose rows are all merged has no next row. The position of its load is clamped to
+      // stay valid, and the loaded value is not used.
       Term left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
       Term has_left = now[0] < middle, has_right = now[1] < end;
       Term is_right_before =
-          // Of two equal rows the left one is taken, which keeps the sort stable.
+          // Of two equal rows, the left one is first: the sort is stable.
           rows_.is_before(convert(right, k_.index_type()), convert(left, k_.index_type()));
       Term no = k_.index(0) == k_.index(1);
       Term takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
@@ -139,7 +139,7 @@ llvm::LogicalResult lower(graph::SortRowsOp op, LoweringContext& context) {
 
 namespace {
 
-// Finds groups of equal rows, in the sorted order of the rows.
+// Emits the search for groups of equal rows, which are adjacent in the sorted order.
 class Groups {
  public:
   Groups(KernelBuilder& k, graph::UniqueRowsOp op)
@@ -153,8 +153,9 @@ class Groups {
         n_(k.param(shape_of(op.getX())[0])),
         i64_(k.builder().getI64Type()) {}
 
-  // Writes each group's first row number to `first` and its size to `sizes`, by sorted order of the
-  // groups. Also writes the group of each row and the number of groups.
+  // Numbers the groups in sorted order. Writes the number of the first row of each group to `first`
+  // and the size of the group to `sizes`. Also writes the group of each row to group_, and the
+  // number of groups to count_.
   void find(Buffer first, Buffer sizes) {
     Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
       Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
@@ -174,14 +175,15 @@ class Groups {
   }
   void find() { find(first_, sizes_); }
 
-  // Like find(), but numbers the groups by their first rows. The buffers are scratch space with one
-  // element per row. `names[g]` becomes the new number of group g.
+  // Like find(), but numbers the groups in the order of their first rows. The buffers are scratch
+  // memory with one element per row. names[g] is the new number of the group with the sorted number
+  // g.
   void find_by_first(Buffer first, Buffer sizes, Buffer names) {
     find(first, sizes);
     k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {
       Term group = load(group_, i);
-      // The sort is stable, so `first` is the smallest row number of the group and is reached
-      // before its other rows.
+      // The sort is stable, so `first` is the smallest row number of its group. The loop reaches it
+      // before the other rows of the group.
       Term is_first = load(first, group) == i;
       k_.when(is_first, [&] {
         store(names, group, next[0]);

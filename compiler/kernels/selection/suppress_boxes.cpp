@@ -1,5 +1,5 @@
-// suppress_boxes: greedy non-maximum suppression. A work item is one class of one image. Candidates
-// are visited in order of descending score; each is kept unless it overlaps a kept one.
+// suppress_boxes: greedy non-maximum suppression. A work item is one class of one image. Boxes are
+// visited in the order of descending scores. A box is selected unless it overlaps a selected box.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -15,7 +15,7 @@ struct Box {
 Box load_box(KernelBuilder& k, Buffer boxes, Term at, bool is_centered) {
   Term v[4];
   for (int64_t i = 0; i < 4; ++i) v[i] = k.load(boxes, at * 4 + i);
-  // ONNX allows any two diagonal corners.
+  // In ONNX, a box is given by any two diagonally opposite corners.
   if (!is_centered) return {{min(v[0], v[2]), min(v[1], v[3])}, {max(v[0], v[2]), max(v[1], v[3])}};
   Term half_width = v[2] * 0.5, half_height = v[3] * 0.5;
   return {{v[0] - half_width, v[1] - half_height}, {v[0] + half_width, v[1] + half_height}};
@@ -56,13 +56,13 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
     };
     Term last = n - 1;
     k.store(counts, offsets[3], convert(k.index(0), i64));
-    // Without boxes there is no score to load.
+    // Without boxes there is no score to load; `most` is then 0.
     k.when(k.index(0) < most, [&] {
       Terms end = k.loop_while(
           {k.index(0), k.index(0)},
           [&](auto now) {
-            // Scores descend, so the first one at or below the threshold ends the loop. The
-            // position is clamped because the load precedes the test of the bound.
+            // Scores descend, so the first score at or below the threshold ends the loop. The
+            // position is clamped, because the load is executed before the bound is tested.
             Term is_good = score_threshold < k.load(scores, ranked + min(now[0], last));
             return (now[0] < n) & (now[1] < most) & is_good;
           },

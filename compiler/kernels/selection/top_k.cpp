@@ -1,5 +1,6 @@
-// top_k: a heap of the k best elements so far with the worst at its root, stored in the results and
-// sorted at the end (heapsort). Of equal elements the one with the lower index is better.
+// top_k: visits the elements along the axis and keeps the k best of them in a heap, whose root is
+// the worst. The heap is stored in the results, and is sorted at the end (heapsort). Of equal
+// elements, the element with the lower index is better.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -10,7 +11,8 @@ struct Entry {
   Term value, index;
 };
 
-// The heap in the results of one work item, which are `stride` elements apart.
+// The heap of one work item. Its entries are in the results, from position `base` on, `stride`
+// elements apart.
 struct Heap {
   KernelBuilder& k;
   Buffer values, indices;
@@ -32,7 +34,7 @@ struct Heap {
         largest ? less(a.value, b.value, unsigned_values) : less(b.value, a.value, unsigned_values);
     return select(a.value == b.value, b.index < a.index, below);
   }
-  // Inserts `entry` into the heap of the first `size` places, at `hole` or below (sift down).
+  // Inserts `entry` at `hole`, or below it in the heap of the first `size` entries (sift down).
   void sift(Entry entry, Term hole, Term size) const {
     Term moving = k.index(0) == k.index(0);
     Terms end = k.loop_while(
@@ -77,14 +79,14 @@ llvm::LogicalResult lower(graph::TopKOp op, LoweringContext& context) {
       Term parent = parents - i - 1;
       heap.sift(heap.load(parent), parent, places);
     });
-    // If k is 0 there is no root to load.
+    // If k is 0, there is no root to load and the loop is empty.
     k.loop(select(k.index(0) < places, places, n), n, 1, [&](Term i) {
       Entry next = entry(i);
       // The element replaces the worst of the k best so far.
       k.when(heap.is_worse(heap.load(k.index(0)), next),
              [&] { heap.sift(next, k.index(0), places); });
     });
-    // The worst remaining element goes to the end, so the best one ends up first.
+    // Moves the worst remaining element to the end of the heap, so that the best one becomes first.
     k.loop(k.index(1), places, 1, [&](Term i) {
       Term last = places - i;
       Entry moved = heap.load(last);

@@ -1,7 +1,8 @@
-// resize: one axis at a time, from the last to the first. For each axis one launch makes a table of
-// the elements of x and the weights for every result position; a second launch applies it. The
-// loops over elements therefore need no division or rounding, and any number of axes can be
-// resized.
+// resize: one axis at a time, from the last to the first. For each axis, a first launch computes a
+// table: the indices in x, and their weights, for every position of the result. A second launch
+// applies the table. Its loops over elements therefore need no division or rounding.
+//
+// A *tap* is one of the elements of x from which a result is interpolated.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/op_lowerings.h"
@@ -9,12 +10,13 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// An intermediate value between two launches.
+// A value that a launch of this op reads or writes.
 struct Stage {
   ValueId id;
   DType dtype;
 };
 
+// The number of taps along an axis.
 int64_t taps_of(graph::ResizeMode mode) {
   switch (mode) {
     case graph::ResizeMode::kNearest:
@@ -32,7 +34,8 @@ class TableKernel {
   TableKernel(graph::ResizeOp op, size_t axis, LoweringContext& context)
       : op_(op), axis_(axis), k_(context, op, "resize_table") {}
 
-  // index: i32[taps, out]; weight: f32[taps, out], with more than one tap.
+  // Appends the launch that computes the table of an axis with sizes `in` of x and `out` of the
+  // result. `index` is i32[taps, out]; `weight` is f32[taps, out], and absent for one tap.
   llvm::LogicalResult lower(Stage index, std::optional<Stage> weight, DimExpr in, DimExpr out);
 
  private:
@@ -48,7 +51,7 @@ class TableKernel {
 // The position in x, as a real number, of result position `o`.
 Term TableKernel::coordinate(Term o, Term in, Term out) {
   llvm::ArrayRef<float> scales = op_.getScales();
-  // ONNX: with `sizes` instead of `scales`, the scale is the quotient of the sizes.
+  // In ONNX, if `sizes` are given instead of `scales`, the scale is the quotient of the sizes.
   Term scale = scales.empty() ? out / in : in.number(static_cast<double>(scales[axis_]));
   auto half_pixel = [&] { return (o + 0.5) / scale - 0.5; };
   switch (op_.getCoordinates()) {
@@ -61,7 +64,7 @@ Term TableKernel::coordinate(Term o, Term in, Term out) {
     case graph::ResizeCoordinates::kHalfPixel:
       return half_pixel();
     case graph::ResizeCoordinates::kHalfPixelSymmetric:
-      // Keeps the centre of x at the centre, even though `out` is rounded.
+      // The centre of x is the centre of the result, even though `out` is rounded.
       return half_pixel() + (in - out / scale) * 0.5;
     case graph::ResizeCoordinates::kPytorchHalfPixel:
       return select(out == 1, out - out, half_pixel());
@@ -75,8 +78,8 @@ Term TableKernel::nearest(Term x) {
       return floor(x);
     case graph::ResizeRounding::kCeil:
       return ceil(x);
-    // The two roundings to nearest differ for ties only: floor(x + 0.5) rounds them up, ceil(x -
-    // 0.5) down.
+    // The two roundings to nearest differ for ties only. floor(x + 0.5) rounds ties up, and
+    // ceil(x - 0.5) rounds them down.
     case graph::ResizeRounding::kRoundPreferCeil:
       return floor(x + 0.5);
     case graph::ResizeRounding::kRoundPreferFloor:
@@ -85,7 +88,8 @@ Term TableKernel::nearest(Term x) {
   return x;
 }
 
-// Keys' cubic convolution kernel at the tap's distance from x; `distance` is x - floor(x).
+// Keys' cubic convolution kernel (1981) at the distance of the tap from x. `distance` is
+// x - floor(x).
 Term TableKernel::cubic_weight(Term distance, int64_t tap) {
   auto a = static_cast<double>(op_.getCubicCoeff().convertToFloat());
   Term d = tap < 2 ? distance + (1 - tap) : (tap - 1) - distance;
@@ -124,7 +128,8 @@ llvm::LogicalResult TableKernel::lower(Stage index, std::optional<Stage> weight,
   return k_.launch(out, grain_of_bytes(8 * taps));
 }
 
-// y[o, j, i] = sum over taps of weight[tap, j] * x[o, index[tap, j], i]
+// Applies a table along one axis, with o and i the indices on the dims before and after the axis:
+//   y[o, j, i] = sum over taps of weight[tap, j] * x[o, index[tap, j], i]
 class AxisKernel {
  public:
   AxisKernel(graph::ResizeOp op, Stage x, Stage index, std::optional<Stage> weight, Stage y,
@@ -141,8 +146,8 @@ class AxisKernel {
   llvm::LogicalResult lower(DimExpr outer, DimExpr in, DimExpr out, DimExpr inner) {
     Term n = k_.param(in), m = k_.param(out), row = k_.param(inner);
     llvm::SmallVector<Axis> axes = {{outer, {in * inner, out * inner}}};
-    // On the last axis the taps of adjacent results are not adjacent, so results are computed one
-    // by one.
+    // On the last axis, adjacent results have taps that are not adjacent. They are therefore
+    // computed one by one.
     bool by_element = inner.is_constant(1);
     if (!by_element) axes.push_back({out, {0, inner}});
     k_.for_items(axes, {0, 0}, [&](auto index, auto offsets) {
@@ -225,11 +230,12 @@ llvm::LogicalResult lower(graph::ResizeOp op, LoweringContext& context) {
   DType dtype = dtype_of(op.getX());
   llvm::SmallVector<size_t> axes;
   for (size_t d = now.size(); d-- > 0;) {
-    // A scale close to 1 can give a result of the same size that is still shifted.
+    // An axis with equal sizes is still resampled if its scale is not 1: coordinates depend on the
+    // scale.
     bool keeps_scale = op.getScales().empty() || op.getScales()[d] == 1.0f;
     if (!(now[d] == out[d] && keeps_scale)) axes.push_back(d);
   }
-  // Intermediate sums between two axes are not rounded to 16 bits.
+  // Between two axes, interpolated values of 16-bit floats are stored as f32.
   DType between =
       op.getMode() == graph::ResizeMode::kNearest || byte_size(dtype) > 2 ? dtype : DType::kF32;
   Stage x{context.value_of(op.getX()), dtype};

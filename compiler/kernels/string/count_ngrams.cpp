@@ -1,9 +1,10 @@
-// count_ngrams: the pool becomes a trie at compile time. The kernel descends the trie from every
-// element of a row, once for each distance, with one binary search per step. A row costs about
-// length * distances * log(pool).
+// count_ngrams: counts the n-grams of the pool in each row of x. An n-gram can skip elements: its
+// elements are a fixed distance apart in the row. The pool is converted to a trie at compile time.
+// For each distance and each element of the row, the kernel descends the trie from this element.
+// Each step down is a binary search.
 //
-// Node 0 of the trie is its root. Edge e leads to node e + 1. The edges of node n are those from
-// first[n] to first[n + 1], with ascending keys.
+// Node 0 of the trie is its root. Edge e leads to node e + 1. Edges [first[n], first[n + 1]) leave
+// node n, in the order of ascending keys.
 #include <map>
 
 #include "compiler/graph/values/elements.h"
@@ -14,13 +15,13 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 struct Trie {
-  std::vector<int64_t> first;
+  std::vector<int64_t> first;    // by node, and the end
   std::vector<int64_t> keys;     // by edge
   std::vector<int64_t> columns;  // by edge: the column of the n-gram that ends there, or -1
-  std::vector<float> weights;
+  std::vector<float> weights;    // by edge: the weight of that n-gram
 };
 
-// A node of the trie under construction.
+// A node of the trie under construction. `next` maps keys to indices of branches.
 struct Branch {
   std::map<int64_t, size_t> next;
   int64_t column = -1;
@@ -39,14 +40,15 @@ void add_gram(std::vector<Branch>& branches, llvm::ArrayRef<int64_t> keys, int64
   branches[at].weight = weight;
 }
 
-// Builds the trie of the n-grams with counted lengths; branch 0 is the root.
+// Builds the trie of the n-grams whose length is counted. Branch 0 is the root.
 std::vector<Branch> branches_of(graph::CountNgramsOp op, llvm::ArrayRef<int64_t> pool) {
   std::vector<Branch> branches(1);
   llvm::ArrayRef<int64_t> starts = op.getStarts();
   size_t gram = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
     auto at = static_cast<size_t>(starts[i]);
-    // ONNX ngram_counts: entry i is the position in the pool of the first n-gram of length i + 1.
+    // starts[i] is the position in the pool of the first n-gram of length i + 1 (ngram_counts in
+    // ONNX).
     size_t end = i + 1 < starts.size() ? static_cast<size_t>(starts[i + 1]) : pool.size();
     for (size_t length = i + 1; at < end; at += length, ++gram)
       if (length >= op.getMinLength() && length <= op.getMaxLength())
@@ -57,7 +59,7 @@ std::vector<Branch> branches_of(graph::CountNgramsOp op, llvm::ArrayRef<int64_t>
 }
 
 // Numbers edges level by level, so that the edges of a node are contiguous. A sentinel edge follows
-// the last one, because a failed search may read it.
+// the last edge, because a failed search can read it.
 Trie trie_of(const std::vector<Branch>& branches) {
   Trie trie;
   std::vector<size_t> nodes = {0};
@@ -77,7 +79,7 @@ Trie trie_of(const std::vector<Branch>& branches) {
   return trie;
 }
 
-// The pool's elements as the kernel reads them: strings as ids.
+// The elements of the pool as the kernel reads them. Strings are represented by their ids.
 std::vector<int64_t> keys_of(mlir::ElementsAttr pool, LoweringContext& context) {
   if (mlir::isa<graph::StringType>(pool.getElementType())) {
     std::vector<int64_t> ids;
@@ -116,7 +118,7 @@ class NgramWalk {
     width_ = k.param(width);
     result_width_ = k.param(shape_of(op.getResult())[1]);
     max_length_ = k.param(DimExpr(static_cast<int64_t>(op.getMaxLength())));
-    // Two elements of a row are at most the row's length apart.
+    // Two elements of a row are at most width - 1 apart, so larger distances are not visited.
     most_ = k.param(max(min(DimExpr(static_cast<int64_t>(op.getSkips()) + 1), width - 1), 1));
   }
 
@@ -132,7 +134,7 @@ class NgramWalk {
   template <typename T>
   Buffer operand(LoweringContext& context, graph::CountNgramsOp op, DType dtype, const char* name,
                  const std::vector<T>& elements) {
-    // The op's address distinguishes the tables of several ops.
+    // The key contains the op's address, because each op has its own tables.
     std::string key = std::string("ngrams ") + name + ":" +
                       std::to_string(reinterpret_cast<uintptr_t>(op.getOperation()));
     ValueId id = context.constant(key, [&] { return table(dtype, name, elements); });
@@ -151,9 +153,9 @@ class NgramWalk {
           Term key = convert(k_.load(x_, from + now[0]), i64_);
           Term end = index_at(first_, now[1] + 1);
           Term edge = find(key, index_at(first_, now[1]), end);
-          // The key is loaded even if edge == end; the sentinel keeps that in bounds.
+          // The key is loaded even if edge == end. The sentinel keeps this load in bounds.
           Term is_found = (edge < end) & (k_.load(keys_, edge) == key);
-          // A single element is independent of the distance, so it is counted once.
+          // An n-gram of one element is the same for all distances, so only distance 1 counts it.
           Term is_new = select(now[2] == 0, distance == 1, yes);
           Term column = index_at(columns_, edge);
           k_.when(is_found & is_new & (0 <= column), [&] { add(edge, to + column); });

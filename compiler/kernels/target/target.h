@@ -1,5 +1,5 @@
-// Target: the vector unit that kernels are generated for. Every back end describes its devices in
-// these terms, and code generation uses them again.
+// Target: the properties for which kernels are generated. Every back end describes its devices by a
+// Target, and code generation for the device uses the same Target.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct Target {
   std::string name;       // name of the image; for CPUs the LLVM name: "x86-64-v3"
   std::string features;   // CPU features that differ from those of `name`: "-avx512f,-rtm"
   int vector_bits = 512;  // 512, 256 or 128
-  bool has_masks = true;  // AVX-512: masked loads and stores are cheap
+  bool has_masks = true;  // masked loads and stores are cheap, as with AVX-512
   // VNNI: adds dot products of four bytes to i32 lanes, at the width of the vectors.
   bool has_byte_dot = false;
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }

@@ -1,10 +1,10 @@
-// Attributes of the module op that describe its target to code generation.
+// Attributes of a kernel module op, which describe its target to code generation.
 #pragma once
 
 namespace scopevm::compiler::kernels {
 
-// The target has instructions that convert between f16 and f32. make_target selects vectors of 256
-// bits or more only for CPUs that have them.
+// The target has instructions that convert between f16 and f32. Targets with vectors of 256 bits or
+// more have this attribute: make_target selects such vectors only for CPUs with these instructions.
 inline constexpr char kHasF16c[] = "sv.has_f16c";
 
 }  // namespace scopevm::compiler::kernels
