@@ -1,6 +1,7 @@
 // The kernel generators, one folder per family. A generator turns one graph op, or one sv.group,
 // into kernels and the steps that launch them.
 //
+//   target/       the properties of a device for which kernels are generated
 //   builder/      the builders that all generators use, and the form of a kernel (kernel_module.h)
 //   elementwise/  elementwise ops, single or fused
 //   reduction/    reduce_*, softmax, layer_norm, arg_max, cum_sum
@@ -13,7 +14,8 @@
 //   signal/       resize
 //   string/       count_ngrams
 //   function/     functions, control flow, calls and lists
-//   op_lowerings.h    the generator of each op
+//
+// op_lowerings.h declares the lowering of each op.
 #pragma once
 
 #include "compiler/kernels/builder/convert.h"
@@ -21,17 +23,17 @@
 
 namespace scopevm::compiler::kernels {
 
-// Generators that handle several ops, single or in a group: contractions, convolutions, and
-// elementwise ops with at most one reduction or row op. Each fails with a diagnostic on `op` for an
-// unsupported element type, rank or attribute.
+// The generators of several ops. `op` is a single op or a group: a matrix product, a convolution,
+// or elementwise ops with at most one reduction or row op. Each generator fails with a diagnostic
+// on `op` for an unsupported element type, rank or attribute.
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context);
 llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& context);
 
-// Emits the arithmetic of one elementwise graph op (unary, binary, comparison, select, cast) on
-// scalars, or on vectors of equal lane counts, in the operands' arithmetic types: bool is i1, and
-// the op's tensor types determine signedness. Shared by the elementwise kernels and the epilogues
-// of contractions. Null if `op` is not elementwise.
+// Emits the arithmetic of an elementwise graph op and returns its result, or null if `op` is not
+// elementwise. `operands` are scalars, or vectors of equal length, in the arithmetic types of the
+// op's operands (arithmetic_type). The op's tensor types determine signedness. The elementwise
+// kernels and the epilogues of contractions use this function.
 mlir::Value emit_elementwise(mlir::OpBuilder& builder, mlir::Operation* op,
                              mlir::ValueRange operands);
 

@@ -38,11 +38,11 @@ class Lowering {
       add_callees(functions.back(), callees);
     }
     for (auto [i, callee] : llvm::enumerate(callees))
-      // Entries need no index: no function calls them.
+      // Entries are not indexed, because no function calls them.
       indexes_[callee.first.str()] = {static_cast<uint32_t>(functions.size() + i)};
     for (auto [function, entry] : llvm::zip(functions, entries))
       SCOPEVM_RETURN_IF_ERROR(lower(function, entry.dims, DimBound()));
-    // --dim applies to the dims of the model's inputs only.
+    // --dim bounds only the dims of the model's inputs.
     for (auto& [name, callee] : callees)
       SCOPEVM_RETURN_IF_ERROR(
           lower(callee, {}, DimBound{.max = INT64_MAX}).with_context(name.str()));

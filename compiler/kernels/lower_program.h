@@ -1,5 +1,5 @@
-// The kernels stage: lowers graph functions with formed groups to Program functions, and generates
-// the kernels that their steps launch.
+// The kernels stage: lowers graph functions, whose fusion groups are formed, to Program functions,
+// and generates the kernels that their steps launch.
 #pragma once
 
 #include "compiler/kernels/generators.h"
@@ -17,9 +17,9 @@ struct GraphFunction {
 };
 
 // Lowers `functions`, then the functions that they call, and adds kernels to the modules in
-// `kernels`. The Program does not depend on the targets of the modules. Constants of equal bytes,
-// type and dims are shared between functions. Errors: kUnsupported or kInternal with the op's
-// location; see status_of_diagnostics.
+// `kernels`. The Program does not depend on the targets of the modules. Functions share constants
+// with equal bytes, type, dims and pool. Fails with kInvalidModel for a missing function or an
+// invalid use of a symbol, and with kUnsupported for an op without a kernel.
 Result<Program> lower_program(llvm::ArrayRef<GraphFunction> functions, const Machine& machine,
                               const ModulesByDevice& kernels);
 

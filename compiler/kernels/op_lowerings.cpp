@@ -1,4 +1,4 @@
-// Registers the overloads of `lower` as external models.
+// Registers the overloads of `lower` as external models of graph::LoweringOp.
 #include "compiler/kernels/op_lowerings.h"
 
 #include "compiler/kernels/generators.h"
@@ -26,7 +26,8 @@ void attach(mlir::MLIRContext* context) {
 
 }  // namespace
 
-// Selects the generator by the group's main op: a contraction is the first op of its group.
+// Selects the generator of a group. A group with a contraction has it as its first op, except for
+// constants.
 llvm::LogicalResult lower(graph::GroupOp group, LoweringContext& context) {
   for (mlir::Operation& op : group.getBody().front()) {
     if (mlir::isa<graph::ConstantOp>(op)) continue;

@@ -1,6 +1,7 @@
-// The lowering of each graph op: an overload of `lower`, defined next to the op's kernel generator,
-// or in function/ for ops that become steps without kernels. Elementwise ops and reductions have no
-// overload: lower_map_reduce uses their interfaces.
+// The lowering of each graph op is an overload of `lower`. It is defined next to the op's kernel
+// generator, or in function/ for an op that becomes a step without a kernel. The overloads of
+// elementwise ops and reductions are not defined: lower_map_reduce uses the interfaces of these
+// ops.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -9,7 +10,8 @@
 
 namespace scopevm::compiler::kernels {
 
-// Fails with a diagnostic on the op for an element type, rank or attribute without a kernel.
+// Each overload fails with a diagnostic on the op if no kernel supports its element type, rank or
+// attributes.
 #define SCOPEVM_GRAPH_OP(Op) llvm::LogicalResult lower(graph::Op op, LoweringContext& context);
 #include "compiler/graph/graph_op_list.inc"
 #undef SCOPEVM_GRAPH_OP
