@@ -29,8 +29,8 @@ DimExpr count_items(llvm::ArrayRef<Axis> axes) {
 
 void simplify(llvm::SmallVector<Axis>& axes) {
   llvm::SmallVector<Axis> kept;
-  // True if one step of the outer axis equals a full pass over the inner axis in every column of
-  // strides. One axis can then replace both axes.
+  // True if, for every offset, one step of the outer axis equals a full pass over the inner axis.
+  // One axis can then replace both axes.
   auto runs_through = [](const Axis& outer, const Axis& inner) {
     for (size_t c = 0; c < outer.strides.size(); ++c)
       if (!(outer.strides[c] == inner.strides[c] * inner.size)) return false;

@@ -26,8 +26,8 @@ Dims row_major_strides(llvm::ArrayRef<DimExpr> shape);
 DimExpr product(llvm::ArrayRef<DimExpr> shape, size_t from, size_t to);
 // The number of items in the space: the product of the axis sizes.
 DimExpr count_items(llvm::ArrayRef<Axis> axes);
-// Removes axes of size 1, and merges adjacent axes that one axis with the inner strides can
-// replace.
+// Removes axes of size 1. Merges adjacent axes if one axis with the strides of the inner axis can
+// replace them.
 void simplify(llvm::SmallVector<Axis>& axes);
 
 }  // namespace scopevm::compiler::kernels

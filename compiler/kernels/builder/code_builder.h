@@ -30,7 +30,7 @@ struct Buffer {
   }
 };
 
-// A run of adjacent elements that one vector, or one scalar if count == 1, processes.
+// `count` adjacent elements, which are processed as a vector, or as a scalar if the count is 1.
 struct Lanes {
   int64_t count = 1;
   Term offset;  // of the first element
@@ -76,7 +76,7 @@ class CodeBuilder {
   // --- Control flow: control.cpp. ---
 
   // for (i = low; i < high; i += step). The second form passes loop-carried values from each
-  // iteration to the next, and returns those of the last iteration.
+  // iteration to the next, and returns the final values.
   void loop(Term low, Term high, int64_t step, llvm::function_ref<void(Term i)> body);
   Terms loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> initial,
              llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);

@@ -87,8 +87,8 @@ class KernelBuilder : public CodeBuilder {
   // size is not used.
   Terms split_index(Term item, llvm::ArrayRef<Term> sizes);
   // The index of the item after the item with index `index`, computed without division. If `step`
-  // is given, calls it for each axis, from last to first. `changes`: the index changes on this
-  // axis.
+  // is given, it is called for each axis, from last to first. `changes` is a term that is true if
+  // the index changes on this axis.
   Terms next_index(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term> sizes,
                    llvm::function_ref<void(size_t axis, Term changes)> step = nullptr);
 

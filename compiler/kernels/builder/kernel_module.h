@@ -54,7 +54,7 @@ class KernelModule {
 // The module of each device. Devices of one kind may share a module.
 using ModulesByDevice = IndexedVector<DeviceIndex, KernelModule*>;
 
-// The builtin type of `dtype` in a memref: f32 and f64 as such, all others as the integer type of
+// The builtin type of `dtype` in a memref: f32, f64, or for all other dtypes the integer type of
 // their width. f16 and bf16 are i16, because LLVM can move values of type half by calls to a
 // compiler's run-time library.
 mlir::Type storage_type(mlir::MLIRContext* context, DType dtype);

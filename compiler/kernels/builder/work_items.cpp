@@ -18,7 +18,8 @@ void KernelBuilder::walk(Term low, Term high, llvm::ArrayRef<Axis> axes,
     for (size_t d = 0; d < rank; ++d) offset = offset + state[d] * strides[d][c];
     state.push_back(offset);
   }
-  // advances[d][c]: the change of offset c when axis d advances and all later axes restart.
+  // advances[d][c] is the change of offset c if the index on axis d advances by 1 and the indices
+  // on all later axes return to 0.
   for (size_t d = 0; d < rank; ++d)
     for (size_t c = 0; c < columns; ++c) {
       Term gain = strides[d][c];
@@ -58,7 +59,7 @@ Terms KernelBuilder::split_index(Term item, llvm::ArrayRef<Term> sizes) {
       index[0] = item;
       break;
     }
-    // An empty dim has no items, but the division must not trap.
+    // If an axis is empty, there are no items, but the division must not trap.
     Term size = max(sizes[d], CodeBuilder::index(1));
     index[d] = remainder(item, size);
     item = quotient(item, size);

@@ -72,7 +72,7 @@ llvm::LogicalResult lower(graph::DetOp op, LoweringContext& context) {
     Term one = convert(k.index(1), k.number_type(copy));
     Term det = k.loop(k.index(0), n, 1, {one}, [&](Term step, auto so_far) {
       Term row = matrix.pivot_row(step), is_elsewhere = step < row;
-      // Each exchange of rows negates the determinant; see signed_pivot.
+      // An exchange of rows negates the determinant, so signed_pivot is negated.
       k.when(is_elsewhere, [&] { matrix.swap_rows(step, row); });
       Term pivot = matrix.load(step, step);
       // A pivot of 0 makes the determinant 0, so elimination is skipped.

@@ -1,4 +1,4 @@
-// Selects the generator of a matrix product, single or with its epilogue.
+// Selects the generator of a matrix product, or of a group with a matrix product.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/generators.h"
 #include "compiler/kernels/op_lowerings.h"

@@ -1,4 +1,4 @@
-// Selects the generator of a convolution, single or with its epilogue.
+// Selects the generator of a convolution, or of a group with a convolution.
 #include "compiler/kernels/convolution/convolution.h"
 #include "compiler/kernels/generators.h"
 #include "compiler/kernels/op_lowerings.h"

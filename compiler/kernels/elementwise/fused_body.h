@@ -23,8 +23,8 @@ FusedBody fused_body(mlir::Operation* op);
 
 graph::TensorType tensor_type(mlir::Value value);
 
-// The number of lanes in which a body is computed: the elements of its widest type in a vector
-// register. Types of 8 bytes count as 4 bytes, so their vectors take two registers.
+// The number of lanes of the vectors in which a body is computed: a vector of its widest type fills
+// one register. A type of 8 bytes counts as 4 bytes, so its vectors fill two registers.
 int lane_count(const FusedBody& body, const Target& target);
 
 // An estimate of the number of simple operations per element, from which grains are computed.

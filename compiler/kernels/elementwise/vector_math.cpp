@@ -47,7 +47,7 @@ Term exp_f32(Term x) {
   p = p * (r * r) + r + 1.0;
   Term bits = bitcast(rounded, i32);
   Term exponent = bits - bits.integer(0x4B400000);  // the bits of kRound
-  // 2^n is multiplied in two factors, because one f32 cannot represent it for n < -126 or n > 127.
+  // 2^n is applied as two factors, because one f32 cannot represent it for n < -126 or n > 127.
   // Small results thus become subnormal or 0, and large results become infinity.
   Term half = shift_right_signed(exponent, 1);
   auto power_of_two = [&](Term e) {

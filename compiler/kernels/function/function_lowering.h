@@ -144,9 +144,9 @@ class FunctionLowering : public LoweringContext {
   Function function_;
   llvm::DenseMap<mlir::Value, ValueId> ids_;
   std::map<std::string, ValueId> constants_by_key_;
-  mlir::Operation* current_ = nullptr;
-  DeviceIndex device_;    // the device that runs the current op
-  SegmentIndex segment_;  // the segment of the current block
+  mlir::Operation* current_ = nullptr;  // the op that is lowered
+  DeviceIndex device_;                  // the device that runs the current op
+  SegmentIndex segment_;                // the segment of the current block
   // The symbols defined in the current block: those of its segment and of enclosing ones.
   std::set<std::string, std::less<>> defined_;
   Status status_;

@@ -36,7 +36,7 @@ llvm::LogicalResult lower(graph::GatherOp op, LoweringContext& context) {
                                   {count, {0, inner}}};
   k.for_items(axes, {0, 0}, [&](auto index, auto offsets) {
     k.when(
-        // An axis of size 0 has no valid index; the result is 0.
+        // If the axis has size 0, no index is valid and the result is 0.
         k.index(0) < size_value,
         [&] {
           Term from = offsets[0] + clamped_index(k, indices, index[1], size_value) * slice;

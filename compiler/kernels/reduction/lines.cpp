@@ -1,5 +1,5 @@
-// arg_max, arg_min and cum_sum: a scalar loop along each line, which is the elements along the axis
-// for one index of the other dims. A work item is a line.
+// arg_max, arg_min and cum_sum. A line is the elements along the axis for one index of the other
+// dims. A work item is a line, which a scalar loop visits.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/elementwise/space.h"
 #include "compiler/kernels/reduction/combine.h"

@@ -1,6 +1,6 @@
 // Reductions, with elementwise ops before them. If the innermost dim is reduced, a work item is one
-// result: vectors along the innermost dim are added to several accumulators, which are combined at
-// the end. If the innermost dim is kept, a work item is a strip of results, one per lane.
+// result: vectors along the innermost dim are combined into several accumulators, and these at the
+// end. If the innermost dim is kept, a work item is a strip of results, one per lane.
 #include "compiler/kernels/reduction/reduction.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/evaluate.h"
@@ -106,7 +106,7 @@ class Reduction {
     return integer_quotient(sum, divisor, is_unsigned_);
   }
 
-  // Adds one row of the innermost dim to the accumulators.
+  // Combines one row of the innermost dim into the accumulators.
   Terms reduce_row(const Evaluator::Row& row, llvm::ArrayRef<Term> carried) {
     Term length = inner_size();
     auto whole = [&](int64_t step) { return length - remainder(length, k_.index(step)); };

@@ -178,7 +178,7 @@ class Attention {
     return start_of(score_rows_) + (slot * kRowStride + within);
   }
 
-  // Multiplies the rows by every panel.
+  // Emits the product of the row block and all panels.
   void emit_product(BlockOperands operands, Term all_panels, Term panels, Term columns,
                     TakeSums take) {
     k_.loop(k_.index(0), panels, 1, [&](Term panel) {

@@ -46,7 +46,7 @@ class MatMul {
     // Only a single matrix of static shape is packed at compile time.
     is_packed_ = constant && shape_.batch.empty() && shape_.depth.is_constant() &&
                  shape_.columns.is_constant();
-    // The element type of one step of the depth.
+    // The element type of packed operands and of sums: a step of the depth is one element.
     DType step = is_quads_ ? DType::kI32 : DType::kF32;
     a_ = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
     b_ = is_packed_ ? k_.operand(packed_constant(constant), step, Elements::kNumbers)

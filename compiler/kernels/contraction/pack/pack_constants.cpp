@@ -37,7 +37,7 @@ ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t de
     Constant source = graph::constant_of_elements(b, DType::kF32);
     const float* from = reinterpret_cast<const float*>(source.data);
     int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
-    // Zero-initialised: the missing columns of the last panel add nothing.
+    // The elements are initialised to 0, which pads the last panel.
     std::vector<float> packed(panels * depth * kPanelColumns);
     for (int64_t panel = 0; panel < panels; ++panel) {
       float* to = packed.data() + panel * depth * kPanelColumns;

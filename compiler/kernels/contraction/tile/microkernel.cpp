@@ -149,7 +149,7 @@ class SubTile {
   RowFormat format_;
   int64_t rows_, lanes_;
   bool has_fma_;
-  int64_t sets_ = 1;
+  int64_t sets_ = 1;  // of sums, over which the depth is split
 };
 
 llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileElement element) {
