@@ -52,11 +52,10 @@ class DepthwiseConv {
 
   void emit_plane(Term item) {
     Term image = quotient(item, rows_), row = remainder(item, rows_);
+    // Each input channel has `multiplier_` adjacent output channels.
     Term channel = image * channels_ + quotient(row, multiplier_);
-    Plane plane{// Each input channel has `multiplier_` adjacent output channels.
-                .x_at = channel * (height_ * width_),
-                .w_at = row * (kernel_[0] * kernel_[1]),
-                .row = row};
+    Plane plane{
+        .x_at = channel * (height_ * width_), .w_at = row * (kernel_[0] * kernel_[1]), .row = row};
     epilogue_.enter(k_, image);
     k_.loop(k_.index(0), out_height_, 1, [&](Term y) { emit_line(plane, y); });
   }
