@@ -31,14 +31,14 @@ void simplify(llvm::SmallVector<Axis>& axes) {
   llvm::SmallVector<Axis> kept;
   // True if, for every offset, one step of the outer axis equals a full pass over the inner axis.
   // One axis can then replace both axes.
-  auto runs_through = [](const Axis& outer, const Axis& inner) {
+  auto can_merge = [](const Axis& outer, const Axis& inner) {
     for (size_t c = 0; c < outer.strides.size(); ++c)
       if (!(outer.strides[c] == inner.strides[c] * inner.size)) return false;
     return true;
   };
   for (Axis& axis : axes) {
     if (axis.size.is_constant(1)) continue;
-    if (!kept.empty() && runs_through(kept.back(), axis)) {
+    if (!kept.empty() && can_merge(kept.back(), axis)) {
       axis.size = axis.size * kept.back().size;
       kept.pop_back();
     }

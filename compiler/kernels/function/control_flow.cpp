@@ -242,10 +242,10 @@ std::vector<FunctionLowering::Carried> FunctionLowering::begin_carried(graph::Lo
       c.value = current;
       // The result shares the register of the carried value. It is a view with its own type,
       // because its dims are those after the last iteration.
-      ValueId shown = add_value(op_name(op), result.getType());
-      function_.values[shown].origin = ValueOrigin::kView;
-      function_.values[shown].view_of = current;
-      ids_[result] = shown;
+      ValueId view = add_value(op_name(op), result.getType());
+      function_.values[view].origin = ValueOrigin::kView;
+      function_.values[view].view_of = current;
+      ids_[result] = view;
     } else {
       ids_[result] = c.value;
     }
@@ -329,9 +329,9 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
       // The body can yield carried lists in another order. A carried list is therefore moved to a
       // temporary first, so that no move overwrites a list before it is moved.
       if (function_.values[next].is_list() && next != c.value && is_carried(carried, next)) {
-        ValueId apart = add_value(op_name(op), c.argument.getType());
-        push(move(next, apart));
-        next = apart;
+        ValueId temporary = add_value(op_name(op), c.argument.getType());
+        push(move(next, temporary));
+        next = temporary;
       }
       // The moves and swaps are appended after this loop: each of them changes a value that a later
       // yielded value can still refer to.

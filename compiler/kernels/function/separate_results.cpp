@@ -117,10 +117,11 @@ void separate_elements(mlir::Operation* list) {
     mlir::Value root = viewed(operand.get());
     mlir::Operation* op = root.getDefiningOp();
     bool is_fixed = op ? mlir::isa<graph::ConstantOp, graph::ListGetOp>(op) : is_of_the_model(root);
-    bool leaves = llvm::any_of(root.getUsers(), [](mlir::Operation* user) {
+    bool may_be_overwritten = llvm::any_of(root.getUsers(), [](mlir::Operation* user) {
       return mlir::isa<graph::YieldOp, graph::LoopOp>(user);
     });
-    if (!is_fixed && (!is_written_in(root, list->getBlock()) || leaves)) copy_operand(operand);
+    if (!is_fixed && (!is_written_in(root, list->getBlock()) || may_be_overwritten))
+      copy_operand(operand);
   }
 }
 

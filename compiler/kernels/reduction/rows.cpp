@@ -120,19 +120,19 @@ class RowKernel {
 
   // The operand of the row op, in the first pass over the row. Stores the results that are computed
   // before the row op, and stores the operand in scratch if ops of the body compute it.
-  Term first_look(const Lanes& lanes) {
+  Term first_pass_value(const Lanes& lanes) {
     TermMap known;
     Term x = evaluator_.evaluate(x_, row_, lanes, known);
     for (size_t i = 0; i < results_.size(); ++i)
       if (is_before(body_.results[i]))
         store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
-    // An operand that no op computes is loaded again by second_look().
+    // An operand that no op computes is loaded again by later_pass_value().
     if (body_.computes(x_)) store_scratch(lanes, x);
     return x;
   }
 
   // The operand of the row op, in a later pass over the row.
-  Term second_look(const Lanes& lanes) {
+  Term later_pass_value(const Lanes& lanes) {
     if (body_.computes(x_)) return load_scratch(lanes);
     TermMap known;
     return evaluator_.evaluate(x_, row_, lanes, known);
@@ -152,9 +152,10 @@ class RowKernel {
 
   void softmax() {
     bool is_log = mlir::isa<graph::LogSoftmaxOp>(op_);
-    Term top = spread(pass(Combine::kMax, [&](const Lanes& lanes) { return first_look(lanes); }));
+    Term top =
+        spread(pass(Combine::kMax, [&](const Lanes& lanes) { return first_pass_value(lanes); }));
     Term sum = pass(Combine::kSum, [&](const Lanes& lanes) {
-      Term shifted = second_look(lanes) - top, e = exponential(shifted);
+      Term shifted = later_pass_value(lanes) - top, e = exponential(shifted);
       store_scratch(lanes, is_log ? shifted : e);
       return e;
     });
@@ -168,19 +169,19 @@ class RowKernel {
 
   void normalise() {
     auto norm = mlir::cast<graph::LayerNormOp>(op_);
-    Term sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_look(lanes); });
+    Term sum = pass(Combine::kSum, [&](const Lanes& lanes) { return first_pass_value(lanes); });
     Term count = cast(convert(length_, k_.builder().getI64Type()), DType::kI64, scratch_type());
     Term mean = spread(sum / count);
     // The variance has its own pass. The one-pass formula E[x^2] - E[x]^2 loses all digits if the
     // mean is large compared with the deviation.
     Term squares = pass(Combine::kSum, [&](const Lanes& lanes) {
-      Term distance = second_look(lanes) - mean;
+      Term distance = later_pass_value(lanes) - mean;
       return distance * distance;
     });
     Term variance = squares / count + norm.getEpsilon().convertToDouble();
     Term by = spread(1.0 / variance.make<mlir::math::SqrtOp>(variance));
     finish([&](const Lanes& lanes, TermMap& known) {
-      Term x = second_look(lanes);
+      Term x = later_pass_value(lanes);
       Term scale = evaluator_.evaluate(norm.getScale(), row_, lanes, known);
       Term y = (x - mean) * by * scale;
       if (norm.getBias()) y = y + evaluator_.evaluate(norm.getBias(), row_, lanes, known);

@@ -41,13 +41,13 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
   Buffer least = k.operand(op.getScoreThreshold(), Elements::kNumbers);
   Buffer selected = k.result(op.getSelected()), counts = k.result(op.getCounts());
   llvm::ArrayRef<DimExpr> shape = shape_of(op.getScores());
-  DimExpr room = shape_of(op.getSelected())[2];
-  Term n = k.param(shape[2]), most = k.param(room);
+  DimExpr capacity = shape_of(op.getSelected())[2];
+  Term n = k.param(shape[2]), max_selected = k.param(capacity);
   Term iou_threshold = k.load(iou, k.index(0)), score_threshold = k.load(least, k.index(0));
   mlir::Type i64 = k.builder().getI64Type();
   llvm::SmallVector<Axis> axes = {
-      {shape[0], {shape[2], shape[1] * shape[2], shape[1] * room, shape[1]}},
-      {shape[1], {0, shape[2], room, 1}}};
+      {shape[0], {shape[2], shape[1] * shape[2], shape[1] * capacity, shape[1]}},
+      {shape[1], {0, shape[2], capacity, 1}}};
   k.for_items(axes, {0, 0, 0, 0}, [&](auto, auto offsets) {
     Term image = offsets[0], ranked = offsets[1], kept = offsets[2];
     auto box = [&](Term at) { return load_box(k, boxes, image + at, op.getCentered()); };
@@ -56,15 +56,15 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
     };
     Term last = n - 1;
     k.store(counts, offsets[3], convert(k.index(0), i64));
-    // Without boxes there is no score to load; `most` is then 0.
-    k.when(k.index(0) < most, [&] {
+    // Without boxes there is no score to load; `max_selected` is then 0.
+    k.when(k.index(0) < max_selected, [&] {
       Terms end = k.loop_while(
           {k.index(0), k.index(0)},
           [&](auto now) {
             // Scores descend, so the first score at or below the threshold ends the loop. The
             // position is clamped, because the load is executed before the bound is tested.
             Term is_good = score_threshold < k.load(scores, ranked + min(now[0], last));
-            return (now[0] < n) & (now[1] < most) & is_good;
+            return (now[0] < n) & (now[1] < max_selected) & is_good;
           },
           [&](auto now) {
             Term at = index_at(order, ranked + now[0]);

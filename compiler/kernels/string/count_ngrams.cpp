@@ -119,13 +119,14 @@ class NgramWalk {
     result_width_ = k.param(shape_of(op.getResult())[1]);
     max_length_ = k.param(DimExpr(static_cast<int64_t>(op.getMaxLength())));
     // Two elements of a row are at most width - 1 apart, so larger distances are not visited.
-    most_ = k.param(max(min(DimExpr(static_cast<int64_t>(op.getSkips()) + 1), width - 1), 1));
+    max_distance_ =
+        k.param(max(min(DimExpr(static_cast<int64_t>(op.getSkips()) + 1), width - 1), 1));
   }
 
   void count_row(Term row) {
     Term to = row * result_width_, from = row * width_;
     k_.fill(result_, to, result_width_, k_.zero(result_));
-    k_.loop(k_.index(1), most_ + 1, 1, [&](Term distance) {
+    k_.loop(k_.index(1), max_distance_ + 1, 1, [&](Term distance) {
       k_.loop(k_.index(0), width_, 1, [&](Term start) { walk(from, start, distance, to); });
     });
   }
@@ -184,7 +185,7 @@ class NgramWalk {
   bool once_;
   Buffer x_, first_, keys_, columns_, weights_, result_;
   mlir::Type i64_;
-  Term width_, result_width_, max_length_, most_;
+  Term width_, result_width_, max_length_, max_distance_;
 };
 
 }  // namespace

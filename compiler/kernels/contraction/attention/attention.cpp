@@ -66,7 +66,7 @@ class Attention {
     DimExpr panels = ceildiv(length, kPanelColumns);
     DimExpr product_panels = ceildiv(product_shape_.columns, kPanelColumns);
     scratch_parts({{&sums_, rows * DimExpr(kPanelColumns)},
-                   {&by_, round_up(rows, 16)},
+                   {&reciprocals_, round_up(rows, 16)},
                    {&query_rows_, depth_blocks(depth) * rows * DimExpr(kRowStride)},
                    // Scores have the layout of packed rows, because they are the A operand of the
                    // second product.
@@ -225,7 +225,7 @@ class Attention {
   }
 
   // Replaces scores by their exponentials, and stores the reciprocal of the sum of the exponentials
-  // in `by_`. For a row without columns the divisor is 1.
+  // in `reciprocals_`. For a row without columns the divisor is 1.
   void emit_softmax(Term row) {
     int64_t lanes = k_.target().lanes(4);
     Term zero = k_.zero(k_.vector(k_.builder().getF32Type(), lanes));
@@ -248,7 +248,7 @@ class Attention {
     });
     Term sum = across(mlir::vector::CombiningKind::ADD, sums);
     Term divisor = select(sum == 0.0, sum.number(1.0), sum);
-    k_.store(scratch_.buffer, start_of(by_) + row, 1.0 / divisor);
+    k_.store(scratch_.buffer, start_of(reciprocals_) + row, 1.0 / divisor);
   }
 
   void emit_results(BlockOperands operands, Term result_start) {
@@ -257,9 +257,10 @@ class Attention {
     operands.depth_blocks = length_blocks_;
     emit_product(operands, start_of(value_panels_), product_panels_, columns_,
                  [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
-                   Term by = k_.load(scratch_.buffer, start_of(by_) + (row - first_row_));
+                   Term reciprocal =
+                       k_.load(scratch_.buffer, start_of(reciprocals_) + (row - first_row_));
                    Term at = result_start + (row * columns_ + column);
-                   k_.store(result_, at, sums * k_.splat(by, lanes), mask);
+                   k_.store(result_, at, sums * k_.splat(reciprocal, lanes), mask);
                  });
   }
 
@@ -273,7 +274,7 @@ class Attention {
   Buffer queries_, keys_, values_, result_;
   Scratch scratch_;
   // Offsets of the parts of scratch_.
-  Term sums_, by_, query_rows_, score_rows_, key_panels_, value_panels_;
+  Term sums_, reciprocals_, query_rows_, score_rows_, key_panels_, value_panels_;
   std::optional<BatchCoordinates> query_batch_, value_batch_;
   Term rows_, depth_, length_, columns_, tiles_, tiles_per_block_, blocks_, depth_blocks_,
       length_blocks_, panels_, product_panels_;

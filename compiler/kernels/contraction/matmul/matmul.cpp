@@ -54,11 +54,11 @@ class MatMul {
     epilogue_.declare(k_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
     // A matrix with fewer rows than a block needs less scratch. A small scratch can fit in a frame.
-    DimExpr held = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
-    DimExpr tile_size = held * DimExpr(kPanelColumns);
+    DimExpr scratch_rows = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
+    DimExpr tile_size = scratch_rows * DimExpr(kPanelColumns);
     // The packed depth blocks are `block_rows` rows apart. The last one needs space only for the
     // rows that exist.
-    DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + held) * DimExpr(kRowStride);
+    DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + scratch_rows) * DimExpr(kRowStride);
     DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
     scratch_ = k_.scratch(tile_size + rows_size + panel_size, step);
     rows_at_ = k_.param(tile_size);
