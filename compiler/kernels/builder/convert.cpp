@@ -1,7 +1,7 @@
 // Conversions between element types: storage to arithmetic and back, and the cast op. Arithmetic on
 // f16 and bf16 uses f32. bf16 is converted with integer arithmetic. f16 is converted with
-// instructions; for targets that lack them, compiler/codegen/backend/half_patterns.cpp replaces
-// them by integer arithmetic.
+// instructions. For targets without such instructions, compiler/codegen/backend/half_patterns.cpp
+// replaces them by integer arithmetic.
 #include "compiler/kernels/builder/convert.h"
 
 #include <cmath>
@@ -100,8 +100,8 @@ Term cast(Term x, DType from, DType to) {
     return float_to_integer(x, element, is_unsigned(to));
   else
     x = float_to_float(x, element);
-  // The arithmetic type is f32, so the value is rounded to the narrow type here: a consumer in the
-  // same kernel may use it without a store.
+  // The arithmetic type is f32, but the value must have the precision of the narrow type, because a
+  // consumer in the same kernel can use it without a store.
   if (to == DType::kF16) return f16_to_f32(f32_to_f16(x));
   if (to == DType::kBF16) return bf16_to_f32(f32_to_bf16(x));
   return x;

@@ -86,9 +86,9 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
       bool is_equal = byte_size(result.access.dtype) == byte_size(operand.access.dtype) &&
                       shape_of(operand.value) == fused_.type().getShape();
       if (!is_equal || paired.contains(&operand)) continue;
-      // With equal sizes, each element of the operand is read immediately before the result's
-      // element at the same position is written. allow_in_place() rejects an operand that the
-      // contraction also reads.
+      // With equal sizes, an element of the operand and of the result have the same position. The
+      // first is read immediately before the second is written. allow_in_place() rejects an operand
+      // that the contraction also reads.
       if (!k.allow_in_place(result.buffer, operand.buffer)) continue;
       paired.insert(&operand);
       break;

@@ -84,8 +84,8 @@ class DepthwiseConv {
         })[0];
   }
 
-  // The elements at from, from + 2, from + 4, ... of x, with 0 outside the row. `first` is the x
-  // coordinate of the element at `from`.
+  // The elements at from, from + 2, from + 4, ... of x, or 0 outside the row. `first` is the x
+  // coordinate of the first element.
   Term load_even(Term from, Term first, Term width) {
     Term halves[2];
     for (int64_t half = 0; half < 2; ++half) {

@@ -1,6 +1,6 @@
 // Emits the unfolding of images.
 //
-// A vector of output positions reads consecutive elements if the stride is 1 and either the
+// With stride 1, a vector of output positions reads consecutive elements in two cases: the
 // positions are in one output row, or output rows are as long as input rows. Lanes in the padding
 // are masked. Other vectors are gathered.
 #include "compiler/kernels/convolution/unfold.h"

@@ -86,9 +86,10 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.memref == leaf.buffer.memref;
                       }) > 1;
-    // A linear leaf with elements of the result's size has each element at the position of the
-    // result's element, and is read before the result is written. A row kernel stores intermediate
-    // values in the result's row, so leaves that are read after the row op are excluded.
+    // If a linear leaf has elements of the result's size, its elements have the positions of the
+    // result's elements. Each is read before the result's element is written. A row kernel stores
+    // intermediate values in the result's row, so leaves that are read after the row op are
+    // excluded.
     if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&
         !late.contains(leaf.value) && !read_twice)
       k_.allow_in_place(result, leaf.buffer);

@@ -7,8 +7,8 @@
 // (double buffering), and its end swaps the two registers. If the shape can change, each iteration
 // writes a new storage, and its end moves the value to that storage.
 //
-// A tensor is *open* if its type uses symbols that the if or loop defines, so that its size is
-// known only after a branch or iteration. Lists and closures are open as well.
+// A tensor is *open* if its type uses symbols that the if or loop defines. Its size is known only
+// after a branch or iteration. Lists and closures are open as well.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/kernels/function/function_lowering.h"
@@ -202,8 +202,8 @@ llvm::LogicalResult FunctionLowering::lower(graph::IfOp op) {
   return mlir::success();
 }
 
-// Lowers a branch. Its steps write a yielded value directly to the storage of the result, or the
-// value is moved to the result if the result is open.
+// Lowers a branch. Its steps write a yielded value directly to the storage of the result. If the
+// result is open, the value is moved to the result instead.
 llvm::LogicalResult FunctionLowering::lower_branch(graph::IfOp op, mlir::Block& block,
                                                    const std::vector<bool>& is_open) {
   const auto outer = defined_;

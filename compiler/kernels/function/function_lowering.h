@@ -1,6 +1,6 @@
 // FunctionLowering: translates one graph function to a Program function. Private to
 // compiler/kernels.
-//   separate_results.cpp   first: copies values without a storage that can be returned or yielded
+//   separate_results.cpp   runs first: copies values that cannot be returned or yielded directly
 //   function_lowering.cpp  values, and ops in order
 //   structure.cpp          the overloads of `lower` of op_lowerings.h for ops without kernels
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
@@ -29,10 +29,10 @@ using graph::op_name;
 // The operand of a chain of reshapes; any other value is returned unchanged.
 mlir::Value viewed(mlir::Value value);
 
-// Inserts copies, by sv.expand to the same dims, of values that are returned, yielded, captured,
-// put in a list or initial values of a loop, if the consumer cannot use their storage. Examples are
-// inputs, constants, values of another block, and values that are returned or yielded twice.
-// Idempotent.
+// Inserts copies of values whose consumer cannot use their storage, by sv.expand to the same dims.
+// The consumers are returns, yields, loops (initial values), closures and lists. Examples of such
+// values are inputs, constants, values of another block, and values that are returned or yielded
+// twice. Idempotent.
 void separate_results(mlir::func::FuncOp function);
 
 class FunctionLowering : public LoweringContext {

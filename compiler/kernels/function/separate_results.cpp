@@ -49,8 +49,8 @@ void separate_returned(mlir::Operation* terminator) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;
     mlir::Value root = viewed(operand.get());
     auto loop = root.getDefiningOp<graph::LoopOp>();
-    // A loop-carried result shares its register with the initial value and with the body argument,
-    // so it cannot be stored in a buffer of the caller.
+    // A loop-carried result shares its register with the initial value and the body argument. It
+    // cannot be stored in a buffer of the caller.
     bool is_carried =
         loop && mlir::cast<mlir::OpResult>(root).getResultNumber() < loop.getInitial().size();
     // Inputs belong to the caller, and constants to the module.

@@ -181,8 +181,9 @@ llvm::LogicalResult PoolKernel::lower() {
   bool is_narrow = x_.dtype == DType::kF16 || x_.dtype == DType::kBF16;
   if (last.stride <= 2 && !is_narrow) {
     lanes_ = k_.lanes(x_.dtype);
-    // A column is computed in a vector if its first tap is at position 0 or later, and the `stride`
-    // elements from its last tap on are in x. The loads of a strided vector then stay in the row.
+    // A column is computed in a vector under two conditions. Its first tap is at position 0 or
+    // later, and the `stride` elements from its last tap on are in x. The loads of a strided vector
+    // then stay in the row.
     DimExpr low = min(ceildiv(last.before, last.stride), last.out);
     int64_t reach = (last.kernel - 1) * last.dilation + last.stride;
     DimExpr high = floordiv(last.size + (last.before - reach), last.stride) + 1;

@@ -1,6 +1,7 @@
 // Reductions, with elementwise ops before them. If the innermost dim is reduced, a work item is one
-// result: vectors along the innermost dim are combined into several accumulators, and these at the
-// end. If the innermost dim is kept, a work item is a strip of results, one per lane.
+// result. Vectors along the innermost dim are combined into several accumulators, which are
+// combined at the end. If the innermost dim is kept, a work item is a strip of results, one per
+// lane.
 #include "compiler/kernels/reduction/reduction.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/evaluate.h"

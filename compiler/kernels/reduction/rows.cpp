@@ -60,8 +60,8 @@ class RowKernel {
     return tags;
   }
 
-  // Selects the storage of a row between passes: a result that is written in the last pass and has
-  // the arithmetic type, or else scratch memory of the worker.
+  // Selects the storage of a row between passes. It is a result that is written in the last pass
+  // and has the arithmetic type. If there is none, it is scratch memory of the worker.
   void choose_scratch(DimExpr length) {
     for (size_t i = 0; i < results_.size(); ++i) {
       mlir::Value value = body_.results[i];

@@ -1,6 +1,6 @@
-// Generates softmax(epilogue(q k)) v as one kernel: q, k and v are the matrices of queries, keys
-// and values, and the scores are the operand of the softmax. The scores of a block of rows stay in
-// a worker's scratch memory between the two products.
+// Generates softmax(epilogue(q k)) v as one kernel, where q, k and v are the queries, keys and
+// values. The operand of the softmax is called the scores. The scores of a block of rows stay in a
+// worker's scratch memory between the two products.
 //
 // Grid: batch x row blocks. The blocks are innermost, so that a worker packs k and v of a batch
 // element once for all its row blocks. A block has at most 48 rows. Their scores over 1024 columns
@@ -201,8 +201,8 @@ class Attention {
                  });
   }
 
-  // Folds a row of scores, a vector at a time. `take` receives the position, the values and the
-  // mask of the vector, and returns the new carried value.
+  // Folds a row of scores, a vector at a time. `take` receives the position, values and mask of the
+  // vector. It returns the new carried value.
   Term fold_row(Term row, Term initial,
                 llvm::function_ref<Term(Term at, Term x, Term mask, Term carried)> take) {
     int64_t lanes = k_.target().lanes(4);

@@ -1,6 +1,6 @@
 // Divides the rows of a contraction into tiles and blocks of tiles. Of T tiles, tile t holds rows
-// [t * rows / T, (t + 1) * rows / T), so that their heights differ by at most one. A block is a
-// sequence of tiles whose packed rows fit in a cache.
+// [t * rows / T, (t + 1) * rows / T). The heights of tiles therefore differ by at most one. A block
+// is a sequence of tiles whose packed rows fit in a cache.
 #pragma once
 
 #include "compiler/kernels/contraction/epilogue.h"
