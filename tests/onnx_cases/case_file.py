@@ -85,9 +85,11 @@ def case(name, opset, op, inputs, outputs, constants=None, order=None, dynamic=F
          for key, array in results.items()], title=name)
 
 
-def both(name, *args, **kwargs):
-    """Writes the case twice: with numbers as the dims of the inputs, and with symbols."""
-    case(name, *args, **kwargs)
+def cases(name, *args, **kwargs):
+    """Writes the case with symbols as the dims of the inputs and, for a third of the names, also
+    with numbers. The public conformance data has numbers in all cases."""
+    if zlib.crc32(name.encode()) % 3 == 0:
+        case(name, *args, **kwargs)
     case(f"{name}_dynamic", *args, dynamic=True, **kwargs)
 
 

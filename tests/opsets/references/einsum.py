@@ -1,7 +1,7 @@
 """Cases of Einsum. NumPy's einsum computes the expected results."""
 import numpy as np
 
-from case_file import both, case, integers, reals
+from case_file import case, cases, integers, reals
 
 _EQUATIONS = {
     "outer": ("i,j->ij", (3,), (4,)),
@@ -34,7 +34,7 @@ def write_cases():
     for name, (equation, *shapes) in _EQUATIONS.items():
         operands = {f"x{i}": reals(f"{name}{i}", *shape) for i, shape in enumerate(shapes)}
         wanted = np.einsum(equation, *(x.astype(np.float64) for x in operands.values()))
-        write = case if name in ("scalar",) else both
+        write = case if name in ("scalar",) else cases
         write(f"einsum_{name}", 12, "Einsum", operands, [wanted.astype(np.float32)],
               equation=equation)
     a, b = integers("a", -9, 9, 3, 4, dtype=np.int32), integers("b", -9, 9, 4, 2, dtype=np.int32)

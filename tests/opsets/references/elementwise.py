@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 import onnx_file
-from case_file import both, case, integers, reals
+from case_file import case, cases, integers, reals
 
 
 def _erf(x):
@@ -15,7 +15,7 @@ def _bits():
     for op, function in (("And", np.bitwise_and), ("Or", np.bitwise_or), ("Xor", np.bitwise_xor)):
         a = integers(f"a{op}", -1000, 1000, 3, 1, 4, dtype=np.int32)
         b = integers(f"b{op}", -1000, 1000, 2, 1, dtype=np.int32)
-        both(f"bitwise_{op.lower()}", 18, f"Bitwise{op}", {"a": a, "b": b}, [function(a, b)])
+        cases(f"bitwise_{op.lower()}", 18, f"Bitwise{op}", {"a": a, "b": b}, [function(a, b)])
         a, b = (integers(f"{op}{i}", 0, 256, 11, dtype=np.uint8) for i in range(2))
         case(f"bitwise_{op.lower()}_u8", 18, f"Bitwise{op}", {"a": a, "b": b}, [function(a, b)])
     for dtype in (np.int8, np.uint16, np.int64):
@@ -30,7 +30,7 @@ def _activations():
     inner = np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)
     by_tanh = (0.5 * wide * (1 + np.tanh(inner))).astype(np.float32)
     mish = (wide * np.tanh(np.log1p(np.exp(wide)))).astype(np.float32)
-    both("gelu", 20, "Gelu", {"x": x}, [exact])
+    cases("gelu", 20, "Gelu", {"x": x}, [exact])
     case("gelu_tanh", 20, "Gelu", {"x": x}, [by_tanh], approximate="tanh")
     for opset in (18, 22):
         case("mish" if opset == 18 else "mish_again", opset, "Mish", {"x": x}, [mish])

@@ -3,7 +3,7 @@ import itertools
 
 import numpy as np
 
-from case_file import both, case, integers, reals
+from case_file import case, cases, integers, reals
 
 
 def _pad():
@@ -16,7 +16,7 @@ def _pad():
          [np.pad(x, ((0, 0), (0, 0), (3, 2)), "reflect")],
          constants={"pads": np.array([3, 2]), "axes": np.array([2], np.int32)},
          order=["x", "pads", "", "axes"], mode="reflect")
-    both("pad_wrap", 19, "Pad", {"x": x}, [np.pad(x, ((0, 0), (1, 2), (3, 1)), "wrap")],
+    cases("pad_wrap", 19, "Pad", {"x": x}, [np.pad(x, ((0, 0), (1, 2), (3, 1)), "wrap")],
          constants={"pads": np.array([0, 1, 3, 0, 2, 1])}, mode="wrap")
     case("pad_wrap_more_than_once", 19, "Pad", {"x": x[0, 0]}, [np.pad(x[0, 0], (9, 6), "wrap")],
          constants={"pads": np.array([9, 6])}, mode="wrap")
@@ -26,7 +26,7 @@ def _pad():
 
 def _split():
     x = reals("split", 7, 2)
-    both("split_num_outputs", 18, "Split", {"x": x}, [x[:3], x[3:6], x[6:]], num_outputs=3)
+    cases("split_num_outputs", 18, "Split", {"x": x}, [x[:3], x[3:6], x[6:]], num_outputs=3)
     case("split_num_outputs_even", 18, "Split", {"x": x}, [x[:, :1], x[:, 1:]],
          num_outputs=2, axis=1)
     case("split_sizes", 18, "Split", {"x": x}, [x[:2], x[2:2], x[2:]],
@@ -52,7 +52,7 @@ def _center_crop_pad():
     for name, sizes, axes in (("crop", [2, 5, 3], None), ("pad", [8, 11, 4], None),
                               ("mixed", [9, 3], [-1, 0])):
         attributes = {} if axes is None else {"axes": axes}
-        both(f"center_crop_pad_{name}", 18, "CenterCropPad", {"x": x},
+        cases(f"center_crop_pad_{name}", 18, "CenterCropPad", {"x": x},
              [wanted(x, sizes, axes or [0, 1, 2])], constants={"shape": np.array(sizes)},
              **attributes)
 
@@ -121,7 +121,7 @@ def _reverse_sequence():
     y = x.copy()
     for b, length in enumerate(lengths):
         y[:length, b] = x[:length, b][::-1]
-    both("reverse_sequence", 10, "ReverseSequence", {"x": x, "lengths": lengths}, [y])
+    cases("reverse_sequence", 10, "ReverseSequence", {"x": x, "lengths": lengths}, [y])
 
 
 def write_cases():

@@ -2,7 +2,7 @@
 BatchNormalization in training mode, and Det."""
 import numpy as np
 
-from case_file import both, case, reals
+from case_file import case, cases, reals
 
 
 def _group_norm(x, scale, bias, groups, epsilon):
@@ -20,11 +20,11 @@ def _group_norm(x, scale, bias, groups, epsilon):
 def write_cases():
     x = reals("group", 2, 6, 3, 4)
     scale, bias = reals("scale", 3), reals("bias", 3)
-    both("group_norm", 18, "GroupNormalization", {"x": x, "scale": scale, "bias": bias},
+    cases("group_norm", 18, "GroupNormalization", {"x": x, "scale": scale, "bias": bias},
          [_group_norm(x, np.repeat(scale, 2), np.repeat(bias, 2), 3, 1e-5)], num_groups=3)
     scale, bias = reals("scale", 6), reals("bias", 6)
     for opset in (21, 22):
-        both("group_norm", opset, "GroupNormalization", {"x": x, "scale": scale, "bias": bias},
+        cases("group_norm", opset, "GroupNormalization", {"x": x, "scale": scale, "bias": bias},
              [_group_norm(x, scale, bias, 2, 1e-2)], num_groups=2, epsilon=1e-2)
     half = x.astype(np.float16)
     y = _group_norm(half, scale.astype(np.float16), bias.astype(np.float16), 6, 1e-5)
@@ -38,7 +38,7 @@ def write_cases():
     y = (x - mean.reshape(column)) / np.sqrt(var.reshape(column) + 1e-5)
     y = y * weights[0].reshape(column) + weights[1].reshape(column)
     names = dict(zip(("scale", "bias", "mean", "var"), weights))
-    both("batch_norm_training", 15, "BatchNormalization", {"x": x, **names},
+    cases("batch_norm_training", 15, "BatchNormalization", {"x": x, **names},
          [y, weights[2] * 0.7 + mean * 0.3, weights[3] * 0.7 + var * 0.3], training_mode=1,
          momentum=0.7)
 
@@ -47,7 +47,7 @@ def write_cases():
     x[1, 1, 3] = x[1, 1, 1] * 2  # singular
     wanted = np.linalg.det(x.astype(np.float64)).astype(np.float32)
     wanted[1, 1] = 0
-    both("det", 11, "Det", {"x": x}, [wanted])
+    cases("det", 11, "Det", {"x": x}, [wanted])
     x = reals("det", 1, 1).astype(np.float64)
     case("det_of_one", 22, "Det", {"x": x}, [x[0, 0]])
     case("det_of_none", 22, "Det", {"x": np.zeros((2, 0, 0), np.float32)}, [np.ones(2, np.float32)])

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from case_file import both, case, integers, reals
+from case_file import case, cases, integers, reals
 
 
 def _windows(x, kernel, strides, pads, dilations, ceil_mode):
@@ -80,7 +80,7 @@ def _average():
         for include in (0, 1):
             arguments = {k.replace("_shape", ""): v for k, v in settings.items()}
             y = _pool(x, _mean(include), **arguments).astype(np.float32)
-            both(f"average_pool_{name}_{include}", 19 if include else 22, "AveragePool", {"x": x},
+            cases(f"average_pool_{name}_{include}", 19 if include else 22, "AveragePool", {"x": x},
                  [y], count_include_pad=include, **settings)
 
 
@@ -95,7 +95,7 @@ def _lp():
         x = reals(f"lp{name}", *shape)
         arguments = {k.replace("_shape", ""): v for k, v in settings.items()}
         y = _pool(x, _norm(p), **arguments).astype(np.float32)
-        both(f"lp_pool_{name}", 22 if name == "ceil" else 18, "LpPool", {"x": x}, [y], p=p,
+        cases(f"lp_pool_{name}", 22 if name == "ceil" else 18, "LpPool", {"x": x}, [y], p=p,
              **settings)
 
 
@@ -114,7 +114,7 @@ def _max():
         values = _pool(x, _greatest, **arguments).astype(np.float32)
         indices = _pool(x, _where(settings.get("storage_order")), **arguments).astype(np.int64)
         planes = np.arange(shape[0] * shape[1]).reshape(shape[:2] + (1,) * (len(shape) - 2))
-        both(f"max_pool_indices_{name}", opset, "MaxPool", {"x": x},
+        cases(f"max_pool_indices_{name}", opset, "MaxPool", {"x": x},
              [values, indices + planes * int(np.prod(shape[2:]))], **settings)
     x = integers("ties", 0, 3, 1, 1, 6, 6, dtype=np.int8)
     case("max_pool_indices_ties", 12, "MaxPool", {"x": x},
@@ -130,7 +130,7 @@ def _unpool():
     for place, value in zip(indices.ravel(), x.ravel()):
         inner[place] = value
     inner = inner.reshape(2, 1, 4, 6)
-    both("max_unpool", 22, "MaxUnpool", {"x": x, "i": indices}, [inner], kernel_shape=[2, 2],
+    cases("max_unpool", 22, "MaxUnpool", {"x": x, "i": indices}, [inner], kernel_shape=[2, 2],
          strides=[2, 2])
     y = np.zeros(shape, np.float32)
     y[:, :, :4, :6] = inner

@@ -2,7 +2,7 @@
 direction, in float64."""
 import numpy as np
 
-from case_file import both, case, reals
+from case_file import case, cases, reals
 
 _FUNCTIONS = {
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
@@ -93,7 +93,7 @@ def reference(op, x, w, r, b=None, lengths=None, h0=None, c0=None, p=None, **att
 
 
 def _case(name, op, steps=4, batch=3, width=3, hidden=5, parts="b", lengths=None, opset=14,
-          write=both, **attributes):
+          write=cases, **attributes):
     """Writes one case. `parts` lists its optional inputs: b (the bias), h and c (the initial
     states) and p (the peephole weights)."""
     directions = 2 if attributes.get("direction") == "bidirectional" else 1

@@ -1,7 +1,7 @@
 """Cases of reductions, whose axes are an input since opset 18."""
 import numpy as np
 
-from case_file import both, case, integers, reals
+from case_file import case, cases, integers, reals
 
 _FUNCTIONS = {
     "ReduceL1": lambda x, axes, keep: np.abs(x).sum(axes, keepdims=keep),
@@ -22,7 +22,7 @@ def write_cases():
         name = op.lower().replace("reduce", "reduce_")
         x = np.abs(reals(name, 2, 3, 4, 2)) + 0.1
         wide = x.astype(np.float64)
-        both(name, 18, op, {"x": x}, [function(wide, (1, 3), True).astype(np.float32)],
+        cases(name, 18, op, {"x": x}, [function(wide, (1, 3), True).astype(np.float32)],
              constants={"axes": np.array([1, -1])})
         case(f"{name}_dropped", 20, op, {"x": x}, [function(wide, (0,), False).astype(np.float32)],
              constants={"axes": np.array([0])}, keepdims=0)

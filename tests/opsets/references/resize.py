@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from case_file import both, case, integers, reals
+from case_file import case, cases, integers, reals
 
 
 def _coordinate(mode, o, size, out, scale, roi):
@@ -77,7 +77,7 @@ def _resized(x, sizes, axes=None, scales=None, roi=None, **how):
     return y.astype(x.dtype)
 
 
-def _by_sizes(name, opset, x, sizes, write=both, policy=None, attributes=None, axes=None, **how):
+def _by_sizes(name, opset, x, sizes, write=cases, policy=None, attributes=None, axes=None, **how):
     attributes = dict(attributes or {})
     if axes is not None:
         attributes["axes"] = axes
@@ -153,7 +153,7 @@ def _regions():
     for mode in ("nearest", "linear", "cubic"):
         y = _resized(x, [1, 1, 4, 7], roi=[float(np.float32(r)) for r in region], mode=mode,
                      coordinates="tf_crop_and_resize", extrapolation=7)
-        both(f"resize_crop_{mode}", 13, "Resize", {"x": x}, [y],
+        cases(f"resize_crop_{mode}", 13, "Resize", {"x": x}, [y],
              constants={"roi": np.array(region, np.float32), "sizes": np.array([1, 1, 4, 7])},
              order=["x", "roi", "", "sizes"], mode=mode, extrapolation_value=7.0,
              coordinate_transformation_mode="tf_crop_and_resize")

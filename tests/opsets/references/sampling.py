@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from case_file import both, case, reals
+from case_file import case, cases, reals
 
 
 def _cubic(d, a=-0.75):
@@ -89,12 +89,12 @@ def _grid_samples():
                      {"x": x, "grid": grid}, [y], mode=mode, padding_mode=padding,
                      align_corners=aligned)
         y = _grid_sample(x, grid, mode, "zeros", 0)
-        both(f"grid_sample_old_{mode}", 16, "GridSample", {"x": x, "grid": grid}, [y],
+        cases(f"grid_sample_old_{mode}", 16, "GridSample", {"x": x, "grid": grid}, [y],
              mode=old[mode])
     volume, grid = reals("volume", 1, 2, 3, 4, 3), reals("grid", 1, 2, 3, 2, 3) * 0.6
     for mode in ("linear", "nearest", "cubic"):
         y = _grid_sample(volume, grid, mode, "border", 0)
-        both(f"grid_sample_volume_{mode}", 22, "GridSample", {"x": volume, "grid": grid}, [y],
+        cases(f"grid_sample_volume_{mode}", 22, "GridSample", {"x": volume, "grid": grid}, [y],
              mode=mode, padding_mode="border")
     y = _grid_sample(volume, grid, "linear", "zeros", 1)
     case("grid_sample_volume_f64", 22, "GridSample",
@@ -111,7 +111,7 @@ def _affine_grids():
                 point = [2 * i / (size - 1) - 1 if aligned else (2 * i + 1) / size - 1
                          for i, size in zip(position, sizes)]
                 y[(slice(None), *position)] = theta.astype(np.float64) @ np.array(point[::-1] + [1])
-            both(f"affine_grid_{name}_{aligned}", 20, "AffineGrid", {"theta": theta},
+            cases(f"affine_grid_{name}_{aligned}", 20, "AffineGrid", {"theta": theta},
                  [y.astype(np.float32)], constants={"size": np.array([2, 3, *sizes])},
                  align_corners=aligned)
 
@@ -203,7 +203,7 @@ def _roi_aligns():
     for mode in ("avg", "max"):
         for samples in (0, 2):
             y = _roi_align(x, boxes, images, 3, 2, samples, 0.5, True, mode)
-            both(f"roi_align_{mode}_{samples}", 22, "RoiAlign", inputs, [y], mode=mode,
+            cases(f"roi_align_{mode}_{samples}", 22, "RoiAlign", inputs, [y], mode=mode,
                  output_height=3, output_width=2, sampling_ratio=samples, spatial_scale=0.5)
     y = _roi_align(x, boxes, images, 2, 2, 0, 1.0, False, "avg")
     case("roi_align_old", 10, "RoiAlign", inputs, [y], output_height=2, output_width=2)

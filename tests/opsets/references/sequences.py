@@ -2,7 +2,7 @@
 import numpy as np
 
 import onnx_file
-from case_file import both, case, reals
+from case_file import case, cases, reals
 
 
 def _parts(name):
@@ -25,17 +25,17 @@ def _concatenations():
 def _splits():
     x = reals("split", 7, 4)
     rows = [x[i:i + 1] for i in range(7)]
-    both("split_to_sequence_rows", 17, "SplitToSequence", {"x": x}, [rows])
-    both("split_to_sequence_no_dim", 17, "SplitToSequence", {"x": x}, [[x[i] for i in range(7)]],
+    cases("split_to_sequence_rows", 17, "SplitToSequence", {"x": x}, [rows])
+    cases("split_to_sequence_no_dim", 17, "SplitToSequence", {"x": x}, [[x[i] for i in range(7)]],
          keepdims=0)
     pairs = [x[:, 0:3], x[:, 3:4]]
-    both("split_to_sequence_number", 17, "SplitToSequence", {"x": x}, [pairs],
+    cases("split_to_sequence_number", 17, "SplitToSequence", {"x": x}, [pairs],
          {"split": np.int64(3)}, axis=1)
     case("split_to_sequence_given_number", 17, "SplitToSequence",
          {"x": x, "split": np.int64(2)}, [[x[i:i + 2] for i in range(0, 7, 2)]])
     sizes = np.array([2, 0, 4, 1], dtype=np.int64)
     listed = np.split(x, np.cumsum(sizes)[:-1])
-    both("split_to_sequence_given_list", 17, "SplitToSequence", {"x": x, "split": sizes},
+    cases("split_to_sequence_given_list", 17, "SplitToSequence", {"x": x, "split": sizes},
          [[part.copy() for part in listed]])
 
 

@@ -1,7 +1,7 @@
 """Cases of string tensors: casts, normalisation, n-grams, and ops that move elements."""
 import numpy as np
 
-from case_file import both, case
+from case_file import case, cases
 
 
 def _strings(*elements):
@@ -29,7 +29,7 @@ def _normalisers():
         if stopwords:
             attributes["stopwords"] = stopwords
         wanted = _normalised(words, stopwords, action, sensitive)
-        both(f"string_normalizer_{name}", 10, "StringNormalizer", {"x": _strings(*words)}, [wanted],
+        cases(f"string_normalizer_{name}", 10, "StringNormalizer", {"x": _strings(*words)}, [wanted],
              **attributes)
 
 
@@ -55,7 +55,7 @@ def _ngrams():
             "max_skip_count": skips, "ngram_counts": [0, 2, 6], "ngram_indexes": columns,
             "weights": weights}
         wanted = [_count(row, grams, columns, weights, least, most, skips, mode) for row in rows]
-        both(f"tfidf_strings_{mode.lower()}", 9, "TfIdfVectorizer", {"x": rows},
+        cases(f"tfidf_strings_{mode.lower()}", 9, "TfIdfVectorizer", {"x": rows},
              [np.stack(wanted)], pool_strings=sum(grams, []), **attributes)
         numbers = {text: 10 * i - 20 for i, text in enumerate(["a", "b", "c", "\u00e9", "x"])}
         whole = np.vectorize(numbers.get)(rows).astype(np.int32)
@@ -69,8 +69,8 @@ def _casts():
     case("cast_string_to_i64", 13, "Cast", {"x": _strings("0", " -7", str(2**62))}, [integers], to=7)
     reals = np.array([[0.1, -2.5e-7], [1e20, 3]], np.float64)
     written = _strings(*(str(element) for element in reals.flat)).reshape(2, 2)
-    both("cast_f64_to_string", 13, "Cast", {"x": reals}, [written], to=8)
-    both("cast_string_to_f64", 13, "Cast", {"x": written}, [reals], to=11)
+    cases("cast_f64_to_string", 13, "Cast", {"x": reals}, [written], to=8)
+    cases("cast_string_to_f64", 13, "Cast", {"x": written}, [reals], to=11)
     halves = np.array([0.1, 65504, 6e-8], np.float16)
     case("cast_f16_to_string", 13, "Cast", {"x": halves},
          [_strings(*(str(element) for element in halves))], to=8)
@@ -80,26 +80,26 @@ def _casts():
 
 def _movement():
     words = np.array([["a", "b", "a"], ["", "\u00e9", "c"]], dtype=object)
-    both("concat_strings", 13, "Concat", {"x": words, "y": words[::-1]},
+    cases("concat_strings", 13, "Concat", {"x": words, "y": words[::-1]},
          [np.concatenate([words, words[::-1]], 1)], axis=1)
-    both("equal_strings", 19, "Equal", {"x": words, "y": _strings("a", "\u00e9", "c")},
+    cases("equal_strings", 19, "Equal", {"x": words, "y": _strings("a", "\u00e9", "c")},
          [words == _strings("a", "\u00e9", "c")])
-    both("where_strings", 16, "Where", {"c": words == "a", "x": words, "y": words[::-1]},
+    cases("where_strings", 16, "Where", {"c": words == "a", "x": words, "y": words[::-1]},
          [np.where(words == "a", words, words[::-1])])
-    both("gather_strings", 13, "Gather", {"x": words, "at": np.array([2, -1, 0])},
+    cases("gather_strings", 13, "Gather", {"x": words, "at": np.array([2, -1, 0])},
          [words[:, [2, -1, 0]]], axis=1)
-    both("tile_strings", 13, "Tile", {"x": words}, [np.tile(words, (2, 1))],
+    cases("tile_strings", 13, "Tile", {"x": words}, [np.tile(words, (2, 1))],
          constants={"repeats": np.array([2, 1])})
-    both("identity_strings", 16, "Identity", {"x": words}, [words])
-    both("transpose_strings", 13, "Transpose", {"x": words}, [words.T])
-    both("split_strings", 13, "Split", {"x": words}, [words[:, :1], words[:, 1:]],
+    cases("identity_strings", 16, "Identity", {"x": words}, [words])
+    cases("transpose_strings", 13, "Transpose", {"x": words}, [words.T])
+    cases("split_strings", 13, "Split", {"x": words}, [words[:, :1], words[:, 1:]],
          constants={"split": np.array([1, 2])}, axis=1)
-    both("slice_strings", 13, "Slice", {"x": words}, [words[:, ::-2]],
+    cases("slice_strings", 13, "Slice", {"x": words}, [words[:, ::-2]],
          constants={"starts": np.array([-1]), "ends": np.array([-9]), "axes": np.array([1]),
                     "steps": np.array([-2])})
-    both("compress_strings", 11, "Compress",
+    cases("compress_strings", 11, "Compress",
          {"x": words, "which": np.array([True, False, True])}, [words[:, [0, 2]]], axis=1)
-    both("pad_strings", 13, "Pad", {"x": _strings("a", "b")}, [_strings("-", "a", "b", "-", "-")],
+    cases("pad_strings", 13, "Pad", {"x": _strings("a", "b")}, [_strings("-", "a", "b", "-", "-")],
          constants={"pads": np.array([1, 2]), "with": np.array("-", dtype=object)})
     scattered = words.copy()
     scattered[[1, 0], [0, 2]] = "new", ""
@@ -120,7 +120,7 @@ def _sequences():
     case("sequence_construct_strings", 17, "SequenceConstruct",
          {"x": parts[0], "y": parts[2]}, [[parts[0], parts[2]]])
     words = np.concatenate(parts)
-    both("split_to_sequence_strings", 17, "SplitToSequence", {"x": words},
+    cases("split_to_sequence_strings", 17, "SplitToSequence", {"x": words},
          [[words[:2], words[2:4], words[4:]]], {"split": np.int64(2)})
 
 

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from case_file import both, case, reals
+from case_file import case, cases, reals
 
 
 def _dft(signal, axis, length=None, inverse=False, onesided=False):
@@ -28,12 +28,12 @@ def _dft(signal, axis, length=None, inverse=False, onesided=False):
 
 def _transforms():
     real, complex_ = reals("real", 2, 6, 5, 1), reals("complex", 2, 6, 5, 2)
-    both("dft_default_axis", 20, "DFT", {"x": real}, [_dft(real, 2)], keep_last=True)
-    both("dft_axis", 20, "DFT", {"x": real}, [_dft(real, 1)], constants={"axis": np.array(-3)},
+    cases("dft_default_axis", 20, "DFT", {"x": real}, [_dft(real, 2)], keep_last=True)
+    cases("dft_axis", 20, "DFT", {"x": real}, [_dft(real, 1)], constants={"axis": np.array(-3)},
          order=["x", "", "axis"], keep_last=True)
-    both("dft_onesided", 20, "DFT", {"x": real}, [_dft(real, 1, onesided=True)],
+    cases("dft_onesided", 20, "DFT", {"x": real}, [_dft(real, 1, onesided=True)],
          constants={"axis": np.array(1)}, order=["x", "", "axis"], onesided=1, keep_last=True)
-    both("dft_inverse", 20, "DFT", {"x": complex_}, [_dft(complex_, 2, inverse=True)], inverse=1,
+    cases("dft_inverse", 20, "DFT", {"x": complex_}, [_dft(complex_, 2, inverse=True)], inverse=1,
          keep_last=True)
     for name, length in (("longer", 9), ("shorter", 4)):
         case(f"dft_{name}", 20, "DFT", {"x": complex_}, [_dft(complex_, 1, length)],
@@ -56,7 +56,7 @@ def _transforms():
         else:
             constants["length"] = np.array(length)
         order = ["x", "step", "window"] if has_window else ["x", "step", "", "length"]
-        both(f"stft_{name}", 17, "STFT", {"x": signal}, [y], constants=constants, order=order,
+        cases(f"stft_{name}", 17, "STFT", {"x": signal}, [y], constants=constants, order=order,
              onesided=onesided, keep_last=True)
 
 
