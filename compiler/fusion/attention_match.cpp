@@ -23,8 +23,8 @@ bool is_batched_product(graph::MatMulOp op) {
       return false;
   OutputAxes axes = output_axes(op);
   int64_t rank = type_of(op.getResult()).getRank();
-  // Excludes products whose operand b is a single matrix. For these, output_axes() treats the batch
-  // dims as rows.
+  // Excludes products in which all batch dims of operand b are 1. For these, output_axes() treats
+  // the batch dims as rows.
   return axes.rows == rank - 2 && axes.columns == rank - 1;
 }
 

@@ -219,7 +219,7 @@ TEST(Strings, ResultCanShareItsIdsWithAnInput) {
                      "!sv.tensor<str[n]>", "!sv.tensor<str[n, 1]>"));
   EXPECT_THAT(std::string(graph.status_of({integers({1, 2})}).message()),
               HasSubstr("wrong element type: expected str[n], given i64[2]"));
-  // A reshape only: the result has the string ids of the input.
+  // The op only reshapes, so the result has the string ids of the input.
   EXPECT_THAT(strings_of(graph.run({strings({"a", "b"})})[0]), ElementsAre("a", "b"));
 }
 

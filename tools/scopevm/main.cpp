@@ -108,8 +108,8 @@ void add_run(CLI::App& app, Action& action) {
   command
       ->add_option("--input", options->inputs,
                    "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH] or NAME=string:A,B,C; "
-                   "comma-separated elements for a sequence; NAME=none for an optional without a "
-                   "value")
+                   "for a sequence: NAME=FILE.npy,random:3x4,... (one value per element); NAME=none "
+                   "for an optional without a value")
       ->allow_extra_args(false);
   command
       ->add_option("--output", options->outputs,

@@ -1,4 +1,4 @@
-// CallContext: the state of one call. Its session recycles contexts.
+// CallContext: the state of one call, which can run several times. Its session recycles contexts.
 #pragma once
 
 #include <cstdint>
@@ -60,10 +60,10 @@ class CallContext {
   // Null if there is no buffer.
   std::vector<runtime::Storage*> output_storages;
   std::vector<Tensor> results;  // an empty tensor for a result that is not a tensor
-  // By input index and by output index. The entries of tensors are not set.
+  // By input index or output index. The entry of an input or output that is a tensor is not set.
   std::vector<ListValue> list_inputs;
   std::vector<ListValue> list_results;
-  double emulated_seconds = 0;  // sum over the last run
+  double emulated_seconds = 0;  // sum of the minimum times that the last run emulated
   CallStats stats;
 
   // Modified by push_frame() and pop_frame() only.
@@ -87,8 +87,9 @@ class CallContext {
   void clear_list_results();
   void set_output(size_t index, Tensor tensor);
 
-  // Transfers the only reference of the storage to the call, until release(), and charges its bytes
-  // to the pool. A negative `pool` denotes a caller's buffer, which is not charged.
+  // Transfers one reference of the storage to the call, until release(), and charges its bytes to
+  // the pool. A negative `pool` denotes a caller's buffer, which is not charged. REQUIRES: the call
+  // does not own the storage yet.
   void own(runtime::Storage* storage, int32_t pool) {
     storage->pool = pool;
     storage->call_references = 0;
@@ -103,7 +104,8 @@ class CallContext {
     if (account.live_bytes > account.peak_bytes) account.peak_bytes = account.live_bytes;
   }
 
-  // Releases a storage, and the elements of a list. REQUIRES: no register or list references it.
+  // Releases a storage and, if it is a list, its elements. REQUIRES: no register or list references
+  // the storage.
   void release(runtime::Storage* storage) {
     if (storage->is_list) release_elements(storage);
     unlink_and_release(storage);

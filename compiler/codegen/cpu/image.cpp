@@ -27,8 +27,8 @@ constexpr size_t kKernelsPerPart = 6;
 
 using Part = std::vector<mlir::func::FuncOp>;
 
-// Groups functions so that callers and callees are together, and merges single-function groups up
-// to kKernelsPerPart.
+// Groups functions so that callers and callees are together, and merges single-function groups into
+// parts of at most kKernelsPerPart functions.
 std::vector<Part> split(mlir::ModuleOp kernels) {
   // Connected components of the call graph, by union-find.
   llvm::EquivalenceClasses<mlir::Operation*> classes;

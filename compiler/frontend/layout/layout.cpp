@@ -1,4 +1,4 @@
-// ONNX ops that move slices of elements.
+// ONNX ops that reorder, join, split, pad, repeat or mask elements.
 #include <algorithm>
 #include <numeric>
 
@@ -32,7 +32,8 @@ Values concat(Node& n) {
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
 
 // The sizes of the parts of a Split along an axis of size `dim`. Without a list of sizes, the parts
-// are equal; with num_outputs (from opset 18), later parts may be smaller.
+// are equal, except that the last part of a constant dim can be smaller. If num_outputs is given
+// (from opset 18), later parts of a symbolic dim can be smaller too.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
   if (count == 0) return n.fail("the node has no outputs, expected at least 1"), std::nullopt;
@@ -47,14 +48,14 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     return Dims(split.begin(), split.end());
   }
   DimExpr part = ceildiv(dim, count);
-  // If a symbolic dim is not known to be a multiple of `count`, the parts are equal. The check of
-  // their sum in split() then rejects dims that are not multiples.
+  // A symbolic dim is assumed to be a multiple of `count`, and the parts to be equal. The check of
+  // their sum in split() rejects a request whose dim is not a multiple.
   if (!dim.is_constant() && part * DimExpr(count) != dim) part = floordiv(dim, count);
   Dims parts(static_cast<size_t>(count), part);
   if (part * DimExpr(count) == dim) return parts;
   if (!dim.is_constant() && n.has_attribute("num_outputs")) {
-    // Only num_outputs permits smaller parts at the end. Each part gets the common size or, if less
-    // remains, the rest.
+    // For a symbolic dim, only num_outputs permits smaller parts at the end. Each part gets the
+    // common size or, if less remains, the rest.
     DimExpr size = ceildiv(dim, count), left = dim;
     for (DimExpr& each : parts) {
       each = n.intervals().smaller(size, left);
@@ -172,8 +173,8 @@ Values pad(Node& n) {
   return pad(n, pads, n.input_or(2, Value()));
 }
 
-// Crops or zero-pads axes to the given sizes, at both ends. If the difference is odd, the end is
-// changed by one element more.
+// Crops or zero-pads axes to the given sizes, half at the start and half at the end. If the
+// difference is odd, one element more is cropped or added at the end.
 Values center_crop_pad(Node& n) {
   Value x = n.input(0);
   Dims wanted = n.dims_of(n.input(1), "the shape");

@@ -1,4 +1,4 @@
-// ONNX pools, and their inverses MaxUnpool and Col2Im.
+// ONNX pools, MaxUnpool and Col2Im.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 #include "compiler/graph/type_rule.h"
@@ -9,7 +9,7 @@ namespace scopevm::compiler::frontend {
 namespace {
 
 // Sets the pads for which the result has ceil(size / stride) elements along each axis. If the total
-// of an axis is odd, `more_at_end` selects the end with the extra element.
+// padding of an axis is odd, the extra element is at the end if `more_at_end`, else at the start.
 bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   size_t rank = a.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
@@ -120,8 +120,8 @@ Values max_pool(Node& n) {
   return {op->getResult(0), op->getResult(1)};
 }
 
-// Scatters x into zeros at the given indices. The indices refer to an output with the default size,
-// which inverts the size formula of MaxPool. A larger output_shape adds zeros at the end.
+// Scatters x into zeros at the given indices. The indices refer to an output of the default size:
+// an input size for which MaxPool gives the size of x. A larger output_shape adds zeros at the end.
 Values max_unpool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);

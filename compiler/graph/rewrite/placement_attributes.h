@@ -10,7 +10,8 @@ namespace scopevm::compiler::graph {
 inline constexpr char kOperandScopes[] = "sv.operand_scopes";
 inline constexpr char kResultScopes[] = "sv.result_scopes";
 
-// The name of the device that runs the op, if its results are not stored in that device's memory.
+// The name of the device that runs the op, if the types of its results and operands do not imply
+// it.
 inline constexpr char kDeviceAttribute[] = "sv.device";
 
 // On a parameter or result of a function: the place that its declared type requires.
@@ -19,8 +20,8 @@ inline constexpr char kPlaceAttribute[] = "sv.place";
 // True if the op has one of the attributes above, except kPlaceAttribute.
 bool has_placement_attributes(mlir::Operation* op);
 
-// True if one kernel can replace both ops. They must have the same place, and neither op has
-// placement attributes.
+// True if the placement permits one kernel to replace both ops: they have the same place, and
+// neither op has placement attributes.
 bool have_same_placement(mlir::Operation* a, mlir::Operation* b);
 
 }  // namespace scopevm::compiler::graph

@@ -94,7 +94,7 @@ const llvm::fltSemantics& semantics_of(DType dtype) {
   }
 }
 
-// Converts through f64: the encoded numbers have at most 53 significant bits.
+// Converts through f64. A value of more than 53 significant bits is thus rounded twice.
 llvm::APFloat float_of(DType dtype, long double value) {
   llvm::APFloat result(static_cast<double>(value));
   bool loses = false;
@@ -157,7 +157,8 @@ long double decode(DType dtype, const void* bytes) {
     llvm::APInt raw(static_cast<unsigned>(8 * byte_size(dtype)), bits);
     return number_of(llvm::APFloat(semantics_of(dtype), raw));
   }
-  if (dtype == DType::kBool) return static_cast<long double>(bits);  // a byte of 2 is not true
+  // Not reduced to 0 or 1, so that an invalid byte such as 2 differs from true.
+  if (dtype == DType::kBool) return static_cast<long double>(bits);
   return wrapped(dtype, static_cast<__int128>(bits)).value;
 }
 

@@ -106,7 +106,7 @@ Result<Tensor> read_from(std::FILE* file) {
       std::memcmp(start.data(), kMagic, kMagicSize) != 0)
     return wrong("not a .npy file");
   size_t size = start[8] | static_cast<size_t>(start[9]) << 8;
-  // Version 1 of the format has a header length of 2 bytes, later versions of 4.
+  // Version 1 of the format stores the length of the header in 2 bytes; later versions use 4 bytes.
   if (start[6] > 1) {
     if (std::fread(start.data() + 10, 1, 2, file) != 2) return wrong("truncated file");
     size |= static_cast<size_t>(start[10]) << 16 | static_cast<size_t>(start[11]) << 24;

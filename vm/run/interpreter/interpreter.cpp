@@ -85,7 +85,8 @@ Status Interpreter::run() {
   return std::move(status_).with_context(context_.frames.chain());
 }
 
-// Enters main or a variant and binds the inputs. Returns false if an input cannot be bound.
+// Enters main or a variant and binds the inputs. Returns false if the frame cannot be pushed or an
+// input cannot be bound.
 bool Interpreter::start(const LoadedFunction& function) {
   context_.entry = &function;
   if (!enter(function)) return false;
@@ -486,7 +487,8 @@ bool Interpreter::fail(StatusCode code, const std::string& what) {
   return false;
 }
 
-// Reports an invalid value of the request. The message starts with the name of the model's op.
+// Reports an invalid value of the request. The message starts with the names of the function and of
+// the model's op, or is that of fail() if the op has no name.
 bool Interpreter::fail_at_source(const std::string& what) {
   const format::FunctionDecl& function = *frame_.function->decl;
   const std::string name(
