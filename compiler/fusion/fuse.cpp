@@ -1,13 +1,13 @@
-// Forms an sv.group of the ops that become one kernel. A group has one of three forms:
+// Moves the ops that become one kernel into an sv.group. A group is one of:
 // - a contraction with its epilogue;
 // - attention: a product, its epilogue, a softmax, a product;
-// - elementwise ops over one iteration space, with at most one softmax or layer_norm along the last
-//   dim, or a reduction at the end.
+// - elementwise ops over one iteration space. One softmax, log_softmax or layer_norm along the last
+//   dim can be among them, or a reduction can be the last op, but not both.
 //
-// A group grows greedily from its first op along uses, in program order. It is then cut back to the
-// longest prefix of which only the last op's result is used outside. Finally it absorbs producers
-// that only the group uses. The group is inserted at its last op: its operands are defined before,
-// and its users are after it. No op is computed twice.
+// A group grows greedily from its first op along uses, in program order. It is then cut back to its
+// longest prefix in which only the last op has users outside the prefix. Finally it absorbs
+// producers that only the group uses. The sv.group is inserted in place of its last op: all its
+// operands are defined before that op, and all its users come after it. No op is computed twice.
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
@@ -28,7 +28,7 @@ using graph::TensorType;
 
 // Longer groups gain nothing and increase register pressure.
 constexpr size_t kMaxGroup = 24;
-// The encoding of a launch allows more buffers than this.
+// A heuristic. The encoding of a launch allows more buffers than this.
 constexpr size_t kMaxInputs = 10;
 
 using Group = llvm::SetVector<mlir::Operation*>;

@@ -16,18 +16,20 @@ struct Request {
   int64_t threads = 1;
 };
 
-// The representative request first; then requests with all dims smaller or larger, and with each
-// dim alone larger. All dims are within their bounds. Runtime-defined symbols vary like other dims.
+// The representative request first; then requests with all dims smaller or larger; then, for each
+// of the first dims, a request in which only that dim is larger. All dims are within their bounds.
+// Runtime-defined symbols vary only in the requests that vary all dims.
 std::vector<Request> sample_requests(const Function& function);
 
-// The request for which the limits of pools are kept: the upper bound of each bounded dim, else its
-// representative value. Runtime-defined symbols have no value.
+// The request at which plans must be within the limits of pools. Each dim has its maximum, or its
+// representative value if the maximum is above 2^20. Runtime-defined symbols have no value.
 Request limit_request(const Machine& machine, const Function& function);
 
 // Empty if the request has no value for a symbol, or if the value overflows.
 std::optional<int64_t> evaluate(DimExpr expression, const Request& request);
 
-// The buffers `members` with their sizes, without offsets. Empty if a size overflows or is unknown.
+// The buffers `members` with their sizes, without offsets. No value if a size is unknown or
+// negative, or if a size or the sum of the sizes overflows.
 std::optional<std::vector<PlannedBuffer>> buffers_at(const Liveness& liveness,
                                                      const std::vector<BufferIndex>& members,
                                                      const Request& request);

@@ -1,5 +1,6 @@
 // Names common subexpressions of formulas. Equal expressions are one object (hash-consing, Ershov,
-// "On programming of arithmetic operations", 1958), so the uses of a node are its occurrences.
+// "On programming of arithmetic operations", 1958), so a common subexpression is a node with
+// several uses.
 #include "compiler/shapes/formula_text.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using Kind = DimExpr::Kind;
 
 // `  definition A12 = ` and a formula fit in 100 columns.
 constexpr size_t kLongestDefinition = 80;
-// A line of `scopevm bound`, with 60 columns before `workspace = `, fits in 100 columns.
+// Keeps a line of `scopevm bound`, with 61 columns before `workspace = `, near 100 columns.
 constexpr size_t kLongestFormula = 28;
 // Shorter operands are repeated instead of named.
 constexpr size_t kShortestNamed = 12;
@@ -63,7 +64,8 @@ int64_t common_divisor(DimExpr e) {
   return divisor;
 }
 
-// A sum as factor*(sum of the quotients), with the largest constant and symbolic factor.
+// A sum as factor * sum. The factor contains all symbols that the terms share, and the greatest
+// common divisor of the coefficients if factored() takes it out.
 struct Factored {
   DimExpr factor;
   DimExpr sum;
@@ -80,8 +82,8 @@ Factored factored(DimExpr e) {
                           std::back_inserter(shared));
     common = std::move(shared);
   }
-  // A constant factor is taken out only if a coefficient becomes 1 or -1. Otherwise it would hide
-  // the coefficients.
+  // A constant factor is taken out only if a coefficient becomes 1 or -1. Otherwise the sum is
+  // easier to read: 12*m + 18*n rather than 6*(2*m + 3*n).
   const bool leaves_one = std::ranges::any_of(
       terms, [&](const auto& term) { return std::abs(term.second) == divisor; });
   if (!leaves_one) divisor = 1;
@@ -121,7 +123,7 @@ class FormulaPrinter {
   }
 
   // The name of the node if it has one, else its text. Names parts until the text has at most
-  // kLongestDefinition characters, if possible. All names in the text are defined afterwards.
+  // kLongestDefinition characters, if possible. On return, every name in the text has a definition.
   const std::string& text_of(DimExpr e) {
     if (auto found = strings_.find(e); found != strings_.end()) return found->second;
     for (DimExpr part : parts_of(e)) text_of(part);
@@ -164,8 +166,8 @@ class FormulaPrinter {
     return true;
   }
 
-  // The operation with fewer operands: consecutive operands of `e` are grouped, and each group is
-  // named.
+  // Rewrites `e` as an operation with fewer operands: consecutive operands are grouped, and each
+  // group of several operands is named.
   DimExpr split(DimExpr e) {
     const auto operands = e.operands();
     if (operands.size() <= 2) return e;

@@ -76,8 +76,8 @@ struct KernelRunner::State {
   std::unique_ptr<mlir::MLIRContext> context;
   Program program;
   std::vector<uint8_t> image;
-  // The image's file. It stays open while the image is loaded, because dlopen identifies libraries
-  // by path: with a reused descriptor, it would return the library loaded earlier.
+  // The image's file. It stays open until the image is unloaded: dlopen identifies libraries by
+  // path, so if the descriptor were reused, it would return the library loaded earlier.
   int file = -1;
   void* handle = nullptr;
   IndexedVector<KernelIndex, KernelFn> entries;
@@ -230,8 +230,10 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
   for (ValueId id : function.values.indices()) {
     const Value& value = function.values[id];
     int64_t bytes = byte_size(value.dtype);
-    for (int64_t dim : dims_of(value)) bytes = dim < 0 ? -1 : bytes * dim;
-    if (bytes < 0) return error(StatusCode::kInternal, "value " + value.name + ": negative dim");
+    for (int64_t dim : dims_of(value)) {
+      if (dim < 0) return error(StatusCode::kInternal, "value " + value.name + ": negative dim");
+      bytes *= dim;
+    }
     if (value.origin == ValueOrigin::kView) {
       values.push_back(values[*value.view_of]);
       continue;

@@ -94,7 +94,8 @@ void expect_same(const Array& actual, const Array& expected) {
   ASSERT_EQ(actual.bytes.size(), expected.bytes.size());
   for (size_t i = 0; i < expected.bytes.size(); ++i)
     ASSERT_EQ(actual.bytes[i], expected.bytes[i])
-        << "element " << i / byte_size(expected.dtype) << " of " << expected.bytes.size();
+        << "element " << i / byte_size(expected.dtype) << " of "
+        << expected.bytes.size() / byte_size(expected.dtype);
 }
 
 void expect_near(const Array& actual, const Array& expected, float tolerance) {

@@ -106,10 +106,11 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   command->add_option("MODULE", options->module, "Module file")->required();
   command
-      ->add_option("--input", options->inputs,
-                   "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH] or NAME=string:A,B,C; "
-                   "for a sequence: NAME=FILE.npy,random:3x4,... (one value per element); NAME=none "
-                   "for an optional without a value")
+      ->add_option(
+          "--input", options->inputs,
+          "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH] or NAME=string:A,B,C; "
+          "for a sequence: NAME=FILE.npy,random:3x4,... (one value per element); NAME=none "
+          "for an optional without a value")
       ->allow_extra_args(false);
   command
       ->add_option("--output", options->outputs,

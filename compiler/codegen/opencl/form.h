@@ -1,7 +1,7 @@
 // The representation of MLIR types in OpenCL C. Integers are unsigned, so that arithmetic wraps;
 // signed operations convert their operands. Vectors of 2, 4, 8 and 16 lanes have OpenCL's native
 // vector types. A vector of one lane is a scalar, and other vectors are structs with an array. i1
-// is bool as a scalar, and char as a lane, where it is 0 or -1.
+// is bool as a scalar and in such an array. In a native vector it is char, with values 0 and -1.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,13 @@ struct Form {
   Form with(mlir::Type other) const { return {other, lanes}; }
 };
 
-// Supports scalars and vectors of rank 0 or 1 of i1, i2, i4, i8, i16, i32, i64, index, f32 and f64.
+// Supports i1, i2, i4, i8, i16, i32, i64, index, f32, f64, and vectors of these of rank 0 or 1.
+// The form of any other type converts to false.
 Form form_of(mlir::Type type);
 
 // The type in OpenCL C: "uint4", "float", "bool".
 std::string type_name(Form form);
-// The signed integer type of the form's width and lanes: "int8", "long".
+// The signed integer type of the form's width and lanes: "int4", "long".
 std::string signed_name(Form form);
 // The unsigned integer type of the form's width and lanes.
 std::string unsigned_name(Form form);
@@ -44,7 +45,8 @@ std::string lane(Form form, const std::string& name, int64_t index);
 // each lane, or a single one for all lanes of a native vector.
 std::string listed(Form form, llvm::ArrayRef<std::string> lanes);
 
-// The literal of a constant; empty if the attribute has no such form.
+// The constant `value` as an OpenCL C literal. Empty for other attributes than numbers and dense
+// elements.
 std::string constant(Form form, mlir::Attribute value);
 
 }  // namespace scopevm::compiler::codegen::opencl

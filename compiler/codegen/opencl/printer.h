@@ -1,6 +1,6 @@
-// Prints functions as OpenCL C source: names of values, declarations and control flow. A value
-// becomes a constant v0, v1, ..., numbered in order of definition. Loop-carried values and results
-// of branches become variables.
+// Prints functions as OpenCL C source. Most values become constants v0, v1, ..., numbered in order
+// of definition. Loop-carried values and results of branches become variables. Scalar constants are
+// printed as literals where they are used.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace scopevm::compiler::codegen::opencl {
 
 class Printer {
  public:
-  // Prints `function` as an OpenCL C function, whose memrefs are in global memory.
+  // Prints `function` as an OpenCL C function. Its memref arguments are in global memory.
   Status print_function(mlir::func::FuncOp function);
   // Prints the function's prototype, which must precede its first call.
   Status print_head(mlir::func::FuncOp function);
@@ -30,7 +30,7 @@ class Printer {
   std::string declarations() const;
   bool has_f64() const { return has_f64_; }
 
-  // For the functions that print single operations.
+  // --- Used by the printers of single operations (op_printers.h). ---
   const std::string& name(mlir::Value value) const { return names_.find(value)->second; }
   // The form of a value. Declares its type if necessary.
   Form form(mlir::Value value);

@@ -74,7 +74,7 @@ Terms KernelBuilder::next_index(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term>
   for (size_t d = index.size(); d-- > 0;) {
     if (step) step(d, changes);
     Term plus = index[d] + 1, wraps = plus == sizes[d];
-    // The first index does not wrap, because the first size is not used.
+    // The first index never wraps: as in split_index(), the first size is not used.
     if (d > 0) plus = select(wraps, CodeBuilder::index(0), plus);
     next[d] = select(changes, plus, index[d]);
     changes = changes & wraps;

@@ -1,4 +1,4 @@
-// Code that verify() rejects: one short function per rule.
+// Code that verify() rejects, one short function per rule, and some code that it accepts.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -253,7 +253,7 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 0: alloc_view: dims are too large"},
-    // Places.
+    // Read-only tensors.
     {"CopyToConstant",
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {0}});
@@ -304,6 +304,7 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 9: load_element: elements are str, expected integers"},
+    // Places.
     {"LaunchAcrossDevices",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
@@ -519,6 +520,7 @@ const Code kCode[] = {
        c.emit(op::ret{.values = kFirst});
      },
      ""},
+    // Code that never returns.
     {"EndlessLoopIsFine",
      [](Encoder& c) {
        Encoder::Label again = c.new_label();

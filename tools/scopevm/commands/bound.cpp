@@ -1,5 +1,5 @@
 // scopevm bound: prints the exact number of bytes that a call allocates at given dims, without
-// making the call.
+// making the call. Storages with a data-dependent size are listed without a number.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

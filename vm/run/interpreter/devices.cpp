@@ -92,7 +92,7 @@ bool Interpreter::execute(const op::device_copy& in) {
   const Register& from = reg(in.from);
   if (to.bytes != from.bytes)
     return fail(StatusCode::kInvalidModel, "copy of " + count_text(from.bytes, "byte") +
-                                               " into a tensor of " + std::to_string(to.bytes));
+                                               " into a tensor of " + count_text(to.bytes, "byte"));
   context_.count_copy(in.from_pool.value, in.to_pool.value, from.bytes);
   const bool is_emulated = session_.emulation() != nullptr;
   const Clock::time_point start = is_emulated ? Clock::now() : Clock::time_point();
