@@ -70,7 +70,7 @@ mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Valu
 // True if `op` can be a view. A view shares the storage of its operand, so its operand and its
 // result must have the same place.
 bool is_view(mlir::Operation* op) {
-  return !has_placement_attributes(op) &&
+  return !is_constrained(op) &&
          type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
 }
 
@@ -166,7 +166,7 @@ class RowHoister {
         rows_[op] = {slice.getStarts().getValue().front()};
       return;
     }
-    if (!is_by_row(op) || mentions(op, inner_)) return;
+    if (!is_by_row(op) || is_constrained(op) || mentions(op, inner_)) return;
     std::optional<Row> found;
     for (mlir::Value operand : op->getOperands()) {
       if (is_outside(operand, loop_)) continue;

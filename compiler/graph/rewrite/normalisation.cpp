@@ -52,7 +52,7 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
   } else if (auto mul = value.getDefiningOp<MulOp>()) {
     centred = mul.getA().getDefiningOp<SubOp>();
     if (auto reciprocal = mul.getB().getDefiningOp<ReciprocalOp>();
-        reciprocal && have_same_placement(reciprocal, end))
+        reciprocal && can_combine(reciprocal, end))
       sqrt = reciprocal.getX().getDefiningOp<SqrtOp>();
   }
   if (!centred || !sqrt) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operatio
     return std::nullopt;
   for (mlir::Operation* op : std::initializer_list<mlir::Operation*>{
            value.getDefiningOp(), centred, sqrt, mean, sum, variance, square})
-    if (!have_same_placement(op, end)) return std::nullopt;
+    if (!can_combine(op, end)) return std::nullopt;
   return Standardised{centred.getA(), *axis, *epsilon};
 }
 
@@ -119,7 +119,7 @@ mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
   for (bool swap_bias : {false, true}) {
     auto scaled = (swap_bias ? add.getB() : add.getA()).getDefiningOp<MulOp>();
     mlir::Value bias = swap_bias ? add.getA() : add.getB();
-    if (!scaled || !have_same_placement(scaled, add)) continue;
+    if (!scaled || !can_combine(scaled, add)) continue;
     for (bool swap_scale : {false, true}) {
       mlir::Value normal = swap_scale ? scaled.getB() : scaled.getA();
       mlir::Value scale = swap_scale ? scaled.getA() : scaled.getB();

@@ -20,8 +20,19 @@ inline constexpr char kPlaceAttribute[] = "sv.place";
 // True if the op has one of the attributes above, except kPlaceAttribute.
 bool has_placement_attributes(mlir::Operation* op);
 
+// True if the graph constrains the place of the op: by such an attribute, by an annotation of a
+// result, or by an annotation of an operand that constrains its readers. A rewrite must keep such
+// an op, because the constraint would be lost or would apply to another op.
+bool is_constrained(mlir::Operation* op);
+
+// True for a tensor type whose place has a memory scope: `@gpu.global.fast`.
+bool has_scope(mlir::Type type);
+
 // True if the placement permits one kernel to replace both ops: they have the same place, and
 // neither op has placement attributes.
 bool have_same_placement(mlir::Operation* a, mlir::Operation* b);
+
+// True if another op can replace both ops: have_same_placement(), and the graph constrains neither.
+bool can_combine(mlir::Operation* a, mlir::Operation* b);
 
 }  // namespace scopevm::compiler::graph

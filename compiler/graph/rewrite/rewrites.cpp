@@ -66,7 +66,7 @@ mlir::Value rewrite_pow(PowOp op, mlir::OpBuilder& builder) {
 mlir::Value rewrite_reshape(ReshapeOp op, mlir::OpBuilder& builder) {
   if (op.getX().getType() == op.getResult().getType()) return op.getX();
   auto inner = op.getX().getDefiningOp<ReshapeOp>();
-  if (!inner || !have_same_placement(op, inner)) return {};
+  if (!inner || !can_combine(op, inner)) return {};
   // A reshape may carry a request check of its element count. The inner one is removed only if it
   // has none.
   if (type_of(inner.getX()).getElementCount() != type_of(inner.getResult()).getElementCount())
@@ -102,7 +102,7 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
         op.getLoc(), op.getResult().getType(), op.getX(),
         DimsAttr::get(op.getContext(), type_of(op.getResult()).getShape()));
   auto inner = op.getX().getDefiningOp<TransposeOp>();
-  if (!inner || !have_same_placement(op, inner)) return {};
+  if (!inner || !can_combine(op, inner)) return {};
   llvm::SmallVector<int64_t> permutation;
   // Composes the permutations: axis i of the result is axis outer[i] of the inner result, which is
   // axis inner[outer[i]] of x.
@@ -150,7 +150,7 @@ std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBu
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();
     // With constant weights, the scaled weights fold at compile time. With another user, the
     // convolution would be computed twice.
-    if (!conv || !have_same_placement(op, conv) || !conv->hasOneUse() ||
+    if (!conv || !can_combine(op, conv) || !conv->hasOneUse() ||
         !conv.getW().getDefiningOp<ConstantOp>())
       continue;
     if (conv.getBias() && !conv.getBias().getDefiningOp<ConstantOp>()) continue;
@@ -208,8 +208,7 @@ mlir::Value shift_into_conv(AddOp op, mlir::OpBuilder& builder) {
 // product can then read x directly, with the opposite transpose attribute.
 mlir::Value undo_transpose(MatMulOp product, mlir::Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
-  if (!transpose || !have_same_placement(product, transpose) ||
-      transpose.getPermutation().size() < 2)
+  if (!transpose || !can_combine(product, transpose) || transpose.getPermutation().size() < 2)
     return {};
   llvm::SmallVector<int64_t> permutation(transpose.getPermutation());
   std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);

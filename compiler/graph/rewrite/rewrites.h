@@ -16,7 +16,7 @@ using Rewrite = mlir::Value (*)(Op op, mlir::OpBuilder& builder);
 
 template <typename Op, Rewrite<Op> rewrite>
 llvm::LogicalResult replace_by(Op op, mlir::PatternRewriter& rewriter) {
-  if (has_placement_attributes(op) || op->use_empty()) return mlir::failure();
+  if (is_constrained(op) || op->use_empty()) return mlir::failure();
   mlir::Value replacement = rewrite(op, rewriter);
   if (!replacement) return mlir::failure();
   rewriter.replaceOp(op, replacement);

@@ -32,7 +32,8 @@ void materialise_known_values(mlir::func::FuncOp function) {
   SymbolicValues symbols{DimIntervals()};
   mlir::OpBuilder builder(function.getContext());
   for (mlir::Operation* op : all_ops(function)) {
-    if (op->getNumResults() != 1 || mlir::isa<ConstantOp, DimsTensorOp>(op)) continue;
+    if (op->getNumResults() != 1 || mlir::isa<ConstantOp, DimsTensorOp>(op) || is_constrained(op))
+      continue;
     mlir::Value result = op->getResult(0);
     const std::vector<DimExpr>* elements = symbols.find(result);
     if (!elements) continue;
@@ -78,7 +79,8 @@ class Canonicalizer {
   // Replaces a foldable op by constants.
   bool fold(mlir::Operation* op) {
     llvm::SmallVector<mlir::OpFoldResult, 1> results;
-    if (op->getNumResults() != 1 || failed(op->fold(results)) || results.empty()) return false;
+    if (op->getNumResults() != 1 || !may_fold(op) || failed(op->fold(results)) || results.empty())
+      return false;
     auto value = mlir::dyn_cast<mlir::Attribute>(results.front());
     if (!value) return false;
     rewriter_.replaceOpWithNewOp<ConstantOp>(op, op->getResult(0).getType(),
@@ -86,10 +88,33 @@ class Canonicalizer {
     return true;
   }
 
+  // A constraint of the op, or of a constant that it reads, would be lost.
+  static bool may_fold(mlir::Operation* op) {
+    return !is_constrained(op) && llvm::none_of(op->getOperands(), [](mlir::Value operand) {
+      auto constant = operand.getDefiningOp<ConstantOp>();
+      return constant && is_constrained(constant);
+    });
+  }
+
   mlir::FrozenRewritePatternSet patterns_;
   mlir::PatternApplicator applicator_;
   mlir::PatternRewriter rewriter_;
 };
+
+// Whether all users of the op's results are annotations without readers. Such an annotation
+// constrains its value as long as the value has another reader.
+bool is_unused(mlir::Operation* op) {
+  return llvm::all_of(op->getUsers(), [](mlir::Operation* user) {
+    return mlir::isa<OnDeviceOp>(user) && is_unused(user);
+  });
+}
+
+// REQUIRES: is_unused(op).
+void erase_with_annotations(mlir::Operation* op) {
+  for (mlir::Operation* user : llvm::make_early_inc_range(op->getUsers()))
+    erase_with_annotations(user);
+  op->erase();
+}
 
 }  // namespace
 
@@ -100,8 +125,10 @@ void remove_unused(mlir::func::FuncOp function) {
   for (mlir::Operation* op : llvm::reverse(ops)) {
     bool is_removable =
         mlir::isa<IfOp, LoopOp>(op) ? mlir::isMemoryEffectFree(op) : mlir::isPure(op);
-    if (op->use_empty() && is_removable && !op->hasTrait<mlir::OpTrait::IsTerminator>())
-      op->erase();
+    // An annotation is erased with the op that makes its value.
+    if (is_unused(op) && is_removable && !mlir::isa<OnDeviceOp>(op) &&
+        !op->hasTrait<mlir::OpTrait::IsTerminator>())
+      erase_with_annotations(op);
   }
 }
 
