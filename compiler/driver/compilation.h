@@ -60,6 +60,8 @@ class Compilation {
   Status read_machine();
   Status run_pass_stages();
   Status run_passes(const PassStage& stage, size_t graph);
+  // Checks that each rule of --place matches an op or value.
+  Status check_rules_match();
   Status lower_for_targets();
   // Chooses a pool for each buffer without a required scope. Spills values from pools over their
   // limits, and returns the spills.

@@ -142,10 +142,19 @@ Status Compilation::run_pass_stages() {
     begin(stage.name);
     for (size_t i = 0; i < graphs_.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
   }
-  for (size_t i = 0; i < rules_.size(); ++i)
+  return check_rules_match();
+}
+
+Status Compilation::check_rules_match() {
+  for (size_t i = 0; i < rules_.size(); ++i) {
     // Simplification may remove the matched op from some variants, so a match in one is enough.
-    if (std::ranges::none_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
-      output_.warnings.push_back("--place " + rules_[i].text + ": rule matches no op or value");
+    if (std::ranges::any_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
+      continue;
+    const std::string message = "--place " + rules_[i].text + ": rule matches no op or value";
+    if (!options_.allow_unmatched)
+      return Status(StatusCode::kInvalidArgument, message + "; --allow-unmatched permits this");
+    output_.warnings.push_back(message);
+  }
   return {};
 }
 

@@ -50,6 +50,8 @@ struct CompileOptions {
   /// "type:matmul=gpu", "input:x=gpu", "output:y=cpu.global.fast". Later constraints take
   /// precedence.
   std::vector<std::string> places;
+  /// A constraint in `places` that matches no op or value is a warning, not an error.
+  bool allow_unmatched = false;
   /// A stage (one of kStages) or an MLIR pass ("sv-hoist") whose result is passed to `dump` as
   /// text. Empty: none.
   std::string dump_after;

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Incremented when a member of the table or a key of an encoded map changes. */
-#define SCOPEVM_COMPILER_TABLE_VERSION 1
+#define SCOPEVM_COMPILER_TABLE_VERSION 2
 
 /** The callbacks of CompileOptions; either can be null. `text` and `stage` have `size` bytes and
  * are valid during the call only. Calls of `progress` are serialized but can come from worker

@@ -56,6 +56,7 @@ struct CompileCommand {
   std::vector<std::string> target_cpus;
   std::string machine;              // path; empty: one CPU
   std::vector<std::string> places;  // [type:|input:|output:]PATTERN=PLACE
+  bool allow_unmatched = false;     // a rule of `places` that matches nothing is a warning
   std::string dump_after;
   std::string reproducer;  // a file; empty: none
   int threads = 0;
@@ -69,6 +70,7 @@ struct ExplainCommand {
   std::vector<std::string> dims;  // as in CompileCommand
   std::string machine;
   std::vector<std::string> places;
+  bool allow_unmatched = false;
   bool shapes = false;
   bool copies = false;
   std::string svg;  // a file; empty: none

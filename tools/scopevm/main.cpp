@@ -27,6 +27,7 @@ constexpr char kMachine[] = "Machine description, a JSON file (default: one CPU)
 constexpr char kPlace[] =
     "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
     "\"output:y=cpu.global.fast\" (later rules take precedence)";
+constexpr char kAllowUnmatched[] = "Warn about a --place rule that matches nothing, do not fail";
 
 // Each add_* function declares commands. The callback of the selected command sets `action`.
 using Action = std::function<int()>;
@@ -54,6 +55,7 @@ void add_compile(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
+  command->add_flag("--allow-unmatched", options->allow_unmatched, kAllowUnmatched);
   command
       ->add_option("--dump-after", options->dump_after,
                    "Print the result of a pipeline stage: " + stage_names() +
@@ -91,6 +93,7 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
+  command->add_flag("--allow-unmatched", options->allow_unmatched, kAllowUnmatched);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }

@@ -129,6 +129,7 @@ int compile(const CompileCommand& command) {
   if (const Status status = add_variants(command, options); !status.ok())
     return report_usage(std::string(status.message()));
   options.threads = command.threads;
+  options.allow_unmatched = command.allow_unmatched;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   options.dump_after = command.dump_after;

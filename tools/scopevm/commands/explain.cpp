@@ -234,6 +234,7 @@ int explain(const ExplainCommand& command) {
   options.model_path = command.model;
   if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
+  options.allow_unmatched = command.allow_unmatched;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
