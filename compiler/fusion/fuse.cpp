@@ -33,8 +33,10 @@ constexpr size_t kMaxInputs = 10;
 
 using Group = llvm::SetVector<mlir::Operation*>;
 
+// Whether the kernel can embed the value. A constant that is required in a scope is read there.
 bool is_splat_constant(mlir::Value value) {
-  return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp());
+  return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp()) &&
+         !graph::has_scope(value.getType());
 }
 
 TensorType result_type(mlir::Operation* op) {

@@ -63,7 +63,10 @@ class Applier {
     // solver chose.
     const Route route = route_of(graph_.problem, flow(f), assignment_.devices);
     mlir::Value value = graph_.values[f];
-    set_place(value, text_of(route.home));
+    if (value.getDefiningOp<graph::ConstantOp>())
+      value = place_required_constant(f, route.home);
+    else
+      set_place(value, text_of(route.home));
     std::map<PoolIndex, std::vector<Use>> by_copy;
     for (const Use& use : graph_.uses[f])
       if (PoolIndex pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)
@@ -103,22 +106,55 @@ class Applier {
                           const std::vector<Use>& uses) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPoint(first_reader(value, uses));
-    mlir::Value copy = make_copy(builder, value, text_of(pool), reason_of(f, pool, uses));
+    const PoolIndex from = *parse_pool(place_of(value), machine_);
+    mlir::Value copy = make_copy(builder, value, text_of(pool), reason_of(f, from, pool, uses));
     for (const Use& use : uses) use.operand->set(copy);
     copies_.push_back(copy);
     return copy;
   }
 
-  // The reason for a copy. A copy that an earlier placement inserted keeps its reason.
-  CopyReason reason_of(FlowIndex f, PoolIndex pool, const std::vector<Use>& uses) {
+  // The reason for a copy from `from` to `to`. A copy that an earlier placement inserted keeps its
+  // reason.
+  CopyReason reason_of(FlowIndex f, PoolIndex from, PoolIndex to, const std::vector<Use>& uses) {
     for (const Use& use : uses)
       if (auto known = mlir::dyn_cast<graph::DeviceCopyOp>(use.operand->getOwner());
-          known && known.getTo() == text_of(pool))
+          known && known.getTo() == text_of(to))
         if (std::optional<CopyReason> reason = copy_reason(known)) return *reason;
-    return {name_of(graph_.values[f]),
-            flow(f).is_free ? "constants are stored on each device that reads them"
-                            : why(flow(f).maker),
-            why(flow(f).readers[uses.front().reader].task)};
+    const std::string name = name_of(graph_.values[f]);
+    const std::optional<Constraint>& scope = graph_.scopes[f];
+    if (graph_.values[f].getDefiningOp<graph::ConstantOp>() && scope &&
+        scope->place.pool.on(machine_, device(flow(f).maker)) == to)
+      return {name, text_of(to) + " lacks the room for the constant",
+              "\"" + name + "\" is required in " + text_of(to) + ": " + placement::text_of(*scope)};
+    return {name, why_stored(f, from, to), why_read(f, uses.front().reader, from, to)};
+  }
+
+  // Why the value is stored in `from`. If its maker reaches `to`, a required scope is the reason:
+  // that of the value, or that of another reader. Otherwise it is the maker's device.
+  std::string why_stored(FlowIndex f, PoolIndex from, PoolIndex to) {
+    if (flow(f).is_free) return "constants are stored on each device that reads them";
+    const std::string& name = graph_.tasks[flow(f).maker].name;
+    if (!machine_.reaches(device(flow(f).maker), to)) return why(flow(f).maker);
+    const std::string is_stored = name + " is stored in " + text_of(from) + ": ";
+    if (const auto& scope = graph_.scopes[f]) return is_stored + placement::text_of(*scope);
+    for (size_t i = 0; i < flow(f).readers.size(); ++i) {
+      const auto& scope = graph_.reader_scopes[f][i];
+      const Reader& reader = flow(f).readers[i];
+      if (scope && !reader.pool.is_any() && reader.pool.on(machine_, device(reader.task)) == from)
+        return is_stored + graph_.tasks[reader.task].name + " reads it there (" +
+               placement::text_of(*scope) + ")";
+    }
+    return why(flow(f).maker);
+  }
+
+  // Why a reader requires the value in `to`. If it reaches `from`, its required scope is the
+  // reason. Otherwise it is its device.
+  std::string why_read(FlowIndex f, size_t reader, PoolIndex from, PoolIndex to) {
+    const TaskIndex task = flow(f).readers[reader].task;
+    const auto& scope = graph_.reader_scopes[f][reader];
+    if (!scope || !machine_.reaches(device(task), from)) return why(task);
+    return graph_.tasks[task].name + " reads it in " + text_of(to) + ": " +
+           placement::text_of(*scope);
   }
 
   // Merges copies of one value to one place. Such duplicates arise when an sv.device_copy or
@@ -210,45 +246,68 @@ class Applier {
     }
   }
 
-  // A constant is loaded once for each device that reads it, when a session is created. A reader
-  // with a required scope, such as a merge point, reads a copy of it.
+  // Each device that reads a constant loads an instance of it, when a session is created. An op
+  // that requires a scope reads an instance in that scope, or a copy if the pool lacks the room.
   void place_constant(FlowIndex f) {
-    mlir::Operation* constant = graph_.values[f].getDefiningOp();
-    std::map<DeviceIndex, mlir::Value> by_device;
-    std::map<PoolIndex, std::vector<Use>> by_pool;
+    std::map<PoolIndex, mlir::Value> instances;
+    std::map<PoolIndex, std::vector<Use>> copies;
     for (const Use& use : graph_.uses[f]) {
       const Reader& reader = flow(f).readers[use.reader];
-      auto [entry, is_new] = by_device.try_emplace(device(reader.task));
-      if (is_new) {
-        const bool is_first = by_device.size() == 1;
-        mlir::Operation* own = constant;
-        if (!is_first) {
-          mlir::OpBuilder builder(constant);
-          builder.setInsertionPointAfter(constant);
-          own = builder.clone(*constant);
-        }
-        entry->second = own->getResult(0);
-        set_place(entry->second, device_name(entry->first));
-      }
-      // Each device's readers use the clone that is loaded on their device; the original serves the
-      // first device.
-      use.operand->set(entry->second);
-      if (std::optional<PoolIndex> pool = pool_of_copy(reader)) by_pool[*pool].push_back(use);
+      const DeviceIndex at = device(reader.task);
+      const PoolIndex own = machine_.global_pool(at);
+      const PoolIndex pool = reader.pool.is_any() ? own : *reader.pool.on(machine_, at);
+      const bool is_instance =
+          pool == own || (!reads_copy(reader) && (instances.contains(pool) || reserve(pool, f)));
+      use.operand->set(instance_of(f, is_instance ? pool : own, instances));
+      if (!is_instance) copies[pool].push_back(use);
     }
-    for (const auto& [pool, uses] : by_pool)
-      insert_copy(f, by_device.at(device(flow(f).readers[uses.front().reader].task)), pool, uses);
+    for (const auto& [pool, uses] : copies) insert_copy(f, uses.front().operand->get(), pool, uses);
     // An unused constant: every tensor type needs a place.
-    if (by_device.empty()) set_place(graph_.values[f], device_name(machine_.default_device));
+    if (instances.empty()) set_place(graph_.values[f], device_name(machine_.default_device));
   }
 
-  // The pool of a constant's copy for a placement-only node, or for a copy that the graph requires;
-  // none if it is "global" of the device. Other ops read the constant itself.
-  std::optional<PoolIndex> pool_of_copy(const Reader& reader) const {
+  // The instance of a constant in `pool`. The first instance is the op itself, the others are
+  // clones.
+  mlir::Value instance_of(FlowIndex f, PoolIndex pool,
+                          std::map<PoolIndex, mlir::Value>& instances) {
+    auto [entry, is_new] = instances.try_emplace(pool);
+    if (!is_new) return entry->second;
+    mlir::Operation* constant = graph_.values[f].getDefiningOp();
+    if (instances.size() > 1) {
+      mlir::OpBuilder builder(constant);
+      builder.setInsertionPointAfter(constant);
+      constant = builder.clone(*constant);
+    }
+    entry->second = constant->getResult(0);
+    set_place(entry->second, text_of(pool));
+    return entry->second;
+  }
+
+  // Whether the reader of a constant reads a copy in the scope that it requires: a placement-only
+  // node, whose value an op may overwrite, or a copy that the graph requires.
+  bool reads_copy(const Reader& reader) const {
     mlir::Operation* op = graph_.tasks[reader.task].op;
-    if (reader.pool.is_any() || (op && !mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op)))
-      return std::nullopt;
-    const std::optional<PoolIndex> pool = reader.pool.on(machine_, device(reader.task));
-    return pool == machine_.global_pool(device(reader.task)) ? std::nullopt : pool;
+    return !op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op);
+  }
+
+  // The value of a constant that the graph requires in `home`: the constant itself, or a copy of it
+  // if the pool lacks the room.
+  mlir::Value place_required_constant(FlowIndex f, PoolIndex home) {
+    mlir::Value constant = graph_.values[f];
+    const PoolIndex own = machine_.global_pool(device(flow(f).maker));
+    const bool is_stored = home == own || graph_.uses[f].empty() || reserve(home, f);
+    set_place(constant, text_of(is_stored ? home : own));
+    return is_stored ? constant : insert_copy(f, constant, home, graph_.uses[f]);
+  }
+
+  // Adds the constant to those that a session stores in `pool`. Returns false if they would exceed
+  // the limit, or if the pool cannot store constants.
+  bool reserve(PoolIndex pool, FlowIndex f) {
+    if (machine_.pools[pool].kind == PoolKind::kStack) return false;
+    const int64_t bytes = constant_bytes_[pool] + static_cast<int64_t>(flow(f).bytes);
+    if (bytes > machine_.pools[pool].limit.value_or(bytes)) return false;
+    constant_bytes_[pool] = bytes;
+    return true;
   }
 
   // --- Annotations, signatures and device attributes. ---
@@ -280,7 +339,10 @@ class Applier {
       argument.setType(input.getType());
     const std::string place = place_of(group->getResult(0));
     for (mlir::Operation& op : block.without_terminator())
-      for (mlir::Value result : op.getResults()) set_place(result, place);
+      for (mlir::Value result : op.getResults())
+        // The kernel embeds the constants of its body.
+        set_place(result,
+                  mlir::isa<graph::ConstantOp>(op) ? place.substr(0, place.find('.')) : place);
   }
 
   void mark_devices() {
@@ -346,12 +408,6 @@ class Applier {
     return mlir::cast<TensorType>(value.getType()).getPlace().getValue().str();
   }
 
-  std::string name_of(mlir::Value value) const {
-    if (mlir::Operation* op = value.getDefiningOp()) return graph::op_name(op);
-    const std::string input = graph::input_name(value);
-    return input.empty() ? graph::op_name(value.getParentBlock()->getParentOp()) : input;
-  }
-
   // Describes the constraint that determines a task's device: its own, or that of the nearest
   // constrained task on the same device. Breadth-first search along shared values finds the nearest
   // one.
@@ -360,7 +416,10 @@ class Applier {
     const std::string on_device = device_name(device(task));
     const std::string is_on = record.name + " is placed on " + on_device;
     if (const Constraint* constraint = constraint_of(task))
-      return is_on + ": " + placement::text_of(*constraint);
+      return is_on + ": " +
+             (constraint->operand.empty() ? placement::text_of(*constraint)
+                                          : "it reads \"" + constraint->operand + "\" there (" +
+                                                placement::text_of(*constraint) + ")");
     if (std::optional<TaskIndex> near = nearest_constraint(task))
       return is_on + ": lowest copy cost, because " + graph_.tasks[*near].name +
              " is required on " + on_device + " (" + placement::text_of(*constraint_of(*near)) +
@@ -421,6 +480,7 @@ class Applier {
   IndexedVector<TaskIndex, std::vector<TaskIndex>> neighbours_;  // filled by find_neighbours()
   Report report_;
   std::vector<mlir::Value> copies_;
+  std::map<PoolIndex, int64_t> constant_bytes_;  // of constants in required scopes
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ class ConstraintReader : private FlowReader {
     // All signatures precede all bodies, since a call refers to the tasks of its callee. Rules come
     // after the constraints of the graph, because the latter take precedence. Last, results without
     // a constraint get the default device.
+    find_copies();
     for (auto function : module_.getOps<mlir::func::FuncOp>()) add_parameters(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) read(function);
@@ -44,6 +45,7 @@ class ConstraintReader : private FlowReader {
     std::vector<TaskIndex> parameters;
     std::vector<TaskIndex> results;
     std::vector<PoolRequirement> result_pools;
+    std::vector<std::optional<Constraint>> result_scopes;
   };
 
   void add_parameters(mlir::func::FuncOp function) {
@@ -70,6 +72,7 @@ class ConstraintReader : private FlowReader {
       const TaskIndex task = new_task("result \"" + name + "\"" + of);
       signature.results.push_back(task);
       signature.result_pools.push_back(PoolRequirement::own_scope());
+      signature.result_scopes.emplace_back();
       if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kOutput, name}}, {}});
       place_result(function, i, signature);
     }
@@ -85,9 +88,12 @@ class ConstraintReader : private FlowReader {
     if (written) {
       std::optional<RequiredPlace> place = place_of(written.getValue(), where);
       if (!place) return;
-      if (!place->pool.is_any()) signature.result_pools[i] = place->pool;
-      return constrain(signature.results[i],
-                       {*place, "its type \"" + written.getValue().str() + "\"", where});
+      const Constraint wanted{*place, "its type \"" + written.getValue().str() + "\"", where};
+      if (!place->pool.is_any()) {
+        signature.result_pools[i] = place->pool;
+        signature.result_scopes[i] = wanted;
+      }
+      return constrain(signature.results[i], wanted);
     }
     if (function.isPublic()) model_results_.push_back(signature.results[i]);
   }
@@ -107,7 +113,8 @@ class ConstraintReader : private FlowReader {
     read_block(block);
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands())
       read(operand, signature.results[operand.getOperandNumber()],
-           signature.result_pools[operand.getOperandNumber()]);
+           signature.result_pools[operand.getOperandNumber()],
+           signature.result_scopes[operand.getOperandNumber()]);
   }
 
   void read_block(mlir::Block& block) {
@@ -124,12 +131,14 @@ class ConstraintReader : private FlowReader {
     if (auto closure = mlir::dyn_cast<graph::ClosureOp>(op)) return read_closure(closure);
     const TaskIndex task = new_task("\"" + graph::op_name(op) + "\"", op);
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return read_copy(copy, task);
-    for (mlir::OpResult result : op->getResults())
-      make(result, task, scope_of(op, kResultScopes, result.getResultNumber(), task), op->getLoc());
+    for (mlir::OpResult result : op->getResults()) {
+      const PoolRequirement pool = scope_of(op, kResultScopes, result.getResultNumber(), task);
+      make(result, task, pool, op->getLoc(), kernel_constraint(op, kResultScopes, pool));
+    }
     if (mlir::isa<graph::ConstantOp>(op))
       // Not added to ruled_: rules do not apply to constants, because each device that reads a
       // constant loads it.
-      return void(graph_.problem.flows[flow_of_.at(op->getResult(0))].is_free = true);
+      return;
     if (has_strings(op)) restrict_to_cpus(task);
     if (std::optional<std::string> why = host_only(op)) on_host(task, *why, op->getLoc());
     ruled_.push_back({task,
@@ -138,10 +147,14 @@ class ConstraintReader : private FlowReader {
                       {op->result_begin(), op->result_end()}});
     if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op))
       views_.push_back({flow_of_.at(op->getResult(0)), op->getOpOperand(0).get(), task});
-    for (mlir::OpOperand& operand : op->getOpOperands())
-      read(operand, task,
-           is_kept_by_vm(op) ? PoolRequirement::own_scope()
-                             : scope_of(op, kOperandScopes, operand.getOperandNumber(), task));
+    for (mlir::OpOperand& operand : op->getOpOperands()) {
+      const unsigned index = operand.getOperandNumber();
+      const PoolRequirement pool = scope_of(op, kOperandScopes, index, task);
+      if (is_kept_by_vm(op))
+        read(operand, task, PoolRequirement::own_scope());
+      else
+        read(operand, task, pool, kernel_constraint(op, kOperandScopes, pool));
+    }
   }
 
   // The result of a view may alias its operand, so both are stored in one pool: the pool that is
@@ -157,19 +170,23 @@ class ConstraintReader : private FlowReader {
     if (of == flow_of_.end()) return;
     Flow& source = graph_.problem.flows[of->second];
     Flow& result = graph_.problem.flows[view.flow];
-    // A constant is loaded in "global" of each device that reads it; the view reads it there.
-    if (source.is_free) return;
+    // A view of a constant reads it in the scope that is required for the view.
+    if (source.is_free && result.pool.is_default()) return;
     // A view without a required scope uses the operand's pool if both are required on the same
     // device. Otherwise the view is stored in "global" of its device, and the operand is copied to
     // that pool if needed.
-    if (result.pool.is_default())
-      result.pool = source.pool.pool() && source_device(source) == source_device(result)
-                        ? source.pool
-                        : PoolRequirement::own_scope();
-    for (Reader& reader : source.readers)
+    if (result.pool.is_default()) {
+      const bool is_same = source.pool.pool() && source_device(source) == source_device(result);
+      result.pool = is_same ? source.pool : PoolRequirement::own_scope();
+      if (is_same) graph_.scopes[view.flow] = graph_.scopes[of->second];
+    }
+    for (size_t i = 0; i < source.readers.size(); ++i) {
       // Without this, a view could read its operand from any pool that its device reaches. Its
       // result aliases the operand, and would not be in its own pool.
-      if (reader.task == view.task) reader.pool = result.pool;
+      if (source.readers[i].task != view.task) continue;
+      source.readers[i].pool = result.pool;
+      graph_.reader_scopes[of->second][i] = graph_.scopes[view.flow];
+    }
   }
   // The device of a flow's maker, if a constraint requires one.
   std::optional<DeviceIndex> source_device(const Flow& flow) const {
@@ -210,27 +227,65 @@ class ConstraintReader : private FlowReader {
     return {};
   }
 
-  // An annotation constrains the maker of its value. An annotation of a value that another
-  // annotation already places elsewhere is a copy.
+  // Finds the annotations that are copies: those of an annotated value whose place cannot be joined
+  // with the places of the inner annotations.
+  void find_copies() {
+    llvm::DenseMap<mlir::Value, RequiredPlace> places;  // of annotations, by annotated value
+    // The annotations of one value that are not nested are joined first, so that the copies do not
+    // depend on the order of ops.
+    for (bool is_nested : {false, true})
+      module_.walk([&](graph::OnDeviceOp annotation) {
+        if (!annotation.getConstrainBody() || is_annotated(annotation.getX()) != is_nested) return;
+        Result<RequiredPlace> place = parse_place(annotation.getPlace(), machine_);
+        if (!place.ok()) return;  // read_annotation() reports it
+        auto [known, is_first] = places.try_emplace(annotated(annotation.getX()), *place);
+        if (is_first) return;
+        if (std::optional<RequiredPlace> both = joined(machine_, known->second, *place)) {
+          known->second = *both;
+        } else if (is_nested && !constrains_readers(annotation.getX())) {
+          copies_.insert(annotation);
+          places.try_emplace(annotation.getResult(), *place);
+        }
+      });
+  }
+
+  // Whether an annotation constrains the maker of `value`.
+  static bool is_annotated(mlir::Value value) {
+    for (; auto inner = value.getDefiningOp<graph::OnDeviceOp>(); value = inner.getX())
+      if (inner.getConstrainBody()) return true;
+    return false;
+  }
+
+  // Whether an annotation constrains the readers of `value`. Another annotation of the value is one
+  // of them: a different place then conflicts instead of being a copy.
+  bool constrains_readers(mlir::Value value) const {
+    for (; auto inner = value.getDefiningOp<graph::OnDeviceOp>(); value = inner.getX()) {
+      if (inner.getConstrainResult()) return true;
+      if (copies_.contains(inner)) return false;
+    }
+    return false;
+  }
+
+  // The constraint that requires `pool`, the result of scope_of().
+  static std::optional<Constraint> kernel_constraint(mlir::Operation* op, const char* attribute,
+                                                     const PoolRequirement& pool) {
+    if (pool.is_any()) return std::nullopt;
+    const bool is_located = static_cast<bool>(op->getLoc()->findInstanceOf<mlir::FileLineColLoc>());
+    return Constraint{{std::nullopt, pool},
+                      std::string(attribute) + " of \"" + graph::op_name(op) + "\"",
+                      is_located ? location_text(op->getLoc()) : "",
+                      ""};
+  }
+
+  // An annotation constrains the maker of its value, unless it is a copy.
   void read_annotation(graph::OnDeviceOp annotation) {
-    auto inner = annotation.getX().getDefiningOp<graph::OnDeviceOp>();
-    // An inner annotation with constrain_result also constrains its readers, and this annotation is
-    // one of them. Two different places then conflict; no copy is made.
-    if (inner && annotation.getConstrainBody() && inner.getPlace() != annotation.getPlace() &&
-        !inner.getConstrainResult()) {
-      copies_.insert(annotation);
+    if (copies_.contains(annotation)) {
       const TaskIndex task = new_task("\"" + graph::op_name(annotation) + "\"", annotation);
       return read_copy_to(annotation, annotation.getPlace(), "sv.on_device", task);
     }
-    if (annotation.getConstrainBody()) {
-      mlir::Value value = annotation.getX();
-      while (auto other = value.getDefiningOp<graph::OnDeviceOp>()) {
-        if (copies_.contains(other)) break;
-        value = other.getX();
-      }
-      if (flow_of_.contains(value))
-        place_value(value, annotation.getPlace(), "sv.on_device", annotation.getLoc());
-    }
+    const mlir::Value value = annotated(annotation.getX());
+    if (annotation.getConstrainBody() && flow_of_.contains(value))
+      place_value(value, annotation.getPlace(), "sv.on_device", annotation.getLoc());
     // Reports an unknown place even if nothing reads the annotated value.
     place_of(annotation.getPlace(), location_text(annotation.getLoc()));
   }
@@ -249,12 +304,15 @@ class ConstraintReader : private FlowReader {
     const std::string where = location_text(op->getLoc());
     std::optional<RequiredPlace> place = place_of(place_name, where);
     if (!place) return;
-    constrain(task, {*place, by + " \"" + place_name.str() + "\"", where});
+    const Constraint wanted{*place, by + " \"" + place_name.str() + "\"", where};
+    constrain(task, wanted);
     // A pool of another device would not suffice, even if this device reaches it: the op requires a
     // copy in the device's own memory.
     const PoolRequirement pool = place->pool.is_any() ? PoolRequirement::own_scope() : place->pool;
-    make(op->getResult(0), task, pool, op->getLoc());
-    read(op->getOpOperand(0), task, pool);
+    std::optional<Constraint> scope;
+    if (!place->pool.is_any()) scope = wanted;
+    make(op->getResult(0), task, pool, op->getLoc(), scope);
+    read(op->getOpOperand(0), task, pool, scope);
   }
 
   // --- Control flow. ---
@@ -289,7 +347,7 @@ class ConstraintReader : private FlowReader {
 
   // Adds an operand of a merge point: it is stored in the pool of the merged value.
   void read_merge_operand(mlir::OpOperand& operand, mlir::Value value, TaskIndex merge_point) {
-    read(operand, merge_point, pool_of(value));
+    read(operand, merge_point, pool_of(value), scope_of(value));
   }
 
   void read_loop(graph::LoopOp loop) {
@@ -314,7 +372,8 @@ class ConstraintReader : private FlowReader {
     for (size_t i = 0; i < carried; ++i)
       // The argument, the initial value, the yielded value and the result share one task: a carried
       // value keeps its place across iterations.
-      make(block.getArgument(i), merge_points[i], pool_of(loop->getResult(i)), loop.getLoc());
+      make(block.getArgument(i), merge_points[i], pool_of(loop->getResult(i)), loop.getLoc(),
+           scope_of(loop->getResult(i)));
     read_block(block);
     const unsigned first = loop.getHasCondition() ? 1 : 0;
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
@@ -328,6 +387,12 @@ class ConstraintReader : private FlowReader {
       }
     }
     times_ = outside;
+  }
+
+  // Why the value is required in pool_of(value).
+  std::optional<Constraint> scope_of(mlir::Value value) const {
+    auto flow = flow_of_.find(value);
+    return flow == flow_of_.end() ? std::nullopt : graph_.scopes[flow->second];
   }
 
   PoolRequirement pool_of(mlir::Value value) const {
@@ -352,12 +417,13 @@ class ConstraintReader : private FlowReader {
       mlir::BlockArgument parameter = function.getArgument(operand.getOperandNumber());
       // An argument is read by the task of the callee's parameter, so caller and callee agree on
       // its place.
-      read(operand, task, pool_of(parameter));
+      read(operand, task, pool_of(parameter), scope_of(parameter));
       pass_dims(tensor_of(operand.get()), tensor_of(parameter), dims_of_[call.getCallee()]);
     }
     for (mlir::OpResult result : call->getResults())
       make(result, callee.results[result.getResultNumber()],
-           callee.result_pools[result.getResultNumber()], call.getLoc());
+           callee.result_pools[result.getResultNumber()], call.getLoc(),
+           callee.result_scopes[result.getResultNumber()]);
   }
 
   // Evaluates a parameter's symbols at the argument's representative dims. The first call
@@ -388,11 +454,6 @@ class ConstraintReader : private FlowReader {
 };
 
 }  // namespace
-
-mlir::Value annotated(mlir::Value value) {
-  while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) value = annotation.getX();
-  return value;
-}
 
 std::string location_text(mlir::Location location) {
   if (auto file = location->findInstanceOf<mlir::FileLineColLoc>())

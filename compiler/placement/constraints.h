@@ -17,8 +17,9 @@ namespace scopevm::compiler::placement {
 // A placement constraint of a task, and its source.
 struct Constraint {
   RequiredPlace place;
-  std::string why;    // `sv.on_device "gpu"`
-  std::string where;  // "model.mlir:3:8"; empty if the constraint does not come from the graph
+  std::string why;      // `sv.on_device "gpu"`
+  std::string where;    // "model.mlir:3:8"; empty if the constraint does not come from the graph
+  std::string operand;  // the annotated value, if the annotation constrains its readers
 };
 
 // `sv.on_device "gpu" at model.mlir:3:8`
@@ -42,6 +43,9 @@ struct GraphProblem {
   IndexedVector<TaskIndex, TaskRecord> tasks;
   IndexedVector<FlowIndex, mlir::Value> values;
   IndexedVector<FlowIndex, std::vector<Use>> uses;
+  // The constraints that require the pools of flows and of their readers, if there are any.
+  IndexedVector<FlowIndex, std::optional<Constraint>> scopes;
+  IndexedVector<FlowIndex, std::vector<std::optional<Constraint>>> reader_scopes;
   std::vector<std::string> notes;
   std::vector<bool> matched;  // for each rule: true if the rule matched a task
 };
@@ -49,11 +53,11 @@ struct GraphProblem {
 // "model.mlir:3:8", or `node "conv_1"`; empty if the location has neither.
 std::string location_text(mlir::Location location);
 
+// The model's name of a value.
+std::string name_of(mlir::Value value);
+
 Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
                                       const std::vector<Rule>& rules);
-
-// The operand of the innermost of nested sv.on_device ops. Returns any other value unchanged.
-mlir::Value annotated(mlir::Value value);
 
 // Clones each function once per call, so that each call can be placed separately.
 void clone_per_call(mlir::ModuleOp module);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/graph/diagnostics/op_name.h"
+
 namespace scopevm::compiler::placement {
 namespace {
 
@@ -22,6 +24,12 @@ double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_
   return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
 }
 
+std::string name_of(mlir::Value value) {
+  if (mlir::Operation* op = value.getDefiningOp()) return graph::op_name(op);
+  const std::string input = graph::input_name(value);
+  return input.empty() ? graph::op_name(value.getParentBlock()->getParentOp()) : input;
+}
+
 std::string text_of(const Constraint& constraint) {
   return constraint.why + (constraint.where.empty() ? "" : " at " + constraint.where);
 }
@@ -33,6 +41,12 @@ TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
   graph_.problem.tasks.push_back(std::move(task));
   graph_.tasks.push_back({std::move(name), op, std::nullopt});
   return index;
+}
+
+mlir::Value FlowReader::annotated(mlir::Value value) const {
+  for (; auto annotation = value.getDefiningOp<graph::OnDeviceOp>(); value = annotation.getX())
+    if (copies_.contains(annotation)) break;
+  return value;
 }
 
 // Handles a scope without a device: restricts the task to the devices that have the scope.
@@ -98,15 +112,21 @@ double FlowReader::bytes_of(TensorType type) const {
 }
 
 void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
-                      mlir::Location location) {
+                      mlir::Location location, std::optional<Constraint> scope) {
   TensorType type = tensor_of(value);
   // Lists and closures have no flow: they are always stored by the VM.
   if (!type) return;
   flow_of_[value] = graph_.problem.flows.next_index();
   graph_.problem.flows.push_back(
-      {.maker = task, .pool = std::move(pool), .bytes = bytes_of(type), .times = times_});
+      {.maker = task,
+       .pool = std::move(pool),
+       .is_free = mlir::isa_and_nonnull<graph::ConstantOp>(value.getDefiningOp()),
+       .bytes = bytes_of(type),
+       .times = times_});
   graph_.values.push_back(value);
   graph_.uses.emplace_back();
+  graph_.scopes.push_back(std::move(scope));
+  graph_.reader_scopes.emplace_back();
   if (type.getPlace()) place_value(value, type.getPlace().getValue(), "its type", location);
 }
 
@@ -124,25 +144,31 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
     if (device && place->pool.is_any()) place->pool = machine_.global_pool(*place->device);
     if (device) place->device = device;
   }
-  Flow& flow = graph_.problem.flows[flow_of_.at(value)];
-  if (flow.is_free) return;
-  constrain(flow.maker, {*place, by + " \"" + text.str() + "\"", where});
-  if (place->pool.is_any()) return;
+  const FlowIndex index = flow_of_.at(value);
+  Flow& flow = graph_.problem.flows[index];
+  // Each device that reads a constant loads it. A constant that is required in a scope is stored
+  // there only, like any other value.
+  if (flow.is_free && place->pool.is_any()) return;
+  flow.is_free = false;
   const Constraint scope{*place, by + " \"" + text.str() + "\"", where};
-  auto [first, is_first] = scopes_.try_emplace(value, scope);
+  constrain(flow.maker, scope);
+  if (place->pool.is_any()) return;
+  std::optional<Constraint>& first = graph_.scopes[index];
   const std::optional<PoolRequirement> pool = joined(machine_, flow.pool, place->pool);
   if (!pool)
     return fail(where, graph_.tasks[flow.maker].name + " is required in scope " +
                            std::string(place->pool.scope(machine_)) + " (" + scope.why +
                            ") and in scope " + std::string(flow.pool.scope(machine_)) + " (" +
-                           (is_first ? "its kernel" : text_of(first->second)) + ")");
+                           (first ? text_of(*first) : "its kernel") + ")");
   flow.pool = *pool;
+  if (!first) first = scope;
   // The values of a merge point are all stored in its scope, so the scope also applies to its
   // operands.
   if (!graph_.tasks[flow.maker].op) require_scope(flow.maker, scope);
 }
 
-void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool) {
+void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool,
+                      std::optional<Constraint> scope) {
   // An sv.on_device with constrain_result constrains the readers of its result.
   mlir::Value value = operand.get();
   while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) {
@@ -150,9 +176,12 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
       const std::string where = location_text(annotation.getLoc());
       if (std::optional<RequiredPlace> place = place_of(annotation.getPlace(), where)) {
         const Constraint wanted{*place, "sv.on_device \"" + annotation.getPlace().str() + "\"",
-                                where};
+                                where, name_of(annotated(operand.get()))};
         constrain(task, wanted);
-        if (!place->pool.is_any() && graph_.tasks[task].op) pool = place->pool;
+        if (!place->pool.is_any() && graph_.tasks[task].op) {
+          pool = place->pool;
+          scope = wanted;
+        }
         if (!place->pool.is_any() && !graph_.tasks[task].op) require_scope(task, wanted);
       }
     }
@@ -165,6 +194,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
   std::vector<Reader>& readers = graph_.problem.flows[flow->second].readers;
   graph_.uses[flow->second].push_back({&operand, readers.size()});
   readers.push_back({task, std::move(pool)});
+  graph_.reader_scopes[flow->second].push_back(std::move(scope));
 }
 
 void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
@@ -181,7 +211,7 @@ void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
 }
 
 void FlowReader::apply_required_scopes() {
-  auto store = [&](TaskIndex task, PoolRequirement& current) {
+  auto store = [&](TaskIndex task, PoolRequirement& current, std::optional<Constraint>& source) {
     auto wanted = required_scopes_.find(task);
     if (wanted == required_scopes_.end()) return;
     const Constraint& scope = wanted->second;
@@ -191,10 +221,13 @@ void FlowReader::apply_required_scopes() {
                             std::string(scope.place.pool.scope(machine_)) + " (" + scope.why +
                             ") and in scope " + std::string(current.scope(machine_)));
     current = both.value_or(scope.place.pool);
+    if (!source) source = scope;
   };
-  for (Flow& flow : graph_.problem.flows) {
-    store(flow.maker, flow.pool);
-    for (Reader& reader : flow.readers) store(reader.task, reader.pool);
+  for (FlowIndex f : graph_.problem.flows.indices()) {
+    Flow& flow = graph_.problem.flows[f];
+    store(flow.maker, flow.pool, graph_.scopes[f]);
+    for (size_t i = 0; i < flow.readers.size(); ++i)
+      store(flow.readers[i].task, flow.readers[i].pool, graph_.reader_scopes[f][i]);
   }
 }
 

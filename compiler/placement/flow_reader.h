@@ -34,6 +34,9 @@ class FlowReader {
 
  protected:
   TaskIndex new_task(std::string name, mlir::Operation* op = nullptr);
+  // The value that a chain of annotations constrains: the operand of the innermost one, or the
+  // result of the first one that is a copy. Returns any other value unchanged.
+  mlir::Value annotated(mlir::Value value) const;
   void constrain(TaskIndex task, Constraint wanted);
   void constrain_scope(TaskIndex task, Constraint wanted);
   void on_host(TaskIndex task, const std::string& why, mlir::Location location);
@@ -44,15 +47,18 @@ class FlowReader {
   // Bytes of a tensor at representative dims.
   double bytes_of(graph::TensorType type) const;
 
-  // Adds a flow: `task` makes `value`. The value's type may require a place.
-  void make(mlir::Value value, TaskIndex task, PoolRequirement pool, mlir::Location location);
+  // Adds a flow: `task` makes `value`, in `pool` because of `scope`. The value's type may require a
+  // place.
+  void make(mlir::Value value, TaskIndex task, PoolRequirement pool, mlir::Location location,
+            std::optional<Constraint> scope = {});
 
   // Requires the value at a place, and therefore its maker on the place's device.
   void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
                    mlir::Location location);
 
   // Adds a reader: `task` reads the operand from a pool that satisfies `pool`.
-  void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {});
+  void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {},
+            std::optional<Constraint> scope = {});
 
   // Requires a scope of a placement-only node, a task without an op: all its values are stored in
   // the scope.
@@ -80,7 +86,9 @@ class FlowReader {
   // Applies the last matching rule of each kind. Constraints of the graph take precedence.
   // REQUIRES: all constraints of the graph have been read.
   void apply_rules(const Ruled& ruled);
-  void store_in(const PoolRequirement& pool, const Ruled& ruled);
+  // Whether the graph requires a scope of the task.
+  bool has_required_scope(const Ruled& ruled) const;
+  void store_in(const Constraint& rule, const Ruled& ruled);
 
   // Places results of the model without a constraint on the default device.
   void place_results();
@@ -94,10 +102,9 @@ class FlowReader {
   std::map<TaskIndex, Constraint> required_scopes_;  // of placement-only nodes
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
-  llvm::DenseMap<mlir::Value, Constraint> scopes_;  // first required scope
-  llvm::DenseSet<mlir::Operation*> copies_;         // sv.on_device ops that copy
-  DimValues dims_;                                  // representative dims of the current function
-  double times_ = 1;  // executions of the current op per call of the model
+  llvm::DenseSet<mlir::Operation*> copies_;  // sv.on_device ops that copy
+  DimValues dims_;                           // representative dims of the current function
+  double times_ = 1;                         // executions of the current op per call of the model
   Status status_;
 };
 

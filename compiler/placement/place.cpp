@@ -59,6 +59,21 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   return RequiredPlace{device, *pool};
 }
 
+std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,
+                                    const RequiredPlace& b) {
+  if (a.device && b.device && a.device != b.device) return std::nullopt;
+  RequiredPlace both{a.device ? a.device : b.device, a.pool.is_any() ? b.pool : a.pool};
+  if (!a.pool.is_any() && !b.pool.is_any()) {
+    if (a.pool.scope(machine) != b.pool.scope(machine)) return std::nullopt;
+    const std::optional<PoolRequirement> pool = joined(machine, a.pool, b.pool);
+    if (!pool) return std::nullopt;
+    both.pool = *pool;
+  }
+  const bool is_missing =
+      both.device && !both.pool.is_any() && !both.pool.on(machine, *both.device);
+  return is_missing ? std::nullopt : std::optional(both);
+}
+
 std::string known_scopes(DeviceIndex device, const Machine& machine) {
   std::string known;
   for (PoolIndex pool : machine.pools.indices())

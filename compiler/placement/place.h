@@ -105,6 +105,9 @@ struct RequiredPlace {
 };
 // Errors: kInvalidModel (unknown device or scope; the message lists the known ones).
 Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine);
+// The place that satisfies both; none if they conflict.
+std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,
+                                    const RequiredPlace& b);
 // The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
 // parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);

@@ -23,7 +23,7 @@ void FlowReader::apply_rules(const Ruled& ruled) {
   // Read before the loop: constraints that a rule adds below do not count as constraints of the
   // graph.
   const std::optional<Constraint> required_by_graph = graph_.tasks[ruled.task].constraint;
-  bool has_scope = false;  // by a rule
+  bool has_scope = has_required_scope(ruled);
   for (const auto& [kind, name] : ruled.names)
     // Later rules take precedence. Earlier ones are still matched, so that `matched` and the notes
     // are complete.
@@ -36,31 +36,52 @@ void FlowReader::apply_rules(const Ruled& ruled) {
                                graph_.tasks[ruled.task].name + ", which is required on " +
                                device_name(*required_by_graph->place.device) + " (" +
                                text_of(*required_by_graph) + ")");
-      // After a rule with only a scope, a rule with a device still applies. A device ends the
-      // search.
-      if (graph_.tasks[ruled.task].constraint || (!place.device && has_scope)) continue;
-      if (place.device && !may_be(ruled.task, *place.device)) {
+      // The device and the scope may come from different rules.
+      const std::optional<Constraint>& chosen = graph_.tasks[ruled.task].constraint;
+      if (place.device ? chosen.has_value() : has_scope) continue;
+      std::string obstacle;
+      if (place.device && !may_be(ruled.task, *place.device))
+        obstacle = why_not(ruled.task, *place.device);
+      if (!place.device && chosen && !place.pool.on(machine_, *chosen->place.device))
+        obstacle = "device " + device_name(*chosen->place.device) + " does not have the scope";
+      if (!obstacle.empty()) {
         graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
-                               graph_.tasks[ruled.task].name + ": " +
-                               why_not(ruled.task, *place.device));
+                               graph_.tasks[ruled.task].name + ": " + obstacle);
         continue;
       }
-      constrain(ruled.task, {place, "--place " + rules_[i].text, ""});
+      const Constraint rule{place, "--place " + rules_[i].text, "", ""};
+      constrain(ruled.task, rule);
       if (place.pool.is_any() || has_scope) continue;
       has_scope = true;
-      store_in(place.pool, ruled);
+      store_in(rule, ruled);
     }
 }
 
-void FlowReader::store_in(const PoolRequirement& pool, const Ruled& ruled) {
+bool FlowReader::has_required_scope(const Ruled& ruled) const {
+  const TaskRecord& record = graph_.tasks[ruled.task];
+  return record.scope || (record.constraint && !record.constraint->place.pool.is_any()) ||
+         llvm::any_of(ruled.values, [&](mlir::Value value) {
+           auto flow = flow_of_.find(value);
+           return flow != flow_of_.end() && graph_.scopes[flow->second];
+         });
+}
+
+void FlowReader::store_in(const Constraint& rule, const Ruled& ruled) {
   for (mlir::Value value : ruled.values)
-    if (auto flow = flow_of_.find(value); flow != flow_of_.end())
-      graph_.problem.flows[flow->second].pool = pool;
+    if (auto flow = flow_of_.find(value); flow != flow_of_.end()) {
+      graph_.problem.flows[flow->second].pool = rule.place.pool;
+      graph_.scopes[flow->second] = rule;
+    }
   // A result of the model makes no value; the rule applies to the value that it reads.
   if (ruled.names.front().first != Rule::Kind::kOutput) return;
-  for (Flow& flow : graph_.problem.flows)
-    for (Reader& reader : flow.readers)
-      if (reader.task == ruled.task) reader.pool = pool;
+  for (FlowIndex f : graph_.problem.flows.indices()) {
+    std::vector<Reader>& readers = graph_.problem.flows[f].readers;
+    for (size_t i = 0; i < readers.size(); ++i) {
+      if (readers[i].task != ruled.task) continue;
+      readers[i].pool = rule.place.pool;
+      graph_.reader_scopes[f][i] = rule;
+    }
+  }
 }
 
 void FlowReader::place_results() {

@@ -25,8 +25,10 @@ class LoweringContext {
   // A new value that one launch of an op writes and a later launch of the same op reads.
   virtual ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) = 0;
   // A constant that the compiler computes, such as packed weights. `key` identifies its source and
-  // its transformation. `make` is called only for a new key.
-  virtual ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) = 0;
+  // its transformation. It is stored in the scope in which the constant `source` is required, if
+  // any; `source` may be null. `make` is called only for a new key.
+  virtual ValueId constant(const std::string& key, mlir::Value source,
+                           llvm::function_ref<Constant()> make) = 0;
   // The index of a string in Program::strings. Elements of string constants are such indices.
   virtual int32_t string_index(llvm::StringRef string) = 0;
   // Appends a launch whose `kernel` is an index of kernels().kernels().

@@ -40,7 +40,7 @@ class ImageConv {
     mlir::Value weights = fused_.outer(op_.getW());
     mlir::ElementsAttr constant = context_.constant_of(weights);
     w_ = k_.operand(
-        constant ? packed_rows(context_, constant, shape_.groups, group_rows, channels, kernel)
+        constant ? packed_rows(context_, weights, shape_.groups, group_rows, channels, kernel)
                  : pack_rows(context_, op_, context_.value_of(weights), shape_.groups, group_rows,
                              channels, kernel),
         DType::kF32, Elements::kNumbers);

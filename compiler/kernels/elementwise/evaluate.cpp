@@ -2,6 +2,7 @@
 // values.
 #include "compiler/kernels/elementwise/evaluate.h"
 
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/generators.h"
@@ -56,7 +57,9 @@ void Evaluator::collect(mlir::Value value) {
   if (body_.computes(value) || immediates_.contains(value) || is_leaf(value)) return;
   mlir::Value outer = body_.outer(value);
   uint64_t bits = 0;
-  if (mlir::ElementsAttr elements = k_.context().constant_of(outer))
+  // The kernel reads a constant that is required in a scope there, instead of embedding it.
+  mlir::ElementsAttr elements = k_.context().constant_of(outer);
+  if (elements && !graph::has_scope(outer.getType()))
     if (graph::is_splat(elements, tensor_type(outer).getDtype(), bits)) {
       immediates_[value] = bits;
       return;

@@ -2,6 +2,7 @@
 #include "compiler/kernels/function/function_lowering.h"
 
 #include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/placement/place.h"
 #include "compiler/shapes/representative.h"
@@ -55,7 +56,7 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
 ValueId FunctionLowering::value_of(mlir::Value value) {
   if (auto found = ids_.find(value); found != ids_.end()) return found->second;
   if (mlir::ElementsAttr elements = constant_of(value)) {
-    ValueId id = add_constant(make_constant(elements, value), place_of(value.getType()).device);
+    ValueId id = add_constant(make_constant(elements, value), constant_pool(value));
     ids_[value] = id;
     return id;
   }
@@ -76,11 +77,11 @@ ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
   return add_value({.name = name.str(), .dtype = dtype, .shape = std::move(shape), .place = place});
 }
 
-ValueId FunctionLowering::constant(const std::string& key, llvm::function_ref<Constant()> make) {
-  // The device is part of the key, because a constant is stored in the constant pool of the device
-  // that reads it.
-  auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(device_.value) + " " + key);
-  if (is_new) entry->second = add_constant(make(), device_);
+ValueId FunctionLowering::constant(const std::string& key, mlir::Value source,
+                                   llvm::function_ref<Constant()> make) {
+  const PoolIndex pool = source ? constant_pool(source) : program_.machine.constant_pool(device_);
+  auto [entry, is_new] = constants_by_key_.try_emplace(std::to_string(pool.value) + " " + key);
+  if (is_new) entry->second = add_constant(make(), pool);
   return entry->second;
 }
 
@@ -140,9 +141,10 @@ Place FunctionLowering::place_of(mlir::Type type) const {
                       : machine.find_pool(device, scope).value_or(machine.workspace_pool(device))};
 }
 
-bool FunctionLowering::is_scope_required(mlir::Type type) {
-  auto tensor = mlir::dyn_cast<TensorType>(type);
-  return tensor && tensor.getPlace() && tensor.getPlace().getValue().contains('.');
+PoolIndex FunctionLowering::constant_pool(mlir::Value value) const {
+  const Place place = place_of(value.getType());
+  return graph::has_scope(value.getType()) ? place.pool
+                                           : program_.machine.constant_pool(place.device);
 }
 
 DeviceIndex FunctionLowering::device_running(mlir::Operation* op) const {
@@ -168,15 +170,15 @@ ValueId FunctionLowering::add_value(const std::string& name, mlir::Type type) {
                     .dtype = tensor.getDtype(),
                     .shape = {tensor.getShape().begin(), tensor.getShape().end()},
                     .place = place_of(type),
-                    .is_scope_required = is_scope_required(type)});
+                    .is_scope_required = graph::has_scope(type)});
 }
 
-ValueId FunctionLowering::add_constant(Constant constant, DeviceIndex device) {
-  constant.pool = program_.machine.constant_pool(device);
+ValueId FunctionLowering::add_constant(Constant constant, PoolIndex pool) {
+  constant.pool = pool;
   Value value{.name = constant.name,
               .dtype = constant.dtype,
               .shape = {constant.dims.begin(), constant.dims.end()},
-              .place = {device, constant.pool},
+              .place = {program_.machine.pools[pool].device, pool},
               .origin = ValueOrigin::kConstant};
   value.constant = constants_.add(std::move(constant));
   return add_value(std::move(value));

@@ -61,7 +61,8 @@ class FunctionLowering : public LoweringContext {
   ValueId value_of(mlir::Value value) override;
   mlir::ElementsAttr constant_of(mlir::Value value) override;
   ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
-  ValueId constant(const std::string& key, llvm::function_ref<Constant()> make) override;
+  ValueId constant(const std::string& key, mlir::Value source,
+                   llvm::function_ref<Constant()> make) override;
   int32_t string_index(llvm::StringRef string) override;
   void launch(Step step) override;
 
@@ -91,7 +92,7 @@ class FunctionLowering : public LoweringContext {
 
   ValueId add_value(Value value);
   ValueId add_value(const std::string& name, mlir::Type type);
-  ValueId add_constant(Constant constant, DeviceIndex device);
+  ValueId add_constant(Constant constant, PoolIndex pool);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
@@ -99,7 +100,9 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower_block(mlir::Block& block);
   llvm::LogicalResult lower_op(mlir::Operation* op);
   Place place_of(mlir::Type type) const;
-  static bool is_scope_required(mlir::Type type);
+  // The pool of the constant `value`: that of the required scope, else the constant pool of its
+  // device.
+  PoolIndex constant_pool(mlir::Value value) const;
   DeviceIndex device_running(mlir::Operation* op) const;
 
   // --- slice_view.cpp ---

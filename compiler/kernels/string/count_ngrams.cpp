@@ -138,7 +138,7 @@ class NgramWalk {
     // The key contains the op's address, because each op has its own tables.
     std::string key = std::string("ngrams ") + name + ":" +
                       std::to_string(reinterpret_cast<uintptr_t>(op.getOperation()));
-    ValueId id = context.constant(key, [&] { return table(dtype, name, elements); });
+    ValueId id = context.constant(key, {}, [&] { return table(dtype, name, elements); });
     return k_.operand(id, dtype, Elements::kNumbers);
   }
 

@@ -158,7 +158,7 @@ class LimitKeeper {
 
   Result<std::vector<SpillReport>> run() {
     if (limits_.empty()) return std::vector<SpillReport>();
-    SCOPEVM_RETURN_IF_ERROR(check_constants());
+    SCOPEVM_RETURN_IF_ERROR(subtract_constants());
     const CalleesFirst functions(program_);
     find_requests(functions.order());
     if (fits_without_spilling()) return std::vector<SpillReport>();
@@ -168,17 +168,22 @@ class LimitKeeper {
   }
 
  private:
-  // Constants are stored in their pool for as long as the session exists.
-  Status check_constants() const {
+  // Constants are stored in their pool for as long as the session exists, so calls have only the
+  // rest of the limit.
+  Status subtract_constants() {
     PoolBytes held;
     for (const Constant& constant : program_.constants) held[constant.pool] += constant.bytes;
-    for (const auto& [pool, bytes] : held)
-      if (const auto limit = limits_.find(pool); limit != limits_.end() && bytes > limit->second)
+    for (const auto& [pool, bytes] : held) {
+      const auto limit = limits_.find(pool);
+      if (limit == limits_.end()) continue;
+      if (bytes > limit->second)
         return {StatusCode::kResourceLimit, program_.machine.pool_name(pool) + " is limited to " +
                                                 std::to_string(limit->second) +
                                                 " bytes; the model's constants in this pool "
                                                 "take " +
                                                 std::to_string(bytes) + " bytes"};
+      limit->second -= bytes;
+    }
     return {};
   }
 
@@ -269,7 +274,7 @@ class LimitKeeper {
   }
 
   Program& program_;
-  const PoolBytes limits_;
+  PoolBytes limits_;  // without the bytes of constants
   IndexedVector<FunctionIndex, Request> requests_;
   std::map<FunctionIndex, PoolBytes> heights_;
   std::vector<SpillReport> reports_;

@@ -49,8 +49,9 @@ class MatMul {
     // The element type of packed operands and of sums: a step of the depth is one element.
     DType step = is_quads_ ? DType::kI32 : DType::kF32;
     a_ = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
-    b_ = is_packed_ ? k_.operand(packed_constant(constant), step, Elements::kNumbers)
-                    : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
+    b_ = is_packed_
+             ? k_.operand(packed_constant(fused_.outer(op_.getB())), step, Elements::kNumbers)
+             : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
     epilogue_.declare(k_);
     DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
     // A matrix with fewer rows than a block needs less scratch. A small scratch can fit in a frame.
@@ -75,7 +76,7 @@ class MatMul {
     panels_ = k_.param(panels);
   }
 
-  ValueId packed_constant(mlir::ElementsAttr b) {
+  ValueId packed_constant(mlir::Value b) {
     int64_t depth = *shape_.depth.as_constant(), columns = *shape_.columns.as_constant();
     return is_quads_ ? packed_quad_panels(context_, b, depth, columns)
                      : packed_panels(context_, b, depth, columns, shape_.transpose_b);

@@ -31,10 +31,11 @@ Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_
 
 }  // namespace
 
-ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
-                      int64_t columns, bool transposed) {
-  return context.constant(key_of("panels", b, {depth, columns, transposed}), [&] {
-    Constant source = graph::constant_of_elements(b, DType::kF32);
+ValueId packed_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns,
+                      bool transposed) {
+  const mlir::ElementsAttr elements = context.constant_of(b);
+  return context.constant(key_of("panels", elements, {depth, columns, transposed}), b, [&] {
+    Constant source = graph::constant_of_elements(elements, DType::kF32);
     const float* from = reinterpret_cast<const float*>(source.data);
     int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
     // The elements are initialised to 0, which pads the last panel.
@@ -52,10 +53,11 @@ ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t de
   });
 }
 
-ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
+ValueId packed_quad_panels(LoweringContext& context, mlir::Value b, int64_t depth,
                            int64_t columns) {
-  return context.constant(key_of("quads", b, {depth, columns}), [&] {
-    Constant source = graph::constant_of_elements(b, DType::kI8);
+  const mlir::ElementsAttr elements = context.constant_of(b);
+  return context.constant(key_of("quads", elements, {depth, columns}), b, [&] {
+    Constant source = graph::constant_of_elements(elements, DType::kI8);
     int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns, steps = (depth + 3) / 4;
     std::vector<uint8_t> packed(panels * steps * kPanelColumns * 4);
     for (int64_t k = 0; k < depth; ++k)
@@ -69,10 +71,11 @@ ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64
   });
 }
 
-ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
+ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel) {
-  return context.constant(key_of("rows", w, {groups, rows, channels, kernel}), [&] {
-    Constant source = graph::constant_of_elements(w, DType::kF32);
+  const mlir::ElementsAttr elements = context.constant_of(w);
+  return context.constant(key_of("rows", elements, {groups, rows, channels, kernel}), w, [&] {
+    Constant source = graph::constant_of_elements(elements, DType::kF32);
     const float* from = reinterpret_cast<const float*>(source.data);
     int64_t tiles = (rows + kTileRows - 1) / kTileRows, depth = kernel * channels;
     std::vector<float> packed(groups * tiles * depth * kTileRows);

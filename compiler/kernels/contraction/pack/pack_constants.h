@@ -1,5 +1,6 @@
 // Packs weights into the layouts of microkernel.h. Constants are packed at compile time, in one
-// layout for every target. pack_rows.cpp packs other weights at run time.
+// layout for every target, and stored in the scope of the weights. pack_rows.cpp packs other
+// weights at run time.
 #pragma once
 
 #include "compiler/kernels/builder/lowering_context.h"
@@ -9,20 +10,19 @@ namespace scopevm::compiler::kernels {
 // Packs b, f32 [depth, columns] or [columns, depth] if transposed, to panels:
 //   [ceildiv(columns, 32)][depth][32]
 // The last panel is padded with zeros.
-ValueId packed_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
-                      int64_t columns, bool transposed);
+ValueId packed_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns,
+                      bool transposed);
 
 // Packs b, i8 [depth, columns], to panels of quads, padded with zeros:
 //   [ceildiv(columns, 32)][ceildiv(depth, 4)][32]
-ValueId packed_quad_panels(LoweringContext& context, mlir::ElementsAttr b, int64_t depth,
-                           int64_t columns);
+ValueId packed_quad_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns);
 
 // Packs w, f32 [groups * rows, channels, kernel], to tiles:
 //   [groups][tiles][kernel * channels][12]
 // `rows` and `channels` are those of one group, `kernel` counts kernel positions, and tiles is
 // ceildiv(rows, 12). Tile t holds rows [t * rows / tiles, (t + 1) * rows / tiles). The depth is
 // ordered by kernel position, then channel, as in an unfolded image.
-ValueId packed_rows(LoweringContext& context, mlir::ElementsAttr w, int64_t groups, int64_t rows,
+ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel);
 
 // Appends a launch, for `op`, that packs weights into the layout of packed_rows at run time.
