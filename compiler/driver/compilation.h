@@ -49,7 +49,11 @@ class Compilation {
   void end();
   bool wants(std::string_view stage) const { return options_.dump && options_.dump_after == stage; }
   void dump(std::string_view stage, const std::string& text) {
-    if (wants(stage)) options_.dump(text);
+    if (!wants(stage)) return;
+    if (holds_dump_)
+      placed_.dumped += text;
+    else
+      options_.dump(text);
   }
   void dump(std::string_view stage, mlir::ModuleOp module);
 
@@ -58,21 +62,35 @@ class Compilation {
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
   Status read_machine();
-  Status run_pass_stages();
+  // Runs the graph stage, then place(). `is_lowered`: also lowers the graphs if pools have limits,
+  // and takes the placement of lower cost within them.
+  Status run_pass_stages(bool is_lowered = true);
+  // Runs the other pass stages.
+  Status place(placement::PoolChoice choice);
+  // Places and lowers the graphs within the limits of pools. Placement compares only single values
+  // with a limit. If it chooses a pool with a limit, and values are spilled or do not fit, the
+  // graphs are placed again without such choices.
+  Status place_within_limits();
+  Status take_cheaper_placement();
+  Status place_and_lower(placement::PoolChoice choice);
+  // Sets the machine, the rules and the choice of pools for the passes.
+  void new_runs(placement::PoolChoice choice);
   Status run_passes(const PassStage& stage, size_t graph);
   // Checks that each rule of --place matches an op or value.
   Status check_rules_match();
+  // Lowers the graphs and chooses the pools of their buffers, unless that is done already.
+  Status lower();
   Status lower_for_targets();
   // Chooses a pool for each buffer without a required scope. Spills values from pools over their
-  // limits, and returns the spills.
-  Result<std::vector<memory::SpillReport>> choose_pools();
+  // limits.
+  Status choose_pools();
   Status plan();
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                  const std::map<std::string, int64_t>& symbols);
   std::optional<int64_t> known_bytes(DimExpr bytes) const;
   Result<double> copy_seconds(const CopyExplanation::Copy& copy) const;
   CopyExplanation::Copy explained(const placement::Copy& copy, bool is_spill) const;
-  Status explain_limits(CopyExplanation& explanation);
+  void explain_limits(CopyExplanation& explanation);
   Status make_images();
 
   const CompileOptions& options_;
@@ -84,13 +102,23 @@ class Compilation {
 
   Machine machine_ = Machine::host();
   std::vector<placement::Rule> rules_;
-  std::vector<std::shared_ptr<PlacementRun>> placements_;  // by index of `graphs_`
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs_;  // one per function, main first
-  std::vector<kernels::GraphFunction> functions_;  // the functions of `graphs_`, in the same order
-  std::optional<codegen::KernelModules> kernels_;
-  Program program_;
+  // The graphs, and the results of their placement.
+  struct Placed {
+    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;  // one per function, main first
+    std::vector<std::shared_ptr<PlacementRun>> runs;        // by index of `graphs`
+    std::optional<codegen::KernelModules> kernels;
+    std::optional<Program> program;  // none if the graphs are not lowered yet
+    std::vector<memory::SpillReport> spills;
+    std::string dumped;  // the results of the stages, for CompileOptions::dump
+
+    Placed clone() const;    // REQUIRES: the graphs are not placed yet
+    double seconds() const;  // of all copies and spills in a call
+  };
+  Placed placed_;
+  bool holds_dump_ = false;                        // dump() appends to `placed_.dumped`
+  std::vector<kernels::GraphFunction> functions_;  // the functions of the graphs, in the same order
   bytecode::PlannedFunctions planned_;
   format::ModuleContents module_;
 };

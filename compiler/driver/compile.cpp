@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <thread>
 
 #include "compiler/memory/plan.h"
@@ -90,7 +91,7 @@ void Compilation::dump(std::string_view stage, mlir::ModuleOp module) {
   module.print(stream, mlir::OpPrintingFlags()
                            .elideLargeElementsAttrs(kLargestPrinted)
                            .elideLargeResourceString(kLargestPrinted));
-  options_.dump(text);
+  dump(stage, text);
 }
 
 Status Compilation::import(const std::vector<Variant>& variants) {
@@ -110,7 +111,7 @@ Status Compilation::import_function(frontend::ModelFile& file, const std::string
   if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
   dump("frontend", *graph);
   functions_.push_back({*graph, name, dims});
-  graphs_.push_back(std::move(graph));
+  placed_.graphs.push_back(std::move(graph));
   return {};
 }
 
@@ -126,8 +127,19 @@ Status Compilation::read_machine() {
   return {};
 }
 
-Status Compilation::run_pass_stages() {
-  for (size_t i = 0; i < graphs_.size(); ++i) {
+Status Compilation::run_pass_stages(bool is_lowered) {
+  const PassStage& graph = pass_stages().front();
+  begin(graph.name);
+  new_runs(placement::PoolChoice::kAny);
+  for (size_t i = 0; i < placed_.graphs.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(graph, i));
+  return is_lowered && std::ranges::any_of(machine_.pools, &Pool::is_limited)
+             ? place_within_limits()
+             : place(placement::PoolChoice::kAny);
+}
+
+void Compilation::new_runs(placement::PoolChoice choice) {
+  placed_.runs.clear();
+  for (size_t i = 0; i < placed_.graphs.size(); ++i) {
     auto run = std::make_shared<PlacementRun>();
     run->machine = machine_;
     // The crash reproducer prints the file name and the rules as pass options. PlacementRun::load()
@@ -136,19 +148,69 @@ Status Compilation::run_pass_stages() {
     run->rules = rules_;
     run->rule_strings = options_.places;
     run->is_loaded = true;
-    placements_.push_back(std::move(run));
+    run->choice = choice;
+    placed_.runs.push_back(std::move(run));
   }
-  for (const PassStage& stage : pass_stages()) {
+}
+
+Status Compilation::place(placement::PoolChoice choice) {
+  new_runs(choice);
+  for (const PassStage& stage : pass_stages() | std::views::drop(1)) {
     begin(stage.name);
-    for (size_t i = 0; i < graphs_.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
+    for (size_t i = 0; i < placed_.graphs.size(); ++i)
+      SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
   }
   return check_rules_match();
+}
+
+Status Compilation::place_and_lower(placement::PoolChoice choice) {
+  SCOPEVM_RETURN_IF_ERROR(place(choice));
+  return lower();
+}
+
+Status Compilation::place_within_limits() {
+  holds_dump_ = true;
+  const Status status = take_cheaper_placement();
+  holds_dump_ = false;
+  if (!placed_.dumped.empty()) options_.dump(placed_.dumped);
+  return status;
+}
+
+Status Compilation::take_cheaper_placement() {
+  Placed other = placed_.clone();
+  const std::vector<std::string> warnings = output_.warnings;
+  const Status first = place_and_lower(placement::PoolChoice::kAny);
+  const bool has_choice = std::ranges::any_of(
+      placed_.runs, [](const auto& run) { return run->report.has_limited_choice; });
+  const bool is_within = first.ok() && placed_.spills.empty();
+  if (!has_choice || is_within || (!first.ok() && first.code() != StatusCode::kResourceLimit))
+    return first;
+  std::swap(placed_, other);
+  output_.warnings = warnings;
+  const Status second = place_and_lower(placement::PoolChoice::kUnlimited);
+  if (!first.ok() || (second.ok() && placed_.seconds() < other.seconds())) return second;
+  std::swap(placed_, other);
+  return {};
+}
+
+Compilation::Placed Compilation::Placed::clone() const {
+  Placed copy;
+  for (const auto& graph : graphs)
+    copy.graphs.emplace_back(mlir::cast<mlir::ModuleOp>(graph.get()->clone()));
+  return copy;
+}
+
+double Compilation::Placed::seconds() const {
+  double sum = 0;
+  for (const auto& run : runs) sum += run->report.seconds;
+  for (const memory::SpillReport& spill : spills) sum += spill.seconds;
+  return sum;
 }
 
 Status Compilation::check_rules_match() {
   for (size_t i = 0; i < rules_.size(); ++i) {
     // Simplification may remove the matched op from some variants, so a match in one is enough.
-    if (std::ranges::any_of(placements_, [&](const auto& run) { return run->report.matched[i]; }))
+    if (std::ranges::any_of(placed_.runs, [&](const auto& run) { return run->report.matched[i]; }))
       continue;
     const std::string message = "--place " + rules_[i].text + ": rule matches no op or value";
     if (!options_.allow_unmatched)
@@ -169,14 +231,14 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
         known->seconds += seconds;
         dump(pass, mlir::cast<mlir::ModuleOp>(result));
       }));
-  stage.add_passes(passes, placements_[graph]);
+  stage.add_passes(passes, placed_.runs[graph]);
   std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(context_.get(), [&](mlir::Diagnostic& diagnostic) {
     diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();
   });
-  if (failed(passes.run(*graphs_[graph]))) {
-    const Status& placement = placements_[graph]->status;
+  if (failed(passes.run(*placed_.graphs[graph]))) {
+    const Status& placement = placed_.runs[graph]->status;
     const std::string reproducer = options_.reproducer_path.empty()
                                        ? ""
                                        : "; graph and passes are in " + options_.reproducer_path;
@@ -186,28 +248,38 @@ Status Compilation::run_passes(const PassStage& stage, size_t graph) {
       return Status(StatusCode::kInternal, "graph passes failed: " + diagnostics + reproducer);
     return Status(placement.code(), std::string(placement.message()) + reproducer);
   }
-  dump(stage.name, *graphs_[graph]);
+  dump(stage.name, *placed_.graphs[graph]);
   return {};
+}
+
+Status Compilation::lower() {
+  if (placed_.program) return {};
+  begin("kernels");
+  SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  begin("memory");
+  return choose_pools();
 }
 
 // Lowers the graphs once per target (a round). The Program must be identical for all targets.
 Status Compilation::lower_for_targets() {
-  SCOPEVM_ASSIGN_OR_RETURN(kernels_, codegen::KernelModules::create(*context_, backends_, machine_,
-                                                                    options_.target_cpus));
+  for (size_t i = 0; i < functions_.size(); ++i) functions_[i].graph = *placed_.graphs[i];
+  SCOPEVM_ASSIGN_OR_RETURN(
+      placed_.kernels,
+      codegen::KernelModules::create(*context_, backends_, machine_, options_.target_cpus));
   std::string text;
-  for (size_t round = 0; round < kernels_->rounds(); ++round) {
-    SCOPEVM_ASSIGN_OR_RETURN(
-        Program program,
-        kernels::lower_program(functions_, machine_, kernels_->begin_round(round, machine_)));
+  for (size_t round = 0; round < placed_.kernels->rounds(); ++round) {
+    SCOPEVM_ASSIGN_OR_RETURN(Program program,
+                             kernels::lower_program(functions_, machine_,
+                                                    placed_.kernels->begin_round(round, machine_)));
     std::string program_text = str(program);
     // All targets share one bytecode, so a kernel for one target must not change buffers or
     // launches.
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal,
-                    "internal error: target " + kernels_->round_name(round) +
+                    "internal error: target " + placed_.kernels->round_name(round) +
                         " produced a different program than the first target");
     text = std::move(program_text);
-    program_ = std::move(program);
+    placed_.program = std::move(program);
   }
   dump("kernels", text);
   return {};
@@ -226,19 +298,19 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
   }
 }
 
-Result<std::vector<memory::SpillReport>> Compilation::choose_pools() {
-  memory::use_pinned(program_);
-  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program_));
-  return memory::enforce_limits(program_);
+Status Compilation::choose_pools() {
+  memory::use_pinned(*placed_.program);
+  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(*placed_.program));
+  SCOPEVM_ASSIGN_OR_RETURN(placed_.spills, memory::enforce_limits(*placed_.program));
+  return {};
 }
 
 Status Compilation::plan() {
   begin("memory");
-  SCOPEVM_RETURN_IF_ERROR(choose_pools().status());
   // Renumbers devices and pools, so machine_ must be updated before offsets are planned.
-  memory::remove_unused_devices(program_);
-  machine_ = program_.machine;
-  for (const Function& function : program_.functions) {
+  memory::remove_unused_devices(*placed_.program);
+  machine_ = placed_.program->machine;
+  for (const Function& function : placed_.program->functions) {
     begin("shapes");
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
     dump("shapes", shapes.str());
@@ -263,8 +335,8 @@ Status Compilation::make_images() {
                         // hardware_concurrency() is 0 if the number is unknown.
                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   request.add_functions = [&](llvm::Module& module) {
-    for (FunctionIndex f : program_.functions.indices()) {
-      const Function& function = program_.functions[f];
+    for (FunctionIndex f : placed_.program->functions.indices()) {
+      const Function& function = placed_.program->functions[f];
       for (SegmentIndex segment : function.segments.indices())
         emit_shape_function(planned_[f].shapes, segment, bytecode::shape_symbol(function, segment),
                             module);
@@ -275,7 +347,7 @@ Status Compilation::make_images() {
       options_.progress("codegen", done, total);
     };
   if (wants("codegen")) request.dump = options_.dump;
-  SCOPEVM_ASSIGN_OR_RETURN(module_.images, kernels_->make_images(program_, request));
+  SCOPEVM_ASSIGN_OR_RETURN(module_.images, placed_.kernels->make_images(*placed_.program, request));
   return {};
 }
 
@@ -286,12 +358,11 @@ Result<CompileOutput> Compilation::run() {
   begin("frontend");
   SCOPEVM_RETURN_IF_ERROR(import(variants));
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
-  begin("kernels");
-  SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
+  SCOPEVM_RETURN_IF_ERROR(lower());
   SCOPEVM_RETURN_IF_ERROR(plan());
   begin("bytecode");
-  SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(program_, planned_));
-  SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(program_, variants));
+  SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(*placed_.program, planned_));
+  SCOPEVM_ASSIGN_OR_RETURN(module_.variants, variant_table(*placed_.program, variants));
   begin("codegen");
   SCOPEVM_RETURN_IF_ERROR(make_images());
   begin("bytecode");

@@ -207,12 +207,12 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
-  for (auto function : graphs_.front()->getOps<mlir::func::FuncOp>())
+  for (auto function : placed_.graphs.front()->getOps<mlir::func::FuncOp>())
     // Before the passes, which remove or replace nodes of the model.
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
-  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages(/*is_lowered=*/false));
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
-  for (const Function& function : program_.functions) {
+  for (const Function& function : placed_.program->functions) {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram program, ShapeProgram::create(function));
     for (Explained& explained : explanation.functions)
       if (explained.name == function.name) {
@@ -315,13 +315,9 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
 
 // Explains the limits of pools and the spills. These are known only after the kernels are
 // generated, because the scratch memory of kernels counts.
-Status Compilation::explain_limits(CopyExplanation& explanation) {
-  // Without limits nothing is spilled, and no kernels are needed.
-  if (std::ranges::none_of(machine_.pools, &Pool::is_limited)) return {};
-  SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<memory::SpillReport> spills, choose_pools());
-  const placement::CallTree calls(*graphs_.front(), machine_.devices.size() > 1);
-  for (const memory::SpillReport& spill : spills) {
+void Compilation::explain_limits(CopyExplanation& explanation) {
+  const placement::CallTree calls(*placed_.graphs.front(), machine_.devices.size() > 1);
+  for (const memory::SpillReport& spill : placed_.spills) {
     CopyExplanation::Limit limit{
         machine_.pool_name(spill.pool), spill.limit, spill.needed, {}, spill.seconds,
         spill.lower_bound_seconds};
@@ -342,7 +338,6 @@ Status Compilation::explain_limits(CopyExplanation& explanation) {
         explanation.copies.push_back(explained(made, true));
       }
   }
-  return {};
 }
 
 Result<CopyExplanation> Compilation::explain_copies() {
@@ -351,14 +346,14 @@ Result<CopyExplanation> Compilation::explain_copies() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
-  const placement::Report& report = placements_.front()->report;
+  const placement::Report& report = placed_.runs.front()->report;
   for (const placement::Copy& copy : report.copies)
     explanation.copies.push_back(explained(copy, false));
-  SCOPEVM_RETURN_IF_ERROR(explain_limits(explanation));
+  explain_limits(explanation);
   for (CopyExplanation::Copy& copy : explanation.copies) {
     SCOPEVM_ASSIGN_OR_RETURN(copy.seconds, copy_seconds(copy));
   }
-  if (auto main = graphs_.front()->lookupSymbol<mlir::func::FuncOp>("main"))
+  if (auto main = placed_.graphs.front()->lookupSymbol<mlir::func::FuncOp>("main"))
     NodeReader(explanation.nodes).read(main);
   explanation.is_proved = report.is_proved;
   explanation.notes = report.notes;

@@ -65,15 +65,17 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
   void runOnOperation() override {
     if (kernel_scopes_only && !placement::has_kernel_scopes(getOperation()))
       return markAllAnalysesPreserved();
-    Result<placement::Report> placed =
-        placement::place(getOperation(), run_->machine,
-                         kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules);
+    Result<placement::Report> placed = placement::place(
+        getOperation(), run_->machine,
+        kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules, run_->choice);
     if (placed.ok()) {
       // The report of the second placement lacks the matched rules, so only its copies are used.
-      if (kernel_scopes_only)
+      if (kernel_scopes_only) {
         run_->report.copies = std::move(placed->copies);
-      else
+        run_->report.seconds = placed->seconds;
+      } else {
         run_->report = *std::move(placed);
+      }
       return;
     }
     run_->status = placed.status();

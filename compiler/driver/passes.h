@@ -20,6 +20,7 @@ struct PlacementRun {
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
   bool is_loaded = false;
+  placement::PoolChoice choice = placement::PoolChoice::kAny;
   placement::Report report;  // of sv-place; its copies are those of the latest run
   Status status;             // the error of a failed placement pass; ok if none failed
 

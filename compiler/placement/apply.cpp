@@ -2,6 +2,7 @@
 // that reads it; see place.h.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "compiler/graph/diagnostics/op_name.h"
@@ -25,6 +26,7 @@ class Applier {
   }
 
   Report run() {
+    count_constants();
     for (FlowIndex f : graph_.values.indices())
       flow(f).is_free ? place_constant(f) : place_value(f);
     mark_devices();  // before ops are erased: it visits the ops of all tasks
@@ -67,6 +69,8 @@ class Applier {
       value = place_required_constant(f, route.home);
     else
       set_place(value, text_of(route.home));
+    note_choice(f, route.home);
+    for (PoolIndex pool : route.copies) note_choice(f, pool);
     std::map<PoolIndex, std::vector<Use>> by_copy;
     for (const Use& use : graph_.uses[f])
       if (PoolIndex pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)
@@ -90,6 +94,20 @@ class Applier {
       if (pool == host)
         for (const auto& [next, readers] : from_host) insert_copy(f, copy, next, readers);
     }
+  }
+
+  // Reports that the flow's value or a copy is stored in `pool`, if this is a choice of the solver.
+  void note_choice(FlowIndex f, PoolIndex pool) {
+    if (!machine_.pools[pool].is_limited()) return;
+    const auto is_required = [&](TaskIndex task, const PoolRequirement& required) {
+      // The global pool of a device is always permitted.
+      return pool == machine_.global_pool(device(task)) ||
+             (!required.is_any() && required.on(machine_, device(task)) == pool);
+    };
+    if (is_required(flow(f).maker, flow(f).pool)) return;
+    for (const Reader& reader : flow(f).readers)
+      if (is_required(reader.task, reader.pool)) return;
+    report_.has_limited_choice = true;
   }
 
   PoolIndex pool_for(const Reader& reader, const Route& route) const {
@@ -256,8 +274,7 @@ class Applier {
       const DeviceIndex at = device(reader.task);
       const PoolIndex own = machine_.global_pool(at);
       const PoolIndex pool = reader.pool.is_any() ? own : *reader.pool.on(machine_, at);
-      const bool is_instance =
-          pool == own || (!reads_copy(reader) && (instances.contains(pool) || reserve(pool, f)));
+      const bool is_instance = pool == own || (!reads_copy(reader) && stores_constants(pool));
       use.operand->set(instance_of(f, is_instance ? pool : own, instances));
       if (!is_instance) copies[pool].push_back(use);
     }
@@ -295,19 +312,30 @@ class Applier {
   mlir::Value place_required_constant(FlowIndex f, PoolIndex home) {
     mlir::Value constant = graph_.values[f];
     const PoolIndex own = machine_.global_pool(device(flow(f).maker));
-    const bool is_stored = home == own || graph_.uses[f].empty() || reserve(home, f);
+    const bool is_stored = home == own || graph_.uses[f].empty() || stores_constants(home);
     set_place(constant, text_of(is_stored ? home : own));
     return is_stored ? constant : insert_copy(f, constant, home, graph_.uses[f]);
   }
 
-  // Adds the constant to those that a session stores in `pool`. Returns false if they would exceed
-  // the limit, or if the pool cannot store constants.
-  bool reserve(PoolIndex pool, FlowIndex f) {
-    if (machine_.pools[pool].kind == PoolKind::kStack) return false;
-    const int64_t bytes = constant_bytes_[pool] + static_cast<int64_t>(flow(f).bytes);
-    if (bytes > machine_.pools[pool].limit.value_or(bytes)) return false;
-    constant_bytes_[pool] = bytes;
-    return true;
+  // Adds up the constants that ops or annotations require in each pool.
+  void count_constants() {
+    for (FlowIndex f : graph_.values.indices()) {
+      if (!graph_.values[f].getDefiningOp<graph::ConstantOp>()) continue;
+      std::set<PoolIndex> pools;
+      if (!flow(f).is_free) pools.insert(*flow(f).pool.on(machine_, device(flow(f).maker)));
+      for (const Reader& reader : flow(f).readers)
+        if (flow(f).is_free && !reader.pool.is_any() && !reads_copy(reader))
+          pools.insert(*reader.pool.on(machine_, device(reader.task)));
+      for (PoolIndex pool : pools) constant_bytes_[pool] += static_cast<int64_t>(flow(f).bytes);
+    }
+  }
+
+  // Whether a session stores the constants that are required in `pool`. If they exceed the limit
+  // together, each call copies them, so that they share memory.
+  bool stores_constants(PoolIndex pool) const {
+    const int64_t bytes = constant_bytes_.at(pool);
+    return machine_.pools[pool].kind != PoolKind::kStack &&
+           bytes <= machine_.pools[pool].limit.value_or(bytes);
   }
 
   // --- Annotations, signatures and device attributes. ---
@@ -480,7 +508,7 @@ class Applier {
   IndexedVector<TaskIndex, std::vector<TaskIndex>> neighbours_;  // filled by find_neighbours()
   Report report_;
   std::vector<mlir::Value> copies_;
-  std::map<PoolIndex, int64_t> constant_bytes_;  // of constants in required scopes
+  std::map<PoolIndex, int64_t> constant_bytes_;  // of constants that are required in the pool
 };
 
 }  // namespace

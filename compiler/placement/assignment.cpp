@@ -21,11 +21,13 @@ int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Fl
   return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
 }
 
-// Whether the solver may choose the pool for a value that is not required in it: the value alone
-// must be within the pool's limit. Stacks are filled later, when memory is planned.
-bool may_hold(const Pool& pool, const Flow& flow) {
-  return pool.kind != PoolKind::kConstant && pool.kind != PoolKind::kStack &&
-         (!pool.limit || flow.bytes <= static_cast<double>(*pool.limit));
+// Whether the solver may choose the pool for a value that is not required in it. At all dims, the
+// value alone must be within the pool's limit. Stacks are filled later, when memory is planned.
+bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
+  const Pool& pool = problem.machine->pools[index];
+  if (pool.kind == PoolKind::kConstant || pool.kind == PoolKind::kStack) return false;
+  return !pool.limit ||
+         (problem.may_choose_limited && flow.most_bytes <= static_cast<double>(*pool.limit));
 }
 
 template <typename T>
@@ -60,9 +62,13 @@ Constraints constraints_of(const Machine& machine, const Flow& flow, const Devic
 // pools that the remaining devices reach. Exact, by branch and bound over these devices.
 class RouteFinder {
  public:
-  RouteFinder(const Machine& machine, const Flow& flow, const Constraints& constraints,
+  RouteFinder(const Problem& problem, const Flow& flow, const Constraints& constraints,
               PoolIndex home)
-      : machine_(machine), flow_(flow), constraints_(constraints), route_{.home = home} {}
+      : problem_(problem),
+        machine_(*problem.machine),
+        flow_(flow),
+        constraints_(constraints),
+        route_{.home = home} {}
 
   Route run() {
     for (PoolIndex pool : constraints_.pools)
@@ -102,7 +108,7 @@ class RouteFinder {
     for (PoolIndex pool : machine_.pools.indices()) {
       // The global pool of the device is permitted even if may_hold() is false.
       if (!is_reached(pool) ||
-          (pool != machine_.global_pool(device) && !may_hold(machine_.pools[pool], flow_)))
+          (pool != machine_.global_pool(device) && !may_hold(problem_, pool, flow_)))
         continue;
       const size_t copies = route_.copies.size();
       const int64_t cost = route_.cost;
@@ -114,6 +120,7 @@ class RouteFinder {
     }
   }
 
+  const Problem& problem_;
   const Machine& machine_;
   const Flow& flow_;
   const Constraints& constraints_;
@@ -125,7 +132,8 @@ class RouteFinder {
 // global pool of the maker's device comes first, so that it wins ties. The result does not depend
 // on the readers' devices: the cost of the assigned tasks is therefore a lower bound of a flow's
 // cost.
-std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, DeviceIndex maker) {
+std::vector<PoolIndex> homes_of(const Problem& problem, const Flow& flow, DeviceIndex maker) {
+  const Machine& machine = *problem.machine;
   if (!flow.pool.is_any()) {
     const std::optional<PoolIndex> pool = flow.pool.on(machine, maker);
     return pool ? std::vector{*pool} : std::vector<PoolIndex>();
@@ -139,18 +147,18 @@ std::vector<PoolIndex> homes_of(const Machine& machine, const Flow& flow, Device
     if (pool && machine.reaches(maker, *pool)) homes.push_back(*pool);
   }
   for (PoolIndex pool : machine.pools.indices())
-    if (machine.pools[pool].reached.size() > 1 && may_hold(machine.pools[pool], flow) &&
+    if (machine.pools[pool].reached.size() > 1 && may_hold(problem, pool, flow) &&
         machine.reaches(maker, pool))
       homes.push_back(pool);
   return homes;
 }
 
 // None if the maker's device lacks the flow's scope.
-std::optional<Route> cheapest_route(const Machine& machine, const Flow& flow, DeviceIndex maker,
+std::optional<Route> cheapest_route(const Problem& problem, const Flow& flow, DeviceIndex maker,
                                     const Constraints& constraints) {
   std::optional<Route> best;
-  for (PoolIndex home : homes_of(machine, flow, maker)) {
-    Route route = RouteFinder(machine, flow, constraints, home).run();
+  for (PoolIndex home : homes_of(problem, flow, maker)) {
+    Route route = RouteFinder(problem, flow, constraints, home).run();
     // Strict: the earlier home wins ties.
     if (!best || route.cost < best->cost) best = std::move(route);
   }
@@ -310,7 +318,7 @@ class Solver {
   // The cost of one copy between two devices, for the cheapest pools.
   Cost pair_cost(const Flow& flow, DeviceIndex from, DeviceIndex to) const {
     if (from == to) return {};
-    const std::optional<Route> best = cheapest_route(machine_, flow, from, {{}, {to}});
+    const std::optional<Route> best = cheapest_route(problem_, flow, from, {{}, {to}});
     return {best ? best->cost : 0, 0};
   }
 
@@ -377,7 +385,7 @@ Route route_of(const Problem& problem, const Flow& flow, const Devices& devices)
   const std::optional<DeviceIndex> maker = devices[flow.maker];
   if (!maker) return {};
   const Machine& machine = *problem.machine;
-  return *cheapest_route(machine, flow, *maker, constraints_of(machine, flow, devices));
+  return *cheapest_route(problem, flow, *maker, constraints_of(machine, flow, devices));
 }
 
 Cost cost_of(const Problem& problem, const Devices& devices) {

@@ -32,9 +32,10 @@ struct Reader {
 struct Flow {
   TaskIndex maker;
   PoolRequirement pool;
-  bool is_free = false;  // a constant: loaded on every device that reads it, without copies
-  double bytes = 0;
-  double times = 1;  // executions of the maker per call of the model
+  bool is_free = false;   // a constant: loaded on every device that reads it, without copies
+  double bytes = 0;       // at representative dims
+  double most_bytes = 0;  // at all dims
+  double times = 1;       // executions of the maker per call of the model
   std::vector<Reader> readers;
 };
 
@@ -42,6 +43,8 @@ struct Problem {
   const Machine* machine = nullptr;
   IndexedVector<TaskIndex, Task> tasks;
   IndexedVector<FlowIndex, Flow> flows;
+  // Whether a pool with a limit may be chosen for a value that is not required in it.
+  bool may_choose_limited = true;
 };
 
 // The device of each task; none for a task that is not assigned yet.

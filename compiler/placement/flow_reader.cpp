@@ -111,6 +111,11 @@ double FlowReader::bytes_of(TensorType type) const {
          static_cast<double>(byte_size(type.getDtype()));
 }
 
+double FlowReader::most_bytes_of(TensorType type) {
+  return static_cast<double>(
+      interval_of(type.getElementCount() * DimExpr(byte_size(type.getDtype()))).max);
+}
+
 void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
                       mlir::Location location, std::optional<Constraint> scope) {
   TensorType type = tensor_of(value);
@@ -122,6 +127,7 @@ void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
        .pool = std::move(pool),
        .is_free = mlir::isa_and_nonnull<graph::ConstantOp>(value.getDefiningOp()),
        .bytes = bytes_of(type),
+       .most_bytes = most_bytes_of(type),
        .times = times_});
   graph_.values.push_back(value);
   graph_.uses.emplace_back();

@@ -46,6 +46,8 @@ class FlowReader {
 
   // Bytes of a tensor at representative dims.
   double bytes_of(graph::TensorType type) const;
+  // The most bytes of a tensor at any dims.
+  static double most_bytes_of(graph::TensorType type);
 
   // Adds a flow: `task` makes `value`, in `pool` because of `scope`. The value's type may require a
   // place.

@@ -21,12 +21,15 @@ std::string no_device(std::string_view name, const Machine& machine) {
 
 }  // namespace
 
-Result<Report> place(mlir::ModuleOp module, const Machine& machine,
-                     const std::vector<Rule>& rules) {
+Result<Report> place(mlir::ModuleOp module, const Machine& machine, const std::vector<Rule>& rules,
+                     PoolChoice choice) {
   // On one device, all calls of a function have the same placement, so clones are not needed.
   if (machine.devices.size() > 1) clone_per_call(module);
   SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
-  Report report = apply(module, graph, assign(graph.problem));
+  graph.problem.may_choose_limited = choice == PoolChoice::kAny;
+  const Assignment assignment = assign(graph.problem);
+  Report report = apply(module, graph, assignment);
+  report.seconds = static_cast<double>(assignment.cost.copies) * 1e-12;
   report.copies = copies_of(module, machine);  // while each call has its own clone
   if (machine.devices.size() > 1) merge_equal_functions(module);
   SCOPEVM_RETURN_IF_ERROR(verify_places(module, machine));

@@ -71,6 +71,16 @@ struct Report {
   bool is_proved = true;           // the placement is proved optimal
   std::vector<std::string> notes;  // ops that a rule matches but cannot move, and why
   std::vector<bool> matched;       // by rule: whether it matched anything
+  double seconds = 0;              // of all copies in a call, at representative dims
+  // A value is stored in a pool with a limit that no constraint requires. If the values in the pool
+  // exceed the limit together, PoolChoice::kUnlimited avoids this.
+  bool has_limited_choice = false;
+};
+
+// The pools that place() may choose for values that are not required in them.
+enum class PoolChoice {
+  kAny,
+  kUnlimited,  // pools without a limit
 };
 
 // Writes a place into every tensor type of `module`, and inserts the copies that the places
@@ -78,7 +88,7 @@ struct Report {
 // host's memory. Idempotent. Errors: kInvalidModel, with the locations of both constraints if two
 // conflict, or of the constraint that the machine cannot satisfy.
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
-                     const std::vector<Rule>& rules = {});
+                     const std::vector<Rule>& rules = {}, PoolChoice choice = PoolChoice::kAny);
 
 // Attributes with the scopes that a kernel requires for its operands and results. A scope denotes a
 // pool only for a known device. place() therefore honours these attributes only on ops whose types
