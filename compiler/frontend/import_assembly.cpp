@@ -32,6 +32,23 @@ bool is_plain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+Status unknown_op(mlir::Operation* op) {
+  return Status(StatusCode::kInvalidModel,
+                "unknown op '" + op->getName().getStringRef().str() + "': not in the sv dialect");
+}
+
+// Checks that the body, including all regions, contains only ops of the graph dialect.
+Status check_ops(mlir::func::FuncOp function) {
+  mlir::Operation* unknown = nullptr;
+  function.getBody().walk([&](mlir::Operation* op) {
+    if (mlir::isa<graph::GraphDialect>(op->getDialect()) || mlir::isa<mlir::func::ReturnOp>(op))
+      return mlir::WalkResult::advance();
+    unknown = op;
+    return mlir::WalkResult::interrupt();
+  });
+  return unknown ? unknown_op(unknown) : Status();
+}
+
 Status check_function(mlir::func::FuncOp function) {
   const std::string name = "@" + function.getName().str();
   auto invalid = [&](const std::string& message) {
@@ -51,19 +68,18 @@ Status check_function(mlir::func::FuncOp function) {
       return invalid(name + " takes or returns " + graph::text_of(type) +
                      ", expected !sv.tensor, !sv.list or !sv.closure");
   if (function.getNumResults() == 0) return invalid(name + " has no results, expected at least 1");
-  for (mlir::Operation& op : function.getBody().front())
-    if (!mlir::isa<graph::GraphDialect>(op.getDialect()) && !mlir::isa<mlir::func::ReturnOp>(op))
-      return invalid("unknown op '" + op.getName().getStringRef().str() +
-                     "': not in the sv dialect");
-  return {};
+  return check_ops(function);
 }
 
 Status check_functions(mlir::ModuleOp module) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal())
     return Status(StatusCode::kInvalidModel, "missing function @main");
-  for (auto function : module.getOps<mlir::func::FuncOp>())
+  for (mlir::Operation& op : *module.getBody()) {
+    auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
+    if (!function) return unknown_op(&op);
     SCOPEVM_RETURN_IF_ERROR(check_function(function));
+  }
   return {};
 }
 
@@ -90,8 +106,11 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
                                    mlir::MLIRContext& context) {
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
-    messages +=
-        (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + diagnostic.str();
+    const std::string message = diagnostic.str();
+    // MLIR adds this to each error of a type rule.
+    if (!messages.empty() && llvm::StringRef(message).ends_with("failed to infer returned types"))
+      return mlir::success();
+    messages += (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + message;
     return mlir::success();
   });
   auto parse_error = [&] {

@@ -114,8 +114,11 @@ DimExpr Node::dim(Value value, int64_t axis) {
 
 int64_t Node::axis(int64_t axis, int64_t rank) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  fail("axis " + llvm::Twine(axis) + " is out of range [-" + llvm::Twine(rank) + ", " +
-       llvm::Twine(rank) + ") for rank " + llvm::Twine(rank));
+  if (rank == 0)
+    fail("axis " + llvm::Twine(axis) + " is out of range: a scalar has no axes");
+  else
+    fail("axis " + llvm::Twine(axis) + " is out of range [-" + llvm::Twine(rank) + ", " +
+         llvm::Twine(rank) + ") for rank " + llvm::Twine(rank));
   return 0;
 }
 
@@ -317,13 +320,7 @@ mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attribut
       succeeded(inference->inferReturnTypes(builder.getContext(), importer_.location(), operands,
                                             dictionary, properties.get(), {}, state.types));
   if (!is_typed) return fail(importer_.take_diagnostics());
-  mlir::Operation* op = builder.create(state);
-  // Reported for this node, because a negative dim invalidates the types of all users.
-  for (mlir::Value result : op->getResults())
-    for (DimExpr dim : shape(result))
-      if (intervals().of(dim).max < 0)
-        return fail("a result dim is " + dim.str() + ", expected at least 0");
-  return op;
+  return builder.create(state);
 }
 
 Value Node::scalar(double value, DType dtype) {

@@ -118,7 +118,13 @@ mlir::Type TensorType::parse(mlir::AsmParser& parser) {
     parser.emitError(location) << "'" << dtype_name << "' is not an element type";
     return {};
   }
+  location = parser.getCurrentLocation();
   if (parse_dims(parser, dims)) return {};
+  for (DimExpr dim : dims)
+    if (interval_of(dim).max < 0) {
+      parser.emitError(location) << "expected dims of at least 0, given " << dim.str();
+      return {};
+    }
   if (succeeded(parser.parseOptionalComma()) && parser.parseSymbolName(place)) return {};
   if (parser.parseGreater()) return {};
   return get(parser.getContext(), *dtype, dims, place);

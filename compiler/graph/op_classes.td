@@ -32,13 +32,14 @@ class Graph_EnumAttr<Graph_Enum enum>
                          enum.symbolToStringFnName # "($0))";
 }
 
-// Masks of the operands that may be string tensors. Operand i has bit i, and all operands from 7 on
-// have bit 7. Other operands must be numeric, because the op would compute on string ids.
-defvar kNoStrings = 0;
-defvar kFirstString = 1;
-defvar kSecondString = 2;
-defvar kThirdString = 4;
-defvar kAllStrings = 255;
+// Sets of element types that an operand accepts; see type_rule.h.
+defvar kAny = "ElementTypes::kAny";
+defvar kNumeric = "ElementTypes::kNumeric";
+defvar kNumber = "ElementTypes::kNumber";
+defvar kFloat = "ElementTypes::kFloat";
+defvar kInteger = "ElementTypes::kInteger";
+defvar kBool = "ElementTypes::kBool";
+defvar kString = "ElementTypes::kString";
 
 class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic,
@@ -48,7 +49,8 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let results = (outs Graph_Tensor:$result);
 
-  int strings = kNoStrings;
+  // The element types of each operand. The last entry also applies to all further operands.
+  list<string> elements = [kNumeric];
   // The type rule, as an expression over `rule` (a TypeRule) and `op` (an Adaptor). If empty, the
   // op's family defines `infer`.
   string rule = "";
@@ -71,7 +73,8 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
         ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
         ::llvm::SmallVectorImpl<::mlir::Type> &types) {
       TypeRule rule{context, location, "}] # mnemonic # [{", types};
-      if (failed(rule.check_strings(operands, }] # !cast<string>(strings) # [{))) return ::mlir::failure();
+      if (failed(rule.check_elements(operands, {}] # !interleave(elements, ", ") # [{})))
+        return ::mlir::failure();
       return infer(rule, Adaptor(operands, attributes, properties, regions));
     }
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {

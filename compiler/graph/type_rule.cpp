@@ -6,6 +6,7 @@
 #include "compiler/shapes/dim_text.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::graph {
 
@@ -13,17 +14,80 @@ TensorType tensor_type(mlir::Value value) { return mlir::cast<TensorType>(value.
 
 bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }
 
-llvm::LogicalResult TypeRule::check_strings(mlir::ValueRange operands, unsigned admitted) const {
-  constexpr size_t kLastBit = 7;
-  for (size_t i = 0; i < operands.size(); ++i)
-    if (tensor_type(operands[i]).getDtype() == DType::kStr &&
-        !(admitted >> std::min(i, kLastBit) & 1))
-      return fail("operand " + llvm::Twine(i) + " is " + text_of(operands[i].getType()) +
-                  "; this op does not accept strings there");
+namespace {
+
+bool contains(ElementTypes types, DType dtype) {
+  const bool is_string = dtype == DType::kStr, is_bool = dtype == DType::kBool;
+  switch (types) {
+    case ElementTypes::kAny:
+      return true;
+    case ElementTypes::kNumeric:
+      return !is_string;
+    case ElementTypes::kNumber:
+      return !is_string && !is_bool;
+    case ElementTypes::kFloat:
+      return is_float(dtype);
+    case ElementTypes::kInteger:
+      return !is_string && !is_bool && !is_float(dtype);
+    case ElementTypes::kBool:
+      return is_bool;
+    case ElementTypes::kString:
+      return is_string;
+  }
+  return false;
+}
+
+llvm::StringRef description_of(ElementTypes types) {
+  switch (types) {
+    case ElementTypes::kAny:
+      return "an element type";
+    case ElementTypes::kNumeric:
+      return "a numeric element type";
+    case ElementTypes::kNumber:
+      return "an integer or floating-point element type";
+    case ElementTypes::kFloat:
+      return "a floating-point element type";
+    case ElementTypes::kInteger:
+      return "an integer element type";
+    case ElementTypes::kBool:
+      return "element type bool";
+    case ElementTypes::kString:
+      return "element type str";
+  }
+  return "";
+}
+
+}  // namespace
+
+llvm::LogicalResult TypeRule::check_elements(mlir::ValueRange operands,
+                                             llvm::ArrayRef<ElementTypes> accepted) const {
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    const ElementTypes types = accepted[std::min(i, accepted.size() - 1)];
+    if (!contains(types, tensor_type(operand).getDtype()))
+      return fail("operand " + llvm::Twine(i) + " is " + text_of(operand.getType()) +
+                  ", expected " + description_of(types));
+  }
   return mlir::success();
 }
 
+bool is_among(DimExpr dim, mlir::ArrayAttr symbols) {
+  return dim.kind() == DimExpr::Kind::kSymbol &&
+         llvm::is_contained(symbols.getAsValueRange<mlir::StringAttr>(),
+                            llvm::StringRef(dim.symbol_name()));
+}
+
+llvm::LogicalResult TypeRule::check_count(size_t count, llvm::StringRef noun, size_t expected,
+                                          const llvm::Twine& reason) const {
+  if (count == expected) return mlir::success();
+  return fail(runtime::count_text(count, noun) + " given, expected " + llvm::Twine(expected) +
+              reason);
+}
+
 llvm::LogicalResult TypeRule::add_result(DType dtype, llvm::ArrayRef<DimExpr> shape) {
+  for (auto [axis, dim] : llvm::enumerate(shape))
+    if (interval_of(dim).max < 0)
+      return fail("dim " + llvm::Twine(axis) + " of the result is " + short_text(dim) +
+                  ", expected at least 0");
   types.push_back(TensorType::get(context, dtype, shape));
   return mlir::success();
 }
@@ -163,6 +227,12 @@ llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands) 
       return rule.fail("operands " + text_of(operands.front().getType()) + " and " +
                        text_of(operand.getType()) + " have different element types");
   return mlir::success();
+}
+
+llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
+  if (is_axis(x, axis)) return mlir::success();
+  return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(x) +
+                   " of rank " + llvm::Twine(x.getRank()));
 }
 
 llvm::LogicalResult infer_elementwise(TypeRule& rule, mlir::ValueRange operands) {

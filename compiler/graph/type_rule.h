@@ -8,6 +8,17 @@
 
 namespace scopevm::compiler::graph {
 
+// The element types that an operand accepts.
+enum class ElementTypes : uint8_t {
+  kAny,
+  kNumeric,  // bool, integers and floats: strings would be computed on as ids
+  kNumber,   // integers and floats
+  kFloat,
+  kInteger,
+  kBool,
+  kString,
+};
+
 // The op whose types are being inferred, and the result types so far.
 struct TypeRule {
   mlir::MLIRContext* context;
@@ -15,10 +26,14 @@ struct TypeRule {
   llvm::StringRef op;
   llvm::SmallVectorImpl<mlir::Type>& types;
 
-  // Fails if an operand is a string tensor and its bit in `admitted` is not set. Operand i has bit
-  // i, and all operands from 7 on have bit 7.
-  llvm::LogicalResult check_strings(mlir::ValueRange operands, unsigned admitted) const;
-  // Appends a result type.
+  // Fails unless `accepted` contains the element type of each operand. The last entry of `accepted`
+  // applies to all further operands.
+  llvm::LogicalResult check_elements(mlir::ValueRange operands,
+                                     llvm::ArrayRef<ElementTypes> accepted) const;
+  // Fails unless a list attribute has `expected` entries. `noun` is its name in the singular.
+  llvm::LogicalResult check_count(size_t count, llvm::StringRef noun, size_t expected,
+                                  const llvm::Twine& reason = "") const;
+  // Appends a result type. Fails if a dim is negative in every request.
   llvm::LogicalResult add_result(DType dtype, llvm::ArrayRef<DimExpr> shape);
   // Reports "op: message" at the location, if there is one, and fails.
   llvm::LogicalResult fail(const llvm::Twine& message) const;
@@ -26,6 +41,8 @@ struct TypeRule {
 
 TensorType tensor_type(mlir::Value value);
 bool is_axis(TensorType x, int64_t axis);
+// True if the dim is one of the symbols, which are strings.
+bool is_among(DimExpr dim, mlir::ArrayAttr symbols);
 
 // A type in textual form, for messages.
 std::string text_of(mlir::Type type);
@@ -48,6 +65,8 @@ std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExp
 // The broadcast shape of all operands; reports an error if there is none.
 std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands);
 llvm::LogicalResult check_same_dtype(TypeRule& rule, mlir::ValueRange operands);
+// Fails unless `axis` is in [0, rank of x).
+llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis);
 
 // --- Rules shared by several ops. ---------------------------------------------------------------
 

@@ -54,7 +54,7 @@ func.func @main(%x: !sv.tensor<f32[1, 2, 5]>, %w: !sv.tensor<f32[2, 3, 2]>, %b: 
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 2, 5]>, %w: !sv.tensor<f32[2, 3, 2]>) -> !sv.tensor<f32[1, 3, 6]> {
-  // expected-error@+2 {{group is 0, expected at least 1}}
+  // expected-error@+2 {{group is 0, expected 1 to 1048576}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.conv_transpose %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_pads = array<i64: 0>, group = 0 : i64} : (!sv.tensor<f32[1, 2, 5]>, !sv.tensor<f32[2, 3, 2]>) -> !sv.tensor<f32[1, 3, 6]>
   return %y : !sv.tensor<f32[1, 3, 6]>
@@ -67,4 +67,36 @@ func.func @main(%x: !sv.tensor<i64[n]>, %v: !sv.tensor<f32[1]>) -> !sv.tensor<f3
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.one_hot %x, %v {depth = #sv.dims<[4]>, axis = 1 : i64} : (!sv.tensor<i64[n]>, !sv.tensor<f32[1]>) -> !sv.tensor<f32[n, 4]>
   return %y : !sv.tensor<f32[n, 4]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  // expected-error@+2 {{operand 0 is f32[n], expected element type bool}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.not %x : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %y : !sv.tensor<f32[n]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  // expected-error@+1 {{gathers f32[n] into closure () -> (), expected tensors}}
+  %y:2 = sv.loop %x {index = "$i", trip_count = #sv.dims<[3]>} : (!sv.tensor<f32[n]>) -> (!sv.tensor<f32[n]>, !sv.closure<() -> ()>) {
+  ^bb0(%s: !sv.tensor<f32[n]>):
+    sv.yield %s, %s : !sv.tensor<f32[n]>, !sv.tensor<f32[n]>
+  }
+  return %y#0 : !sv.tensor<f32[n]>
+}
+
+// -----
+
+// The trip count is 3, so the result of a gather has 3 rows.
+func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[4000, n]> {
+  // expected-error@+1 {{gathers into f32[4000, n], expected the trip count 3 as dim 0}}
+  %y:2 = sv.loop %x {index = "$i", trip_count = #sv.dims<[3]>} : (!sv.tensor<f32[n]>) -> (!sv.tensor<f32[n]>, !sv.tensor<f32[4000, n]>) {
+  ^bb0(%s: !sv.tensor<f32[n]>):
+    sv.yield %s, %s : !sv.tensor<f32[n]>, !sv.tensor<f32[n]>
+  }
+  return %y#1 : !sv.tensor<f32[4000, n]>
 }

@@ -244,13 +244,18 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
   std::optional<DimExpr> trip_count;
   if (n.has_input(0)) {
     auto count = n.signed_dims_of(n.input(0), "the trip count");
-    if (count.size() == 1) trip_count = n.intervals().greater(count[0].positive, 0);
-    if (trip_count && trip_count->is_constant() && *trip_count->as_constant() >= kNoLimit)
-      trip_count.reset();
+    if (n.has_failed()) return n.status();
+    if (count.size() != 1)
+      return invalid("the trip count must have 1 element, given " + std::to_string(count.size()));
+    trip_count = n.intervals().greater(count[0].positive, 0);
+    if (trip_count->is_constant() && *trip_count->as_constant() >= kNoLimit) trip_count.reset();
   }
   if (n.has_input(1)) {
     Dims start = n.dims_of(n.input(1), "the condition");
-    if (start.size() == 1 && !start[0].is_constant(1))
+    if (n.has_failed()) return n.status();
+    if (start.size() != 1)
+      return invalid("the condition must have 1 element, given " + std::to_string(start.size()));
+    if (!start[0].is_constant(1))
       // The initial condition is 0 or 1. If it is 0, the loop runs no iteration.
       trip_count = trip_count.value_or(kNoLimit) * start[0];
   }

@@ -251,7 +251,10 @@ Values trilu(Node& n) {
   if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
   Ints k = given ? n.integers_of(given, "k") : Ints{0};
   if (n.has_failed()) return Value();
-  return n.emit<TriluOp>({x}, {n.attr("k", k[0]), n.attr("upper", upper)});
+  // No axis is longer, so clamping changes no result.
+  constexpr int64_t kFarAway = int64_t{1} << 40;
+  return n.emit<TriluOp>(
+      {x}, {n.attr("k", std::clamp(k[0], -kFarAway, kFarAway)), n.attr("upper", upper)});
 }
 
 // --- Blocks. ------------------------------------------------------------------------------------

@@ -100,7 +100,10 @@ Values reshape_to(Node& n, Dims dims) {
 
 // As reshape_to, for a shape that is known only at run time: tensor ops replace its 0 and -1.
 Values reshape_to_read(Node& n) {
-  Value x = n.input(0), shape = n.cast(n.input(1), DType::kI64);
+  Value x = n.input(0), shape = n.input(1);
+  if (is_float(n.dtype(shape)) || n.dtype(shape) == DType::kStr)
+    return n.fail("the shape must be i64 or i32, but is " + text_of(n.type(shape))), Value();
+  shape = n.cast(shape, DType::kI64);
   if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
     return n.unsupported("the rank of the result is data-dependent: the shape is " +
                          text_of(n.type(shape)) + ", expected rank 1 with a constant size"),

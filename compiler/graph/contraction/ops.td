@@ -5,17 +5,19 @@
 include "compiler/graph/op_classes.td"
 
 def MatMulOp : Graph_Op<"matmul",
-                        "matrix product; leading dims broadcast, rank 1 as NumPy; of i8 and u8 in i32",
+                        "matrix product; leading dims broadcast, rank 1 as in NumPy; products of i8 and u8 are i32",
                         [Graph_Contraction]> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+  let elements = [kNumber];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
   let declarations = "DimExpr getFlops();";
 }
 def DetOp : Graph_Op<"det", "determinant of the matrices in the last two dims"> {
   let arguments = (ins Graph_Tensor:$x);
+  let elements = [kFloat];
 }
 
 #endif

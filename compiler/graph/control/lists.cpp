@@ -135,12 +135,6 @@ llvm::LogicalResult check_flow(mlir::Operation* op, ListType from, ListType to) 
                            << text_of(from);
 }
 
-bool is_among(DimExpr dim, mlir::ArrayAttr symbols) {
-  return dim.kind() == DimExpr::Kind::kSymbol &&
-         llvm::is_contained(symbols.getAsValueRange<mlir::StringAttr>(),
-                            llvm::StringRef(dim.symbol_name()));
-}
-
 llvm::LogicalResult check_symbol(mlir::Operation* op, llvm::StringRef symbol) {
   if (symbol.size() >= 2 && symbol[0] == '$') return mlir::success();
   return op->emitOpError() << "symbol \"" << symbol << "\" must start with '$'";

@@ -3,6 +3,7 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/shapes/dim_text.h"
 #include "mlir/IR/Builders.h"
 
 // Included last: the generated definitions use the declarations above.
@@ -78,15 +79,36 @@ llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type 
                              << text_of(to);
   TensorType a = tensor(from), b = tensor(to);
   bool fits = a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
-  for (int64_t axis = 0; fits && axis < a.getRank(); ++axis) {
-    DimExpr dim = b.getDim(axis);
-    bool is_open = dim.kind() == DimExpr::Kind::kSymbol &&
-                   llvm::is_contained(open.getAsValueRange<mlir::StringAttr>(),
-                                      llvm::StringRef(dim.symbol_name()));
-    fits = is_open || a.getDim(axis) == dim;
-  }
+  for (int64_t axis = 0; fits && axis < a.getRank(); ++axis)
+    fits = is_among(b.getDim(axis), open) || a.getDim(axis) == b.getDim(axis);
   if (fits) return mlir::success();
   return op->emitOpError() << what << " has type " << text_of(from) << ", expected " << text_of(to);
+}
+
+// Verifies that a loop can gather parts of type `part` into a result of type `whole`. Its first dim
+// is the number of iterations: the trip count, or a symbol of the loop if a condition can end the
+// loop earlier.
+llvm::LogicalResult check_gathered(LoopOp loop, mlir::Type part_type, mlir::Type whole_type) {
+  auto part = mlir::dyn_cast<TensorType>(part_type), whole = mlir::dyn_cast<TensorType>(whole_type);
+  if (!part || !whole)
+    return loop.emitOpError() << "gathers " << text_of(part_type) << " into " << text_of(whole_type)
+                              << ", expected tensors";
+  if (whole.getRank() != part.getRank() + 1)
+    return loop.emitOpError() << "gathers " << text_of(part) << " into " << text_of(whole)
+                              << ", expected rank " << part.getRank() + 1;
+  llvm::ArrayRef<DimExpr> limit = loop.getTripCount().getValue();
+  const DimExpr count = whole.getDim(0);
+  if (loop.getHasCondition() || limit.empty()) {
+    if (!is_among(count, loop.getSymbols()))
+      return loop.emitOpError() << "gathers into " << text_of(whole)
+                                << ", expected an entry of symbols as dim 0, because the number of "
+                                   "iterations is data-dependent";
+  } else if (count != limit.front()) {
+    return loop.emitOpError() << "gathers into " << text_of(whole) << ", expected the trip count "
+                              << short_text(limit.front()) << " as dim 0";
+  }
+  TensorType rest = whole.withShape(whole.getShape().drop_front());
+  return check_flow(loop, part, rest, loop.getSymbols(), "a gathered value");
 }
 
 llvm::LogicalResult check_condition(mlir::Operation* op, mlir::Type type) {
@@ -157,6 +179,9 @@ llvm::LogicalResult LoopOp::verify() {
   if (getTripCount().getValue().size() > 1)
     return emitOpError() << "expected at most 1 trip count, given "
                          << getTripCount().getValue().size();
+  for (DimExpr count : getTripCount().getValue())
+    if (interval_of(count).max < 0)
+      return emitOpError() << "the trip count is " << short_text(count) << ", expected at least 0";
   if (block.getNumArguments() != carried)
     return emitOpError() << "the body takes "
                          << runtime::count_text(block.getNumArguments(), "argument")
@@ -176,18 +201,9 @@ llvm::LogicalResult LoopOp::verify() {
           failed(check_flow(*this, block.getArgument(i).getType(), getResultTypes()[i],
                             getSymbols(), "a carried value")))
         return mlir::failure();
-  for (size_t i = carried; i < getNumResults(); ++i) {
-    if (mlir::isa<ListType>(yielded[first + i].getType()) ||
-        mlir::isa<ListType>(getResultTypes()[i]))
-      return emitOpError("a gathered value cannot be a list");
-    TensorType part = tensor(yielded[first + i].getType()), whole = tensor(getResultTypes()[i]);
-    if (whole.getRank() != part.getRank() + 1)
-      return emitOpError() << "gathers " << text_of(part) << " into " << text_of(whole)
-                           << ", expected rank " << part.getRank() + 1;
-    TensorType rest = whole.withShape(whole.getShape().drop_front());
-    if (failed(check_flow(*this, part, rest, getSymbols(), "a gathered value")))
+  for (size_t i = carried; i < getNumResults(); ++i)
+    if (failed(check_gathered(*this, yielded[first + i].getType(), getResultTypes()[i])))
       return mlir::failure();
-  }
   if (getIndex().size() < 2 || getIndex()[0] != '$')
     return emitOpError() << "index \"" << getIndex() << "\" must start with '$'";
   if (failed(check_symbols(*this, getCarriedSymbols()))) return mlir::failure();

@@ -46,7 +46,7 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 // max(e, 0), and symbols[i] with the suffix `.neg` is max(-e, 0).
 def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"sizes are read on the host">.member;
-  let summary = "defines symbols by the elements of x";
+  let summary = "defines symbols with the values of the elements of x";
   let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$symbols,
                        DefaultValuedAttr<BoolAttr, "false">:$is_signed);
   let assemblyFormat = "operands attr-dict `:` type(operands)";
@@ -60,7 +60,7 @@ def Graph_RequireKind : Graph_Enum<"RequireKind", "how two dims compare", [
 // `message`, {0} and {1} are replaced by the values of a and b.
 def RequireOp : Op<Graph_Dialect, "require",
                    [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Graph_RequestCheckOp>]> {
-  let summary = "fails the call unless a condition on dims holds";
+  let summary = "fails the call unless a condition on dims is true";
   let arguments = (ins Graph_Dims:$dims, Graph_EnumAttr<Graph_RequireKind>:$kind, StrAttr:$message);
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
@@ -69,7 +69,7 @@ def RequireOp : Op<Graph_Dialect, "require",
 // Fails the call with `message` if the condition, a bool tensor of one element, is false.
 def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_HostOp]> {
   let extraClassDeclaration = HostReason<"conditions are read on the host">.member;
-  let summary = "fails unless the condition holds";
+  let summary = "fails the call unless the condition is true";
   let arguments = (ins Graph_Tensor:$condition, StrAttr:$message);
   let assemblyFormat = "operands attr-dict `:` type(operands)";
   let hasVerifier = 1;
@@ -79,7 +79,7 @@ def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_Hos
 // executed branch determines.
 def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
               SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "one of two regions";
+  let summary = "executes one of two regions";
   let arguments = (ins Graph_Tensor:$condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
   let results = (outs Variadic<Graph_Value>:$outputs);
@@ -96,7 +96,7 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, 
 // has_condition. `carried_symbols` are dims of block arguments that change between iterations.
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
                 SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "repeats its region";
+  let summary = "executes its region repeatedly";
   let arguments = (ins Variadic<Graph_Value>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
                        DefaultValuedAttr<BoolAttr, "false">:$has_condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$carried_symbols,
@@ -169,7 +169,7 @@ def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
 }
 
 // `index` has at most one entry. Without an entry, the element is appended.
-def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element before index",
+def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element inserted before index",
                                 [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);
   let results = (outs Graph_List:$result);
@@ -181,7 +181,7 @@ def ListEraseOp : Graph_ListOp<"list_erase", "a list without element index",
   let results = (outs Graph_List:$result);
 }
 
-def ListSizeOp : Graph_ListOp<"list_size", "defines a symbol by the number of elements",
+def ListSizeOp : Graph_ListOp<"list_size", "defines a symbol with the number of elements of a list",
                               [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Graph_List:$list, StrAttr:$symbol);
 }

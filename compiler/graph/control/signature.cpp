@@ -62,6 +62,11 @@ class CallTyper {
                                 << callee_ << " takes " << text_of(parameter) << why;
   }
 
+  // " with n = 2*m": the value of a dim of the callee; empty if both have the same text.
+  static std::string binding(const std::string& dim, DimExpr value) {
+    return dim == value.str() ? "" : " with " + dim + " = " + value.str();
+  }
+
   llvm::LogicalResult bind_names(size_t index, mlir::Type parameter, mlir::Type argument) {
     auto declared = mlir::dyn_cast<TensorType>(parameter);
     auto given = mlir::dyn_cast<TensorType>(argument);
@@ -74,8 +79,7 @@ class CallTyper {
       if (dim.kind() != DimExpr::Kind::kSymbol) continue;
       auto [bound, is_new] = names_.try_emplace(std::string(dim.symbol_name()), actual);
       if (!is_new && bound->second != actual)
-        return mismatch(index, parameter, argument,
-                        " with " + bound->first + " = " + bound->second.str());
+        return mismatch(index, parameter, argument, binding(bound->first, bound->second));
     }
     return mlir::success();
   }
@@ -87,8 +91,7 @@ class CallTyper {
          llvm::zip(declared.getShape(), mlir::cast<TensorType>(argument).getShape())) {
       DimExpr expected = substituted(dim);
       if (expected == actual) continue;
-      return mismatch(index, parameter, argument,
-                      dim.is_constant() ? "" : " with " + dim.str() + " = " + expected.str());
+      return mismatch(index, parameter, argument, binding(dim.str(), expected));
     }
     return mlir::success();
   }

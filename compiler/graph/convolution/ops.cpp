@@ -21,9 +21,19 @@ llvm::LogicalResult check_ranks(TypeRule& rule, TensorType x, TensorType w) {
                    " and the weight " + text_of(w));
 }
 
-llvm::LogicalResult check_bias(TypeRule& rule, mlir::Value bias) {
-  if (!bias || tensor_type(bias).getRank() == 1) return mlir::success();
-  return rule.fail("the bias must have rank 1, but is " + text_of(bias.getType()));
+// The bias has one element for each output channel.
+llvm::LogicalResult check_bias(TypeRule& rule, mlir::Value bias, DimExpr channels) {
+  if (!bias) return mlir::success();
+  TensorType type = tensor_type(bias);
+  if (type.getRank() != 1) return rule.fail("the bias must have rank 1, but is " + text_of(type));
+  if (may_be_equal(type.getDim(0), channels)) return mlir::success();
+  return rule.fail("the bias is " + text_of(type) + ", expected " + short_text(channels) +
+                   " elements, one for each output channel");
+}
+
+llvm::LogicalResult check_group(TypeRule& rule, int64_t group) {
+  if (group >= 1 && group <= kMaxWindow) return mlir::success();
+  return rule.fail("group is " + llvm::Twine(group) + ", expected 1 to " + llvm::Twine(kMaxWindow));
 }
 
 }  // namespace
@@ -31,15 +41,15 @@ llvm::LogicalResult check_bias(TypeRule& rule, mlir::Value bias) {
 llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};
+  const auto group = static_cast<int64_t>(op.getGroup());
   auto fail = [&](const llvm::Twine& what) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
-  if (failed(check_ranks(rule, x, w))) return mlir::failure();
-  if (failed(check_bias(rule, op.getBias()))) return mlir::failure();
+  if (failed(check_same_dtype(rule, op.getOperands())) || failed(check_ranks(rule, x, w)))
+    return mlir::failure();
   size_t spatial = x.getRank() - 2;
-  if (std::string error = window.error(spatial); !error.empty()) return fail(error);
-  int64_t group = op.getGroup();
-  if (group < 1) return fail("group is " + llvm::Twine(group) + ", expected at least 1");
+  if (failed(window.check(rule, spatial)) || failed(check_group(rule, group)))
+    return mlir::failure();
   DimExpr channels = w.getDim(1) * DimExpr(group);
   // A mismatch in every request is a type error. A mismatch in some requests is a request check.
   if (!may_be_equal(x.getDim(1), channels))
@@ -48,6 +58,7 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   if (auto m = w.getDim(0).as_constant(); m && *m % group != 0)
     return fail(llvm::Twine(*m) + " output channels are not a multiple of group " +
                 llvm::Twine(group));
+  if (failed(check_bias(rule, op.getBias(), w.getDim(0)))) return mlir::failure();
   llvm::SmallVector<DimExpr> shape = {x.getDim(0), w.getDim(0)};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(window_count(window, i, x.getDim(2 + i), w.getDim(2 + i), false));
@@ -80,22 +91,29 @@ DimExpr ConvOp::getFlops() {
 llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};
+  const auto group = static_cast<int64_t>(op.getGroup());
   auto fail = [&](const llvm::Twine& what) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
-  if (failed(check_ranks(rule, x, w))) return mlir::failure();
-  if (failed(check_bias(rule, op.getBias()))) return mlir::failure();
+  if (failed(check_same_dtype(rule, op.getOperands())) || failed(check_ranks(rule, x, w)))
+    return mlir::failure();
   size_t spatial = x.getRank() - 2;
-  if (std::string error = window.error(spatial); !error.empty()) return fail(error);
-  const auto group = static_cast<int64_t>(op.getGroup());
-  if (group < 1) return fail("group is " + llvm::Twine(group) + ", expected at least 1");
+  if (failed(window.check(rule, spatial)) || failed(check_group(rule, group)))
+    return mlir::failure();
   if (op.getOutputPads().size() != spatial)
     return fail("output_pads are " + text_of(op.getOutputPads()) + ", expected " +
                 llvm::Twine(spatial) + (spatial == 1 ? " entry" : " entries"));
   if (!may_be_equal(x.getDim(1), w.getDim(0)))
     return fail("x has " + short_text(x.getDim(1)) + " channels, expected " +
                 short_text(w.getDim(0)) + " (dim 0 of the weight)");
-  llvm::SmallVector<DimExpr> shape = {x.getDim(0), w.getDim(1) * DimExpr(group)};
+  if (auto channels = x.getDim(1).as_constant(); channels && *channels % group != 0)
+    return fail(llvm::Twine(*channels) + " input channels are not a multiple of group " +
+                llvm::Twine(group));
+  const DimExpr channels = w.getDim(1) * DimExpr(group);
+  if (failed(check_window(rule, "output_pads", op.getOutputPads(), 0)) ||
+      failed(check_bias(rule, op.getBias(), channels)))
+    return mlir::failure();
+  llvm::SmallVector<DimExpr> shape = {x.getDim(0), channels};
   for (size_t i = 0; i < spatial; ++i)
     // The inverse of window_count(): the size from the start of the first window to the end of the
     // last one, without the pads.

@@ -7,6 +7,7 @@ include "compiler/graph/op_classes.td"
 
 class Graph_Convolution<string mnemonic, string summary>
     : Graph_Op<mnemonic, summary, [Graph_Contraction, Graph_WindowOp]> {
+  let elements = [kNumber];
   let declarations = [{
     ::llvm::SmallVector<DimExpr> getWindowDims();
     DimExpr getFlops();

@@ -1,7 +1,7 @@
 // Sliding windows over spatial axes, shared by convolutions and pools.
 #pragma once
 
-#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::graph {
 
@@ -12,23 +12,35 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
+// The largest stride, dilation, pad and kernel dim: products with dims stay far from overflow.
+constexpr int64_t kMaxWindow = int64_t{1} << 20;
+
+// Fails if an entry is less than `least` or more than kMaxWindow; `name` is the attribute's name.
+inline llvm::LogicalResult check_window(TypeRule& rule, llvm::StringRef name,
+                                        llvm::ArrayRef<int64_t> values, int64_t least) {
+  if (llvm::all_of(values, [&](int64_t v) { return v >= least && v <= kMaxWindow; }))
+    return mlir::success();
+  return rule.fail(name + " are " + text_of(values) + ", expected " + llvm::Twine(least) + " to " +
+                   llvm::Twine(kMaxWindow) + " each");
+}
+
 // The attributes of a window, with one entry per spatial axis. `pads` lists the padding before each
 // axis, then the padding after each axis.
 struct Window {
   llvm::ArrayRef<int64_t> strides, pads, dilations;
 
-  // Describes the first attribute that is invalid for `rank` spatial axes; empty if all are valid.
-  std::string error(size_t rank) const {
+  // Fails if an attribute is invalid for `rank` spatial axes.
+  llvm::LogicalResult check(TypeRule& rule, size_t rank) const {
     for (auto [name, values, count] : {std::tuple("strides", strides, rank),
                                        {"pads", pads, 2 * rank},
                                        {"dilations", dilations, rank}})
       if (values.size() != count)
-        return std::string(name) + " are " + text_of(values) + ", expected " +
-               std::to_string(count) + (count == 1 ? " entry" : " entries");
-    for (auto [name, values] : {std::pair("strides", strides), {"dilations", dilations}})
-      if (llvm::any_of(values, [](int64_t value) { return value < 1; }))
-        return std::string(name) + " are " + text_of(values) + ", expected at least 1 each";
-    return "";
+        return rule.fail(llvm::Twine(name) + " are " + text_of(values) + ", expected " +
+                         llvm::Twine(count) + (count == 1 ? " entry" : " entries"));
+    if (failed(check_window(rule, "strides", strides, 1)) ||
+        failed(check_window(rule, "dilations", dilations, 1)))
+      return mlir::failure();
+    return check_window(rule, "pads", pads, 0);
   }
 };
 

@@ -44,7 +44,7 @@ void RequestChecks::require_at_least(const CheckedDim& a, const CheckedDim& b,
 }
 
 void RequestChecks::require_at_most(const CheckedDim& a, const CheckedDim& b) {
-  require_at_least(b, a, a.what + " is {1}, more than " + b.what + ", which is {0}");
+  require_at_least(b, a, a.what + " is {1}, expected at most {0}, which is " + b.what);
 }
 
 void RequestChecks::require_multiple_of(const CheckedDim& a, int64_t factor,

@@ -16,9 +16,6 @@ llvm::LogicalResult infer_power(TypeRule& rule, mlir::ValueRange operands) {
 }
 
 llvm::LogicalResult infer_select(TypeRule& rule, mlir::ValueRange operands) {
-  if (tensor_type(operands[0]).getDtype() != DType::kBool)
-    return rule.fail("the condition must have element type bool, but is " +
-                     text_of(operands[0].getType()));
   if (failed(check_same_dtype(rule, operands.drop_front()))) return mlir::failure();
   auto shape = common_shape(rule, operands);
   if (!shape) return mlir::failure();

@@ -37,9 +37,22 @@ class Graph_Binary<string mnemonic, string summary, string formula, int cost = k
     : Graph_Elementwise<mnemonic, summary, "Scalar a = x_[0], b = x_[1];", formula, cost> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
 }
+// Floats only.
+class Graph_UnaryFloat<string mnemonic, string summary, string formula, int cost = kMiddle>
+    : Graph_Unary<mnemonic, summary, formula, cost> {
+  let elements = [kFloat];
+}
 class Graph_Test<string mnemonic, string summary, string formula>  // unary, bool result
     : Graph_Unary<mnemonic, summary, formula> {
   let rule = "infer_comparison(rule, op.getOperands())";
+}
+class Graph_Logical<string mnemonic, string summary, string formula>
+    : Graph_Binary<mnemonic, summary, formula> {
+  let elements = [kBool];
+}
+class Graph_Bitwise<string mnemonic, string summary, string formula>
+    : Graph_Binary<mnemonic, summary, formula> {
+  let elements = [kInteger];
 }
 class Graph_Compare<string mnemonic, string summary, string formula>  // binary, bool result
     : Graph_Binary<mnemonic, summary, formula> {
@@ -48,35 +61,35 @@ class Graph_Compare<string mnemonic, string summary, string formula>  // binary,
 
 def AbsOp : Graph_Unary<"abs", "|x|", "abs(x)", kCheap>;
 def NegOp : Graph_Unary<"neg", "-x", "-x", kCheap>;
-def ExpOp : Graph_Unary<"exp", "e to the x", "exp(x)">;
-def LogOp : Graph_Unary<"log", "natural logarithm", "log(x)">;
-def SqrtOp : Graph_Unary<"sqrt", "square root", "sqrt(x)">;
+def ExpOp : Graph_UnaryFloat<"exp", "e to the power x", "exp(x)">;
+def LogOp : Graph_UnaryFloat<"log", "natural logarithm", "log(x)">;
+def SqrtOp : Graph_UnaryFloat<"sqrt", "square root", "sqrt(x)">;
 def ReciprocalOp : Graph_Unary<"reciprocal", "1 / x", "1.0 / x">;
-def SinOp : Graph_Unary<"sin", "sine", "sin(x)", kExpensive>;
-def CosOp : Graph_Unary<"cos", "cosine", "cos(x)", kExpensive>;
-def TanOp : Graph_Unary<"tan", "tangent", "tan(x)", kExpensive>;
-def AsinOp : Graph_Unary<"asin", "arc sine", "asin(x)", kExpensive>;
-def AcosOp : Graph_Unary<"acos", "arc cosine", "acos(x)", kExpensive>;
-def AtanOp : Graph_Unary<"atan", "arc tangent", "atan(x)", kExpensive>;
-def SinhOp : Graph_Unary<"sinh", "hyperbolic sine", "sinh(x)", kExpensive>;
-def CoshOp : Graph_Unary<"cosh", "hyperbolic cosine", "cosh(x)", kExpensive>;
-def TanhOp : Graph_Unary<"tanh", "hyperbolic tangent", "tanh(x)">;
-def AsinhOp : Graph_Unary<"asinh", "inverse hyperbolic sine", "asinh(x)", kExpensive>;
-def AcoshOp : Graph_Unary<"acosh", "inverse hyperbolic cosine", "acosh(x)", kExpensive>;
-def AtanhOp : Graph_Unary<"atanh", "inverse hyperbolic tangent", "atanh(x)", kExpensive>;
-def ErfOp : Graph_Unary<"erf", "error function", "erf(x)">;
-def CeilOp : Graph_Unary<"ceil", "smallest integer not below x", "ceil(x)">;
-def FloorOp : Graph_Unary<"floor", "largest integer not above x", "floor(x)">;
+def SinOp : Graph_UnaryFloat<"sin", "sine", "sin(x)", kExpensive>;
+def CosOp : Graph_UnaryFloat<"cos", "cosine", "cos(x)", kExpensive>;
+def TanOp : Graph_UnaryFloat<"tan", "tangent", "tan(x)", kExpensive>;
+def AsinOp : Graph_UnaryFloat<"asin", "arc sine", "asin(x)", kExpensive>;
+def AcosOp : Graph_UnaryFloat<"acos", "arc cosine", "acos(x)", kExpensive>;
+def AtanOp : Graph_UnaryFloat<"atan", "arc tangent", "atan(x)", kExpensive>;
+def SinhOp : Graph_UnaryFloat<"sinh", "hyperbolic sine", "sinh(x)", kExpensive>;
+def CoshOp : Graph_UnaryFloat<"cosh", "hyperbolic cosine", "cosh(x)", kExpensive>;
+def TanhOp : Graph_UnaryFloat<"tanh", "hyperbolic tangent", "tanh(x)">;
+def AsinhOp : Graph_UnaryFloat<"asinh", "inverse hyperbolic sine", "asinh(x)", kExpensive>;
+def AcoshOp : Graph_UnaryFloat<"acosh", "inverse hyperbolic cosine", "acosh(x)", kExpensive>;
+def AtanhOp : Graph_UnaryFloat<"atanh", "inverse hyperbolic tangent", "atanh(x)", kExpensive>;
+def ErfOp : Graph_UnaryFloat<"erf", "error function", "erf(x)">;
+def CeilOp : Graph_Unary<"ceil", "smallest integer that is at least x", "ceil(x)">;
+def FloorOp : Graph_Unary<"floor", "largest integer that is at most x", "floor(x)">;
 def RoundOp : Graph_Unary<"round", "nearest integer, halves to even", "round(x)">;
-def SignOp : Graph_Unary<"sign", "-1, 0 or 1", "sign(x)">;
-def SigmoidOp : Graph_Unary<"sigmoid", "1 / (1 + e^-x)", "sigmoid(x)">;
+def SignOp : Graph_Unary<"sign", "-1, 0 or 1: the sign of x", "sign(x)">;
+def SigmoidOp : Graph_UnaryFloat<"sigmoid", "1 / (1 + e^-x)", "sigmoid(x)">;
 def ReluOp : Graph_Unary<"relu", "max(x, 0); NaN stays NaN", "max(x, 0.0)", kCheap>;
-def Log1pOp : Graph_Unary<"log1p", "log(1 + x), precise near 0", "log1p(x)">;
-def SoftplusOp : Graph_Unary<"softplus", "log(1 + e^x)", "softplus(x)">;
-def LogicalNotOp : Graph_Unary<"not", "logical negation of bool", "~x">;
-def BitNotOp : Graph_Unary<"bit_not", "bitwise complement", "~x">;
+def Log1pOp : Graph_UnaryFloat<"log1p", "log(1 + x), precise near 0", "log1p(x)">;
+def SoftplusOp : Graph_UnaryFloat<"softplus", "log(1 + e^x)", "softplus(x)">;
+def LogicalNotOp : Graph_Unary<"not", "logical negation", "~x"> { let elements = [kBool]; }
+def BitNotOp : Graph_Unary<"bit_not", "bitwise complement", "~x"> { let elements = [kInteger]; }
 def IsNanOp : Graph_Test<"is_nan", "x is NaN", "is_nan(x)">;
-def IsInfOp : Graph_Test<"is_inf", "x is infinite, of the chosen signs",
+def IsInfOp : Graph_Test<"is_inf", "x is infinite, with a sign that `negative` or `positive` selects",
                          "is_infinite(x, getNegative(), getPositive())"> {
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "true">:$negative,
                        DefaultValuedAttr<BoolAttr, "true">:$positive);
@@ -91,21 +104,21 @@ def DivOp : Graph_Binary<"div", "a / b; integers round towards zero, and x / 0 i
 def ModOp : Graph_Binary<"mod", "remainder with the divisor's sign", "modulo(a, b)">;
 def FmodOp : Graph_Binary<"fmod", "remainder with the dividend's sign", "remainder(a, b)",
                           kExpensive>;
-def PowOp : Graph_Binary<"pow", "a to the b, in a's type", "power(a, b)", kExpensive> {
+def PowOp : Graph_Binary<"pow", "a to the power b, in the element type of a", "power(a, b)", kExpensive> {
   let rule = "infer_power(rule, op.getOperands())";
   let hasCanonicalizer = 1;
 }
 def MinOp : Graph_Binary<"min", "minimum; NaN if an operand is NaN", "min(a, b)", kCheap>;
 def MaxOp : Graph_Binary<"max", "maximum; NaN if an operand is NaN", "max(a, b)", kCheap>;
-def AndOp : Graph_Binary<"and", "logical and of bools", "a & b">;
-def OrOp : Graph_Binary<"or", "logical or of bools", "a | b">;
-def XorOp : Graph_Binary<"xor", "logical exclusive or of bools", "a ^ b">;
-def BitAndOp : Graph_Binary<"bit_and", "bitwise and", "a & b">;
-def BitOrOp : Graph_Binary<"bit_or", "bitwise or", "a | b">;
-def BitXorOp : Graph_Binary<"bit_xor", "bitwise exclusive or", "a ^ b">;
-def ShiftLeftOp : Graph_Binary<"shift_left", "a shifted left by b bits", "a << b">;
-def ShiftRightOp : Graph_Binary<"shift_right", "unsigned a shifted right by b bits", "a >> b">;
-def EqualOp : Graph_Compare<"equal", "a == b", "a == b"> { let strings = kAllStrings; }
+def AndOp : Graph_Logical<"and", "logical and", "a & b">;
+def OrOp : Graph_Logical<"or", "logical or", "a | b">;
+def XorOp : Graph_Logical<"xor", "logical exclusive or", "a ^ b">;
+def BitAndOp : Graph_Bitwise<"bit_and", "bitwise and", "a & b">;
+def BitOrOp : Graph_Bitwise<"bit_or", "bitwise or", "a | b">;
+def BitXorOp : Graph_Bitwise<"bit_xor", "bitwise exclusive or", "a ^ b">;
+def ShiftLeftOp : Graph_Bitwise<"shift_left", "a shifted left by b bits", "a << b">;
+def ShiftRightOp : Graph_Bitwise<"shift_right", "unsigned a shifted right by b bits", "a >> b">;
+def EqualOp : Graph_Compare<"equal", "a == b", "a == b"> { let elements = [kAny]; }
 def LessOp : Graph_Compare<"less", "a < b", "a < b">;
 def LessEqualOp : Graph_Compare<"less_equal", "a <= b", "a <= b">;
 def GreaterOp : Graph_Compare<"greater", "a > b", "b < a">;
@@ -116,7 +129,7 @@ def SelectOp : Graph_Elementwise<"select", "condition ? a : b",
                                  "select(condition, a, b)", kCheap> {
   let arguments = (ins Graph_Tensor:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
   let rule = "infer_select(rule, op.getOperands())";
-  let strings = !or(kSecondString, kThirdString);
+  let elements = [kBool, kAny];
 }
 def CastOp : Graph_Elementwise<"cast",
                                "x in element type `to`; floats to integers round towards zero",

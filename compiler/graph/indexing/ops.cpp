@@ -20,12 +20,6 @@ llvm::LogicalResult check_reduction(TypeRule& rule, TensorType x, ScatterReducti
                    " requires a numeric x, but x is " + text_of(x));
 }
 
-llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
-  if (is_axis(x, axis)) return mlir::success();
-  return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(x) +
-                   " of rank " + llvm::Twine(x.getRank()));
-}
-
 // Verifies that `type` has the rank of x. `what` is the name of the operand in the message.
 llvm::LogicalResult check_same_rank(TypeRule& rule, TensorType x, TensorType type,
                                     llvm::StringRef what) {
@@ -170,8 +164,7 @@ void ScatterNdOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult OneHotOp::infer(TypeRule& rule, Adaptor op) {
   TensorType indices = tensor_type(op.getIndices());
   int64_t axis = op.getAxis();
-  if (op.getDepth().getValue().size() != 1)
-    return rule.fail(llvm::Twine(op.getDepth().getValue().size()) + " depths given, expected 1");
+  if (failed(rule.check_count(op.getDepth().getValue().size(), "depth", 1))) return mlir::failure();
   if (axis < 0 || axis > indices.getRank())
     return rule.fail("axis " + llvm::Twine(axis) + " is out of range for a result of rank " +
                      llvm::Twine(indices.getRank() + 1));
@@ -188,22 +181,20 @@ llvm::LogicalResult CountNonzeroOp::infer(TypeRule& rule, Adaptor op) {
   auto block = static_cast<int64_t>(op.getBlock());
   if (failed(check_block(rule, block))) return mlir::failure();
   (void)rule.add_result(DType::kI64, {block_count(tensor_type(op.getX()), block)});
-  (void)rule.add_result(DType::kI64, {DimExpr(1)});
-  return mlir::success();
+  return rule.add_result(DType::kI64, {DimExpr(1)});
 }
 
 llvm::LogicalResult NonzeroOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), starts = tensor_type(op.getStarts());
   auto block = static_cast<int64_t>(op.getBlock());
-  if (block < 1) return rule.fail("block is " + llvm::Twine(block) + ", expected at least 1");
-  if (op.getCount().getValue().size() != 1)
-    return rule.fail(llvm::Twine(op.getCount().getValue().size()) + " counts given, expected 1");
+  if (failed(check_block(rule, block)) ||
+      failed(rule.check_count(op.getCount().getValue().size(), "count", 1)))
+    return mlir::failure();
   DimExpr blocks = block_count(x, block);
   if (starts.getDtype() != DType::kI64 || starts.getRank() != 1 || starts.getDim(0) != blocks)
     return rule.fail("starts must be i64[" + short_text(blocks) +
                      "], one for each block of x, but are " + text_of(starts));
-  (void)rule.add_result(DType::kI64, {DimExpr(x.getRank()), op.getCount().getValue().front()});
-  return mlir::success();
+  return rule.add_result(DType::kI64, {DimExpr(x.getRank()), op.getCount().getValue().front()});
 }
 
 }  // namespace scopevm::compiler::graph

@@ -7,18 +7,18 @@ include "compiler/graph/op_classes.td"
 def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative indices count from the end",
                         [DeclareOpInterfaceMethods<Graph_SymbolicOp>]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
-  let strings = kFirstString;
+  let elements = [kAny, kInteger];
   let hasFolder = 1;
 }
 
 def GatherElementsOp : Graph_Op<"gather_elements", "elements of x along axis at indices"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
-  let strings = kFirstString;
+  let elements = [kAny, kInteger];
 }
 
 def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
-  let strings = kFirstString;
+  let elements = [kAny, kInteger];
 }
 
 def Graph_ScatterReduction : Graph_Enum<"ScatterReduction",
@@ -27,24 +27,24 @@ def Graph_ScatterReduction : Graph_Enum<"ScatterReduction",
   I32EnumAttrCase<"kMul", 2, "mul">, I32EnumAttrCase<"kMin", 3, "min">,
   I32EnumAttrCase<"kMax", 4, "max">]>;
 
-def ScatterElementsOp : Graph_Op<"scatter_elements", "x with updates at indices along axis"> {
+def ScatterElementsOp : Graph_Op<"scatter_elements", "x with updates applied at indices along axis"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates, I64Attr:$axis,
                        DefaultValuedAttr<Graph_EnumAttr<Graph_ScatterReduction>,
                                          "ScatterReduction::kNone">:$reduction);
-  let strings = !or(kFirstString, kThirdString);
+  let elements = [kAny, kInteger, kAny];
 }
 
-def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates at index tuples"> {
+def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates applied at index tuples"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates,
                        DefaultValuedAttr<Graph_EnumAttr<Graph_ScatterReduction>,
                                          "ScatterReduction::kNone">:$reduction);
-  let strings = !or(kFirstString, kThirdString);
+  let elements = [kAny, kInteger, kAny];
 }
 
 // values is [off, on]. An index outside [-depth, depth) results in a row of off values.
-def OneHotOp : Graph_Op<"one_hot", "on at each index along a new axis, off elsewhere"> {
+def OneHotOp : Graph_Op<"one_hot", "a new axis with the value on at each index and off elsewhere"> {
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, Graph_Dims:$depth, I64Attr:$axis);
-  let strings = kSecondString;
+  let elements = [kInteger, kAny];
   let checks = kNoChecks;
 }
 

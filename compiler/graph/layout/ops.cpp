@@ -3,6 +3,8 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/elements.h"
+#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
@@ -13,6 +15,10 @@ namespace scopevm::compiler::graph {
 namespace {
 
 using Shape = llvm::SmallVector<DimExpr>;
+
+// The largest step of a slice and the largest number of a diagonal: sums with indices stay far from
+// overflow.
+constexpr int64_t kMaxDistance = int64_t{1} << 40;
 
 std::string text_of(llvm::ArrayRef<int64_t> values) {
   std::string text;
@@ -75,17 +81,25 @@ void ExpandOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult TriluOp::infer(TypeRule& rule, Adaptor op) {
   if (tensor_type(op.getX()).getRank() < 2)
     return rule.fail("x must have rank 2 or more, but is " + text_of(op.getX().getType()));
+  if (const auto k = static_cast<int64_t>(op.getK()); k < -kMaxDistance || k > kMaxDistance)
+    return rule.fail("k is " + llvm::Twine(k) + ", expected " + llvm::Twine(-kMaxDistance) +
+                     " to " + llvm::Twine(kMaxDistance));
   return infer_same(rule, op.getX());
 }
 
 llvm::LogicalResult TileOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> repeats = op.getRepeats().getValue();
-  if (repeats.size() != static_cast<size_t>(x.getRank()))
-    return rule.fail(llvm::Twine(repeats.size()) + " repeats given, expected " +
-                     llvm::Twine(x.getRank()) + " for " + text_of(x));
+  if (failed(rule.check_count(repeats.size(), "repeat", static_cast<size_t>(x.getRank()),
+                              " for " + text_of(x))))
+    return mlir::failure();
   Shape shape;
-  for (int64_t i = 0; i < x.getRank(); ++i) shape.push_back(x.getDim(i) * repeats[i]);
+  for (int64_t i = 0; i < x.getRank(); ++i) {
+    if (interval_of(repeats[i]).max < 0)
+      return rule.fail("repeat " + llvm::Twine(i) + " is " + short_text(repeats[i]) +
+                       ", expected at least 0");
+    shape.push_back(x.getDim(i) * repeats[i]);
+  }
   return rule.add_result(x.getDtype(), shape);
 }
 
@@ -94,9 +108,7 @@ llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
   auto axis = static_cast<int64_t>(op.getAxis());
   if (operands.empty()) return rule.fail("expected at least 1 operand, given 0");
   TensorType first = tensor_type(operands.front());
-  if (!is_axis(first, axis))
-    return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(first) +
-                     " of rank " + llvm::Twine(first.getRank()));
+  if (failed(check_axis(rule, first, axis))) return mlir::failure();
   Shape shape(first.getShape());
   for (mlir::Value operand : operands.drop_front()) {
     TensorType next = tensor_type(operand);
@@ -129,14 +141,15 @@ void ConcatOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult SliceOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   size_t rank = x.getRank();
-  for (auto [name, count] : {std::pair("starts", op.getStarts().getValue().size()),
-                             {"sizes", op.getSizes().getValue().size()},
-                             {"steps", op.getSteps().size()}})
-    if (count != rank)
-      return rule.fail(llvm::Twine(count) + " " + name + " given, expected " + llvm::Twine(rank) +
-                       " for " + text_of(x));
-  if (llvm::is_contained(op.getSteps(), 0))
-    return rule.fail("steps are " + text_of(op.getSteps()) + ", but a step must not be 0");
+  for (auto [noun, count] : {std::pair("start", op.getStarts().getValue().size()),
+                             {"size", op.getSizes().getValue().size()},
+                             {"step", op.getSteps().size()}})
+    if (failed(rule.check_count(count, noun, rank, " for " + text_of(x)))) return mlir::failure();
+  if (llvm::any_of(op.getSteps(),
+                   [&](int64_t s) { return s == 0 || s < -kMaxDistance || s > kMaxDistance; }))
+    return rule.fail("steps are " + text_of(op.getSteps()) + ", expected " +
+                     llvm::Twine(-kMaxDistance) + " to " + llvm::Twine(kMaxDistance) +
+                     " without 0");
   return rule.add_result(x.getDtype(), op.getSizes().getValue());
 }
 
@@ -160,9 +173,9 @@ void SliceOp::addRequestChecks(RequestChecks& checks) {
 llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> pads = op.getPads().getValue();
-  if (pads.size() != static_cast<size_t>(2 * x.getRank()))
-    return rule.fail(llvm::Twine(pads.size()) + " pads given, expected " +
-                     llvm::Twine(2 * x.getRank()) + " (2 per axis) for " + text_of(x));
+  if (failed(rule.check_count(pads.size(), "pad", static_cast<size_t>(2 * x.getRank()),
+                              ", two for each axis of " + text_of(x))))
+    return mlir::failure();
   Shape shape;
   for (int64_t i = 0; i < x.getRank(); ++i)
     shape.push_back(x.getDim(i) + pads[i] + pads[x.getRank() + i]);
@@ -235,6 +248,7 @@ std::optional<DType> dtype_of(mlir::Type type) {
 }  // namespace
 
 llvm::LogicalResult ConstantOp::infer(TypeRule& rule, Adaptor op) {
+  if (std::string error = error_of_elements(op.getValue()); !error.empty()) return rule.fail(error);
   std::optional<DType> dtype = dtype_of(op.getValue().getElementType());
   if (!dtype)
     return rule.fail("element type " + text_of(op.getValue().getElementType()) +
@@ -249,19 +263,31 @@ llvm::LogicalResult DimsTensorOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getDtype());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getDtype() + "\" is not a numeric element type");
-  if (op.getScalar() && dims.size() != 1)
-    return rule.fail(llvm::Twine(dims.size()) + " dims given, expected 1 for a scalar");
+  if (op.getScalar() && failed(rule.check_count(dims.size(), "dim", 1, " for a scalar")))
+    return mlir::failure();
   Shape shape;
   if (!op.getScalar()) shape.push_back(static_cast<int64_t>(dims.size()));
   return rule.add_result(*dtype, shape);
 }
 
+namespace {
+
+bool is_number(mlir::Attribute attribute) {
+  auto integer = mlir::dyn_cast<mlir::IntegerAttr>(attribute);
+  return mlir::isa<mlir::FloatAttr>(attribute) ||
+         (integer && integer.getValue().getBitWidth() <= 64);
+}
+
+}  // namespace
+
 llvm::LogicalResult IotaOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getDtype());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getDtype() + "\" is not a numeric element type");
-  if (op.getSize().getValue().size() != 1)
-    return rule.fail(llvm::Twine(op.getSize().getValue().size()) + " sizes given, expected 1");
+  if (failed(rule.check_count(op.getSize().getValue().size(), "size", 1))) return mlir::failure();
+  for (auto [name, value] : {std::pair("start", op.getStart()), {"step", op.getStep()}})
+    if (!is_number(value))
+      return rule.fail(llvm::Twine(name) + " must be an integer or float of at most 64 bits");
   return rule.add_result(*dtype, op.getSize().getValue());
 }
 

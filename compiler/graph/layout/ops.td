@@ -8,37 +8,37 @@ defvar Graph_Symbolic = DeclareOpInterfaceMethods<Graph_SymbolicOp>;
 
 def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", [Graph_Symbolic]> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let checks = kNoChecks;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
-def ReshapeOp : Graph_Op<"reshape", "the same elements under other dims; a view",
+def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
                          [Graph_Symbolic, Graph_ProvidesStorage]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
-def ExpandOp : Graph_Op<"expand", "broadcast to dims", [Graph_Symbolic]> {
+def ExpandOp : Graph_Op<"expand", "x broadcast to dims", [Graph_Symbolic]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
 def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$repeats);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let checks = kNoChecks;
   let hasCanonicalizer = 1;
 }
 
 def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Symbolic]> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let hasFolder = 1;
 }
 
@@ -46,7 +46,7 @@ def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Sym
 // Steps may be negative.
 def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let hasFolder = 1;
 }
 
@@ -59,20 +59,20 @@ def Graph_PadMode : Graph_Enum<"PadMode", "what a border holds", [
 def PadOp : Graph_Op<"pad", "x with padding"> {
   let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
                        Graph_EnumAttr<Graph_PadMode>:$mode);
-  let strings = kAllStrings;
+  let elements = [kAny];
 }
 
 // The result has the axes of x without `second`. Its axis for `first` runs along the diagonal.
 def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
-  let strings = kAllStrings;
+  let elements = [kAny];
 }
 
 // Keeps the elements on and above diagonal k if upper, else on and below it. Diagonal 0 is the main
 // diagonal, and diagonal 1 is above it.
-def TriluOp : Graph_Op<"trilu", "upper or lower triangle, other elements 0"> {
+def TriluOp : Graph_Op<"trilu", "upper or lower triangle of x; other elements are 0"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let checks = kNoChecks;
 }
 
@@ -87,7 +87,7 @@ def ConstantOp : Graph_Op<"constant", "a tensor known at compile time",
 }
 
 // Stores dims in a tensor, for a kernel or result that uses shape arithmetic as data.
-def DimsTensorOp : Graph_Op<"dims_tensor", "i64 (or dtype) tensor of dims; rank 1, or 0 when scalar",
+def DimsTensorOp : Graph_Op<"dims_tensor", "dims as a tensor of element type `dtype`; rank 1, or 0 if scalar",
                             [Graph_Symbolic]> {
   let arguments = (ins Graph_Dims:$dims, DefaultValuedAttr<BoolAttr, "false">:$scalar,
                        DefaultValuedAttr<StrAttr, "\"i64\"">:$dtype);

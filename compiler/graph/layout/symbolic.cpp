@@ -62,7 +62,8 @@ Elements IotaOp::evaluateSymbolic(SymbolicValues&) {
   std::vector<DimExpr> result;
   const int64_t count = box_of(tensor_type(getResult())).size();
   for (int64_t i = 0; i < count; ++i)
-    result.push_back(DimExpr(start.getInt()) + DimExpr(step.getInt()) * DimExpr(i));
+    result.push_back(DimExpr(start.getValue().getSExtValue()) +
+                     DimExpr(step.getValue().getSExtValue()) * DimExpr(i));
   return result;
 }
 

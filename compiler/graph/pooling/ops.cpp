@@ -20,7 +20,9 @@ llvm::LogicalResult infer_pool(TypeRule& rule, PoolAdaptor op) {
   if (x.getRank() != static_cast<int64_t>(spatial) + 2)
     return rule.fail("x must have rank " + llvm::Twine(spatial + 2) + " for kernel " +
                      text_of(op.getKernel()) + ", but is " + text_of(x));
-  if (std::string error = window.error(spatial); !error.empty()) return rule.fail(error);
+  if (failed(window.check(rule, spatial)) ||
+      failed(check_window(rule, "kernel dims", op.getKernel(), 1)))
+    return mlir::failure();
   llvm::SmallVector<DimExpr> shape(x.getShape().take_front(2));
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(window_count(window, i, x.getDim(2 + i), op.getKernel()[i], op.getCeilMode()));

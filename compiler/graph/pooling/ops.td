@@ -5,6 +5,7 @@
 include "compiler/graph/op_classes.td"
 
 class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, [Graph_WindowOp]> {
+  let elements = [kNumber];
   let checks = kNoChecks;
   let declarations = [{
     ::llvm::SmallVector<DimExpr> getWindowDims() {
@@ -39,10 +40,11 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
 // in n of the image of each box. A coordinate is multiplied by scale, and offset is subtracted.
 // Each side is then enlarged to min_size. A grid cell is the mean of samples x samples points, or
 // the maximum if `greatest`. If samples is 0, their number depends on the size of the cell.
-def RoiAlignOp : Graph_Op<"roi_align", "boxes of x, each resampled to a grid"> {
+def RoiAlignOp : Graph_Op<"roi_align", "regions of x given by boxes, each resampled to a grid"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
                        I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,
                        F32Attr:$min_size, DefaultValuedAttr<BoolAttr, "false">:$greatest);
+  let elements = [kFloat, kFloat, kInteger];
 }
 
 #endif

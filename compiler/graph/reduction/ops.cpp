@@ -7,12 +7,6 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis) {
-  if (axis >= 0 && axis < x.getRank()) return mlir::success();
-  return rule.fail("axis " + llvm::Twine(axis) + " is out of range for " + text_of(x) +
-                   " of rank " + llvm::Twine(x.getRank()));
-}
-
 llvm::LogicalResult infer_reduce(TypeRule& rule, mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                  bool keep_dims) {
   TensorType type = tensor_type(x);
@@ -47,6 +41,11 @@ llvm::LogicalResult infer_arg_reduce(TypeRule& rule, mlir::Value x, int64_t axis
 llvm::LogicalResult infer_along_axis(TypeRule& rule, mlir::Value x, int64_t axis) {
   if (failed(check_axis(rule, tensor_type(x), axis))) return mlir::failure();
   return infer_same(rule, x);
+}
+
+llvm::LogicalResult infer_layer_norm(TypeRule& rule, LayerNormOp::Adaptor op) {
+  if (failed(check_same_dtype(rule, op.getOperands()))) return mlir::failure();
+  return infer_along_axis(rule, op.getX(), static_cast<int64_t>(op.getAxis()));
 }
 
 }  // namespace

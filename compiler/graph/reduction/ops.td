@@ -22,20 +22,23 @@ class Graph_Reduce<string mnemonic, string summary, string combine, string is_me
   }];
 }
 def ReduceSumOp : Graph_Reduce<"reduce_sum", "sum over axes", "kSum">;
-def ReduceMeanOp : Graph_Reduce<"reduce_mean", "mean over axes", "kSum", "true">;
+def ReduceMeanOp : Graph_Reduce<"reduce_mean", "mean over axes", "kSum", "true"> {
+  let elements = [kNumber];
+}
 def ReduceProdOp : Graph_Reduce<"reduce_prod", "product over axes", "kProduct">;
 def ReduceMaxOp : Graph_Reduce<"reduce_max", "maximum over axes", "kMax">;
 def ReduceMinOp : Graph_Reduce<"reduce_min", "minimum over axes", "kMin">;
 
 class Graph_ArgReduce<string mnemonic, string summary> : Graph_Op<mnemonic, summary> {
+  let elements = [kNumber];
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis,
                        DefaultValuedAttr<BoolAttr, "true">:$keep_dims,
                        DefaultValuedAttr<BoolAttr, "false">:$last);
   let rule = "infer_arg_reduce(rule, op.getX(), op.getAxis(), op.getKeepDims())";
   let checks = kNoChecks;
 }
-def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the maximum along axis; the first, or last, of equal elements">;
-def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the minimum along axis; the first, or last, of equal elements">;
+def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the maximum along axis; of equal elements the first, or the last if `last`">;
+def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the minimum along axis; of equal elements the first, or the last if `last`">;
 
 class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
     : Graph_Op<mnemonic, summary, traits> {
@@ -43,19 +46,26 @@ class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
   let rule = "infer_along_axis(rule, op.getX(), op.getAxis())";
   let checks = kNoChecks;
 }
-def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis", [Graph_RowOp]>;
-def LogSoftmaxOp : Graph_AlongAxis<"log_softmax", "log of softmax along axis", [Graph_RowOp]>;
+def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis", [Graph_RowOp]> {
+  let elements = [kFloat];
+}
+def LogSoftmaxOp : Graph_AlongAxis<"log_softmax", "logarithm of softmax along axis",
+                                   [Graph_RowOp]> {
+  let elements = [kFloat];
+}
 // If exclusive, the sum at an element excludes the element. If reverse, sums start at the end.
-def CumSumOp : Graph_AlongAxis<"cum_sum", "running sum along axis"> {
+def CumSumOp : Graph_AlongAxis<"cum_sum", "cumulative sum along axis"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
                        DefaultValuedAttr<BoolAttr, "false">:$reverse);
+  let elements = [kNumber];
 }
 // Normalises over dims axis .. rank-1; scale and bias have those dims (or broadcast to them).
 def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * scale + bias",
                            [Graph_RowOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$scale, Optional<Graph_Tensor>:$bias,
                        I64Attr:$axis, F32Attr:$epsilon);
-  let rule = "infer_along_axis(rule, op.getX(), op.getAxis())";
+  let elements = [kFloat];
+  let rule = "infer_layer_norm(rule, op)";
   let hasCanonicalizer = 1;
 }
 

@@ -20,28 +20,25 @@ llvm::LogicalResult check_rank_2(TypeRule& rule, TensorType x) {
 
 llvm::LogicalResult TopKOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
-  if (!is_axis(x, op.getAxis()))
-    return rule.fail("axis " + llvm::Twine(op.getAxis()) + " is out of range for " + text_of(x) +
-                     " of rank " + llvm::Twine(x.getRank()));
-  if (op.getK().getValue().size() != 1)
-    return rule.fail(llvm::Twine(op.getK().getValue().size()) + " values of k given, expected 1");
+  if (failed(check_axis(rule, x, static_cast<int64_t>(op.getAxis()))) ||
+      failed(rule.check_count(op.getK().getValue().size(), "value", 1, " for k")))
+    return mlir::failure();
   llvm::SmallVector<DimExpr> shape(x.getShape());
   shape[op.getAxis()] = op.getK().getValue().front();
-  (void)rule.add_result(x.getDtype(), shape);
+  if (failed(rule.add_result(x.getDtype(), shape))) return mlir::failure();
   return rule.add_result(DType::kI64, shape);
 }
 
 void TopKOp::addRequestChecks(RequestChecks& checks) {
   CheckedDim dim = dim_of(getX(), static_cast<int64_t>(getAxis()));
   checks.require_at_least(dim, {getK().getValue().front(), getX(), ""},
-                          "k is {1}, more than " + dim.what + ", which is {0}");
+                          "k is {1}, expected at most {0}, which is " + dim.what);
 }
 
 llvm::LogicalResult SortRowsOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   if (failed(check_rank_2(rule, x))) return mlir::failure();
-  (void)rule.add_result(DType::kI64, {x.getDim(0)});
-  return mlir::success();
+  return rule.add_result(DType::kI64, {x.getDim(0)});
 }
 
 llvm::LogicalResult UniqueRowsOp::infer(TypeRule& rule, Adaptor op) {
@@ -53,8 +50,7 @@ llvm::LogicalResult UniqueRowsOp::infer(TypeRule& rule, Adaptor op) {
   // The number of distinct rows is data-dependent: three results have space for all rows, and the
   // last one is the count.
   for (int i = 0; i < 3; ++i) (void)rule.add_result(DType::kI64, {x.getDim(0)});
-  (void)rule.add_result(DType::kI64, {DimExpr(1)});
-  return mlir::success();
+  return rule.add_result(DType::kI64, {DimExpr(1)});
 }
 
 llvm::LogicalResult SuppressBoxesOp::infer(TypeRule& rule, Adaptor op) {
@@ -75,14 +71,13 @@ llvm::LogicalResult SuppressBoxesOp::infer(TypeRule& rule, Adaptor op) {
         !tensor_type(threshold).getElementCount().is_constant(1))
       return rule.fail("a threshold must be f32 with 1 element, but is " +
                        text_of(threshold.getType()));
-  if (op.getLimit().getValue().size() != 1)
-    return rule.fail(llvm::Twine(op.getLimit().getValue().size()) + " limits given, expected 1");
+  if (failed(rule.check_count(op.getLimit().getValue().size(), "limit", 1))) return mlir::failure();
   // The first result has space for all boxes that can be selected. The second one is the number of
   // selected boxes for each image and class.
   DimExpr most = min(op.getLimit().getValue().front(), scores.getDim(2));
-  (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1), most});
-  (void)rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1)});
-  return mlir::success();
+  if (failed(rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1), most})))
+    return mlir::failure();
+  return rule.add_result(DType::kI64, {scores.getDim(0), scores.getDim(1)});
 }
 
 }  // namespace scopevm::compiler::graph

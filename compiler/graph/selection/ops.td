@@ -7,11 +7,12 @@ include "compiler/graph/op_classes.td"
 def TopKOp : Graph_Op<"top_k", "the k largest or smallest elements along axis, sorted, and their i64 indices"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$k, I64Attr:$axis, BoolAttr:$largest);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+  let elements = [kNumber];
 }
 
 // x is [n, width]. Rows are compared lexicographically, and NaN is greater than all numbers. The
 // sort is stable.
-def SortRowsOp : Graph_Op<"sort_rows", "i64[n]: the rows of x in ascending order"> {
+def SortRowsOp : Graph_Op<"sort_rows", "i64[n]: indices that sort the rows of x"> {
   let arguments = (ins Graph_Tensor:$x);
   let checks = kNoChecks;
 }

@@ -11,9 +11,14 @@ namespace scopevm::compiler::graph {
 
 llvm::LogicalResult ResizeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
-  if (op.getDims().getValue().size() != static_cast<size_t>(x.getRank()))
-    return rule.fail(llvm::Twine(op.getDims().getValue().size()) + " dims given, expected " +
-                     llvm::Twine(x.getRank()) + " for " + text_of(x));
+  const auto rank = static_cast<size_t>(x.getRank());
+  if (failed(rule.check_count(op.getDims().getValue().size(), "dim", rank, " for " + text_of(x))) ||
+      (!op.getScales().empty() &&
+       failed(rule.check_count(op.getScales().size(), "scale", rank, " for " + text_of(x)))))
+    return mlir::failure();
+  if (op.getMode() != ResizeMode::kNearest && !is_float(x.getDtype()))
+    return rule.fail("x is " + text_of(x) + ", but mode \"" + stringifyResizeMode(op.getMode()) +
+                     "\" requires a floating-point element type");
   return rule.add_result(x.getDtype(), op.getDims().getValue());
 }
 

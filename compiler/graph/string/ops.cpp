@@ -2,6 +2,7 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/elements.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
@@ -11,11 +12,6 @@
 namespace scopevm::compiler::graph {
 
 namespace {
-
-llvm::LogicalResult check_strings(TypeRule& rule, mlir::Value x) {
-  if (tensor_type(x).getDtype() == DType::kStr) return mlir::success();
-  return rule.fail("x must have element type str, but is " + text_of(x.getType()));
-}
 
 // The pool must divide into whole n-grams of each length, with one column for each n-gram.
 llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
@@ -49,7 +45,6 @@ llvm::LogicalResult StringToNumberOp::infer(TypeRule& rule, Adaptor op) {
   std::optional<DType> dtype = parse_dtype(op.getTo());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getTo() + "\" is not a numeric element type");
-  if (failed(check_strings(rule, op.getX()))) return mlir::failure();
   return rule.add_result(*dtype, tensor_type(op.getX()).getShape());
 }
 
@@ -58,7 +53,6 @@ llvm::LogicalResult NumberToStringOp::infer(TypeRule& rule, Adaptor op) {
 }
 
 llvm::LogicalResult ChangeCaseOp::infer(TypeRule& rule, Adaptor op) {
-  if (failed(check_strings(rule, op.getX()))) return mlir::failure();
   return infer_same(rule, op.getX());
 }
 
@@ -66,6 +60,8 @@ llvm::LogicalResult CountNgramsOp::infer(TypeRule& rule, Adaptor op) {
   constexpr int64_t kMost = int64_t{1} << 31;
   TensorType x = tensor_type(op.getX());
   if (x.getRank() != 2) return rule.fail("x must have rank 2, but is " + text_of(x));
+  if (std::string error = error_of_elements(op.getPool()); !error.empty())
+    return rule.fail("pool: " + error);
   mlir::Type pool = op.getPool().getElementType();
   bool is_whole = x.getDtype() == DType::kI32 || x.getDtype() == DType::kI64;
   if (!(is_whole && pool.isSignlessInteger(64)) &&

@@ -9,7 +9,7 @@ def StringToNumberOp : Graph_Op<"string_to_number", "the numbers that strings re
                            [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
-  let strings = kAllStrings;
+  let elements = [kString];
   let checks = kNoChecks;
 }
 
@@ -24,7 +24,7 @@ def ChangeCaseOp : Graph_Op<"change_case", "strings converted to lower or upper 
                            [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$upper);
-  let strings = kAllStrings;
+  let elements = [kString];
   let checks = kNoChecks;
 }
 
@@ -38,7 +38,7 @@ def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: number of occurre
                        DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,
                        I64Attr:$max_length, DefaultValuedAttr<I64Attr, "0">:$skips,
                        DefaultValuedAttr<BoolAttr, "false">:$once);
-  let strings = kAllStrings;
+  let elements = [kAny];
   let checks = kNoChecks;
 }
 

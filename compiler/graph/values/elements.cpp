@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "runtime/count_text.h"
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -34,7 +35,39 @@ std::vector<uint8_t> expand(mlir::DenseElementsAttr dense, DType dtype) {
   return bytes;
 }
 
+// The most elements of a constant, as in ONNX models.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+// The element count, or none if it exceeds kMaxElements.
+std::optional<int64_t> count_of(mlir::ShapedType type) {
+  int64_t count = 1;
+  if (llvm::is_contained(type.getShape(), 0)) return 0;
+  for (int64_t dim : type.getShape())
+    if (__builtin_mul_overflow(count, dim, &count) || count > kMaxElements) return std::nullopt;
+  return count;
+}
+
 }  // namespace
+
+std::string error_of_elements(mlir::ElementsAttr elements) {
+  auto resource = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(elements);
+  if (!resource && !mlir::isa<mlir::DenseElementsAttr>(elements))
+    return "expected a dense or dense_resource attribute";
+  std::optional<int64_t> count = count_of(elements.getShapedType());
+  if (!count) return "a constant has at most 2^40 elements";
+  if (!resource) return "";
+  if (!elements.getElementType().isIntOrFloat())
+    return "a resource must contain integers or floats";
+  const std::string name = "resource \"" + resource.getRawHandle().getKey().str() + "\"";
+  const mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
+  if (!blob) return name + " is not defined";
+  // As in tensors, a bool has one byte.
+  const int64_t size = (elements.getElementType().getIntOrFloatBitWidth() + 7) / 8;
+  const auto given = static_cast<int64_t>(blob->getData().size());
+  if (given == *count * size) return "";
+  return name + " has " + runtime::count_text(given, "byte") + ", expected " +
+         std::to_string(*count * size);
+}
 
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
   Constant constant{.dtype = dtype};

@@ -6,6 +6,11 @@
 
 namespace scopevm::compiler::graph {
 
+// Describes why the attribute cannot be a constant: it is neither dense nor a resource, or the
+// resource does not contain its elements. Empty if it can. The functions below and ConstantArray
+// REQUIRE that it is empty.
+std::string error_of_elements(mlir::ElementsAttr elements);
+
 // The attribute as a Program constant of `dtype`: raw row-major bytes, bool as one byte each,
 // splats expanded. The bytes are shared with the attribute if its layout allows, and then stay
 // valid as long as the MLIR context. REQUIRES: `dtype` is not str.

@@ -54,8 +54,6 @@ struct Matrix {
 llvm::LogicalResult lower(graph::DetOp op, LoweringContext& context) {
   DType dtype = dtype_of(op.getX());
   DType computed = dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  if (dtype != computed && dtype != DType::kF16 && dtype != DType::kBF16)
-    return op.emitError("det requires a floating-point type");
   llvm::ArrayRef<DimExpr> shape = shape_of(op.getX());
   DimExpr size = shape.back(), count = product(shape, 0, shape.size() - 2);
   KernelBuilder k(context, op, "det");

@@ -144,9 +144,6 @@ llvm::LogicalResult RoiKernel::lower() {
 }  // namespace
 
 llvm::LogicalResult lower(graph::RoiAlignOp op, LoweringContext& context) {
-  DType dtype = dtype_of(op.getX());
-  if (dtype != DType::kF32 && dtype != DType::kF64 && dtype != DType::kF16 && dtype != DType::kBF16)
-    return op.emitError("roi_align requires a floating-point type");
   return RoiKernel(op, context).lower();
 }
 

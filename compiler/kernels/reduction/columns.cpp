@@ -61,8 +61,6 @@ void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
 
 llvm::LogicalResult lower_columns(mlir::Operation* op, LoweringContext& context) {
   llvm::ArrayRef<DimExpr> shape = shape_of(op->getOperand(0));
-  if (!is_float(dtype_of(op->getOperand(0))))
-    return op->emitError("expected a floating-point type");
   int64_t axis = op->getAttrOfType<mlir::IntegerAttr>("axis").getInt();
   DimExpr outer = element_count(shape.take_front(axis));
   DimExpr inner = element_count(shape.drop_front(axis + 1));

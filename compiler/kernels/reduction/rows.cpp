@@ -207,8 +207,6 @@ class RowKernel {
 
 llvm::LogicalResult lower_rows(const FusedBody& body, mlir::Operation* row_op,
                                LoweringContext& context) {
-  DType dtype = tensor_type(row_op->getOperand(0)).getDtype();
-  if (!is_float(dtype)) return body.op->emitError("expected a floating-point type");
   for (mlir::Value result : body.results)
     if (tensor_type(result).getShape() != tensor_type(row_op->getResult(0)).getShape())
       return body.op->emitError("results of one row group have different shapes");

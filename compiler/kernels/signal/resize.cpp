@@ -211,20 +211,9 @@ class AxisKernel {
   Buffer x_, index_, y_, weights_;
 };
 
-llvm::LogicalResult check(graph::ResizeOp op) {
-  DType dtype = dtype_of(op.getX());
-  bool is_real =
-      dtype == DType::kF16 || dtype == DType::kBF16 || dtype == DType::kF32 || dtype == DType::kF64;
-  if (op.getMode() != graph::ResizeMode::kNearest && !is_real)
-    return op.emitError("resize mode \"")
-           << stringifyResizeMode(op.getMode()) << "\" requires a floating-point type";
-  return mlir::success();
-}
-
 }  // namespace
 
 llvm::LogicalResult lower(graph::ResizeOp op, LoweringContext& context) {
-  if (failed(check(op))) return mlir::failure();
   Dims now(shape_of(op.getX()));
   llvm::ArrayRef<DimExpr> out = shape_of(op.getResult());
   DType dtype = dtype_of(op.getX());
