@@ -5,7 +5,7 @@
 include "compiler/graph/op_classes.td"
 
 def MatMulOp : Graph_Op<"matmul",
-                        "matrix product; leading dims broadcast, rank 1 as in NumPy; products of i8 and u8 are i32",
+                        "matrix product; leading dims broadcast, rank 1 as in NumPy; i32 for i8 and u8",
                         [Graph_Contraction]> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,

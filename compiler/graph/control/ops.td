@@ -53,7 +53,7 @@ def ReadDimsOp : Op<Graph_Dialect, "read_dims", [MemoryEffects<[MemWrite]>, Grap
   let hasVerifier = 1;
 }
 
-def Graph_RequireKind : Graph_Enum<"RequireKind", "how two dims compare", [
+def Graph_RequireKind : Graph_Enum<"RequireKind", "comparison of two dims", [
   I32EnumAttrCase<"kEqual", 0, "equal">, I32EnumAttrCase<"kAtLeast", 1, "at_least">]>;
 
 // Checks a condition on the two entries a and b of `dims`: a == b, or a >= b for at_least. In

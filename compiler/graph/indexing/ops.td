@@ -22,7 +22,7 @@ def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples"> {
 }
 
 def Graph_ScatterReduction : Graph_Enum<"ScatterReduction",
-                                        "what an update does to the element that is there", [
+                                        "how an update combines with the existing element", [
   I32EnumAttrCase<"kNone", 0, "none">, I32EnumAttrCase<"kAdd", 1, "add">,
   I32EnumAttrCase<"kMul", 2, "mul">, I32EnumAttrCase<"kMin", 3, "min">,
   I32EnumAttrCase<"kMax", 4, "max">]>;

@@ -50,7 +50,7 @@ def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic]> {
   let hasFolder = 1;
 }
 
-def Graph_PadMode : Graph_Enum<"PadMode", "what a border holds", [
+def Graph_PadMode : Graph_Enum<"PadMode", "elements of the border", [
   I32EnumAttrCase<"kConstant", 0, "constant">, I32EnumAttrCase<"kReflect", 1, "reflect">,
   I32EnumAttrCase<"kEdge", 2, "edge">]>;
 
