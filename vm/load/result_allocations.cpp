@@ -14,7 +14,7 @@ using isa::Definition;
 using isa::DefinitionKind;
 using isa::Instruction;
 
-// The number of writes and reads of each register, and its last definition.
+// The number of writes and reads of each register, its last definition, and the loops.
 class Definitions {
  public:
   explicit Definitions(const format::FunctionDecl& function)
@@ -40,6 +40,14 @@ class Definitions {
   }
   uint32_t reads(uint32_t reg) const { return registers_[reg].reads; }
 
+  // Whether the instruction at `word` can execute more than once per call: a backward jump spans
+  // it.
+  bool is_in_loop(uint32_t word) const {
+    return std::ranges::any_of(loops_, [word](const Loop& loop) {
+      return loop.first_word <= word && word <= loop.jump_word;
+    });
+  }
+
   // The word index of a field's first word, or of a list's count word.
   uint32_t word_of(const Instruction::Field& field) const {
     return static_cast<uint32_t>(field.words.data() - code_.data()) - isa::is_list(field.form());
@@ -53,6 +61,11 @@ class Definitions {
     const Definition* definition = nullptr;
   };
 
+  struct Loop {
+    uint32_t first_word;
+    uint32_t jump_word;
+  };
+
   Instruction at(uint32_t word) const { return isa::verified_instruction(code_, word); }
 
   void add(const Instruction& in) {
@@ -62,6 +75,8 @@ class Definitions {
           ++return_count_;
           returned_ = field.words;
         }
+      if (field.form() == isa::FieldForm::target_form && field.words[0] <= in.start)
+        loops_.push_back({field.words[0], in.start});
       if (!field.is_register()) continue;
       for (uint32_t reg : field.words) add(in, field, registers_[reg]);
     }
@@ -79,6 +94,7 @@ class Definitions {
   std::vector<Uses> registers_;
   std::span<const uint32_t> returned_;
   uint32_t return_count_ = 0;
+  std::vector<Loop> loops_;
 };
 
 // Follows the use-def chain from a returned register to the allocation of its storage.
@@ -103,6 +119,8 @@ std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint3
   // Another instruction that reads the storage register could create a second tensor in the
   // storage.
   if (!is_whole || definitions.reads(storage) != 1) return std::nullopt;
+  // Each iteration requires a distinct storage, but there is only one output buffer.
+  if (definitions.is_in_loop(write->in.start)) return std::nullopt;
   allocation.alloc_word = write->in.start;
   return allocation;
 }

@@ -11,6 +11,10 @@
 #include <vector>
 
 #include "tests/vm/modules/test_modules.h"
+#include "vm/api/module_access.h"
+#include "vm/format/assembler.h"
+#include "vm/isa/opcodes.h"
+#include "vm/load/loaded_module.h"
 
 namespace scopevm {
 namespace {
@@ -117,6 +121,43 @@ TEST(Session, WritesIntoTheCallersBuffer) {
   ASSERT_TRUE(call.set_output("z", Tensor()).ok());
   ASSERT_TRUE(call.run().ok());
   EXPECT_NE(call.outputs().front().data(), z.data());
+}
+
+// Each iteration allocates the result again. Only the last of these storages becomes the result, so
+// that none of them can be the caller's buffer.
+TEST(Session, CopiesAResultAllocatedInALoopToTheCallersBuffer) {
+  Result<format::ModuleContents> contents = format::assemble(R"(
+    scopevm_module 0.9 producer "test"
+    device "cpu" kind "cpu"
+    pool "global" heap device 0 limit -1
+    function "main" registers 3 slots 1 {
+      input "x" f32 ["4"]
+      output "y" f32 ["4"]
+      code {
+        again:
+        %r1 = alloc_storage @global size=16
+        %r2 = alloc_tensor %r1 offset=0 bytes=16 f32 [4]
+        device_copy to=%r2 to_pool=@global from=%r0 from_pool=@global
+        add_slot dst=s0 by=1
+        branch_less a=s0 b=3 then_to=again else_to=done
+        done:
+        ret (%r2)
+      }
+    })",
+                                                             "test.sva");
+  ASSERT_TRUE(contents.ok()) << contents.status().message();
+  Call call = session_of(*std::move(contents)).make_call();
+  const Tensor y = floats({4}, 0);
+  ASSERT_TRUE(call.set_input(0, floats({4}, 7)).ok());
+  ASSERT_TRUE(call.set_output(0, y).ok());
+  for (int run = 0; run < 2; ++run) {
+    const Status status = call.run();
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(call.outputs().front().data(), y.data());
+    EXPECT_EQ(y.elements<float>()[3], 10);
+    EXPECT_EQ(scope(call.stats(), "global").allocations, 3);
+    EXPECT_EQ(scope(call.stats(), "global").peak_bytes, 32);
+  }
 }
 
 TEST(Session, ServesManyThreads) {
