@@ -46,6 +46,8 @@ Result<FileHeader> read_header(const Bytes& file) {
                std::to_string(header.version_minor) + ", expected " +
                std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor) +
                "; compile the model again with this release");
+  if (header.reserved[0] != 0 || header.reserved[1] != 0)
+    return bad("header: reserved bytes are not zero");
   if (file.size > header.file_size)
     return bad("trailing data: " + count_text(file.size - header.file_size, "byte") +
                " after the end" + at(header.file_size));
@@ -81,6 +83,7 @@ Result<Sections> read_sections(const Bytes& file, const FileHeader& header) {
     if (entry.kind != kind || entry.offset != align_up(end))
       return bad(name + ": expected kind " + std::to_string(kind) + at(align_up(end)) +
                  ", given kind " + std::to_string(entry.kind) + at(entry.offset));
+    if (entry.reserved != 0) return bad(name + ": reserved bytes are not zero");
     if (entry.offset > file.size || entry.size > file.size - entry.offset)
       return bad(name + at(entry.offset) + ": " + count_text(entry.size, "byte") +
                  " exceed the file of " + count_text(file.size, "byte"));

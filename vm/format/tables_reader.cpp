@@ -168,8 +168,7 @@ class TablesReader {
     ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {}};
     each(*f.checks(), out.checks, [&](const fb::Check& c) {
       CheckDecl check{text(c.message()), c.lhs_slot(), c.rhs_slot(), {}};
-      if (c.more_slots() != nullptr)
-        check.more_slots.assign(c.more_slots()->begin(), c.more_slots()->end());
+      if (c.more_slots() != nullptr) check.more_slots = numbers(*c.more_slots());
       return check;
     });
     return out;

@@ -12,7 +12,9 @@
 #include "tests/vm/format/sample_modules.h"
 #include "vm/format/checksum.h"
 #include "vm/format/layout.h"
+#include "vm/format/module_generated.h"
 #include "vm/format/reader.h"
+#include "vm/format/tables.h"
 #include "vm/format/writer.h"
 
 namespace scopevm::format {
@@ -102,6 +104,58 @@ TEST(Corruption, OtherVersionsAreReported) {
       "unsupported module format 7.9, expected 0.9; compile the model again with this release");
 }
 
+// Recomputes the checksums of a file with changed tables, section table or header.
+void update_checksums(File& file) {
+  SectionEntry tables;
+  std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
+  tables.checksum = checksum(file.data() + tables.offset, tables.size);
+  std::memcpy(file.data() + sizeof(FileHeader), &tables, sizeof(tables));
+  FileHeader header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  header.section_table_checksum =
+      checksum(file.data() + sizeof(FileHeader), kSectionCount * sizeof(SectionEntry));
+  header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
+  std::memcpy(file.data(), &header, sizeof(header));
+}
+
+TEST(Corruption, ReservedBytesMustBeZero) {
+  const auto error_at = [](size_t at) {
+    File file = write_module(dense_module());
+    file[at] = 1;
+    update_checksums(file);
+    return error_of(file);
+  };
+  for (size_t i = 0; i < sizeof(FileHeader::reserved); ++i)
+    EXPECT_EQ(error_at(offsetof(FileHeader, reserved) + i), "header: reserved bytes are not zero");
+  EXPECT_EQ(error_at(sizeof(FileHeader) + offsetof(SectionEntry, reserved)),
+            "section tables: reserved bytes are not zero");
+  EXPECT_EQ(error_at(sizeof(FileHeader) + sizeof(SectionEntry) + offsetof(SectionEntry, reserved)),
+            "section code: reserved bytes are not zero");
+}
+
+// Tables that share a vector would be much larger in memory than in the file.
+TEST(Corruption, SharedSlotsAreRejected) {
+  constexpr size_t kSlots = 10000, kChecks = 1000;
+  flatbuffers::FlatBufferBuilder b;
+  const auto message = b.CreateString("");
+  const auto slots = b.CreateVector(std::vector<uint32_t>(kSlots));
+  std::vector<flatbuffers::Offset<fb::Check>> checks;
+  for (size_t i = 0; i < kChecks; ++i) checks.push_back(fb::CreateCheck(b, message, 0, 0, slots));
+  const std::vector shape_functions = {fb::CreateShapeFunctionDirect(b, "f", 1, 0, &checks)};
+  const std::vector<flatbuffers::Offset<fb::Device>> devices;
+  const std::vector<flatbuffers::Offset<fb::Pool>> pools;
+  const std::vector<flatbuffers::Offset<fb::Function>> functions;
+  const std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
+  const std::vector<flatbuffers::Offset<fb::Constant>> constants;
+  const std::vector<flatbuffers::Offset<fb::Image>> images;
+  const std::vector<flatbuffers::Offset<fb::Variant>> variants;
+  const std::vector<flatbuffers::Offset<flatbuffers::String>> strings;
+  b.Finish(fb::CreateModuleDirect(b, "", &devices, &pools, &functions, &shape_functions, &kernels,
+                                  &constants, &images, &strings, &variants, &strings));
+  const Result<Tables> tables = read_tables({b.GetBufferPointer(), b.GetSize()});
+  EXPECT_EQ(tables.status().message(), "tables or strings overlap");
+}
+
 // If the reader ignores the checksum of the constants, it still detects all other corruption.
 TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   ModuleContents module = dense_module();
@@ -116,20 +170,6 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   EXPECT_TRUE(read_module(memory, options).ok());
   *const_cast<uint8_t*>(read->images[0].bytes.data) ^= 1;
   EXPECT_FALSE(read_module(memory, options).ok());
-}
-
-// Recomputes the checksums of a file with changed tables.
-void update_checksums(File& file) {
-  SectionEntry tables;
-  std::memcpy(&tables, file.data() + sizeof(FileHeader), sizeof(tables));
-  tables.checksum = checksum(file.data() + tables.offset, tables.size);
-  std::memcpy(file.data() + sizeof(FileHeader), &tables, sizeof(tables));
-  FileHeader header;
-  std::memcpy(&header, file.data(), sizeof(header));
-  header.section_table_checksum =
-      checksum(file.data() + sizeof(FileHeader), kSectionCount * sizeof(SectionEntry));
-  header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
-  std::memcpy(file.data(), &header, sizeof(header));
 }
 
 // A copy of the file with one number in its tables replaced.
