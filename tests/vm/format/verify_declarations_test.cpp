@@ -42,6 +42,10 @@ void PrintTo(const Declaration& declaration, std::ostream* out) { *out << declar
 
 const Declaration kDeclarations[] = {
     {"NoDevice", [](auto& m) { m.devices.clear(); }, "module has no device"},
+    {"DuplicateDevice", [](auto& m) { m.devices.push_back({"cpu", "opencl", 1}); },
+     "duplicate device \"cpu\""},
+    {"DuplicatePool", [](auto& m) { m.pools[1].scope = "global"; },
+     "pool 1: duplicate scope \"global\" of device \"cpu\""},
     {"PoolDevice", [](auto& m) { m.pools[1].device = 5; },
      "pool 1: device 5 is out of range [0, 1)"},
     {"PoolKind", [](auto& m) { m.pools[1].kind = static_cast<PoolKind>(9); },
@@ -98,7 +102,7 @@ const Declaration kDeclarations[] = {
     {"ImageFeature", [](auto& m) { m.images[0].features = {"avx512f sse"}; },
      "image 0: invalid feature name \"avx512f sse\""},
     {"NoImage", [](auto& m) { m.images.clear(); },
-     "module has kernels or shape functions but no image for a CPU"},
+     "module has shape functions but no image for a CPU"},
     {"KernelSymbol", [](auto& m) { m.kernels[0].symbol = ""; }, "kernel 0: has no symbol"},
     {"ShapeSymbol", [](auto& m) { m.shape_functions[0].symbol = ""; },
      "shape function 0: has no symbol"},

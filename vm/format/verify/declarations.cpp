@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "runtime/count_text.h"
 #include "vm/format/verify.h"
@@ -41,8 +42,10 @@ Status verify_devices(const ModuleContents& module) {
                    std::to_string(kMaxPools));
   if (std::ranges::none_of(module.devices, &DeviceDecl::is_host))
     return invalid("module has no CPU");
+  std::set<std::string_view> names;
   for (const DeviceDecl& device : module.devices) {
     const std::string context = "device " + quoted(device.name);
+    if (!names.insert(device.name).second) return invalid("duplicate " + context);
     if (device.is_host() ? device.workers != 0 : device.workers < 1 || device.workers > kMaxWorkers)
       return invalid(context + ": workers is " + std::to_string(device.workers) + ", expected " +
                      (device.is_host() ? "0 for a CPU" : "1 to " + std::to_string(kMaxWorkers)));
@@ -98,6 +101,7 @@ Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
 
 Status verify_machine(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_devices(module));
+  std::set<std::pair<uint32_t, std::string_view>> names;
   for (size_t i = 0; i < module.pools.size(); ++i) {
     const PoolDecl& pool = module.pools[i];
     std::string context = "pool " + std::to_string(i);
@@ -120,6 +124,9 @@ Status verify_machine(const ModuleContents& module) {
                      ", expected at least 0, or -1 for none");
     SCOPEVM_RETURN_IF_ERROR(
         check_index("device", pool.device, module.devices.size()).with_context(context));
+    if (!names.emplace(pool.device, pool.scope).second)
+      return invalid(context + ": duplicate scope " + quoted(pool.scope) + " of device " +
+                     quoted(module.devices[pool.device].name));
     SCOPEVM_RETURN_IF_ERROR(verify_sharing(module, pool).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_stack(module, pool).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_pinning(module, pool).with_context(context));
@@ -147,7 +154,7 @@ Status verify_images(const ModuleContents& module) {
   }
   // Shape functions run on the CPU even if all kernels run on other devices.
   if (!module.shape_functions.empty() && !has_image(module, kHostKind))
-    return invalid("module has kernels or shape functions but no image for a CPU");
+    return invalid("module has shape functions but no image for a CPU");
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const uint32_t device = module.kernels[i].device;
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size())
