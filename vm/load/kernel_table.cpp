@@ -1,5 +1,6 @@
 // Selects the kernel image for this CPU, and finds the module's kernels and shape functions in the
 // image.
+#include <algorithm>
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
@@ -16,12 +17,12 @@ std::string join(const std::vector<std::string>& words) {
 
 // Returns the image that requires the most CPU features among those that this CPU can run. It was
 // compiled for the CPU most similar to this one.
+// REQUIRES: the module has an image for a CPU.
 Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents) {
   const format::ImageDecl* best = nullptr;
   std::string lacking;
   for (const format::ImageDecl& image : contents.images) {
-    if (image.device >= contents.devices.size() || !contents.devices[image.device].is_host())
-      continue;
+    if (!contents.devices[image.device].is_host()) continue;
     const std::vector<std::string> missing = runtime::missing_cpu_features(image.features);
     if (!missing.empty())
       lacking += "\n  the image for " + image.target_cpu + " requires " + join(missing);
@@ -29,8 +30,6 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
       best = &image;
   }
   if (best != nullptr) return best;
-  if (lacking.empty())
-    return Status(StatusCode::kInvalidModel, "module has kernels but no image for a CPU");
   return Status(StatusCode::kUnsupported, "no kernel image of the module runs on this CPU" +
                                               lacking + "\ncompile with another --target-cpu");
 }
@@ -46,21 +45,25 @@ Result<const KernelTable*> LoadedModule::kernels() const {
 }
 
 Status LoadedModule::load_kernels() const {
-  if (contents_.kernels.empty() && contents_.shape_functions.empty()) return {};
+  const auto runs_on_host = [this](const format::KernelDecl& kernel) {
+    return contents_.devices[kernel.device].is_host();
+  };
+  // Kernels of other devices are loaded per session: see BoundDevices.
+  kernel_table_.kernels.resize(contents_.kernels.size(), nullptr);
+  if (std::ranges::none_of(contents_.kernels, runs_on_host) && contents_.shape_functions.empty())
+    return {};
   SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_));
   const std::string label = "kernel image " + decl->target_cpu;
   SCOPEVM_ASSIGN_OR_RETURN(
       runtime::KernelImage image,
       runtime::KernelImage::load({decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
-  for (const format::KernelDecl& kernel : contents_.kernels) {
-    if (!contents_.devices[kernel.device].is_host()) {
-      kernel_table_.kernels.push_back(nullptr);  // loaded per session: see BoundDevices
-      continue;
-    }
+  for (size_t i = 0; i < contents_.kernels.size(); ++i) {
+    const format::KernelDecl& kernel = contents_.kernels[i];
+    if (!runs_on_host(kernel)) continue;
     auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));
     if (function == nullptr)
       return {StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\""};
-    kernel_table_.kernels.push_back(function);
+    kernel_table_.kernels[i] = function;
   }
   for (const format::ShapeFunctionDecl& shape : contents_.shape_functions) {
     auto function = reinterpret_cast<ShapeFn>(image.symbol(shape.symbol));
