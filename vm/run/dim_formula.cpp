@@ -93,12 +93,15 @@ class Evaluator {
 
   Value call(std::string_view function) {
     Value result = sum();
-    while (result && take(',')) {
+    int arguments = 1;
+    for (; result && take(','); ++arguments) {
       const Value next = sum();
       if (!next) return std::nullopt;
       result = apply(function, *result, *next);
     }
-    return take(')') ? result : std::nullopt;
+    const bool is_variadic = function == "min" || function == "max";
+    if (arguments < 2 || (arguments > 2 && !is_variadic) || !take(')')) return std::nullopt;
+    return result;
   }
 
   static Value apply(std::string_view function, int64_t a, int64_t b) {

@@ -30,6 +30,12 @@ TEST(DimFormula, InvalidFormulaHasNoValue) {
     EXPECT_EQ(value_of(text), std::nullopt) << text;
 }
 
+TEST(DimFormula, InvalidCallHasNoValue) {
+  for (const char* text :
+       {"foo(3)", "foo(n, 3)", "min(n)", "mod(n)", "floordiv(n, 2, 2)", "min(n,"})
+    EXPECT_EQ(value_of(text), std::nullopt) << text;
+}
+
 TEST(DimFormula, DeepNestingIsRejected) {
   EXPECT_EQ(value_of(std::string(20, '(') + "n" + std::string(20, ')')), 7);
   EXPECT_EQ(value_of(std::string(4000, '(') + "n" + std::string(4000, ')')), std::nullopt);
