@@ -27,12 +27,6 @@ std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
   return std::make_shared<ArenaAllocator>(pool.alignment, devices.device(pool.block_source()));
 }
 
-// The smaller of two limits. A negative number means no limit.
-int64_t tighter(int64_t a, int64_t b) {
-  if (a < 0) return b;
-  return b < 0 ? a : std::min(a, b);
-}
-
 // The qualified name of a pool: "npu.global.workspace".
 std::string name_of(const format::ModuleContents& contents, const format::PoolDecl& pool) {
   return contents.devices[pool.device].name + "." + pool.scope;
@@ -112,9 +106,14 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
     limits.push_back(pool.kind == format::PoolKind::kStack ? -1 : pool.limit);
   for (const ScopeLimit& limit : options.memory_limits) {
     SCOPEVM_RETURN_IF_ERROR(check_scope(contents, limit.scope));
+    if (limit.bytes < 0)
+      return {StatusCode::kInvalidArgument, "the limit of memory scope \"" + limit.scope +
+                                                "\" is " + count_text(limit.bytes, "byte") +
+                                                ", expected at least 0"};
     const std::vector<bool> named = pools_named(contents, limit.scope);
     for (size_t i = 0; i < named.size(); ++i)
-      if (named[i]) limits[i] = tighter(limits[i], limit.bytes);
+      // A negative limit of a pool means no limit.
+      if (named[i]) limits[i] = limits[i] < 0 ? limit.bytes : std::min(limits[i], limit.bytes);
   }
   SCOPEVM_RETURN_IF_ERROR(check_constants(contents, limits));
   for (size_t i = 0; i < contents.pools.size(); ++i) {

@@ -146,6 +146,9 @@ TEST_F(SumErrors, MemoryLimit) {
   expect(Session::create(module_, {.memory_limits = {{"global.workspaces", 1}}}).status(),
          StatusCode::kInvalidArgument,
          "no memory scope \"global.workspaces\"; did you mean \"global.workspace\"?");
+  expect(Session::create(module_, {.memory_limits = {{"global.workspace", -1}}}).status(),
+         StatusCode::kInvalidArgument,
+         "the limit of memory scope \"global.workspace\" is -1 bytes, expected at least 0");
   const Session session =
       *Session::create(module_, {.memory_limits = {{"global.workspace", 16 * 10 + 64}}});
   EXPECT_TRUE(session.call(std::vector{tensor({10, 4}), tensor({10, 4})}).ok());
