@@ -25,8 +25,9 @@ class SCOPEVM_API Executor {
   virtual int threads() const = 0;
 
   /// Calls `body` with `context` on disjoint ranges that cover [0, total). Returns when all these
-  /// calls have returned. Every range has at least `grain` items, except the last one. `worker` is
-  /// in [0, threads()); concurrent calls of `body` in one parallel_for have different workers.
+  /// calls have returned. `total` and `grain` are at least 1. Every range has at least `grain`
+  /// items, except the last one. `worker` is in [0, threads()); concurrent calls of `body` in one
+  /// parallel_for have different workers.
   virtual void parallel_for(int64_t total, int64_t grain, Body body, void* context) = 0;
 };
 

@@ -39,7 +39,7 @@ struct ScopeAllocator {
 /// would exceed the limit fails with kResourceLimit.
 struct ScopeLimit {
   std::string scope;  ///< of every device ("global.workspace") or of one ("npu.global.workspace")
-  int64_t bytes = 0;  ///< maximum of the live bytes
+  int64_t bytes = 0;  ///< maximum of the live bytes, at least 0
 };
 
 /// Binds a device of the module to a physical device. An unbound device defaults to the ordinal
@@ -182,7 +182,7 @@ class SCOPEVM_API Call {
   Result<std::span<const Tensor>> elements(std::string_view name) const;
   /// Releases the results, so that the next run can reuse their storages.
   void clear_outputs();
-  /// Statistics of the last run.
+  /// Statistics of the last run; empty if its inputs were invalid.
   const CallStats& stats() const;
 
  private:

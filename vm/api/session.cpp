@@ -55,7 +55,10 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   vm::BoundSession& session = *context.session;
   context.begin();
-  SCOPEVM_RETURN_IF_ERROR(vm::bind_inputs(session.module(), context));
+  if (Status bound = vm::bind_inputs(session.module(), context); !bound.ok()) {
+    context.stats = {};  // would otherwise be the statistics of the previous run
+    return bound;
+  }
   Status status = vm::interpret(session, context, options);
   // Releases the storages of the call, also after a failure. Results have their own references to
   // their storages.

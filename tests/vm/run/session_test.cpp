@@ -262,10 +262,13 @@ class CountingExecutor final : public Executor {
   int threads() const override { return 4; }
   void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
     ++loops;
+    this->grain = grain;
+    grain = std::max<int64_t>(grain, 1);
     for (int64_t begin = 0, worker = 3; begin < total; begin += grain, worker = (worker + 3) % 4)
       body(context, begin, std::min(total, begin + grain), worker);
   }
   std::atomic<int> loops{0};
+  std::atomic<int64_t> grain{0};  // of the last loop
 };
 
 TEST(Session, RunsLoopsOnTheCallersExecutor) {
@@ -277,6 +280,46 @@ TEST(Session, RunsLoopsOnTheCallersExecutor) {
   ASSERT_TRUE(results.ok());
   expect_sum(results->front(), 100, 1, 2);
   EXPECT_EQ(executor->loops, 2);
+}
+
+TEST(Session, ExecutorsGetAPositiveGrain) {
+  format::ModuleContents contents = sum_contents();
+  std::vector<uint32_t>& code = contents.functions[0].code;
+  for (size_t pc = 0; pc < code.size(); pc += isa::word_count(code[pc]))
+    if (isa::opcode(code[pc]) == isa::Opcode::launch) code[pc + 4] = isa::Int::immediate(0).word();
+  auto executor = std::make_shared<CountingExecutor>();
+  const Session session = session_of(std::move(contents), {.executor = executor});
+  Result<std::vector<Tensor>> results =
+      session.call(std::vector{floats({100, 4}, 1), floats({100, 4}, 2)});
+  ASSERT_TRUE(results.ok());
+  expect_sum(results->front(), 100, 1, 2);
+  EXPECT_EQ(executor->grain, 1);
+}
+
+TEST(Session, StatisticsOfARunWithInvalidInputsAreEmpty) {
+  Call call = session_of(sum_contents()).make_call();
+  ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).ok());
+  ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).ok());
+  ASSERT_TRUE(call.run().ok());
+  EXPECT_EQ(call.stats().function, "main");
+  ASSERT_TRUE(call.set_input(1, Tensor()).ok());
+  EXPECT_FALSE(call.run().ok());
+  EXPECT_EQ(call.stats().function, "");
+  EXPECT_EQ(call.stats().latency_ns, 0);
+  EXPECT_TRUE(call.stats().memory.empty());
+}
+
+TEST(Session, ModuleWithoutHostCodeNeedsNoImageForThisCpu) {
+  format::ModuleContents contents = test::empty_contents();
+  contents.functions = test::upper_contents().functions;
+  contents.devices.push_back({"gpu", "opencl", 1});
+  contents.images.front().device = 1;
+  contents.kernels = {{"k", 1, 0, 1}};
+  contents.shape_functions.clear();
+  const Module module = load(std::move(contents));
+  const auto kernels = ModuleAccess::loaded(module)->kernels();
+  ASSERT_TRUE(kernels.ok()) << kernels.status().message();
+  EXPECT_EQ((*kernels)->kernels, std::vector<KernelFn>{nullptr});
 }
 
 }  // namespace

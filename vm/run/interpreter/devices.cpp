@@ -130,7 +130,7 @@ bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t g
                            .buffers = {frame_.buffers, in.buffers.size()},
                            .params = {frame_.slots + in.params.value, decl.param_count},
                            .grid = grid,
-                           .grain = std::max<int64_t>(grain, 1),
+                           .grain = grain,
                            .workers = contents_.devices[decl.device].workers}));
 }
 

@@ -381,7 +381,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (grid <= 0) return true;
   LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
-  const int64_t grain = value(in.grain);
+  // A slot can contain any number, but executors and devices require a positive grain.
+  const int64_t grain = std::max<int64_t>(value(in.grain), 1);
   if (body.kernel == nullptr)
     return launch_on_device(in, grid, grain) && (!is_timed_ || finish_launch(in, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
