@@ -241,10 +241,11 @@ ModuleContents dense_module() {
 ModuleContents branching_module() {
   ModuleContents module;
   module.producer = "scopevm test";
-  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl", 64, 3}};
+  module.devices = {{"cpu", "cpu"}, {"gpu 0", "opencl", 64, 3}, {"gpu 1", "opencl", 64, 4}};
   module.pools = default_pools();
-  module.pools.push_back({"global", PoolKind::kHeap, 1, -1});
+  module.pools.push_back({"global", PoolKind::kHeap, 1, -1, {2}});
   module.pools.push_back({.scope = "global.pinned", .alignment = 4096, .pinned_for = 1});
+  module.kernels = {{"k_gpu", 2, 1, 2}};
   module.shape_functions = {{"shape_main", 5, 1, {}}};
   module.images = {{0,
                     "x86-64",
@@ -331,6 +332,11 @@ struct Fingerprint {
     for (const std::string& part : parts) add(part);
     return *this;
   }
+  Fingerprint& add(const std::vector<uint32_t>& numbers) {
+    add(static_cast<int64_t>(numbers.size()));
+    for (uint32_t number : numbers) add(int64_t{number});
+    return *this;
+  }
   Fingerprint& add(const Bytes& bytes) {
     return add({reinterpret_cast<const char*>(bytes.data), bytes.size});
   }
@@ -338,7 +344,8 @@ struct Fingerprint {
     return add(t.name)
         .add(static_cast<int64_t>(t.dtype))
         .add(t.dims)
-        .add(static_cast<int64_t>(t.kind));
+        .add(static_cast<int64_t>(t.kind))
+        .add(int64_t{t.pool});
   }
   Fingerprint& add(const FunctionDecl& f) {
     add(f.name).add(int64_t{f.register_count}).add(int64_t{f.slot_count});
@@ -346,7 +353,7 @@ struct Fingerprint {
     for (const TensorDecl& t : f.outputs) add("out").add(t);
     for (const DimensionDecl& d : f.dimensions)
       add("dim").add(d.name).add(d.min).add(d.max).add(d.multiple_of);
-    for (uint32_t word : f.code) add("code").add(int64_t{word});
+    add("code").add(f.code);
     for (const MemoryDecl& m : f.memory)
       add("mem")
           .add(int64_t{m.pool})
@@ -354,7 +361,8 @@ struct Fingerprint {
           .add(int64_t{m.is_result})
           .add(int64_t{m.bytes_slot})
           .add(int64_t{m.lower_bound_slot})
-          .add(m.formula);
+          .add(m.formula)
+          .add(int64_t{m.depends_on_data});
     for (const FormulaDefinition& d : f.definitions) add("def").add(d.name).add(d.formula);
     for (const SourceDecl& s : f.sources) add("src").add(int64_t{s.word}).add(s.name);
     return *this;
@@ -375,7 +383,8 @@ std::string fingerprint(const ModuleContents& module) {
         .add(std::bit_cast<int64_t>(p.bytes_per_second))
         .add(std::bit_cast<int64_t>(p.latency_seconds))
         .add(int64_t{p.alignment})
-        .add(int64_t{p.pinned_for});
+        .add(int64_t{p.pinned_for})
+        .add(p.shared_with);
   for (const FunctionDecl& f : module.functions) print.add("function").add(f);
   for (const VariantDecl& v : module.variants) {
     print.add("variant").add(int64_t{v.function});
@@ -386,11 +395,15 @@ std::string fingerprint(const ModuleContents& module) {
     print.add("shape").add(f.symbol).add(int64_t{f.slot_count}).add(int64_t{f.dim_count});
     for (const CheckDecl& c : f.checks) {
       print.add(c.message).add(int64_t{c.lhs_slot}).add(int64_t{c.rhs_slot});
-      for (uint32_t slot : c.more_slots) print.add(int64_t{slot});
+      print.add(c.more_slots);
     }
   }
   for (const KernelDecl& k : module.kernels)
-    print.add("kernel").add(k.symbol).add(int64_t{k.buffer_count}).add(int64_t{k.param_count});
+    print.add("kernel")
+        .add(k.symbol)
+        .add(int64_t{k.buffer_count})
+        .add(int64_t{k.param_count})
+        .add(int64_t{k.device});
   for (const ConstantDecl& c : module.constants) {
     print.add("constant").add(c.name).add(static_cast<int64_t>(c.dtype)).add(int64_t{c.pool});
     for (int64_t dim : c.dims) print.add("d").add(dim);

@@ -23,14 +23,6 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
   for (int64_t i = begin; i < end; ++i) out[i] = a[i] * factor[0];
 }
 
-// Each item stores the index of its worker. Buffers: out. Grid: elements.
-void test_worker(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-                 int64_t worker) {
-  (void)params;
-  int64_t* out = buffers[0];
-  for (int64_t i = begin; i < end; ++i) out[i] = worker;
-}
-
 void test_nothing(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                   int64_t worker) {
   (void)buffers;

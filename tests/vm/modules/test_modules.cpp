@@ -107,8 +107,7 @@ format::ModuleContents empty_contents() {
   contents.pools = {{"global", format::PoolKind::kHeap, 0, -1},
                     {"global.workspace", format::PoolKind::kArena, 0, -1},
                     {"global.constant", format::PoolKind::kConstant, 0, -1}};
-  contents.kernels = {
-      {"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_worker", 1, 0}, {"test_nothing", 3, 0}};
+  contents.kernels = {{"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_nothing", 3, 0}};
   contents.shape_functions = {{"test_sum_shapes",
                                6,
                                4,

@@ -40,8 +40,7 @@ class CodeWriter {
 format::ModuleContents empty_contents();
 inline constexpr uint32_t kAdd = 0;
 inline constexpr uint32_t kScale = 1;
-inline constexpr uint32_t kWorker = 2;
-inline constexpr uint32_t kNothing = 3;
+inline constexpr uint32_t kNothing = 2;
 inline constexpr uint32_t kSumShapes = 0;
 inline constexpr uint32_t kCountDown = 1;
 

@@ -160,10 +160,12 @@ TEST_F(DeviceCopies, HostCopyWaits) {
   EXPECT_EQ(waits_of(copy_to_device_ + copy(2, kOther, 0, kHost) + result_ + "ret (%r6)\n"), 2);
 }
 
+// The second copy to the result is pending at the end, so that the return waits too.
 TEST_F(DeviceCopies, ElementReadWaits) {
   EXPECT_EQ(waits_of(copy_to_device_ + result_ +
-                     "%r8 = alloc_view %r6 i32 [s1]\nload_element dst=s1 %r8 index=0\nret (%r6)\n"),
-            1);
+                     "%r8 = alloc_view %r6 i32 [s1]\nload_element dst=s1 %r8 index=0\n" +
+                     copy(6, kHost, 4, kDevice) + "ret (%r6)\n"),
+            2);
 }
 
 // Releasing the last reference to a host storage waits, because its arena may reuse the memory.
