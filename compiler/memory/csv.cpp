@@ -68,7 +68,7 @@ Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text) {
       if (!parse(field, value) && !is_name)
         return Status(StatusCode::kInvalidModel, "line " + std::to_string(line) + ": \"" +
                                                      std::string(field) + "\" is not a number");
-      if (column == "id") buffer.id = parse(field, value) ? static_cast<int>(value) : id;
+      if (is_name) buffer.id = parse(field, value) ? static_cast<int>(value) : id;
       if (column == "lower" || column == "start") buffer.lower = value;
       if (column == "upper" || column == "end") buffer.upper = value;
       if (column == "size") buffer.size = value;

@@ -25,6 +25,14 @@ TEST(PlanCsv, ReadsPublicInstances) {
   EXPECT_EQ((*buffers)[1].size, 12);
 }
 
+TEST(PlanCsv, ReadsNumericIdsOfEitherColumn) {
+  for (const char* text : {"id,lower,upper,size\n7,3,9,4\n", "buffer,start,end,size\n7,3,9,4\n"}) {
+    Result<std::vector<PlannedBuffer>> buffers = parse_csv(text);
+    ASSERT_TRUE(buffers.ok()) << buffers.status().message();
+    EXPECT_EQ(buffers->front().id, 7);
+  }
+}
+
 TEST(PlanCsv, ErrorsNameTheLine) {
   auto message = [](const char* text) { return std::string(parse_csv(text).status().message()); };
   EXPECT_EQ(message("id,lower,upper,size\n0,0,2,many\n"), "line 2: \"many\" is not a number");
