@@ -16,9 +16,6 @@ Result<Api> load() {
   return api;
 }
 
-// CL_PLATFORM_NOT_FOUND_KHR: the OpenCL loader found no driver.
-constexpr cl_int kNoPlatform = -1001;
-
 }  // namespace
 
 Result<const Api*> load_api() {
@@ -75,8 +72,7 @@ std::string error_name(cl_int error) {
     SCOPEVM_OPENCL_NAME(CL_INVALID_BUFFER_SIZE)
     SCOPEVM_OPENCL_NAME(CL_INVALID_GLOBAL_WORK_SIZE)
     SCOPEVM_OPENCL_NAME(CL_INVALID_PROPERTY)
-    case kNoPlatform:
-      return "CL_PLATFORM_NOT_FOUND_KHR";
+    SCOPEVM_OPENCL_NAME(CL_PLATFORM_NOT_FOUND_KHR)
     default:
       return "error " + std::to_string(error);
   }

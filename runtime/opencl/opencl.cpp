@@ -18,8 +18,6 @@ struct Found {
   cl_device_id device;
 };
 
-constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the loader found no driver
-
 std::string text_of(std::string text) {
   text.resize(std::min(text.size(), text.find('\0')));
   return text;
@@ -53,7 +51,7 @@ int64_t device_number(const Api& api, cl_device_id device, cl_device_info what) 
 Result<std::vector<Found>> find_devices(const Api& api) {
   cl_uint count = 0;
   cl_int error = api.clGetPlatformIDs(0, nullptr, &count);
-  if (error == kNoPlatform || (error == CL_SUCCESS && count == 0))
+  if (error == CL_PLATFORM_NOT_FOUND_KHR || (error == CL_SUCCESS && count == 0))
     return Status(StatusCode::kNotFound,
                   "no OpenCL platform: the OpenCL library is installed, but no device driver");
   SCOPEVM_RETURN_IF_ERROR(check(error, "clGetPlatformIDs"));
