@@ -12,14 +12,14 @@ cd "$(dirname "$0")/.."
 # folder | prefixes of our own headers | prefixes of third-party headers
 kRules='
 include/scopevm | scopevm/ |
-runtime         | scopevm/ runtime/ | boost/context/ tbb/ oneapi/tbb/ CL/
+runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ runtime/count_text.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '
 # `scopevm` must start without the compiler, so only the tools in kCompilerTools include compiler
 # headers. Other tools include only kCompilerInterface: the messages that cross the C table.
-kCompilerTools='^tools/(opt|docgen)/'
+kCompilerTools='^tools/opt/'
 kCompilerInterface='compiler/interface/'
 
 # Folders of compiler/ in include order: shared folders, then the stages of the pipeline, then the

@@ -100,11 +100,9 @@ Status add_constraint(std::string_view text, std::map<std::string, Constraints>&
 Result<DimBound> combine(const Constraints& constraints) {
   DimBound bound;
   const int64_t factor = constraints.multiple_of;
-  const bool is_zero = constraints.max == 0 && constraints.min == 0;
   bound.min = constraints.min.value_or(bound.min);
   bound.max = constraints.max.value_or(bound.max);
   bound.multiple_of = factor;
-  if (is_zero) return bound;
   bound.max -= bound.max % factor;
   if (const int64_t over = bound.min % factor; over > 0 && bound.min <= bound.max)
     bound.min += factor - over;
