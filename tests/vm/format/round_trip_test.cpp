@@ -1,10 +1,14 @@
 // Writes modules to memory and to files, and reads them back.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <thread>
 
 #include "tests/vm/format/sample_modules.h"
 #include "vm/format/layout.h"
@@ -89,6 +93,74 @@ TEST(WriteFile, ReplacesRegularFilesOnly) {
             folder + "/none/file: cannot write: No such file or directory");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
   std::filesystem::remove_all(folder);
+}
+
+class WrittenFile : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Status write(const std::string& name, std::string_view text) {
+    const std::span piece(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    return write_file(folder_ + name, {&piece, 1});
+  }
+  std::string read(const std::string& name) {
+    std::ifstream in(folder_ + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  // The number of files in the folder, which includes temporary files.
+  int64_t files() { return std::distance(std::filesystem::directory_iterator(folder_), {}); }
+
+  const std::string folder_ =
+      ::testing::TempDir() + "written_file_" + std::to_string(getpid()) + "/";
+};
+
+TEST_F(WrittenFile, KeepsItsMode) {
+  constexpr auto kMode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  ASSERT_TRUE(write("file", "old").ok());
+  std::filesystem::permissions(folder_ + "file", kMode);
+  ASSERT_TRUE(write("file", "new").ok());
+  EXPECT_EQ(read("file"), "new");
+  EXPECT_EQ(std::filesystem::status(folder_ + "file").permissions(), kMode);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WrittenFile, FollowsSymbolicLinks) {
+  ASSERT_TRUE(write("file", "old").ok());
+  std::filesystem::create_symlink("file", folder_ + "link");
+  std::filesystem::create_symlink(folder_ + "link", folder_ + "outer");
+  std::filesystem::create_symlink("none", folder_ + "dangling");
+  ASSERT_TRUE(write("outer", "new").ok());
+  ASSERT_TRUE(write("dangling", "created").ok());
+  EXPECT_EQ(read("file"), "new");
+  EXPECT_EQ(read("none"), "created");
+  for (const char* link : {"link", "outer", "dangling"})
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ + link)) << link;
+  EXPECT_EQ(files(), 5);
+}
+
+TEST_F(WrittenFile, CycleOfLinksIsAnError) {
+  std::filesystem::create_symlink("b", folder_ + "a");
+  std::filesystem::create_symlink("a", folder_ + "b");
+  EXPECT_EQ(write("a", "text").message(),
+            folder_ + "a: cannot write: Too many levels of symbolic links");
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(WrittenFile, CanBeANamedPipe) {
+  ASSERT_EQ(mkfifo((folder_ + "pipe").c_str(), 0600), 0);
+  std::string received;
+  std::thread reader([&] { received = read("pipe"); });
+  EXPECT_TRUE(write("pipe", "text").ok());
+  reader.join();
+  EXPECT_EQ(received, "text");
+  EXPECT_TRUE(std::filesystem::is_fifo(folder_ + "pipe"));
+}
+
+TEST_F(WrittenFile, FullDiskIsAnError) {
+  std::filesystem::create_symlink("/dev/full", folder_ + "full");
+  EXPECT_EQ(write("full", std::string(100000, 'x')).message(),
+            folder_ + "full: cannot write: No space left on device");
 }
 
 }  // namespace
