@@ -1,7 +1,9 @@
 // Parses the values of options; see arguments.h.
 #include "tools/scopevm/arguments.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 namespace scopevm::tool {
@@ -62,6 +64,12 @@ Result<int64_t> parse_bytes(const std::string& text) {
   return wrong(text, "a number of bytes, such as 65536, 64KiB, 2MiB or 1GiB");
 }
 
+size_t find_comma(std::string_view list, size_t begin) {
+  size_t at = begin;
+  while (at < list.size() && list[at] != ',') at += list[at] == '\\' ? 2 : 1;
+  return std::min(at, list.size());
+}
+
 std::vector<std::string> split_strings(std::string_view list) {
   std::vector<std::string> strings(1);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -92,6 +100,8 @@ Result<RandomTensor> parse_random(const std::string& text) {
   SCOPEVM_ASSIGN_OR_RETURN(random.low, parse_real(range.low));
   SCOPEVM_ASSIGN_OR_RETURN(random.high, parse_real(range.high));
   if (!(random.low <= random.high)) return wrong("random:" + text, "LOW..HIGH with LOW <= HIGH");
+  if (!std::isfinite(random.high - random.low))
+    return wrong("random:" + text, "LOW..HIGH with a finite difference");
   return random;
 }
 

@@ -31,6 +31,10 @@ struct RandomTensor {
 };
 Result<RandomTensor> parse_random(const std::string& text);
 
+// The position of the first comma at or after `begin` that no backslash escapes, or the size of the
+// list.
+size_t find_comma(std::string_view list, size_t begin);
+
 // Splits "a,b,c" at the commas. A backslash escapes the next character.
 std::vector<std::string> split_strings(std::string_view list);
 

@@ -9,7 +9,7 @@
 namespace scopevm::tool {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitWrong = 1;  // invalid model, module or input
+inline constexpr int kExitWrong = 1;  // invalid model, module or input; lost output
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitLimit = 3;  // memory or time ran out
 

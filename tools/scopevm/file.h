@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,10 @@ namespace scopevm::tool {
 
 // Errors: kNotFound.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
+
+// Fails if `output` is the same file as one of the inputs, which the command would overwrite. Empty
+// strings denote no file. Errors: kInvalidArgument.
+Status check_is_no_input(const std::string& output, std::initializer_list<std::string> inputs);
 
 // See format::write_file.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);

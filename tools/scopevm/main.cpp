@@ -1,10 +1,12 @@
 // The scopevm command: parses the command line and runs the selected command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <system_error>
 
 #include "scopevm/compiler.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
@@ -184,7 +186,21 @@ void add_module_commands(CLI::App& app, Action& action) {
   command->callback([text, &action] { action = [text] { return verify(text->input); }; });
 }
 
+// Runs the command. Output that is lost is an error.
+int run_action(const Action& action) {
+  int code = kExitOk;
+  try {
+    code = action();
+  } catch (const std::system_error&) {
+    // fmt::print() throws it.
+    if (std::ferror(stdout) == 0) throw;
+  }
+  const int output_code = report(finish_output());
+  return code == kExitOk ? output_code : code;
+}
+
 int main(int argc, char** argv) {
+  open_standard_streams();
   CLI::App app("Compiles neural networks ahead of time and runs them on a small virtual machine.",
                "scopevm");
   app.set_version_flag("--version", "scopevm " SCOPEVM_VERSION);
@@ -200,9 +216,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // --help and --version are exceptions of CLI11 too; their exit code is 0.
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return app.exit(error) == 0 ? report(finish_output()) : kExitUsage;
   }
-  return action();
+  return run_action(action);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // Writes launches in the trace event format of Chrome; see trace_file.h.
 #include "tools/scopevm/trace_file.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "tools/scopevm/file.h"
 
 namespace scopevm::tool {
 
@@ -22,15 +21,11 @@ Status TraceFile::write(const std::string& path) const {
                       {"tid", 1},
                       {"args", {{"kernel", std::string(event.kernel)}}}});
   }
-  std::ofstream file(path);
   const nlohmann::ordered_json trace = {{"traceEvents", std::move(events)},
                                         {"displayTimeUnit", "ns"}};
-  file << trace.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  file.close();
-  if (!file)
-    return {StatusCode::kInvalidArgument,
-            path + ": cannot write the trace: " + std::strerror(errno)};
-  return {};
+  const std::string text =
+      trace.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 }  // namespace scopevm::tool

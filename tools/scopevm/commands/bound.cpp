@@ -65,7 +65,10 @@ Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>
   std::map<std::string, int64_t> dims;
   for (const std::string& text : strings) {
     SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
-    SCOPEVM_ASSIGN_OR_RETURN(dims[parts.first], parse_number(parts.second));
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t value, parse_number(parts.second));
+    if (!dims.emplace(parts.first, value).second)
+      return Status(StatusCode::kInvalidArgument,
+                    "dimension \"" + parts.first + "\" is given twice");
   }
   return dims;
 }

@@ -12,6 +12,7 @@
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
@@ -20,14 +21,14 @@ namespace {
 class ProgressLine {
  public:
   void show(std::string_view stage, int64_t done, int64_t total) {
-    fmt::print(stderr, "\r\033[K{}", stage);
-    if (total > 0) fmt::print(stderr, " {}/{}", done, total);
+    print_message(stderr, "\r\033[K{}", stage);
+    if (total > 0) print_message(stderr, " {}/{}", done, total);
     std::fflush(stderr);
     is_shown_ = true;
   }
   ~ProgressLine() {
     // Clears the line, so that later messages do not follow the progress.
-    if (is_shown_) fmt::print(stderr, "\r\033[K");
+    if (is_shown_) print_message(stderr, "\r\033[K");
   }
 
  private:
@@ -70,15 +71,15 @@ double total_seconds(const std::vector<StageTime>& times) {
 
 void print_text(const std::vector<StageTime>& times) {
   const double total = total_seconds(times);
-  fmt::print(stderr, "{:<12} {:>9} {:>7} {:>9}\n", "stage", "time, s", "share", "peak, MB");
+  print_message(stderr, "{:<12} {:>9} {:>7} {:>9}\n", "stage", "time, s", "share", "peak, MB");
   for (const StageTime& time : times) {
-    fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", time.stage, time.seconds,
-               100 * time.seconds / total, static_cast<double>(time.peak_bytes) / 1e6);
+    print_message(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", time.stage, time.seconds,
+                  100 * time.seconds / total, static_cast<double>(time.peak_bytes) / 1e6);
     for (const PassTime& pass : time.passes)
-      fmt::print(stderr, "  {:<18} {:>9.3f}\n", pass.pass, pass.seconds);
+      print_message(stderr, "  {:<18} {:>9.3f}\n", pass.pass, pass.seconds);
   }
-  fmt::print(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", "total", total, 100.0,
-             static_cast<double>(times.back().peak_bytes) / 1e6);
+  print_message(stderr, "{:<12} {:>9.3f} {:>5.1f} % {:>9.1f}\n", "total", total, 100.0,
+                static_cast<double>(times.back().peak_bytes) / 1e6);
 }
 
 void print_json(const std::vector<StageTime>& times) {
@@ -95,9 +96,10 @@ void print_json(const std::vector<StageTime>& times) {
 }
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(command.output, {command.model, command.machine}));
   SCOPEVM_ASSIGN_OR_RETURN(CompiledModule output, run_compiler(options));
   for (const std::string& warning : output.warnings)
-    fmt::print(stderr, "scopevm: warning: {}\n", warning);
+    print_message(stderr, "scopevm: warning: {}\n", warning);
   const Stopwatch watch;
   if (!command.output.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(command.output, output.module));
   output.times.push_back(watch.stop("write"));
@@ -135,7 +137,8 @@ int compile(const CompileCommand& command) {
   options.dump_after = command.dump_after;
   options.reproducer_path = command.reproducer;
   if (!command.dump_after.empty())
-    options.dump = [](std::string_view text) { fmt::print("{}", text); };
+    // No exception crosses the compiler library: finish_output() reports an error.
+    options.dump = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
   if (command.output.empty() && command.dump_after.empty() && !command.timing)
     return report_usage("compile requires -o FILE, --dump-after STAGE or --timing");
   if (command.json && !command.timing) return report_usage("--json requires --timing");

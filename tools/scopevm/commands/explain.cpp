@@ -16,6 +16,7 @@
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
@@ -163,7 +164,7 @@ std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
 
 void print_text(const CopyExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
-    fmt::print(stderr, "scopevm: warning: {}\n", warning);
+    print_message(stderr, "scopevm: warning: {}\n", warning);
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     fmt::print("{}  {} -> {}  {}{}\n", value_text(copy), copy.from, copy.to, bytes_text(copy),
                times_text(copy));
@@ -209,6 +210,7 @@ void print_json(const CopyExplanation& explanation) {
 }
 
 Status print_copies(const CompileOptions& options, const std::string& svg, bool as_json) {
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(svg, {options.model_path, options.machine_name}));
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
   if (!svg.empty()) {

@@ -7,6 +7,7 @@
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/machine_description.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
@@ -31,14 +32,14 @@ std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log) {
   for (const runtime::DeviceDriver* driver : drivers.all()) {
     const auto devices = driver->list();
     if (!devices.ok()) {
-      fmt::print(log, "no {}: {}\n", driver->title(), devices.status().message());
+      print_message(log, "no {}: {}\n", driver->title(), devices.status().message());
       continue;
     }
     for (const runtime::ListedDevice& device : *devices) {
-      if (!device.summary.empty()) fmt::print(log, "{}: {}\n", device.name, device.summary);
+      if (!device.summary.empty()) print_message(log, "{}: {}\n", device.name, device.summary);
       add_device(device, driver->kind(), description);
     }
-    if (!driver->note().empty()) fmt::print(log, "{}\n", driver->note());
+    if (!driver->note().empty()) print_message(log, "{}\n", driver->note());
   }
   return description.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -16,17 +16,19 @@ namespace scopevm::tool {
 namespace {
 
 Status print_text(const TextOptions& options) {
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(options.output, {options.input}));
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.input));
   Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
   if (!module.ok()) return std::move(module).status().with_context(options.input);
   const std::string text = format::disassemble(*module, {.elide_data = options.elide_data});
   if (!options.output.empty())
     return write_file(options.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  fmt::print("{}", text);
   return {};
 }
 
 Status write_assembled(const TextOptions& options) {
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(options.output, {options.input}));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> text, read_file(options.input));
   SCOPEVM_ASSIGN_OR_RETURN(
       const format::ModuleContents module,

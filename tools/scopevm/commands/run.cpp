@@ -104,15 +104,18 @@ Result<Tensor> make_input(const NamedText& input, const Signature& signature, ui
   const DType dtype = is_declared ? declared->dtype : DType::kF32;
   SCOPEVM_ASSIGN_OR_RETURN(const RandomTensor request,
                            parse_random(input.text.substr(kRandom.size())));
-  return random_tensor(dtype, request, seed);
+  Result<Tensor> tensor = random_tensor(dtype, request, seed);
+  if (!tensor.ok()) return std::move(tensor).status().with_context("input \"" + input.name + "\"");
+  return tensor;
 }
 
-// Parses comma-separated elements; an empty string is an empty sequence.
+// Parses comma-separated elements; an empty string is an empty sequence. A backslash escapes a
+// comma of a string.
 Result<std::vector<Tensor>> make_sequence(const NamedText& input, const Signature& signature,
                                           uint64_t& seed) {
   std::vector<Tensor> elements;
   for (size_t at = 0; at < input.text.size();) {
-    const size_t end = std::min(input.text.find(',', at), input.text.size());
+    const size_t end = find_comma(input.text, at);
     SCOPEVM_ASSIGN_OR_RETURN(
         Tensor element,
         make_input({input.name, input.text.substr(at, end - at)}, signature, seed++));

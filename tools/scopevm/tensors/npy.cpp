@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tools/scopevm/tensors/npy_string.h"
+#include "vm/format/write_file.h"
 
 namespace scopevm::tool {
 namespace {
@@ -134,6 +135,7 @@ std::string descr_of(DType dtype) {
   return "";
 }
 
+// The bytes before the elements, in version 1 of the format.
 std::string header_of(const Tensor& tensor, const std::string& descr) {
   std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (const int64_t dim : tensor.dims()) text += std::to_string(dim) + ", ";
@@ -141,7 +143,10 @@ std::string header_of(const Tensor& tensor, const std::string& descr) {
   // The header is padded so that the elements start at a multiple of 64 bytes.
   const size_t unpadded = kMagicSize + 4 + text.size() + 1;
   text.append((64 - unpadded % 64) % 64, ' ');
-  return text + "\n";
+  text += '\n';
+  std::string start(kMagic, kMagicSize);
+  start += {1, 0, static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return start + text;
 }
 
 }  // namespace
@@ -155,11 +160,6 @@ Result<Tensor> read_npy(const std::string& path) {
 }
 
 Status write_npy(const std::string& path, const Tensor& tensor) {
-  File file(std::fopen(path.c_str(), "wb"));
-  const auto failure = [&] {
-    return Status(StatusCode::kInvalidArgument, path + ": " + std::strerror(errno));
-  };
-  if (file == nullptr) return failure();
   std::span<const std::byte> elements(static_cast<const std::byte*>(tensor.data()),
                                       static_cast<size_t>(tensor.bytes()));
   EncodedNpyString strings{descr_of(tensor.dtype()), {}};
@@ -170,22 +170,11 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
     elements = std::as_bytes(std::span(strings.characters));
   }
   const std::string header = header_of(tensor, strings.descr);
-  const uint8_t start[] = {0x93,
-                           'N',
-                           'U',
-                           'M',
-                           'P',
-                           'Y',
-                           1,
-                           0,
-                           static_cast<uint8_t>(header.size() & 0xff),
-                           static_cast<uint8_t>(header.size() >> 8)};
-  if (std::fwrite(start, 1, sizeof start, file.get()) != sizeof start ||
-      std::fwrite(header.data(), 1, header.size(), file.get()) != header.size() ||
-      std::fwrite(elements.data(), 1, elements.size(), file.get()) != elements.size() ||
-      std::fclose(file.release()) != 0)
-    return failure();
-  return {};
+  const auto bytes = [](const auto& data) {
+    return std::span(reinterpret_cast<const uint8_t*>(data.data()), data.size());
+  };
+  const std::span<const uint8_t> pieces[] = {bytes(header), bytes(elements)};
+  return format::write_file(path, pieces);
 }
 
 }  // namespace scopevm::tool

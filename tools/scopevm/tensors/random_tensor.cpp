@@ -1,8 +1,12 @@
 // Fills tensors with pseudorandom numbers; see random_tensor.h.
 #include "tools/scopevm/tensors/random_tensor.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace scopevm::tool {
 namespace {
@@ -24,18 +28,50 @@ class Random {
   uint64_t state_;
 };
 
+// The least and the largest finite element of a type.
+struct Limits {
+  double least;
+  double most;
+};
+
 template <typename T>
-void fill_integers(const Tensor& tensor, const RandomTensor& request, Random random) {
-  const double low = std::ceil(request.low);
-  const double span = std::floor(request.high) - low + 1;
-  for (T& element : tensor.elements<T>())
-    element = static_cast<T>(static_cast<int64_t>(low + std::floor(random.next() * span)));
+Limits limits_of() {
+  using Type = std::numeric_limits<T>;
+  auto most = static_cast<double>(Type::max());
+  // The conversion of the largest 64-bit integers to double rounds up.
+  if constexpr (Type::is_integer)
+    most = std::min(most, std::nextafter(std::ldexp(1.0, Type::digits), 0.0));
+  return {static_cast<double>(Type::lowest()), most};
+}
+
+Status check_range(const RandomTensor& request, DType dtype, Limits limits) {
+  if (request.low >= limits.least && request.high <= limits.most) return {};
+  return {StatusCode::kInvalidArgument,
+          fmt::format("random elements from {} to {}: expected a range within {} to {} for {}",
+                      request.low, request.high, limits.least, limits.most, name(dtype))};
 }
 
 template <typename T>
-void fill_reals(const Tensor& tensor, const RandomTensor& request, Random random) {
+Status fill_integers(const Tensor& tensor, const RandomTensor& request, Random random,
+                     Limits limits = limits_of<T>()) {
+  SCOPEVM_RETURN_IF_ERROR(check_range(request, tensor.dtype(), limits));
+  const double low = std::ceil(request.low), high = std::floor(request.high);
+  if (low > high)
+    return {StatusCode::kInvalidArgument,
+            fmt::format("random elements from {} to {}: expected a range with an integer for {}",
+                        request.low, request.high, name(tensor.dtype()))};
+  // The sum can be rounded to high + 1.
+  for (T& element : tensor.elements<T>())
+    element = static_cast<T>(std::min(high, low + std::floor(random.next() * (high - low + 1))));
+  return {};
+}
+
+template <typename T>
+Status fill_reals(const Tensor& tensor, const RandomTensor& request, Random random) {
+  SCOPEVM_RETURN_IF_ERROR(check_range(request, tensor.dtype(), limits_of<T>()));
   for (T& element : tensor.elements<T>())
     element = static_cast<T>(request.low + random.next() * (request.high - request.low));
+  return {};
 }
 
 // Converts to f16. Rounds towards zero and flushes subnormals to zero: random elements need no
@@ -49,14 +85,51 @@ uint16_t half_bits(float value) {
   return static_cast<uint16_t>(sign | exponent << 10 | ((bits >> 13) & 0x3ff));
 }
 
-void fill_halves(const Tensor& tensor, const RandomTensor& request, Random random) {
+Status fill_halves(const Tensor& tensor, const RandomTensor& request, Random random) {
+  constexpr Limits kHalf = {-65504, 65504};
   const bool is_bf16 = tensor.dtype() == DType::kBF16;
+  SCOPEVM_RETURN_IF_ERROR(
+      check_range(request, tensor.dtype(), is_bf16 ? limits_of<float>() : kHalf));
   for (uint16_t& element : tensor.elements<uint16_t>()) {
     const auto value =
         static_cast<float>(request.low + random.next() * (request.high - request.low));
     element =
         is_bf16 ? static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16) : half_bits(value);
   }
+  return {};
+}
+
+Status fill(const Tensor& tensor, const RandomTensor& request, Random random) {
+  switch (tensor.dtype()) {
+    case DType::kBool:
+      return fill_integers<uint8_t>(tensor, request, random, {0, 1});
+    case DType::kU8:
+      return fill_integers<uint8_t>(tensor, request, random);
+    case DType::kI8:
+      return fill_integers<int8_t>(tensor, request, random);
+    case DType::kI16:
+      return fill_integers<int16_t>(tensor, request, random);
+    case DType::kU16:
+      return fill_integers<uint16_t>(tensor, request, random);
+    case DType::kI32:
+      return fill_integers<int32_t>(tensor, request, random);
+    case DType::kU32:
+      return fill_integers<uint32_t>(tensor, request, random);
+    case DType::kI64:
+      return fill_integers<int64_t>(tensor, request, random);
+    case DType::kU64:
+      return fill_integers<uint64_t>(tensor, request, random);
+    case DType::kF16:
+    case DType::kBF16:
+      return fill_halves(tensor, request, random);
+    case DType::kF32:
+      return fill_reals<float>(tensor, request, random);
+    case DType::kF64:
+      return fill_reals<double>(tensor, request, random);
+    case DType::kStr:
+      break;  // rejected by random_tensor()
+  }
+  return {};
 }
 
 }  // namespace
@@ -66,40 +139,7 @@ Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t 
     return Status(StatusCode::kInvalidArgument,
                   "random string tensors are not supported; use NAME=string:A,B,C");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, request.dims));
-  const Random random(seed);
-  switch (dtype) {
-    case DType::kBool:
-    case DType::kU8:
-      fill_integers<uint8_t>(tensor, request, random);
-      break;
-    case DType::kI8:
-      fill_integers<int8_t>(tensor, request, random);
-      break;
-    case DType::kI16:
-    case DType::kU16:
-      fill_integers<uint16_t>(tensor, request, random);
-      break;
-    case DType::kI32:
-    case DType::kU32:
-      fill_integers<uint32_t>(tensor, request, random);
-      break;
-    case DType::kI64:
-    case DType::kU64:
-      fill_integers<uint64_t>(tensor, request, random);
-      break;
-    case DType::kF16:
-    case DType::kBF16:
-      fill_halves(tensor, request, random);
-      break;
-    case DType::kF32:
-      fill_reals<float>(tensor, request, random);
-      break;
-    case DType::kF64:
-      fill_reals<double>(tensor, request, random);
-      break;
-    case DType::kStr:
-      break;  // rejected above
-  }
+  SCOPEVM_RETURN_IF_ERROR(fill(tensor, request, Random(seed)));
   return tensor;
 }
 

@@ -1,0 +1,28 @@
+#include "tools/scopevm/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace scopevm::tool {
+
+void open_standard_streams() {
+  // open() returns the lowest free descriptor. Standard input is opened for writing and the others
+  // for reading, so that each use of them fails.
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
+      (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+Status finish_output() {
+  const bool has_failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !has_failed) return {};
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  return {StatusCode::kInvalidArgument, "standard output: cannot write" + reason};
+}
+
+}  // namespace scopevm::tool
