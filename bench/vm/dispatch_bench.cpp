@@ -36,7 +36,7 @@ constexpr int kInstructions = 1000;
 
 void run(benchmark::State& state, format::ModuleContents contents, int64_t items) {
   const Session session = *Session::create(test::load(std::move(contents)));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   for (auto _ : state)
     if (!call.run().ok()) state.SkipWithError("the call failed");
   state.SetItemsProcessed(state.iterations() * items);
@@ -92,7 +92,7 @@ BENCHMARK(AllocAndFreeAStorage);
 void LoopIteration(benchmark::State& state) {
   const int64_t dims[] = {kInstructions + 2};
   const Session session = *Session::create(test::load(test::loop_contents()));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   if (!call.set_input(0, *Tensor::allocate(DType::kF32, dims)).ok())
     state.SkipWithError("the input was refused");
   for (auto _ : state)

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   const Module module = check(Module::load(argv[1]));
   const MemoryBound bound = check(module.memory_bound(dims));
   const Session session = check(Session::create(module));  // thread-safe; share it between threads
-  Call call = session.make_call();
+  Call call = check(session.make_call());
 
   for (const TensorSignature& input : module.signature().inputs) {
     std::vector<int64_t> shape;

@@ -8,6 +8,10 @@
 /// A failed call releases all memory that it allocated, and the session remains usable. The
 /// exception is a lost device: every later call then fails with the original error, and the
 /// embedder must create another session.
+///
+/// Every function that can run out of memory fails with kOutOfMemory, in addition to the errors
+/// that its comment lists. An exception of an embedder's executor or trace sink ends the call with
+/// kInternal.
 #pragma once
 
 #include <atomic>
@@ -187,7 +191,6 @@ class SCOPEVM_API Call {
 
  private:
   friend class Session;
-  Status set_list(size_t index, bool has_value, std::vector<Tensor> elements);
   explicit Call(std::unique_ptr<vm::CallContext> context);
   std::unique_ptr<vm::CallContext> context_;
 };
@@ -211,15 +214,16 @@ class SCOPEVM_API Session {
   /// that are not tensors need a Call. Errors: those of Call::set_input() and Call::run().
   Result<std::vector<Tensor>> call(std::span<const Tensor> inputs,
                                    const CallOptions& options = {}) const;
-  /// Creates a call of this session. The call reuses the memory of earlier calls.
-  Call make_call() const;
+  /// Creates a call of this session. The call reuses the memory of earlier calls. Errors:
+  /// kOutOfMemory.
+  Result<Call> make_call() const;
 
   /// The signature of the module. Valid as long as the session.
   const Signature& signature() const;
   /// The number of workers, at least 1.
   int threads() const;
-  /// Current counters of all pools, one entry per pool.
-  std::vector<ScopeStats> memory_stats() const;
+  /// Current counters of all pools, one entry per pool. Errors: kOutOfMemory.
+  Result<std::vector<ScopeStats>> memory_stats() const;
   /// Returns the cached blocks of all pools to the operating system and the devices.
   void trim() const;
 

@@ -1,18 +1,21 @@
 /// @file
-/// Status and Result<T>: errors as values. No exception crosses the scopevm API.
+/// Status and Result<T>: errors as values. No exception crosses the scopevm API: a function that
+/// runs out of memory fails with kOutOfMemory.
 ///
 /// A Status is one pointer; null means ok. A failed Status has a code and a message. Callers prefix
 /// the message with context as they propagate it ("main: pc 36: alloc_storage: ..."). Both types
 /// are [[nodiscard]]. Thread-safety: value types; distinct objects can be used by distinct threads.
 #pragma once
 
-#include <cstdlib>
-#include <memory>
-#include <optional>
+#include <atomic>
+#include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+
+#include "scopevm/export.h"
 
 namespace scopevm {
 
@@ -37,19 +40,31 @@ class [[nodiscard]] Status {
  public:
   /// An ok status.
   Status() = default;
-  /// A failed status. REQUIRES: `code` is not StatusCode::kOk.
-  Status(StatusCode code, std::string message)
-      : rep_(std::make_unique<Rep>(Rep{code, std::move(message)})) {}
+  /// A failed status; out_of_memory() if there is no memory for the message.
+  /// REQUIRES: `code` is not StatusCode::kOk.
+  Status(StatusCode code, std::string message) noexcept
+      : rep_(new(std::nothrow) Rep{1, code, std::move(message)}) {
+    if (rep_ == nullptr) *this = out_of_memory();
+  }
+  /// A status with StatusCode::kOutOfMemory and the message "out of memory". Allocates no memory.
+  SCOPEVM_API static Status out_of_memory() noexcept;
   /// A status that was moved from is ok.
-  Status(Status&&) noexcept = default;
+  Status(Status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
   /// Like the move constructor.
-  Status& operator=(Status&&) noexcept = default;
-  /// Copies code and message.
-  Status(const Status& other) : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
-  /// Copies code and message.
-  Status& operator=(const Status& other) {
-    rep_ = other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr;
+  Status& operator=(Status&& other) noexcept {
+    Status moved(std::move(other));
+    std::swap(rep_, moved.rep_);
     return *this;
+  }
+  /// Shares code and message.
+  Status(const Status& other) noexcept : rep_(other.rep_) {
+    if (rep_ != nullptr) rep_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Shares code and message.
+  Status& operator=(const Status& other) noexcept { return *this = Status(other); }
+  ~Status() {
+    if (rep_ != nullptr && rep_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete rep_;
   }
 
   /// True if there is no error.
@@ -61,18 +76,16 @@ class [[nodiscard]] Status {
     return rep_ ? std::string_view(rep_->message) : std::string_view();
   }
 
-  /// Prefixes the message with "context: ". No effect on an ok status.
-  Status&& with_context(std::string_view context) && {
-    if (rep_) rep_->message = std::string(context) + ": " + rep_->message;
-    return std::move(*this);
-  }
+  /// Prefixes the message with "context: ". No effect on an ok status, or when out of memory.
+  SCOPEVM_API Status&& with_context(std::string_view context) && noexcept;
 
  private:
-  struct Rep {
+  struct Rep {  // immutable and shared by copies, so that copies allocate no memory
+    std::atomic<int32_t> references;
     StatusCode code;
     std::string message;
   };
-  std::unique_ptr<Rep> rep_;
+  Rep* rep_ = nullptr;
 };
 
 /// A value, or the status of a failure.
@@ -88,10 +101,11 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
 
   /// @{
-  /// The value. REQUIRES: ok().
+  /// The value. REQUIRES: ok(). The rvalue overload moves the value out, so that it outlives the
+  /// result: `for (auto& scope : *session.memory_stats())`.
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
-  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
   /// @}

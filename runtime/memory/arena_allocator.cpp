@@ -2,6 +2,8 @@
 #include "runtime/memory/arena_allocator.h"
 
 #include <algorithm>
+#include <limits>
+#include <new>
 
 #include "runtime/memory/system_memory.h"
 
@@ -27,6 +29,17 @@ void ArenaAllocator::deallocate_block(const Block& block) {
     device_->deallocate(block.data, block.capacity);
   else
     device_->deallocate_host(block.data, block.capacity);
+}
+
+// Extends the capacity of both lists, so that neither this allocation nor a later deallocation has
+// to. Returns false if out of memory.
+bool ArenaAllocator::make_room_for_one_block() try {
+  const size_t blocks = in_use_.size() + cached_.size() + 1;
+  if (in_use_.capacity() < blocks) in_use_.reserve(2 * blocks);
+  if (cached_.capacity() < blocks) cached_.reserve(2 * blocks);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 // Moves the smallest cached block that fits (best fit) to in_use_ and returns it, or returns null.
@@ -61,13 +74,16 @@ void* ArenaAllocator::allocate(int64_t bytes) {
   if (bytes < 0) return nullptr;
   std::lock_guard lock(mutex_);
   recent_request_.note(bytes);
+  if (!make_room_for_one_block()) return nullptr;
   if (void* block = reuse(bytes)) {
-    counters_.try_add(bytes);
+    counters_.add(bytes);
     return block;
   }
   // A cached block that is too small is replaced, so there are never more blocks than concurrent
   // calls. The replacement has 1/8 slack, so that slowly growing requests rarely replace it again.
-  int64_t capacity = discard_largest() > 0 ? bytes + bytes / 8 : bytes;
+  int64_t capacity = bytes;
+  if (discard_largest() > 0)
+    capacity += std::min(bytes / 8, std::numeric_limits<int64_t>::max() - bytes);
   void* block = allocate_block(capacity);
   // The allocation may have failed because of the other cached blocks or the slack. Try again
   // without them.
@@ -78,7 +94,7 @@ void* ArenaAllocator::allocate(int64_t bytes) {
   }
   if (block == nullptr) return nullptr;
   in_use_.push_back({block, capacity});
-  counters_.try_add(bytes);
+  counters_.add(bytes);
   return block;
 }
 

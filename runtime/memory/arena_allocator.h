@@ -39,7 +39,8 @@ class ArenaAllocator final : public Allocator {
   void* allocate_block(int64_t bytes);
   void deallocate_block(const Block& block);
 
-  // The following three REQUIRE that mutex_ is held.
+  // The following four REQUIRE that mutex_ is held.
+  bool make_room_for_one_block();
   void* reuse(int64_t bytes);
   int64_t discard_largest();
   void discard_all();
@@ -47,8 +48,8 @@ class ArenaAllocator final : public Allocator {
   const std::shared_ptr<Device> device_;
   const int64_t host_alignment_ = 0;  // 0: device memory
   MemoryCounters counters_;
-  mutable std::mutex mutex_;  // guards the members below
-  std::vector<Block> cached_;
+  mutable std::mutex mutex_;   // guards the members below
+  std::vector<Block> cached_;  // has capacity for all blocks: deallocate() cannot fail
   std::vector<Block> in_use_;  // one block per concurrent call: few, so a linear search is fast
   RecentPeak recent_request_;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "scopevm/allocator.h"
 
@@ -12,28 +14,31 @@ namespace scopevm::runtime {
 
 class MemoryCounters {
  public:
-  // Adds an allocation of `bytes`. Returns false and adds nothing if the live bytes would exceed
-  // `limit` (negative: no limit).
-  bool try_add(int64_t bytes, int64_t limit = -1) {
-    if (!try_hold(bytes, limit)) return false;
-    allocations_.fetch_add(1, std::memory_order_relaxed);
-    return true;
-  }
-  // Like try_add(), but does not count an allocation: for bytes that were allocated elsewhere.
-  bool try_hold(int64_t bytes, int64_t limit) {
+  // Adds `bytes` to the live bytes, before they are allocated. Returns the new live bytes. Returns
+  // no value and adds nothing if they would exceed `limit` (negative: no limit) or 64 bits.
+  std::optional<int64_t> reserve(int64_t bytes, int64_t limit) {
+    const int64_t most = limit >= 0 ? limit : std::numeric_limits<int64_t>::max();
     int64_t live = live_.load(std::memory_order_relaxed);
     do {
-      if (limit >= 0 && bytes > limit - live) return false;
+      if (bytes > most - live) return std::nullopt;
     } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
-    raise_peak(live + bytes);
-    return true;
+    return live + bytes;
   }
+  // Counts the allocation of reserved bytes, and raises the peak to `live`, the result of
+  // reserve(). After a failed allocation, subtract() reverts reserve() instead.
+  void commit(int64_t live) {
+    raise_peak(live);
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Reserves bytes that were allocated elsewhere. Returns false if they would exceed the limit.
+  bool hold(int64_t bytes, int64_t limit) {
+    const std::optional<int64_t> live = reserve(bytes, limit);
+    if (live) raise_peak(*live);
+    return live.has_value();
+  }
+  // Counts an allocation of `bytes`.
+  void add(int64_t bytes) { commit(live_.fetch_add(bytes, std::memory_order_relaxed) + bytes); }
   void subtract(int64_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
-  // Reverts a try_add() after its allocation failed. The peak remains.
-  void undo(int64_t bytes) {
-    subtract(bytes);
-    allocations_.fetch_sub(1, std::memory_order_relaxed);
-  }
   int64_t live() const { return live_.load(std::memory_order_relaxed); }
   AllocatorStats read(int64_t cached_bytes) const {
     return {live(), peak_.load(std::memory_order_relaxed), cached_bytes,

@@ -49,7 +49,7 @@ void* HeapAllocator::allocate(int64_t bytes) {
     if (FreeBlock* block = free_[wanted.index]) {
       free_[wanted.index] = block->next;
       cached_bytes_ -= wanted.bytes;
-      counters_.try_add(bytes);
+      counters_.add(bytes);
       return block;
     }
   }
@@ -60,7 +60,7 @@ void* HeapAllocator::allocate(int64_t bytes) {
     trim();
     block = system_allocate(wanted.bytes, alignment_);
   }
-  if (block != nullptr) counters_.try_add(bytes);
+  if (block != nullptr) counters_.add(bytes);
   return block;
 }
 

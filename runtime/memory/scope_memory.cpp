@@ -1,6 +1,8 @@
 // Allocates storages within a limit and reuses Storage objects; see scope_memory.h.
 #include "runtime/memory/scope_memory.h"
 
+#include <new>
+#include <optional>
 #include <utility>
 
 namespace scopevm::runtime {
@@ -19,23 +21,22 @@ ScopeMemory::~ScopeMemory() {
 
 ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
   // Charged before the allocation, so that concurrent calls cannot exceed the limit together.
-  if (!counters_.try_add(bytes, limit_)) return Outcome::kOverLimit;
-  void* data = allocator_->allocate(bytes);
+  const std::optional<int64_t> live = counters_.reserve(bytes, limit_);
+  if (!live) return limit_ >= 0 ? Outcome::kOverLimit : Outcome::kNoRoom;
+  Storage* made = take_spare();
+  void* data = made == nullptr ? nullptr : allocator_->allocate(bytes);
   if (data == nullptr) {
-    counters_.undo(bytes);
+    if (made != nullptr) return_spare(made);
+    counters_.subtract(bytes);
     return Outcome::kNoRoom;
   }
   if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment_) != 0) {
     allocator_->deallocate(data, bytes);
-    counters_.undo(bytes);
+    return_spare(made);
+    counters_.subtract(bytes);
     return Outcome::kMisaligned;
   }
-  Storage* made = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    if (spare_ != nullptr) made = std::exchange(spare_, spare_->next);
-  }
-  if (made == nullptr) made = new Storage;
+  counters_.commit(*live);
   made->data = data;
   made->bytes = bytes;
   // Relaxed: no other thread has the storage yet, and mutex_ orders its reuse.
@@ -52,6 +53,18 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
 void ScopeMemory::reclaim(Storage* storage) {
   counters_.subtract(storage->bytes);
   allocator_->deallocate(storage->data, storage->bytes);
+  return_spare(storage);
+}
+
+Storage* ScopeMemory::take_spare() {
+  {
+    std::lock_guard lock(mutex_);
+    if (spare_ != nullptr) return std::exchange(spare_, spare_->next);
+  }
+  return new (std::nothrow) Storage;
+}
+
+void ScopeMemory::return_spare(Storage* storage) {
   std::lock_guard lock(mutex_);
   storage->next = spare_;
   spare_ = storage;

@@ -30,7 +30,7 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
 
   enum class Outcome {
     kOk,
-    kNoRoom,     // the allocator returned null
+    kNoRoom,     // the allocator returned null, or memory for a Storage is exhausted
     kOverLimit,  // live bytes would exceed limit()
     kMisaligned  // the allocator returned a block that is not aligned to alignment()
   };
@@ -38,7 +38,7 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   Outcome allocate(int64_t bytes, Storage** storage);
   // Counts bytes that were allocated elsewhere as live, until release(). Returns false if the live
   // bytes would exceed the limit.
-  bool hold(int64_t bytes) { return counters_.try_hold(bytes, limit_); }
+  bool hold(int64_t bytes) { return counters_.hold(bytes, limit_); }
   void release(int64_t bytes) { counters_.subtract(bytes); }
   AllocatorStats stats() const;
 
@@ -46,6 +46,9 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   friend class Storage;
   // Deallocates the bytes and keeps the Storage object for reuse.
   void reclaim(Storage* storage);
+  // Takes a Storage from the free list, or creates one; null if out of memory.
+  Storage* take_spare();
+  void return_spare(Storage* storage);
 
   const std::string device_;
   const std::string scope_;

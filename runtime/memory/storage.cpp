@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/memory/scope_memory.h"
+#include "runtime/memory/system_memory.h"
 
 namespace scopevm::runtime {
 
@@ -13,6 +14,14 @@ Storage* Storage::adopt(void* data, int64_t bytes, std::function<void()> on_rele
   storage->data = data;
   storage->bytes = bytes;
   storage->on_release_ = std::move(on_release);
+  return storage;
+}
+
+Storage* Storage::allocate(int64_t bytes) {
+  std::unique_ptr<void, void (*)(void*)> data(system_allocate(bytes), system_deallocate);
+  if (data == nullptr) return nullptr;
+  Storage* storage = adopt(data.get(), bytes, [owned = data.get()] { system_deallocate(owned); });
+  (void)data.release();
   return storage;
 }
 

@@ -35,6 +35,8 @@ class Storage {
   // Creates a storage for the caller's bytes. `on_release` (can be empty) is called when the last
   // reference is released.
   static Storage* adopt(void* data, int64_t bytes, std::function<void()> on_release);
+  // Creates a storage for newly allocated system memory. Null if out of memory.
+  static Storage* allocate(int64_t bytes);
 
  private:
   friend class ScopeMemory;

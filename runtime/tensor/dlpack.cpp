@@ -9,6 +9,7 @@
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
+#include "runtime/without_exceptions.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm {
@@ -90,19 +91,23 @@ struct Exported {
 }  // namespace
 
 Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, runtime::borrow_dlpack(managed->dl_tensor));
-  tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, [managed] {
-    // DLPack allows a null deleter.
-    if (managed->deleter != nullptr) managed->deleter(managed);
+  return runtime::without_exceptions([&]() -> Result<Tensor> {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, runtime::borrow_dlpack(managed->dl_tensor));
+    tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, [managed] {
+      // DLPack allows a null deleter.
+      if (managed->deleter != nullptr) managed->deleter(managed);
+    });
+    return tensor;
   });
-  return tensor;
 }
 
 Result<DLManagedTensor*> Tensor::to_dlpack() const {
   if (dtype_ == DType::kStr)
-    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
+    return runtime::without_exceptions([]() -> Result<DLManagedTensor*> {
+      return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
+    });
   auto* exported = new (std::nothrow) Exported;
-  if (exported == nullptr) return Status(StatusCode::kOutOfMemory, "to_dlpack: out of memory");
+  if (exported == nullptr) return Status::out_of_memory().with_context("to_dlpack");
   exported->tensor = *this;
   exported->shape = dims_;
   DLTensor& dl = exported->managed.dl_tensor;

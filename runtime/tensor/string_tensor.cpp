@@ -5,10 +5,10 @@
 
 #include "runtime/count_text.h"
 #include "runtime/memory/storage.h"
-#include "runtime/memory/system_memory.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/string_tensor.h"
 #include "runtime/tensor/tensor_access.h"
+#include "runtime/without_exceptions.h"
 
 namespace scopevm {
 namespace runtime {
@@ -36,8 +36,10 @@ void pack_strings(std::span<const std::string_view> strings, void* to) {
 
 }  // namespace runtime
 
-Result<Tensor> Tensor::from_strings(std::span<const std::string_view> strings,
-                                    std::span<const int64_t> dims) {
+namespace {
+
+Result<Tensor> copy_strings(std::span<const std::string_view> strings,
+                            std::span<const int64_t> dims) {
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t id_bytes, runtime::shape_bytes(DType::kStr, dims));
   if (id_bytes / byte_size(DType::kStr) != std::ssize(strings))
     return Status(StatusCode::kInvalidArgument,
@@ -45,14 +47,19 @@ Result<Tensor> Tensor::from_strings(std::span<const std::string_view> strings,
                       runtime::count_text(id_bytes / byte_size(DType::kStr), "string") +
                       ", given " + std::to_string(strings.size()));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(strings));
-  void* data = runtime::system_allocate(bytes);
-  if (data == nullptr)
+  runtime::Storage* storage = runtime::Storage::allocate(bytes);
+  if (storage == nullptr)
     return Status(StatusCode::kOutOfMemory,
                   "string tensor of " + runtime::count_text(bytes, "byte") + ": out of memory");
-  runtime::pack_strings(strings, data);
-  return TensorAccess::make_strings(
-      data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),
-      dims, bytes);
+  runtime::pack_strings(strings, storage->data);
+  return TensorAccess::make_strings(storage->data, storage, dims, bytes);
+}
+
+}  // namespace
+
+Result<Tensor> Tensor::from_strings(std::span<const std::string_view> strings,
+                                    std::span<const int64_t> dims) {
+  return runtime::without_exceptions([&] { return copy_strings(strings, dims); });
 }
 
 int64_t Tensor::string_count() const {

@@ -7,9 +7,9 @@
 
 #include "runtime/count_text.h"
 #include "runtime/memory/storage.h"
-#include "runtime/memory/system_memory.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
+#include "runtime/without_exceptions.h"
 
 namespace scopevm {
 namespace {
@@ -21,6 +21,30 @@ Status check_bytes(DType dtype) {
   if (dtype != DType::kStr) return {};
   return {StatusCode::kInvalidArgument,
           "a string tensor cannot be allocated or borrowed: use Tensor::from_strings"};
+}
+
+Result<Tensor> allocate_tensor(DType dtype, std::span<const int64_t> dims) {
+  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
+  runtime::Storage* storage = runtime::Storage::allocate(bytes);
+  if (storage == nullptr)
+    return Status(StatusCode::kOutOfMemory,
+                  "tensor of " + runtime::count_text(bytes, "byte") + ": out of memory");
+  return TensorAccess::make(storage->data, storage, dtype, dims, bytes);
+}
+
+Result<Tensor> borrow_bytes(void* data, DType dtype, std::span<const int64_t> dims) {
+  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
+  if (data == nullptr && bytes > 0)
+    return Status(StatusCode::kInvalidArgument,
+                  "tensor of shape " + runtime::shape_text(dims) + ": null data");
+  if (data == nullptr) data = no_elements;
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(byte_size(dtype)) != 0)
+    return Status(StatusCode::kInvalidArgument,
+                  "tensor data is not aligned to " + runtime::count_text(byte_size(dtype), "byte") +
+                      ", the size of an element of type " + std::string(name(dtype)));
+  return TensorAccess::make(data, nullptr, dtype, dims, bytes);
 }
 
 }  // namespace
@@ -69,29 +93,11 @@ Tensor::~Tensor() {
 }
 
 Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
-  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
-  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
-  void* data = runtime::system_allocate(bytes);
-  if (data == nullptr)
-    return Status(StatusCode::kOutOfMemory,
-                  "tensor of " + runtime::count_text(bytes, "byte") + ": out of memory");
-  return TensorAccess::make(
-      data, runtime::Storage::adopt(data, bytes, [data] { runtime::system_deallocate(data); }),
-      dtype, dims, bytes);
+  return runtime::without_exceptions([&] { return allocate_tensor(dtype, dims); });
 }
 
 Result<Tensor> Tensor::borrow(void* data, DType dtype, std::span<const int64_t> dims) {
-  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
-  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
-  if (data == nullptr && bytes > 0)
-    return Status(StatusCode::kInvalidArgument,
-                  "tensor of shape " + runtime::shape_text(dims) + ": null data");
-  if (data == nullptr) data = no_elements;
-  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(byte_size(dtype)) != 0)
-    return Status(StatusCode::kInvalidArgument,
-                  "tensor data is not aligned to " + runtime::count_text(byte_size(dtype), "byte") +
-                      ", the size of an element of type " + std::string(name(dtype)));
-  return TensorAccess::make(data, nullptr, dtype, dims, bytes);
+  return runtime::without_exceptions([&] { return borrow_bytes(data, dtype, dims); });
 }
 
 Result<Tensor> Tensor::borrow(const void* data, DType dtype, std::span<const int64_t> dims) {
@@ -104,8 +110,10 @@ Result<Tensor> Tensor::borrow(const void* data, DType dtype, std::span<const int
 Result<Tensor> Tensor::adopt(void* data, DType dtype, std::span<const int64_t> dims,
                              std::function<void()> release) {
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, borrow(data, dtype, dims));
-  tensor.storage_ = runtime::Storage::adopt(data, tensor.bytes_, std::move(release));
-  return tensor;
+  return runtime::without_exceptions([&]() -> Result<Tensor> {
+    tensor.storage_ = runtime::Storage::adopt(data, tensor.bytes_, std::move(release));
+    return std::move(tensor);
+  });
 }
 
 }  // namespace scopevm

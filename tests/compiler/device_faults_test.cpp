@@ -127,7 +127,7 @@ class DeviceFaults : public ::testing::TestWithParam<Memory> {
   // After all calls, the session has no live memory, and the device's caches hold only the blocks
   // of an idle session.
   void expect_nothing_held() {
-    for (const ScopeStats& scope : session_->memory_stats())
+    for (const ScopeStats& scope : *session_->memory_stats())
       EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
     session_->trim();
     EXPECT_EQ(live_driver_blocks(), idle_blocks_);

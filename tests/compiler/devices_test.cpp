@@ -89,7 +89,7 @@ class Devices : public testing::TestWithParam<const char*> {
   }
 
   void expect_nothing_held() {
-    for (const ScopeStats& scope : session_->memory_stats())
+    for (const ScopeStats& scope : *session_->memory_stats())
       EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
   }
 
@@ -103,7 +103,7 @@ TEST_P(Devices, CopiesMatchExplain) {
   options_.dims["n"] = {7, 7};
   Result<CopyExplanation> explained = explain_copies(options_);
   ASSERT_TRUE(explained.ok()) << explained.status().message();
-  Call call = session_->make_call();
+  Call call = *session_->make_call();
   ASSERT_TRUE(call.set_input(0, rows(7)).ok());
   ASSERT_TRUE(call.run().ok());
   int64_t explained_bytes = 0, copied_bytes = 0;
@@ -132,7 +132,7 @@ TEST_P(Devices, MemoryLimitFailsTheCallOnly) {
 }
 
 TEST_P(Devices, LimitOfOneDevice) {
-  Call call = session_->make_call();
+  Call call = *session_->make_call();
   ASSERT_TRUE(call.set_input(0, rows(7)).ok());
   ASSERT_TRUE(call.run().ok());
   int used = 0;

@@ -178,7 +178,7 @@ TEST_F(Variant, WritesIntoTheCallersBuffers) {
 
 TEST_F(Variant, AllocatesItsBound) {
   const Module module = *Module::load_bytes(four());
-  Call call = Session::create(module)->make_call();
+  Call call = *Session::create(module)->make_call();
   for (const Request& request : kRequests) {
     set_inputs(call, request.n, request.t);
     ASSERT_TRUE(call.run().ok());

@@ -148,7 +148,7 @@ Outcome run_data_set(const Session& session, const fs::path& folder) {
   if (!expected.ok()) return fail(expected.status());
   retype_bfloat16(*inputs, signature.inputs);
   retype_bfloat16(*expected, signature.outputs);
-  Call call = session.make_call();
+  Call call = *session.make_call();
   Status status = set_inputs(call, *inputs, signature.inputs);
   if (status.ok()) status = call.run();
   if (!status.ok() && contradicts(*inputs, signature.inputs))

@@ -63,7 +63,7 @@ void Graph::load(const Result<CompileOutput>& output) {
     ADD_FAILURE() << session.status().message();
     return;
   }
-  call_.emplace(session->make_call());
+  call_.emplace(*session->make_call());
 }
 
 Status Graph::compile_error(const std::string& text) { return compile_text(text).status(); }

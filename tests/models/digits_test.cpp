@@ -99,7 +99,7 @@ TEST_F(DigitsExample, UsesExactlyItsBoundAndOneAllocationPerScope) {
     Result<Tensor> images = Tensor::allocate(DType::kF32, {n, 1, 8, 8});
     ASSERT_TRUE(images.ok());
     std::ranges::fill(images->elements<float>(), 0.5f);
-    Call call = session_->make_call();
+    Call call = *session_->make_call();
     ASSERT_TRUE(call.set_input("image", *images).ok());
     for (int round = 0; round < 2; ++round) {
       Status status = call.run();

@@ -1,6 +1,7 @@
 // Implements the C API (scopevm/scopevm.h): each handle owns a C++ object.
 #include <cstring>
 #include <map>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,12 +10,12 @@
 #include "runtime/count_text.h"
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
+#include "runtime/without_exceptions.h"
 #include "scopevm/scopevm.h"
 #include "scopevm/session.h"
 
 struct scopevm_status {
-  int code;
-  std::string message;
+  scopevm::Status status;
 };
 struct scopevm_module {
   scopevm::Module module;
@@ -29,9 +30,22 @@ struct scopevm_call {
 namespace scopevm {
 namespace {
 
-scopevm_status* to_c(const Status& status) {
+// The status that is returned when there is no memory for another one. It is never released.
+scopevm_status& shared_out_of_memory() {
+  static scopevm_status status{Status::out_of_memory()};
+  return status;
+}
+
+scopevm_status* to_c(Status status) noexcept {
   if (status.ok()) return nullptr;
-  return new scopevm_status{static_cast<int>(status.code()), std::string(status.message())};
+  auto* made = new (std::nothrow) scopevm_status{std::move(status)};
+  return made == nullptr ? &shared_out_of_memory() : made;
+}
+
+// Runs the body of a function of the API, which returns a Status.
+template <typename Body>
+scopevm_status* checked(Body&& body) noexcept {
+  return to_c(runtime::without_exceptions(std::forward<Body>(body)));
 }
 
 // Adapts the embedder's parallel_for function to Executor.
@@ -93,10 +107,15 @@ Result<int64_t> scope_bound(const Module& module, const std::map<std::string, in
   return bytes;
 }
 
-scopevm_status* give_module(Result<Module> module, scopevm_module** out) {
-  if (!module.ok()) return to_c(module.status());
+Status give_module(Result<Module> module, scopevm_module** out) {
+  SCOPEVM_RETURN_IF_ERROR(module.status());
   *out = new scopevm_module{*std::move(module)};
-  return nullptr;
+  return {};
+}
+
+Status give_tensor(const Tensor& tensor, DLManagedTensor** out) {
+  SCOPEVM_ASSIGN_OR_RETURN(*out, tensor.to_dlpack());
+  return {};
 }
 
 Result<Tensor> to_tensor(const scopevm_strings& given) {
@@ -136,27 +155,34 @@ Result<std::string_view> find_text(const Call& call, size_t index, size_t elemen
 }  // namespace
 }  // namespace scopevm
 
-using scopevm::to_c;
+using scopevm::checked;
+using scopevm::Status;
+using scopevm::Tensor;
 
 int scopevm_api_version(void) { return SCOPEVM_API_VERSION; }
 
 int scopevm_status_code(const scopevm_status* status) {
-  return status == nullptr ? 0 : status->code;
+  return status == nullptr ? 0 : static_cast<int>(status->status.code());
 }
 
 const char* scopevm_status_message(const scopevm_status* status) {
-  return status == nullptr ? "" : status->message.c_str();
+  // The message of a status is the whole of a std::string, and therefore NUL-terminated.
+  return status == nullptr ? "" : status->status.message().data();
 }
 
-void scopevm_status_free(scopevm_status* status) { delete status; }
+void scopevm_status_free(scopevm_status* status) {
+  if (status != &scopevm::shared_out_of_memory()) delete status;
+}
 
 scopevm_status* scopevm_module_load(const char* path, scopevm_module** out) {
-  return scopevm::give_module(scopevm::Module::load(path), out);
+  return checked([&] { return scopevm::give_module(scopevm::Module::load(path), out); });
 }
 
 scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size, scopevm_module** out) {
-  return scopevm::give_module(
-      scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}), out);
+  return checked([&] {
+    return scopevm::give_module(
+        scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}), out);
+  });
 }
 
 void scopevm_module_free(scopevm_module* module) { delete module; }
@@ -188,153 +214,158 @@ int scopevm_module_output_kind(const scopevm_module* module, size_t index) {
 scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const char* const* names,
                                             const int64_t* values, size_t count, int threads,
                                             const char* scope, int64_t* out_bytes) {
-  std::map<std::string, int64_t> dims;
-  for (size_t i = 0; i < count; ++i) dims[names[i]] = values[i];
-  const scopevm::Result<int64_t> bytes = scopevm::scope_bound(module->module, dims, threads, scope);
-  if (!bytes.ok()) return to_c(bytes.status());
-  *out_bytes = *bytes;
-  return nullptr;
+  return checked([&]() -> Status {
+    std::map<std::string, int64_t> dims;
+    for (size_t i = 0; i < count; ++i) dims[names[i]] = values[i];
+    SCOPEVM_ASSIGN_OR_RETURN(*out_bytes,
+                             scopevm::scope_bound(module->module, dims, threads, scope));
+    return {};
+  });
 }
 
 scopevm_status* scopevm_session_create(const scopevm_module* module,
                                        const scopevm_session_options* options,
                                        scopevm_session** out) {
-  scopevm::Result<scopevm::Session> session =
-      scopevm::Session::create(module->module, scopevm::to_cpp(scopevm::complete(options)));
-  if (!session.ok()) return to_c(session.status());
-  *out = new scopevm_session{*std::move(session)};
-  return nullptr;
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        scopevm::Session session,
+        scopevm::Session::create(module->module, scopevm::to_cpp(scopevm::complete(options))));
+    *out = new scopevm_session{std::move(session)};
+    return {};
+  });
 }
 
 void scopevm_session_free(scopevm_session* session) { delete session; }
 
 scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out) {
-  *out = new scopevm_call{session->session.make_call()};
-  return nullptr;
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::Call call, session->session.make_call());
+    *out = new scopevm_call{std::move(call)};
+    return {};
+  });
 }
 
 void scopevm_call_free(scopevm_call* call) { delete call; }
 
 scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                        const DLTensor* tensor) {
-  scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
-  if (!borrowed.ok()) return to_c(borrowed.status());
-  return to_c(call->call.set_input(name, *std::move(borrowed)));
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
+    return call->call.set_input(name, std::move(borrowed));
+  });
 }
 
 scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                           const DLTensor* const* tensors, size_t count) {
-  std::vector<scopevm::Tensor> elements;
-  for (size_t i = 0; i < count; ++i) {
-    scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensors[i]);
-    if (!borrowed.ok()) return to_c(borrowed.status());
-    elements.push_back(*std::move(borrowed));
-  }
-  return to_c(call->call.set_sequence(name, std::move(elements)));
+  return checked([&]() -> Status {
+    std::vector<Tensor> elements;
+    for (size_t i = 0; i < count; ++i) {
+      SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensors[i]));
+      elements.push_back(std::move(borrowed));
+    }
+    return call->call.set_sequence(name, std::move(elements));
+  });
 }
 
 scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
                                                const scopevm_strings* strings) {
-  scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(*strings);
-  if (!tensor.ok()) return to_c(tensor.status());
-  return to_c(call->call.set_input(name, *std::move(tensor)));
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::to_tensor(*strings));
+    return call->call.set_input(name, std::move(tensor));
+  });
 }
 
 scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
                                                   const scopevm_strings* elements, size_t count) {
-  std::vector<scopevm::Tensor> tensors;
-  for (size_t i = 0; i < count; ++i) {
-    scopevm::Result<scopevm::Tensor> tensor = scopevm::to_tensor(elements[i]);
-    if (!tensor.ok()) return to_c(tensor.status());
-    tensors.push_back(*std::move(tensor));
-  }
-  return to_c(call->call.set_sequence(name, std::move(tensors)));
+  return checked([&]() -> Status {
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < count; ++i) {
+      SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::to_tensor(elements[i]));
+      tensors.push_back(std::move(tensor));
+    }
+    return call->call.set_sequence(name, std::move(tensors));
+  });
 }
 
 scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
-  return to_c(call->call.set_no_value(name));
+  return checked([&] { return call->call.set_no_value(name); });
 }
 
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
-  scopevm::Result<scopevm::Tensor> borrowed = scopevm::to_tensor(tensor);
-  if (!borrowed.ok()) return to_c(borrowed.status());
-  return to_c(call->call.set_output(name, *std::move(borrowed)));
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
+    return call->call.set_output(name, std::move(borrowed));
+  });
 }
 
 scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
   scopevm::CallOptions options;
   if (timeout_ms > 0)
     options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-  return to_c(call->call.run(options));
+  return checked([&] { return call->call.run(options); });
 }
 
 double scopevm_call_emulated_seconds(const scopevm_call* call) {
   return call->call.stats().emulated_seconds;
 }
 
-namespace scopevm {
-namespace {
-
-scopevm_status* give_tensor(const Tensor& tensor, DLManagedTensor** out) {
-  Result<DLManagedTensor*> managed = tensor.to_dlpack();
-  if (!managed.ok()) return to_c(managed.status());
-  *out = *managed;
-  return nullptr;
-}
-
-}  // namespace
-}  // namespace scopevm
-
 scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
-  const auto outputs = call->call.outputs();
-  if (index >= outputs.size())
-    return to_c({scopevm::StatusCode::kNotFound,
-                 "no result " + std::to_string(index) + ": the call has " +
-                     scopevm::runtime::count_text(outputs.size(), "result")});
-  // elements() of a tensor result refers to the result in outputs(). The elements of a list are
-  // stored in another array.
-  if (call->call.elements(index)->data() != &outputs[index])
-    return to_c({scopevm::StatusCode::kInvalidArgument,
-                 "result " + std::to_string(index) +
-                     " is a list: read its elements with scopevm_call_output_element"});
-  return scopevm::give_tensor(outputs[index], out);
+  return checked([&]() -> Status {
+    const auto outputs = call->call.outputs();
+    if (index >= outputs.size())
+      return {scopevm::StatusCode::kNotFound,
+              "no result " + std::to_string(index) + ": the call has " +
+                  scopevm::runtime::count_text(outputs.size(), "result")};
+    // elements() of a tensor result refers to the result in outputs(). The elements of a list are
+    // stored in another array.
+    if (call->call.elements(index)->data() != &outputs[index])
+      return {scopevm::StatusCode::kInvalidArgument,
+              "result " + std::to_string(index) +
+                  " is a list: read its elements with scopevm_call_output_element"};
+    return scopevm::give_tensor(outputs[index], out);
+  });
 }
 
 scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index, size_t* out_size,
                                          int* out_has_value) {
-  const scopevm::Result<bool> has_value = call->call.has_value(index);
-  if (!has_value.ok()) return to_c(has_value.status());
-  *out_size = call->call.elements(index)->size();
-  if (out_has_value != nullptr) *out_has_value = *has_value ? 1 : 0;
-  return nullptr;
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const bool has_value, call->call.has_value(index));
+    SCOPEVM_ASSIGN_OR_RETURN(const auto elements, call->call.elements(index));
+    *out_size = elements.size();
+    if (out_has_value != nullptr) *out_has_value = has_value ? 1 : 0;
+    return {};
+  });
 }
 
 scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index, size_t element,
                                             DLManagedTensor** out) {
-  const scopevm::Result<const scopevm::Tensor*> tensor =
-      scopevm::find_element(call->call, index, element);
-  if (!tensor.ok()) return to_c(tensor.status());
-  return scopevm::give_tensor(**tensor, out);
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor,
+                             scopevm::find_element(call->call, index, element));
+    return scopevm::give_tensor(*tensor, out);
+  });
 }
 
 scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index, size_t element,
                                          const int64_t** out_dims, size_t* out_rank) {
-  const scopevm::Result<const scopevm::Tensor*> tensor =
-      scopevm::find_element(call->call, index, element);
-  if (!tensor.ok()) return to_c(tensor.status());
-  *out_dims = (*tensor)->dims().data();
-  *out_rank = (*tensor)->dims().size();
-  return nullptr;
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor,
+                             scopevm::find_element(call->call, index, element));
+    *out_dims = tensor->dims().data();
+    *out_rank = tensor->dims().size();
+    return {};
+  });
 }
 
 scopevm_status* scopevm_call_output_string(const scopevm_call* call, size_t index, size_t element,
                                            size_t position, const char** out_text,
                                            size_t* out_size) {
-  const scopevm::Result<std::string_view> text =
-      scopevm::find_text(call->call, index, element, position);
-  if (!text.ok()) return to_c(text.status());
-  *out_text = text->data();
-  *out_size = text->size();
-  return nullptr;
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text,
+                             scopevm::find_text(call->call, index, element, position));
+    *out_text = text.data();
+    *out_size = text.size();
+    return {};
+  });
 }

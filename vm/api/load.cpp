@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "runtime/mapped_file.h"
+#include "runtime/without_exceptions.h"
 #include "scopevm/module.h"
 #include "vm/api/module_access.h"
 #include "vm/format/reader.h"
@@ -16,17 +17,22 @@ Result<Module> read(const format::Bytes& bytes) {
   return ModuleAccess::from_contents(std::move(contents));
 }
 
-}  // namespace
-
-Result<Module> Module::load(const std::string& path) {
+Result<Module> load_file(const std::string& path) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(path));
   Result<Module> module = read({file.owner, file.data, file.size});
   if (!module.ok()) return std::move(module).status().with_context(path);
   return module;
 }
 
+}  // namespace
+
+Result<Module> Module::load(const std::string& path) {
+  return runtime::without_exceptions([&] { return load_file(path); });
+}
+
 Result<Module> Module::load_bytes(std::span<const uint8_t> bytes) {
-  return read(format::aligned_copy(bytes.data(), bytes.size()));
+  return runtime::without_exceptions(
+      [&] { return read(format::aligned_copy(bytes.data(), bytes.size())); });
 }
 
 }  // namespace scopevm

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/without_exceptions.h"
 #include "vm/load/loaded_module.h"
 #include "vm/run/bound.h"
 
@@ -14,7 +15,7 @@ const Signature& Module::signature() const { return loaded_->signature(); }
 
 Result<MemoryBound> Module::memory_bound(const std::map<std::string, int64_t>& dims,
                                          int threads) const {
-  return vm::memory_bound(*loaded_, dims, threads);
+  return runtime::without_exceptions([&] { return vm::memory_bound(*loaded_, dims, threads); });
 }
 
 }  // namespace scopevm

@@ -6,6 +6,7 @@
 
 #include "runtime/count_text.h"
 #include "runtime/nearest_name.h"
+#include "runtime/without_exceptions.h"
 #include "vm/api/module_access.h"
 #include "vm/run/bind.h"
 #include "vm/run/bound_session.h"
@@ -14,6 +15,8 @@
 
 namespace scopevm {
 namespace {
+
+using runtime::without_exceptions;
 
 Result<size_t> find_name(std::string_view kind, std::string_view name,
                          const std::vector<std::string>& known) {
@@ -27,6 +30,75 @@ Result<size_t> find_name(std::string_view kind, std::string_view name,
 Status bad_index(std::string_view kind, size_t index, size_t count) {
   return {StatusCode::kNotFound, "no " + std::string(kind) + " " + std::to_string(index) +
                                      ": the module has " + runtime::count_text(count, kind)};
+}
+
+Result<size_t> find_input(const vm::CallContext& context, std::string_view name) {
+  return find_name("input", name, context.session->module().input_names());
+}
+
+Result<size_t> find_output(const vm::CallContext& context, std::string_view name) {
+  return find_name("output", name, context.session->module().output_names());
+}
+
+// Sets an input to a tensor, or to no tensor if `tensor` is empty.
+Status set_tensor(vm::CallContext& context, size_t index, Tensor tensor) {
+  if (index >= context.inputs.size()) return bad_index("input", index, context.inputs.size());
+  const vm::LoadedModule& module = context.session->module();
+  const ValueKind kind = module.signature().inputs[index].kind;
+  if (tensor.is_empty()) {
+    context.inputs[index] = Tensor();
+    context.list_inputs[index] = {};
+    return {};
+  }
+  SCOPEVM_RETURN_IF_ERROR(vm::check_input(module, index, tensor));
+  if (kind == ValueKind::kTensor)
+    context.inputs[index] = std::move(tensor);
+  else if (kind == ValueKind::kOptional)
+    context.list_inputs[index] = {true, true, {std::move(tensor)}};
+  else
+    return {StatusCode::kInvalidArgument,
+            "input \"" + module.input_names()[index] + "\": expected a sequence, given a tensor"};
+  return {};
+}
+
+Status set_list(vm::CallContext& context, size_t index, vm::ListValue value) {
+  SCOPEVM_RETURN_IF_ERROR(vm::check_list(context.session->module(), index, value));
+  context.list_inputs[index] = std::move(value);
+  return {};
+}
+
+// Sets the caller's buffer for an output, or no buffer if `tensor` is empty.
+Status set_buffer(vm::CallContext& context, size_t index, Tensor tensor) {
+  if (index >= context.outputs.size()) return bad_index("output", index, context.outputs.size());
+  const TensorSignature& signature = context.session->module().signature().outputs[index];
+  // The size of strings is known only after the run.
+  if (!tensor.is_empty() && signature.dtype == DType::kStr)
+    return {StatusCode::kInvalidArgument,
+            "output \"" + signature.name +
+                "\": a buffer cannot hold strings; read the result after each run"};
+  if (tensor.is_read_only())
+    return {StatusCode::kInvalidArgument,
+            "output \"" + signature.name + "\": the buffer is read-only"};
+  if (signature.kind != ValueKind::kTensor && !tensor.is_empty())
+    return {StatusCode::kInvalidArgument,
+            "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
+                std::string(name(signature.kind)) +
+                " cannot be stored in a buffer; read its elements after each run"};
+  context.set_output(index, std::move(tensor));
+  return {};
+}
+
+Status check_result(const vm::CallContext& context, size_t output) {
+  if (output < context.results.size()) return {};
+  return {StatusCode::kNotFound, "no result " + std::to_string(output) + ": the call has " +
+                                     runtime::count_text(context.results.size(), "result")};
+}
+
+Result<std::span<const Tensor>> elements_of(const vm::CallContext& context, size_t output) {
+  SCOPEVM_RETURN_IF_ERROR(check_result(context, output));
+  const vm::ListValue& list = context.list_results[output];
+  if (list.is_set) return std::span<const Tensor>(list.elements);
+  return std::span<const Tensor>(&context.results[output], 1);
 }
 
 void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t latency_ns) {
@@ -59,17 +131,21 @@ Status run(vm::CallContext& context, const CallOptions& options) {
     context.stats = {};  // would otherwise be the statistics of the previous run
     return bound;
   }
-  Status status = vm::interpret(session, context, options);
+  Status status = without_exceptions([&] { return vm::interpret(session, context, options); });
   // Releases the storages of the call, also after a failure. Results have their own references to
   // their storages.
   context.end();
+  const auto end = std::chrono::steady_clock::now();
+  const Status filled = without_exceptions([&]() -> Status {
+    fill_stats(session, context,
+               std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+    return {};
+  });
+  if (status.ok()) status = filled;
   if (!status.ok()) {
     context.results.clear();
     context.clear_list_results();
   }
-  const auto end = std::chrono::steady_clock::now();
-  fill_stats(session, context,
-             std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
   return status;
 }
 
@@ -93,6 +169,26 @@ class Lease {
   std::unique_ptr<vm::CallContext> context_;
 };
 
+Result<std::vector<Tensor>> call_once(const std::shared_ptr<vm::BoundSession>& session,
+                                      std::span<const Tensor> inputs, const CallOptions& options) {
+  Lease lease(session);
+  vm::CallContext& context = *lease;
+  if (inputs.size() > context.inputs.size())
+    return Status(StatusCode::kInvalidArgument,
+                  "expected at most " + runtime::count_text(context.inputs.size(), "input") +
+                      ", given " + std::to_string(inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].is_empty()) continue;
+    SCOPEVM_RETURN_IF_ERROR(vm::check_input(session->module(), i, inputs[i]));
+    if (session->module().signature().inputs[i].kind == ValueKind::kOptional)
+      context.list_inputs[i] = {true, true, {inputs[i]}};
+    else
+      context.inputs[i] = inputs[i];
+  }
+  SCOPEVM_RETURN_IF_ERROR(run(context, options));
+  return std::move(context.results);
+}
+
 }  // namespace
 
 TraceSink::~TraceSink() = default;
@@ -113,112 +209,73 @@ Call::~Call() {
 }
 
 Status Call::set_input(size_t index, Tensor tensor) {
-  if (index >= context_->inputs.size()) return bad_index("input", index, context_->inputs.size());
-  const vm::LoadedModule& module = context_->session->module();
-  const ValueKind kind = module.signature().inputs[index].kind;
-  if (tensor.is_empty()) {
-    context_->inputs[index] = Tensor();
-    context_->list_inputs[index] = {};
-    return {};
-  }
-  SCOPEVM_RETURN_IF_ERROR(vm::check_input(module, index, tensor));
-  if (kind == ValueKind::kTensor)
-    context_->inputs[index] = std::move(tensor);
-  else if (kind == ValueKind::kOptional)
-    context_->list_inputs[index] = {true, true, {std::move(tensor)}};
-  else
-    return {StatusCode::kInvalidArgument,
-            "input \"" + module.input_names()[index] + "\": expected a sequence, given a tensor"};
-  return {};
-}
-
-Status Call::set_list(size_t index, bool has_value, std::vector<Tensor> elements) {
-  if (index >= context_->inputs.size()) return bad_index("input", index, context_->inputs.size());
-  vm::ListValue value{true, has_value, std::move(elements)};
-  SCOPEVM_RETURN_IF_ERROR(vm::check_list(context_->session->module(), index, value));
-  context_->list_inputs[index] = std::move(value);
-  return {};
-}
-
-Status Call::set_sequence(std::string_view name, std::vector<Tensor> elements) {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
-                           find_name("input", name, context_->session->module().input_names()));
-  return set_list(index, true, std::move(elements));
-}
-
-Status Call::set_no_value(std::string_view name) {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
-                           find_name("input", name, context_->session->module().input_names()));
-  return set_list(index, false, {});
+  return without_exceptions([&] { return set_tensor(*context_, index, std::move(tensor)); });
 }
 
 Status Call::set_input(std::string_view name, Tensor tensor) {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
-                           find_name("input", name, context_->session->module().input_names()));
-  return set_input(index, std::move(tensor));
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(*context_, name));
+    return set_tensor(*context_, index, std::move(tensor));
+  });
+}
+
+Status Call::set_sequence(std::string_view name, std::vector<Tensor> elements) {
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(*context_, name));
+    return set_list(*context_, index, {true, true, std::move(elements)});
+  });
+}
+
+Status Call::set_no_value(std::string_view name) {
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(*context_, name));
+    return set_list(*context_, index, {true, false, {}});
+  });
 }
 
 Status Call::set_output(size_t index, Tensor tensor) {
-  if (index >= context_->outputs.size())
-    return bad_index("output", index, context_->outputs.size());
-  // The size of strings is known only after the run.
-  if (!tensor.is_empty() &&
-      context_->session->module().signature().outputs[index].dtype == DType::kStr)
-    return {StatusCode::kInvalidArgument,
-            "output \"" + context_->session->module().output_names()[index] +
-                "\": a buffer cannot hold strings; read the result after each run"};
-  if (tensor.is_read_only())
-    return {StatusCode::kInvalidArgument, "output \"" +
-                                              context_->session->module().output_names()[index] +
-                                              "\": the buffer is read-only"};
-  const TensorSignature& signature = context_->session->module().signature().outputs[index];
-  if (signature.kind != ValueKind::kTensor && !tensor.is_empty())
-    return {StatusCode::kInvalidArgument,
-            "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
-                std::string(name(signature.kind)) +
-                " cannot be stored in a buffer; read its elements after each run"};
-  context_->set_output(index, std::move(tensor));
-  return {};
+  return without_exceptions([&] { return set_buffer(*context_, index, std::move(tensor)); });
 }
 
 Status Call::set_output(std::string_view name, Tensor tensor) {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
-                           find_name("output", name, context_->session->module().output_names()));
-  return set_output(index, std::move(tensor));
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(*context_, name));
+    return set_buffer(*context_, index, std::move(tensor));
+  });
 }
 
-Status Call::run(const CallOptions& options) { return scopevm::run(*context_, options); }
+Status Call::run(const CallOptions& options) {
+  return without_exceptions([&] { return scopevm::run(*context_, options); });
+}
 
 std::span<const Tensor> Call::outputs() const { return context_->results; }
 
 Result<Tensor> Call::output(std::string_view name) const {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
-                           find_name("output", name, context_->session->module().output_names()));
-  if (index >= context_->results.size())
-    return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");
-  return context_->results[index];
+  return without_exceptions([&]() -> Result<Tensor> {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(*context_, name));
+    if (index >= context_->results.size())
+      return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");
+    return context_->results[index];
+  });
 }
 
 Result<bool> Call::has_value(size_t output) const {
-  if (output >= context_->results.size())
-    return Status(StatusCode::kNotFound,
-                  "no result " + std::to_string(output) + ": the call has " +
-                      runtime::count_text(context_->results.size(), "result"));
-  const vm::ListValue& list = context_->list_results[output];
-  return !list.is_set || list.has_value;
+  return without_exceptions([&]() -> Result<bool> {
+    SCOPEVM_RETURN_IF_ERROR(check_result(*context_, output));
+    const vm::ListValue& list = context_->list_results[output];
+    return !list.is_set || list.has_value;
+  });
 }
 
 Result<std::span<const Tensor>> Call::elements(size_t output) const {
-  SCOPEVM_RETURN_IF_ERROR(has_value(output).status());
-  const vm::ListValue& list = context_->list_results[output];
-  if (list.is_set) return std::span<const Tensor>(list.elements);
-  return std::span<const Tensor>(&context_->results[output], 1);
+  return without_exceptions([&] { return elements_of(*context_, output); });
 }
 
 Result<std::span<const Tensor>> Call::elements(std::string_view name) const {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t index,
-                           find_name("output", name, context_->session->module().output_names()));
-  return elements(index);
+  return without_exceptions([&]() -> Result<std::span<const Tensor>> {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(*context_, name));
+    return elements_of(*context_, index);
+  });
 }
 
 void Call::clear_outputs() {
@@ -231,49 +288,40 @@ const CallStats& Call::stats() const { return context_->stats; }
 Session::Session(std::shared_ptr<vm::BoundSession> bound) : bound_(std::move(bound)) {}
 
 Result<Session> Session::create(const Module& module, SessionOptions options) {
-  SCOPEVM_ASSIGN_OR_RETURN(
-      std::shared_ptr<vm::BoundSession> bound,
-      vm::BoundSession::create(ModuleAccess::loaded(module), std::move(options)));
-  return Session(std::move(bound));
+  return without_exceptions([&]() -> Result<Session> {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        std::shared_ptr<vm::BoundSession> bound,
+        vm::BoundSession::create(ModuleAccess::loaded(module), std::move(options)));
+    return Session(std::move(bound));
+  });
 }
 
 Result<std::vector<Tensor>> Session::call(std::span<const Tensor> inputs,
                                           const CallOptions& options) const {
-  Lease lease(bound_);
-  vm::CallContext& context = *lease;
-  if (inputs.size() > context.inputs.size())
-    return Status(StatusCode::kInvalidArgument,
-                  "expected at most " + runtime::count_text(context.inputs.size(), "input") +
-                      ", given " + std::to_string(inputs.size()));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].is_empty()) continue;
-    SCOPEVM_RETURN_IF_ERROR(vm::check_input(bound_->module(), i, inputs[i]));
-    if (signature().inputs[i].kind == ValueKind::kOptional)
-      context.list_inputs[i] = {true, true, {inputs[i]}};
-    else
-      context.inputs[i] = inputs[i];
-  }
-  SCOPEVM_RETURN_IF_ERROR(run(context, options));
-  return std::move(context.results);
+  return without_exceptions([&] { return call_once(bound_, inputs, options); });
 }
 
-Call Session::make_call() const {
-  std::unique_ptr<vm::CallContext> context = bound_->take_context();
-  context->session = bound_;
-  return Call(std::move(context));
+Result<Call> Session::make_call() const {
+  return without_exceptions([&]() -> Result<Call> {
+    std::unique_ptr<vm::CallContext> context = bound_->take_context();
+    context->session = bound_;
+    return Call(std::move(context));
+  });
 }
 
 const Signature& Session::signature() const { return bound_->module().signature(); }
 
 int Session::threads() const { return bound_->threads(); }
 
-std::vector<ScopeStats> Session::memory_stats() const {
-  std::vector<ScopeStats> stats;
-  for (size_t i = 0; i < bound_->pool_count(); ++i) {
-    const runtime::ScopeMemory& memory = bound_->pool(static_cast<uint32_t>(i));
-    stats.push_back({memory.device(), memory.scope(), memory.stats()});
-  }
-  return stats;
+Result<std::vector<ScopeStats>> Session::memory_stats() const {
+  return without_exceptions([&]() -> Result<std::vector<ScopeStats>> {
+    std::vector<ScopeStats> stats;
+    for (size_t i = 0; i < bound_->pool_count(); ++i) {
+      const runtime::ScopeMemory& memory = bound_->pool(static_cast<uint32_t>(i));
+      stats.push_back({memory.device(), memory.scope(), memory.stats()});
+    }
+    return stats;
+  });
 }
 
 void Session::trim() const {

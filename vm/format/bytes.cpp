@@ -1,6 +1,6 @@
 // Allocates memory for modules and constants that are not in a mapped file.
-#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "vm/format/layout.h"
 #include "vm/format/module_contents.h"
@@ -8,9 +8,10 @@
 namespace scopevm::format {
 
 Bytes aligned_copy(const void* data, uint64_t size) {
-  if (size == 0 || size > UINT64_MAX - kAlignment) return {};
-  std::shared_ptr<void> memory(std::aligned_alloc(kAlignment, align_up(size)), std::free);
-  if (!memory) return {};
+  if (size == 0) return {};
+  constexpr std::align_val_t kAligned{kAlignment};
+  std::shared_ptr<void> memory(::operator new(size, kAligned),
+                               [](void* bytes) { ::operator delete(bytes, kAligned); });
   std::memcpy(memory.get(), data, size);
   const auto* first = static_cast<const uint8_t*>(memory.get());
   return {std::move(memory), first, size};

@@ -162,8 +162,8 @@ struct Bytes {
   uint64_t size = 0;
 };
 
-// Returns a copy in newly allocated memory with the alignment of a module file (64 bytes). Empty if
-// `size` is 0 or the allocation fails.
+// Returns a copy in newly allocated memory with the alignment of a module file (64 bytes). Throws
+// std::bad_alloc.
 Bytes aligned_copy(const void* data, uint64_t size);
 
 struct ConstantDecl {

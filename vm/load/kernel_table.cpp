@@ -39,19 +39,22 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
 Result<const KernelTable*> LoadedModule::kernels() const {
   // Images are loaded on first use, so that a module can be inspected on a machine whose CPU cannot
   // run it.
-  std::call_once(kernels_once_, [this] { kernels_status_ = load_kernels(); });
-  if (!kernels_status_.ok()) return kernels_status_;
-  return &kernel_table_;
+  std::lock_guard lock(kernels_mutex_);
+  if (!kernel_table_) {
+    SCOPEVM_ASSIGN_OR_RETURN(kernel_table_, load_kernels());
+  }
+  return &*kernel_table_;
 }
 
-Status LoadedModule::load_kernels() const {
+Result<KernelTable> LoadedModule::load_kernels() const {
   const auto runs_on_host = [this](const format::KernelDecl& kernel) {
     return contents_.devices[kernel.device].is_host();
   };
+  KernelTable table;
   // Kernels of other devices are loaded per session: see BoundDevices.
-  kernel_table_.kernels.resize(contents_.kernels.size(), nullptr);
+  table.kernels.resize(contents_.kernels.size(), nullptr);
   if (std::ranges::none_of(contents_.kernels, runs_on_host) && contents_.shape_functions.empty())
-    return {};
+    return table;
   SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_));
   const std::string label = "kernel image " + decl->target_cpu;
   SCOPEVM_ASSIGN_OR_RETURN(
@@ -62,17 +65,18 @@ Status LoadedModule::load_kernels() const {
     if (!runs_on_host(kernel)) continue;
     auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));
     if (function == nullptr)
-      return {StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\""};
-    kernel_table_.kernels[i] = function;
+      return Status(StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\"");
+    table.kernels[i] = function;
   }
   for (const format::ShapeFunctionDecl& shape : contents_.shape_functions) {
     auto function = reinterpret_cast<ShapeFn>(image.symbol(shape.symbol));
     if (function == nullptr)
-      return {StatusCode::kInvalidModel, label + ": no shape function \"" + shape.symbol + "\""};
-    kernel_table_.shape_functions.push_back(function);
+      return Status(StatusCode::kInvalidModel,
+                    label + ": no shape function \"" + shape.symbol + "\"");
+    table.shape_functions.push_back(function);
   }
-  kernel_table_.image.emplace(std::move(image));
-  return {};
+  table.image.emplace(std::move(image));
+  return table;
 }
 
 }  // namespace scopevm::vm

@@ -87,7 +87,7 @@ class LoadedModule {
   explicit LoadedModule(format::ModuleContents contents) : contents_(std::move(contents)) {}
   Status prepare();
   void prepare_signature();
-  Status load_kernels() const;
+  Result<KernelTable> load_kernels() const;
 
   const format::ModuleContents contents_;
   uint32_t main_ = 0;
@@ -98,9 +98,8 @@ class LoadedModule {
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
 
-  mutable std::once_flag kernels_once_;
-  mutable Status kernels_status_;
-  mutable KernelTable kernel_table_;
+  mutable std::mutex kernels_mutex_;
+  mutable std::optional<KernelTable> kernel_table_;  // empty until it has been loaded
 };
 
 }  // namespace scopevm::vm

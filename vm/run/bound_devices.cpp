@@ -7,6 +7,7 @@
 #include "runtime/drivers/built_in.h"
 #include "runtime/nearest_name.h"
 #include "runtime/tensor/shape.h"
+#include "runtime/without_exceptions.h"
 
 namespace scopevm::vm {
 namespace {
@@ -115,13 +116,18 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
 
 Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
   constants_.assign(contents.constants.size(), nullptr);
+  // copy_constant() must not fail between the allocation of a block and its entry here.
+  blocks_.reserve(contents.constants.size());
   for (size_t d = 0; d < devices_.size(); ++d) {
     if (devices_[d] == nullptr) continue;
     const std::unique_ptr<runtime::DeviceStream> stream = devices_[d]->make_stream();
-    Status status;
-    for (size_t i = 0; i < contents.constants.size() && status.ok(); ++i)
-      if (contents.pools[contents.constants[i].pool].device == d)
-        status = copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]);
+    Status status = runtime::without_exceptions([&]() -> Status {
+      for (size_t i = 0; i < contents.constants.size(); ++i)
+        if (contents.pools[contents.constants[i].pool].device == d)
+          SCOPEVM_RETURN_IF_ERROR(
+              copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]));
+      return {};
+    });
     // Waits also after a failure, because copies may still read the module's bytes.
     const Status finished = stream->finish();
     if (status.ok()) status = finished;

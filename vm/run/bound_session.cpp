@@ -197,6 +197,8 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   context->list_inputs.resize(module_->signature().inputs.size());
   context->list_results.resize(module_->signature().outputs.size());
   context->streams = devices_.make_streams();
+  std::lock_guard lock(mutex_);
+  spare_.reserve(++context_count_);
   return context;
 }
 

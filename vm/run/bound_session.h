@@ -39,8 +39,8 @@ class BoundSession {
 
   // Takes a context from the free list, or creates one. Thread-safe, like return_context().
   std::unique_ptr<CallContext> take_context();
-  // Resets the inputs, outputs and results of the context and adds it to the free list.
-  // REQUIRES: context->session is null.
+  // Resets the inputs, outputs and results of the context and adds it to the free list. Called by
+  // destructors; does not throw. REQUIRES: context->session is null.
   void return_context(std::unique_ptr<CallContext> context);
 
  private:
@@ -63,7 +63,9 @@ class BoundSession {
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
   std::unique_ptr<const Emulation> emulation_;
   std::mutex mutex_;
+  // Has capacity for all contexts, so that return_context() cannot fail.
   std::vector<std::unique_ptr<CallContext>> spare_;
+  size_t context_count_ = 0;
 };
 
 }  // namespace scopevm::vm

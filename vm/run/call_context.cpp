@@ -17,9 +17,10 @@ CallContext::~CallContext() {
 }
 
 void CallContext::set_output(size_t index, Tensor tensor) {
-  if (runtime::Storage* old = std::exchange(output_storages[index], nullptr)) old->release();
-  if (!tensor.is_empty())
-    output_storages[index] = runtime::Storage::adopt(tensor.data(), tensor.bytes(), {});
+  runtime::Storage* storage =
+      tensor.is_empty() ? nullptr : runtime::Storage::adopt(tensor.data(), tensor.bytes(), {});
+  // Nothing below throws.
+  if (runtime::Storage* old = std::exchange(output_storages[index], storage)) old->release();
   outputs[index] = std::move(tensor);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace scopevm::vm {
 namespace {
@@ -16,23 +17,23 @@ constexpr size_t kMinChunk = size_t{64} << 10;
 // the current chunk is allocated in the next chunk. An empty chunk that is too small is replaced by
 // a larger one.
 std::byte* FrameStack::take(size_t bytes) {
-  if (!chunks_.empty() && chunks_[chunk_].size - chunks_[chunk_].used < bytes &&
+  size_t index = chunk_;
+  if (!chunks_.empty() && chunks_[index].size - chunks_[index].used < bytes &&
       // An empty chunk is replaced below instead.
-      chunks_[chunk_].used > 0)
-    ++chunk_;
-  if (chunk_ == chunks_.size()) chunks_.emplace_back();
-  Chunk& chunk = chunks_[chunk_];
+      chunks_[index].used > 0)
+    ++index;
+  if (index == chunks_.size()) chunks_.emplace_back();
+  Chunk& chunk = chunks_[index];
   if (chunk.size - chunk.used < bytes) {
     const size_t size = std::max(bytes, kMinChunk);
     auto* made = static_cast<std::byte*>(
         ::operator new(size, std::align_val_t{kFrameAlignment}, std::nothrow));
-    if (made == nullptr) {
-      if (chunk_ > 0) --chunk_;
-      return nullptr;
-    }
+    if (made == nullptr) return nullptr;
     chunk.bytes.reset(made);
     chunk.size = size;
   }
+  // Set last, so that a failure above leaves the stack unchanged.
+  chunk_ = index;
   std::byte* taken = chunk.bytes.get() + chunk.used;
   chunk.used += bytes;
   return taken;
@@ -44,6 +45,8 @@ Status FrameStack::push(const LoadedFunction& function) {
     return {StatusCode::kResourceLimit, function.decl->name +
                                             ": the frames of nested calls exceed " +
                                             std::to_string(kMaxBytes) + " bytes"};
+  // Reserved first: a failure after take() would leave the frame's bytes in use.
+  if (frames_.size() == frames_.capacity()) frames_.reserve(2 * frames_.size() + 1);
   std::byte* memory = take(layout.bytes);
   if (memory == nullptr)
     return {StatusCode::kOutOfMemory, function.decl->name + ": cannot allocate a frame of " +

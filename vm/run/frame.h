@@ -41,7 +41,7 @@ class FrameStack {
 
   // Pushes a frame with empty registers and uninitialised slots and stack. References to top() are
   // valid until the next push(). The memory of a frame is valid until its pop(). Errors:
-  // kResourceLimit, kOutOfMemory; on failure no frame is pushed.
+  // kResourceLimit, kOutOfMemory. If it fails or throws, no frame is pushed.
   Status push(const LoadedFunction& function);
   void pop();
   Frame& top() { return frames_.back(); }

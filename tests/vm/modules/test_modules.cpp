@@ -179,6 +179,7 @@ format::ModuleContents recursive_contents() {
   step.add(code(Opcode::branch), {slot(0), branch + 4, 0});
   step.alloc_storage(1, 0, slot(1))
       .alloc_tensor(2, 1, 0, slot(1), DType::kF32, {slot(0)})
+      .launch(kAdd, 0, slot(0), 64, {0, 0, 2})
       .add(code(Opcode::call), {0, 1, 2, 1, 3})
       .ret({3});
   step[branch + 3] = step.here();

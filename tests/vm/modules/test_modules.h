@@ -60,7 +60,8 @@ format::ModuleContents variant_contents();
 // empty.
 format::ModuleContents loop_contents();
 
-// main(x: f32[n]) -> z: f32[1]: calls a function that calls itself to depth n.
+// main(x: f32[n]) -> z: f32[1]: calls a function that calls itself to depth n, with the doubled
+// elements of its argument except the last one.
 format::ModuleContents recursive_contents();
 
 // main(x: `input`[2]) -> y: str[2]: runs `code` with 4 registers and returns register 2. Uses no

@@ -79,7 +79,7 @@ float result_of(const std::string& code, bool c = true) {
   const Session session = *Session::create(test::load(contents_of(code)));
   Result<std::vector<Tensor>> results = run(session, c);
   EXPECT_TRUE(results.ok()) << results.status().message();
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_GE(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_GE(stats.memory.live_bytes, 0);
   return results.ok() ? results->front().elements<float>()[0] : 0;
 }
 
@@ -87,7 +87,7 @@ std::string error_of(const std::string& code) {
   const Session session = *Session::create(test::load(contents_of(code)));
   Result<std::vector<Tensor>> results = run(session, true);
   EXPECT_FALSE(results.ok());
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   return std::string(results.status().message());
 }
 

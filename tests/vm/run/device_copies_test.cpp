@@ -74,7 +74,7 @@ int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 3
   const int64_t waits = driver_calls("clWaitForEvents") + driver_calls("clFinish");
   EXPECT_TRUE(results.ok()) << results.status().message();
   if (!results.ok()) return -1;
-  for (const ScopeStats& scope : session->memory_stats())
+  for (const ScopeStats& scope : *session->memory_stats())
     EXPECT_EQ(scope.memory.live_bytes,
               scope.scope == "global" && scope.device == "cpu" ? kElements * 4 : 0);
   const auto y = (*results)[0].elements<float>();

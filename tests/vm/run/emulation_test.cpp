@@ -40,7 +40,7 @@ std::vector<Tensor> inputs(int64_t n) {
 }
 
 Call call_of(const Session& session, const std::vector<Tensor>& inputs) {
-  Call call = session.make_call();
+  Call call = *session.make_call();
   for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(call.set_input(i, inputs[i]).ok());
   return call;
 }
@@ -109,7 +109,7 @@ TEST(Emulation, BytesOfFramesCostNothing) {
   main.code = code.take();
   contents.functions.push_back(std::move(main));
   const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(call.stats().emulated_seconds, 4096 / kWorkspace + 4096 / kWorkspace);
 }
@@ -183,7 +183,7 @@ TEST(Emulation, DeadlineEndsAWait) {
   EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
   EXPECT_GE(steady_clock::now(), deadline);
   EXPECT_EQ(call.stats().emulated_seconds, 7200 + 256 / 1.5e9) << "of the one copy that began";
-  for (const ScopeStats& scope : session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
+  for (const ScopeStats& scope : *session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
 }
 
 TEST(Emulation, AWaitCanBeCancelled) {

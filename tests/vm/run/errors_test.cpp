@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class SumErrors : public ::testing::Test {
 
   Module module_ = test::load(test::sum_contents());
   Session session_ = *Session::create(module_);
-  Call call_ = session_.make_call();
+  Call call_ = *session_.make_call();
 };
 
 TEST_F(SumErrors, MissingInput) {
@@ -196,7 +197,7 @@ TEST(Alignment, BlocksMustHaveThePoolsAlignment) {
                   HasSubstr("alloc_storage: cpu global.workspace: 864 bytes requested, the "
                             "allocator's block is not aligned to 128 bytes"));
     }
-    for (const ScopeStats& scope : session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
+    for (const ScopeStats& scope : *session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
     EXPECT_TRUE(Session::create(test::load(contents))->call(inputs).ok());
   }
 }
@@ -211,7 +212,25 @@ TEST_F(SumErrors, CancelAndDeadline) {
          StatusCode::kDeadlineExceeded, "deadline");
   const auto later = std::chrono::steady_clock::now() + std::chrono::hours(1);
   EXPECT_TRUE(session_.call(inputs, {.deadline = later}).ok());
-  for (const ScopeStats& stats : session_.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session_.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+}
+
+class ThrowingExecutor final : public Executor {
+ public:
+  int threads() const override { return 2; }
+  void parallel_for(int64_t, int64_t, Body, void*) override {
+    throw std::runtime_error("no worker is available");
+  }
+};
+
+TEST_F(SumErrors, ExceptionOfAnExecutor) {
+  const Session session =
+      *Session::create(module_, {.executor = std::make_shared<ThrowingExecutor>()});
+  // Small loops do not use the executor.
+  EXPECT_TRUE(session.call(std::vector{tensor({3, 4}), tensor({3, 4})}).ok());
+  expect(session.call(std::vector{tensor({100, 4}), tensor({100, 4})}).status(),
+         StatusCode::kInternal, "unexpected exception: no worker is available");
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
 }
 
 TEST(LoopErrors, DeadlineEndsALongLoop) {
@@ -219,7 +238,7 @@ TEST(LoopErrors, DeadlineEndsALongLoop) {
   const std::vector<float> one(1);
   // A loop of 2^31 iterations runs for minutes. The module does not read the elements of x.
   const int64_t dims[] = {int64_t{1} << 31};
-  Call call = session.make_call();
+  Call call = *session.make_call();
   Result<Tensor> x = Tensor::borrow(static_cast<const void*>(one.data()), DType::kF32, dims);
   ASSERT_TRUE(x.ok());
   ASSERT_TRUE(call.set_input(0, *x).ok());
@@ -248,7 +267,7 @@ TEST(OutOfMemory, FailedCallReleasesAllMemory) {
     EXPECT_TRUE(failing->has_failed());
     EXPECT_EQ(heap->stats().live_bytes, 0);
     EXPECT_EQ(arena->stats().live_bytes, 0);
-    for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+    for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
     EXPECT_TRUE(session.call(inputs).ok());
   }
 }

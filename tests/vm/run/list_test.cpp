@@ -55,7 +55,7 @@ constexpr char kSequences[] =
 // Runs code with %r0 = a sequence and %r1 = the tensor (9). The first elements of the sequence's
 // tensors are 1, 2 and 3. Returns the first element of each tensor of the result.
 std::vector<float> run_over_three(const std::string& code) {
-  Call call = session_of(kSequences, code).make_call();
+  Call call = *session_of(kSequences, code).make_call();
   EXPECT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
   EXPECT_TRUE(call.set_input("x", floats({9})).ok());
   const Status status = call.run();
@@ -82,11 +82,11 @@ TEST(List, InsertsAndErasesAnywhere) {
 
 TEST(List, NegativeIndexCountsFromTheEnd) {
   Call call =
-      session_of(
-          "input \"xs\" sequence f32 [\"?\"]\ninput \"i\" i64 []\n"
-          "output \"y\" f32 [\"m\"]\n",
-          "load_element dst=s0 %r1 index=0\n%r2 = list_get %r0 index=s0 rank=1\nret (%r2)\n")
-          .make_call();
+      *session_of(
+           "input \"xs\" sequence f32 [\"?\"]\ninput \"i\" i64 []\n"
+           "output \"y\" f32 [\"m\"]\n",
+           "load_element dst=s0 %r1 index=0\n%r2 = list_get %r0 index=s0 rank=1\nret (%r2)\n")
+           .make_call();
   ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
   Tensor index = *Tensor::allocate(DType::kI64, {});
   ASSERT_TRUE(call.set_input("i", index).ok());
@@ -121,12 +121,12 @@ TEST(List, SharedListIsCopiedOnWrite) {
 
 // The elements of a sequence may have different ranks.
 TEST(List, ElementsOfManyRanks) {
-  Call call = session_of(
-                  "input \"xs\" sequence f32 [\"...\"]\ninput \"x\" f32 [\"2\", \"1\"]\n"
-                  "output \"ys\" sequence f32 [\"...\"]\noutput \"y\" f32 [\"m\"]\n",
-                  "list_append list=%r0 @global element=%r1\n"
-                  "%r2 = list_get %r0 index=0 rank=1\nret (%r0, %r2)\n")
-                  .make_call();
+  Call call = *session_of(
+                   "input \"xs\" sequence f32 [\"...\"]\ninput \"x\" f32 [\"2\", \"1\"]\n"
+                   "output \"ys\" sequence f32 [\"...\"]\noutput \"y\" f32 [\"m\"]\n",
+                   "list_append list=%r0 @global element=%r1\n"
+                   "%r2 = list_get %r0 index=0 rank=1\nret (%r0, %r2)\n")
+                   .make_call();
   ASSERT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, {2, 1})).ok());
   ASSERT_TRUE(call.set_sequence("xs", {floats({1, 2})}).ok());
   Status status = call.run();
@@ -145,9 +145,9 @@ TEST(List, ArgumentsAndResultsOfCalls) {
       "function \"drop\" registers 2 slots 1 {\n"
       "input \"xs\" sequence f32 [\"?\"]\noutput \"ys\" sequence f32 [\"?\"]\n"
       "code {\nlist_erase %r0 @global index=0\nret (%r0)\n}\n}\n";
-  Call call = session_of(std::string(kSequences) + "output \"zs\" sequence f32 [\"?\"]\n",
-                         "%r2 = call @drop (%r0)\nret (%r0, %r2)\n", callee)
-                  .make_call();
+  Call call = *session_of(std::string(kSequences) + "output \"zs\" sequence f32 [\"?\"]\n",
+                          "%r2 = call @drop (%r0)\nret (%r0, %r2)\n", callee)
+                   .make_call();
   ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2})}).ok());
   ASSERT_TRUE(call.set_input("x", floats({9})).ok());
   for (int round = 0; round < 3; ++round) {
@@ -182,7 +182,7 @@ TEST(List, AppendingLoopCopiesNoElements) {
   const Session session =
       session_of("input \"x\" f32 [\"1\"]\noutput \"ys\" sequence f32 [\"100\"]\n", kAppendLoop);
   {
-    Call call = session.make_call();
+    Call call = *session.make_call();
     ASSERT_TRUE(call.set_input("x", floats({9})).ok());
     const Status status = call.run();
     ASSERT_TRUE(status.ok()) << status.message();
@@ -191,27 +191,27 @@ TEST(List, AppendingLoopCopiesNoElements) {
     EXPECT_GE(global(call).allocations, 1000);
     EXPECT_LT(global(call).peak_bytes, 1000 * 400 + 3 * 1000 * 48);
     // The results share the element storages of the call; elements are not copied.
-    EXPECT_LE(session.memory_stats()[0].memory.live_bytes, 1000 * 400);
+    EXPECT_LE((*session.memory_stats())[0].memory.live_bytes, 1000 * 400);
   }
-  EXPECT_EQ(session.memory_stats()[0].memory.live_bytes, 0);
+  EXPECT_EQ((*session.memory_stats())[0].memory.live_bytes, 0);
 }
 
 TEST(List, ElementsAreReleasedWithTheirList) {
   std::string code = kAppendLoop;
   code.replace(code.find("ret (%r1)"), 9, "kill %r1\nkill %r2\nkill %r3\nret (%r0)");
   const Session session = session_of("input \"x\" f32 [\"1\"]\noutput \"y\" f32 [\"1\"]\n", code);
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_input("x", floats({9})).ok());
   const Status status = call.run();
   ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(session.memory_stats()[0].memory.live_bytes, 4);  // the copy of x
+  EXPECT_EQ((*session.memory_stats())[0].memory.live_bytes, 4);  // the copy of x
 }
 
 TEST(List, Optionals) {
   const char* declarations =
       "input \"a\" optional f32 [\"?\"]\ninput \"b\" optional_sequence f32 [\"?\"]\n"
       "output \"a\" optional f32 [\"?\"]\noutput \"b\" optional_sequence f32 [\"?\"]\n";
-  Call call = session_of(declarations, "ret (%r0, %r1)\n").make_call();
+  Call call = *session_of(declarations, "ret (%r0, %r1)\n").make_call();
   ASSERT_TRUE(call.set_no_value("a").ok());
   ASSERT_TRUE(call.set_no_value("b").ok());
   ASSERT_TRUE(call.run().ok());
@@ -231,11 +231,11 @@ TEST(List, Optionals) {
 }
 
 TEST(List, InputsOfAnotherKindAreRejected) {
-  Call call = session_of(
-                  "input \"xs\" sequence f32 [\"?\", \"4\"]\ninput \"x\" f32 [\"1\"]\n"
-                  "input \"o\" optional f32 [\"1\"]\noutput \"ys\" sequence f32 [\"?\", \"4\"]\n",
-                  "ret (%r0)\n")
-                  .make_call();
+  Call call = *session_of(
+                   "input \"xs\" sequence f32 [\"?\", \"4\"]\ninput \"x\" f32 [\"1\"]\n"
+                   "input \"o\" optional f32 [\"1\"]\noutput \"ys\" sequence f32 [\"?\", \"4\"]\n",
+                   "ret (%r0)\n")
+                   .make_call();
   auto expect = [](const Status& status, const std::string& message) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(std::string(status.message()), message);

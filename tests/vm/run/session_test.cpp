@@ -82,7 +82,7 @@ TEST(Session, ResultsOutliveSessionAndModule) {
 TEST(Session, UsesExactlyTheBound) {
   for (const int threads : {1, 3}) {
     const Module module = load(sum_contents());
-    Call call = Session::create(module, {.threads = threads})->make_call();
+    Call call = *Session::create(module, {.threads = threads})->make_call();
     for (const int64_t n : {1, 100, 0, 999}) {
       ASSERT_TRUE(call.set_input("x", floats({n, 4}, 0)).ok());
       ASSERT_TRUE(call.set_input("y", floats({n, 4}, 0)).ok());
@@ -106,7 +106,7 @@ TEST(Session, UsesExactlyTheBound) {
 }
 
 TEST(Session, WritesIntoTheCallersBuffer) {
-  Call call = session_of(sum_contents()).make_call();
+  Call call = *session_of(sum_contents()).make_call();
   Tensor z = floats({6, 4}, 0);
   ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).ok());
   ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).ok());
@@ -182,7 +182,7 @@ TEST(Session, ServesManyThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
 }
 
 TEST(Session, LoopsUntilTheConditionIsZero) {
@@ -202,7 +202,7 @@ TEST(Session, LimitsRecursion) {
   ASSERT_FALSE(deep.ok());
   EXPECT_EQ(deep.status().code(), StatusCode::kResourceLimit);
   EXPECT_NE(deep.status().message().find("nested calls"), std::string::npos);
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   EXPECT_TRUE(session.call(std::vector{floats({10}, 0)}).ok());
 }
 
@@ -227,7 +227,7 @@ TEST(Session, EachResultHasItsOwnStorage) {
   function.code.push_back(6);
   function.outputs.push_back({"z2", DType::kF32, {"n", "4"}});
   function.memory.push_back({0, "z2", true, 0, 0, "16*n"});
-  Call call = session_of(std::move(contents)).make_call();
+  Call call = *session_of(std::move(contents)).make_call();
   ASSERT_TRUE(call.set_input(0, floats({3, 4}, 1)).ok());
   ASSERT_TRUE(call.set_input(1, floats({3, 4}, 2)).ok());
   for (const bool is_callers : {false, true}) {

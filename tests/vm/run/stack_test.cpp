@@ -93,7 +93,7 @@ constexpr char kOver[] =
 
 TEST(Stack, FramesDoNotOverlap) {
   const Session session = *Session::create(test::load(contents_of(kNested, kOver)));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(call.run().ok());
@@ -127,7 +127,7 @@ TEST(Stack, DoesNotAllocate) {
   for (const char* scope : {"global", "global.constant", "global.stack"})
     options.allocators.push_back({scope, allocator});
   const Session session = *Session::create(test::load(contents_of(kNested, kOver)), options);
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
   ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(allocator->calls, 2) << "the results of both functions";
@@ -148,7 +148,7 @@ TEST(Stack, LoopReusesTheSameBytes) {
                              "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
                              "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
                              "ret (%r5)\n")));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({5, 6, 7, 8})).ok());
   ASSERT_TRUE(call.run().ok());
   EXPECT_THAT(result_of(call), ElementsAre(5, 6, 7, 8));
@@ -162,7 +162,7 @@ TEST(Stack, TensorsAreInsideTheStorage) {
                              "%r2 = alloc_tensor %r1 offset=s0 bytes=4 u8 [4]\n"
                              "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
                              "ret (%r0)\n")));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(61))).ok());
   EXPECT_THAT(std::string(call.run().message()), HasSubstr("are outside of a storage of 64 bytes"));
 }
@@ -198,12 +198,12 @@ constexpr char kCallsDeeper[] = "%r1 = call @deeper (%r0)\nret (%r1)\n";
 
 TEST(Stack, RecursionReleasesTheBytesOfEachFrame) {
   const Session session = *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(1000))).ok());
   ASSERT_TRUE(call.run().ok());
   EXPECT_EQ(use_of(call, "global.stack").peak_bytes, 1000 * kStack);
   EXPECT_EQ(use_of(call, "global.stack").allocations, 0);
-  for (const ScopeStats& stats : session.memory_stats())
+  for (const ScopeStats& stats : *session.memory_stats())
     if (stats.scope == "global.stack") {
       EXPECT_EQ(stats.memory.peak_bytes, 1000 * kStack);
       EXPECT_EQ(stats.memory.live_bytes, 0);
@@ -211,11 +211,11 @@ TEST(Stack, RecursionReleasesTheBytesOfEachFrame) {
 }
 
 std::string error_of(const Session& session, int64_t depth, StatusCode code) {
-  Call call = session.make_call();
+  Call call = *session.make_call();
   EXPECT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(static_cast<size_t>(depth)))).ok());
   Status status = call.run();
   EXPECT_EQ(status.code(), code);
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   // The session is still usable.
   EXPECT_TRUE(call.set_input(0, bytes({1})).ok());
   EXPECT_TRUE(call.run().ok());

@@ -77,7 +77,7 @@ TEST(Strings, CountsMustAgree) {
 
 TEST(Strings, TakeNoBuffer) {
   const Session session = *Session::create(test::load(test::upper_contents()));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   EXPECT_THAT(std::string(call.set_output("y", strings({"a", "b"})).message()),
               HasSubstr("output \"y\": a buffer cannot hold strings"));
   EXPECT_TRUE(call.set_output("y", Tensor()).ok());
@@ -91,7 +91,7 @@ TEST(Strings, CountAgainstTheLimit) {
   EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
   EXPECT_THAT(std::string(status.message()), HasSubstr("strings: cpu global: "));
   EXPECT_TRUE(session.call(std::vector{strings({"x", "y"})}).ok());
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
 }
 
 std::vector<std::string> strings_of(const Tensor& tensor) {
@@ -102,7 +102,7 @@ std::vector<std::string> strings_of(const Tensor& tensor) {
 
 TEST(Strings, InSequencesAndOptionals) {
   const Session session = *Session::create(test::load(test::sequence_contents(DType::kStr)));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   ASSERT_TRUE(call.set_sequence("xs", {strings({"a", ""}), strings({}), strings({"b"})}).ok());
   ASSERT_TRUE(call.set_input("o", strings({"b", "a"})).ok());
   for (int run = 0; run < 2; ++run) {

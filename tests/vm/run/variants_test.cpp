@@ -36,7 +36,7 @@ constexpr Choice kChoices[] = {
 };
 
 TEST(Variants, FirstMatchingVariantRuns) {
-  Call call = Session::create(load(variant_contents()))->make_call();
+  Call call = *Session::create(load(variant_contents()))->make_call();
   for (const Choice& choice : kChoices) {
     ASSERT_TRUE(call.set_input(0, ones(choice.n)).ok());
     ASSERT_TRUE(call.set_input(1, ones(choice.n)).ok());
@@ -51,7 +51,7 @@ TEST(Variants, FirstMatchingVariantRuns) {
 TEST(Variants, KeepTheOrderOfTheTable) {
   format::ModuleContents contents = variant_contents();
   contents.variants[0].dimensions[0] = {"n", 0, 1000, 1};
-  Call call = Session::create(load(std::move(contents)))->make_call();
+  Call call = *Session::create(load(std::move(contents)))->make_call();
   ASSERT_TRUE(call.set_input(0, ones(8)).ok());
   ASSERT_TRUE(call.set_input(1, ones(8)).ok());
   ASSERT_TRUE(call.run().ok());
@@ -59,7 +59,7 @@ TEST(Variants, KeepTheOrderOfTheTable) {
 }
 
 TEST(Variants, WriteIntoTheCallersBuffer) {
-  Call call = Session::create(load(variant_contents()))->make_call();
+  Call call = *Session::create(load(variant_contents()))->make_call();
   for (const Choice& choice : kChoices) {
     if (choice.n == 0) continue;
     const Tensor z = ones(choice.n);
@@ -82,7 +82,7 @@ TEST(Variants, MainReportsErrors) {
   ASSERT_FALSE(results.ok());
   EXPECT_EQ(results.status().message(), expected);
   EXPECT_EQ(module.memory_bound({{"n", 2000}}).status().message(), expected);
-  for (const ScopeStats& stats : session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   EXPECT_TRUE(session.call(std::vector{ones(600), ones(600)}).ok());
 }
 

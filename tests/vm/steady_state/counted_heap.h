@@ -1,5 +1,5 @@
-// Counts the heap allocations of the program that links counted_heap.cpp, which replaces operator
-// new.
+// A heap whose allocations a test counts and makes fail: counted_heap.cpp replaces operator new and
+// operator delete in the program that links it.
 #pragma once
 
 #include <cstdint>
@@ -8,5 +8,13 @@ namespace scopevm::test {
 
 // The number of calls of operator new since the program started.
 int64_t heap_calls();
+// The number of blocks that operator new allocated and operator delete has not yet released.
+int64_t heap_blocks();
+
+// Makes calls of operator new fail: `count` calls, beginning with call number `first` from now on.
+// A count of 0 ends the failures. Not thread-safe.
+void fail_heap_calls(int64_t first, int64_t count);
+// The number of calls that failed since fail_heap_calls().
+int64_t failed_heap_calls();
 
 }  // namespace scopevm::test

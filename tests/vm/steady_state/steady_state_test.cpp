@@ -10,20 +10,20 @@ namespace {
 
 void expect_one_block_per_scope(format::ModuleContents contents, std::string_view function) {
   const Session session = *Session::create(test::load(std::move(contents)));
-  Call call = session.make_call();
+  Call call = *session.make_call();
   const int64_t dims[] = {100, 4};
   ASSERT_TRUE(call.set_input(0, *Tensor::allocate(DType::kF32, dims)).ok());
   ASSERT_TRUE(call.set_input(1, *Tensor::allocate(DType::kF32, dims)).ok());
   ASSERT_TRUE(call.run().ok());
   ASSERT_TRUE(call.run().ok());
-  std::vector<ScopeStats> before = session.memory_stats();
+  std::vector<ScopeStats> before = *session.memory_stats();
   const int64_t heap_before = test::heap_calls();
   constexpr int kCalls = 50;
   for (int i = 0; i < kCalls; ++i)
     if (!call.run().ok()) FAIL();
   EXPECT_EQ(test::heap_calls() - heap_before, 0);
   EXPECT_EQ(call.stats().function, function);
-  const std::vector<ScopeStats> after = session.memory_stats();
+  const std::vector<ScopeStats> after = *session.memory_stats();
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(after[i].memory.allocations - before[i].memory.allocations, kCalls);
     EXPECT_EQ(after[i].memory.peak_bytes, before[i].memory.peak_bytes);

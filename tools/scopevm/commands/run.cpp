@@ -165,7 +165,7 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load(options.module));
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, plan.session));
   const auto load_time = std::chrono::steady_clock::now() - began;
-  Call call = session.make_call();
+  SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan, module.signature(), options.seed));
   TraceFile trace;
   CallOptions call_options;

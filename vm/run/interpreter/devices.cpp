@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "runtime/without_exceptions.h"
 
 namespace scopevm::vm {
 
@@ -81,9 +82,13 @@ void Interpreter::finish_streams() {
   copying_ = nullptr;
   for (size_t i = 0; i < context_.streams.size(); ++i) {
     if (context_.streams[i] == nullptr) continue;
-    Status finished = context_.streams[i]->finish();
-    if (status_.ok() && !finished.ok())
-      status_ = std::move(finished).with_context("device \"" + contents_.devices[i].name + "\"");
+    // An exception must not prevent the wait for the other streams.
+    const Status finished = runtime::without_exceptions([&]() -> Status {
+      Status status = context_.streams[i]->finish();
+      if (status.ok()) return {};
+      return std::move(status).with_context("device \"" + contents_.devices[i].name + "\"");
+    });
+    if (status_.ok()) status_ = finished;
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/count_text.h"
 #include "runtime/tensor/shape.h"
+#include "runtime/without_exceptions.h"
 #include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/results.h"
 
@@ -75,8 +76,12 @@ int64_t element(const Register& of, int64_t index) {
 
 Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
-  SCOPEVM_RETURN_IF_ERROR(intern_inputs());
-  if (start(*context_.entry)) loop();
+  const Status thrown = runtime::without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(intern_inputs());
+    if (start(*context_.entry)) loop();
+    return {};
+  });
+  if (!thrown.ok()) status_ = thrown;
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
