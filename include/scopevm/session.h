@@ -85,7 +85,10 @@ class SCOPEVM_API TraceSink {
 
 /// The options of one run of a call.
 struct CallOptions {
-  /// A call that passes the deadline fails with kDeadlineExceeded.
+  /// A call that passes the deadline fails with kDeadlineExceeded. Deadline and `cancel` are
+  /// checked before every launch, in loops of the graph, at the end of the call, and between blocks
+  /// of a CPU kernel's work items. A block takes about half a millisecond, or up to about 10 ms if
+  /// shorter blocks would slow the kernel down, as with the rows that a matmul packs.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;

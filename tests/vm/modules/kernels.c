@@ -1,5 +1,6 @@
 // Kernels and shape functions of the modules in test_modules.h, with the ABI of kernel_abi.h.
 #include <stdint.h>
+#include <time.h>
 
 // out = a + b. Buffers: a, b, out. Grid: elements.
 void test_add(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
@@ -21,6 +22,22 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
   const float* factor = buffers[1];
   float* out = buffers[2];
   for (int64_t i = begin; i < end; ++i) out[i] = a[i] * factor[0];
+}
+
+// Each item waits until the monotonic clock has reached until[0] nanoseconds, and adds 1 to its
+// element. Buffers: until, out (bytes). Grid: elements.
+void test_wait(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
+               int64_t worker) {
+  (void)params;
+  (void)worker;
+  const int64_t* until = buffers[0];
+  uint8_t* out = buffers[1];
+  for (int64_t i = begin; i < end; ++i) {
+    struct timespec now;
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (now.tv_sec * 1000000000 + now.tv_nsec < until[0]);
+    ++out[i];
+  }
 }
 
 void test_nothing(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,

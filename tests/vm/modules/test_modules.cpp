@@ -107,7 +107,8 @@ format::ModuleContents empty_contents() {
   contents.pools = {{"global", format::PoolKind::kHeap, 0, -1},
                     {"global.workspace", format::PoolKind::kArena, 0, -1},
                     {"global.constant", format::PoolKind::kConstant, 0, -1}};
-  contents.kernels = {{"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_nothing", 3, 0}};
+  contents.kernels = {
+      {"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_nothing", 3, 0}, {"test_wait", 2, 0}};
   contents.shape_functions = {{"test_sum_shapes",
                                6,
                                4,
@@ -141,6 +142,23 @@ format::ModuleContents variant_contents() {
   add("main[n=7]", 4, {"n", 7, 7, 1});
   add("main[even]", 8, {"n", 0, 100, 2});
   add("main[large]", 16, {"n", 500, int64_t{1} << 31, 1});
+  return contents;
+}
+
+format::ModuleContents wait_contents(uint32_t grain) {
+  format::ModuleContents contents = empty_contents();
+  CodeWriter code_writer;
+  code_writer.alloc_storage(1, 0, 1000)
+      .alloc_tensor(2, 1, 0, 1000, DType::kU8, {1000})
+      .launch(kWait, 0, 1000, grain, {0, 2})
+      .ret({2});
+  format::FunctionDecl function;
+  function.name = "main";
+  function.inputs = {{"until", DType::kI64, {"1"}}};
+  function.outputs = {{"out", DType::kU8, {"1000"}}};
+  function.register_count = 3;
+  function.code = code_writer.take();
+  contents.functions.push_back(std::move(function));
   return contents;
 }
 

@@ -42,14 +42,20 @@ bool Interpreter::execute(const op::call_closure& in) {
   const Frame caller = frame_;
   const List closure(reg(in.closure).storage);
   if (!check_closure(in, closure)) return false;
-  if (!push_call(static_cast<uint32_t>(closure.function()), in.results)) return false;
+  const LoadedFunction& callee =
+      session_.module().function(static_cast<uint32_t>(closure.function()));
   const auto kept = static_cast<uint32_t>(closure.size());
   for (uint32_t i = 0; i < kept; ++i)
+    if (!check_argument(callee, i, closure.element(i))) return false;
+  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+    if (!check_argument(callee, kept + i, reg(in.arguments[i]))) return false;
+  if (!push_call(static_cast<uint32_t>(closure.function()), in.results)) return false;
+  for (uint32_t i = 0; i < kept; ++i)
     // The caller's register keeps the closure alive during the call.
-    if (!pass(i, closure.element(i), closure.dims_of(i))) return false;
+    pass(i, closure.element(i), closure.dims_of(i));
   for (uint32_t i = 0; i < in.arguments.size(); ++i) {
     const uint32_t from = in.arguments[i].value;
-    if (!pass(kept + i, caller.registers[from], caller.dims_of(from))) return false;
+    pass(kept + i, caller.registers[from], caller.dims_of(from));
   }
   return true;
 }

@@ -85,6 +85,8 @@ Status Interpreter::run() {
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
+  // A call whose deadline passes during its last instruction fails too.
+  if (status_.ok() && is_interruptible_) (void)check_interrupts();
   // With one frame, the chain of calls would consist of the entry function only.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
@@ -193,26 +195,33 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
   return true;
 }
 
+// Called before push_call(), so that the message names the caller's function and instruction.
+bool Interpreter::check_argument(const LoadedFunction& callee, uint32_t parameter,
+                                 const Register& argument) {
+  if (argument.rank <= callee.layout.max_rank) return true;
+  return fail(StatusCode::kInvalidModel, "argument " + std::to_string(parameter) + " has rank " +
+                                             std::to_string(argument.rank) + ", expected at most " +
+                                             std::to_string(callee.layout.max_rank));
+}
+
 // Copies the caller's register `argument` to the callee's register `parameter`.
-bool Interpreter::pass(uint32_t parameter, const Register& argument, const int64_t* dims) {
-  if (argument.rank > frame_.function->layout.max_rank)
-    return fail(StatusCode::kInvalidModel, "argument " + std::to_string(parameter) + " has rank " +
-                                               std::to_string(argument.rank) +
-                                               ", expected at most " +
-                                               std::to_string(frame_.function->layout.max_rank));
+// REQUIRES: check_argument() succeeded.
+void Interpreter::pass(uint32_t parameter, const Register& argument, const int64_t* dims) {
   set({parameter}, argument);
   std::memcpy(this->dims({parameter}), dims, argument.rank * sizeof(int64_t));
-  return true;
 }
 
 bool Interpreter::execute(const op::call& in) {
   // A copy, because push_call() replaces frame_. Its pointers stay valid: frame memory does not
   // move.
   const Frame caller = frame_;
+  const LoadedFunction& callee = session_.module().function(in.callee.value);
+  for (uint32_t i = 0; i < in.arguments.size(); ++i)
+    if (!check_argument(callee, i, reg(in.arguments[i]))) return false;
   if (!push_call(in.callee.value, in.results)) return false;
   for (uint32_t i = 0; i < in.arguments.size(); ++i) {
     const uint32_t from = in.arguments[i].value;
-    if (!pass(i, caller.registers[from], caller.dims_of(from))) return false;
+    pass(i, caller.registers[from], caller.dims_of(from));
   }
   return true;
 }
@@ -220,16 +229,19 @@ bool Interpreter::execute(const op::call& in) {
 bool Interpreter::execute(const op::ret& in) {
   if (context_.frames.depth() == 1) return return_from_main(in.values);
   const Frame callee = frame_;
+  // Checked while frame_ is the callee's frame, which fail() names.
+  const uint32_t max_rank = context_.frames.below_top().function->layout.max_rank;
+  for (uint32_t i = 0; i < in.values.size(); ++i)
+    if (const Register& value = reg(in.values[i]); value.rank > max_rank)
+      return fail(StatusCode::kInvalidModel, "result " + std::to_string(i) + " has rank " +
+                                                 std::to_string(value.rank) +
+                                                 ", expected at most " + std::to_string(max_rank));
   // frame_ becomes the caller's frame, so that set() and dims() write registers of the caller. The
   // callee's frame stays on the stack until its results have been copied.
   frame_ = context_.frames.below_top();
   for (uint32_t i = 0; i < in.values.size(); ++i) {
     const Register& value = callee.registers[in.values[i].value];
     const RegisterIndex dst = callee.results[i];
-    if (value.rank > frame_.function->layout.max_rank)
-      return fail(StatusCode::kInvalidModel,
-                  "result " + std::to_string(i) + " has rank " + std::to_string(value.rank) +
-                      ", expected at most " + std::to_string(frame_.function->layout.max_rank));
     set(dst, value);
     std::memcpy(dims(dst), callee.dims_of(in.values[i].value), value.rank * sizeof(int64_t));
   }
@@ -246,19 +258,6 @@ bool Interpreter::return_from_main(isa::RegisterList values) {
   if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
   leave_frame();
   return false;
-}
-
-bool Interpreter::check_interrupts() {
-  // Relaxed: the flag publishes no other data.
-  if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
-    status_ = Status(StatusCode::kCancelled, "the call was cancelled");
-    return false;
-  }
-  if (options_.deadline && Clock::now() >= *options_.deadline) {
-    status_ = Status(StatusCode::kDeadlineExceeded, "the call's deadline passed");
-    return false;
-  }
-  return true;
 }
 
 // Memory.
@@ -392,7 +391,9 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
     return launch_on_device(in, grid, grain) && (!is_timed_ || finish_launch(in, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.
-  if (grid <= grain || session_.threads() == 1)
+  if (is_interruptible_ && grid > grain) {
+    if (!launch_in_blocks(in, grid, grain)) return false;
+  } else if (grid <= grain || session_.threads() == 1)
     body.kernel(body.buffers, body.params, 0, grid, 0);
   else
     session_.executor().parallel_for(grid, grain, run_range, &body);

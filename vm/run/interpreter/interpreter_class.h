@@ -1,5 +1,6 @@
 // The Interpreter class. Private to this folder.
 //   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
+//   blocks.cpp      interrupts; launches in blocks, between which interrupts are checked
 //   closures.cpp    closures
 //   devices.cpp     launches and copies on non-CPU devices
 //   emulated.cpp    emulated waits and the trace
@@ -83,12 +84,14 @@ class Interpreter {
   bool find_index(int64_t* index, int64_t count, int64_t size);
 
   bool push_call(uint32_t callee, isa::RegisterList results);
-  bool pass(uint32_t parameter, const Register& argument, const int64_t* dims);
+  bool check_argument(const LoadedFunction& callee, uint32_t parameter, const Register& argument);
+  void pass(uint32_t parameter, const Register& argument, const int64_t* dims);
   bool check_closure(const isa::op::call_closure& in, const List& closure);
   bool enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
   bool check_interrupts();
+  bool launch_in_blocks(const isa::op::launch& in, int64_t grid, int64_t grain);
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_string_op(const Status& work);
