@@ -245,8 +245,11 @@ Status OpenClStream::settle() {
 
 Status OpenClStream::finish() {
   Status settled = settle();
-  if (settled.ok() && !pending_.empty())
-    settled = first_failure(context_.api.clFinish(session_->queue.get()), "clFinish");
+  // Waits also after a failure: a pending command may use memory that the caller releases.
+  if (!pending_.empty()) {
+    Status finished = first_failure(context_.api.clFinish(session_->queue.get()), "clFinish");
+    if (settled.ok()) settled = std::move(finished);
+  }
   if (settled.ok()) settled = early_failure_;
   early_failure_ = Status();
   pending_.clear();

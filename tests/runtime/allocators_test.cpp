@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 #include <thread>
@@ -168,6 +169,35 @@ TEST(ScopeMemory, RejectsBytesOverTheLimit) {
   second->release();
   EXPECT_EQ(memory->stats().live_bytes, 0);
   EXPECT_EQ(memory->stats().peak_bytes, 100);
+}
+
+TEST(ScopeMemory, PeakExcludesFailedAllocations) {
+  auto allocator = std::make_shared<FailingAllocator>(std::make_shared<HeapAllocator>());
+  auto memory = std::make_shared<ScopeMemory>("cpu", "global", allocator, -1);
+  Storage* storage = nullptr;
+  allocator->fail_at(1);
+  EXPECT_EQ(memory->allocate(1000, &storage), ScopeMemory::Outcome::kNoRoom);
+  EXPECT_EQ(memory->stats().live_bytes, 0);
+  EXPECT_EQ(memory->stats().peak_bytes, 0);
+  EXPECT_EQ(memory->stats().allocations, 0);
+}
+
+TEST(ScopeMemory, LiveBytesDoNotOverflow) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  auto memory =
+      std::make_shared<ScopeMemory>("cpu", "global", std::make_shared<ArenaAllocator>(), -1);
+  EXPECT_TRUE(memory->hold(kMost));
+  EXPECT_FALSE(memory->hold(1));
+  Storage* storage = nullptr;
+  EXPECT_EQ(memory->allocate(1, &storage), ScopeMemory::Outcome::kNoRoom);
+  EXPECT_EQ(memory->stats().live_bytes, kMost);
+}
+
+TEST(ArenaAllocator, HugeRequestFailsAfterACachedBlock) {
+  ArenaAllocator allocator;
+  allocator.deallocate(allocator.allocate(100), 100);
+  EXPECT_EQ(allocator.allocate(std::numeric_limits<int64_t>::max()), nullptr);
+  EXPECT_EQ(allocator.stats().live_bytes, 0);
 }
 
 }  // namespace

@@ -217,6 +217,22 @@ TEST_F(OpenCl, FailedLaunchIsReportedByName) {
   EXPECT_TRUE(use(*device).ok());
 }
 
+// The launch may still use the device's blocks when finish() reports the copy's failure.
+TEST_F(OpenCl, FinishWaitsForALaunchAfterAFailedCopy) {
+  set_fault_plan({.shares_host_memory = false});
+  auto device = *open();
+  auto image = *device->load(as_image(kKernelText));
+  const DeviceKernel* kernel = image->find("add_at", 2, 1);
+  const auto stream = device->make_stream();
+  TestBlock in(*device, kLarge), out(*device, 8);
+  const std::vector<int32_t> values(kLarge);
+  ASSERT_TRUE(stream->copy_in(in.address(), values.data(), in.bytes()).ok());
+  ASSERT_TRUE(add(*stream, kernel, in, out).ok());
+  set_fault_plan({.event_status = CL_OUT_OF_RESOURCES, .shares_host_memory = false});
+  EXPECT_EQ(stream->finish().message(), "copy: CL_OUT_OF_RESOURCES");
+  EXPECT_EQ(testing::driver_calls("clFinish"), 1);
+}
+
 // More launches follow the failing launch than a stream tracks at a time.
 TEST_F(OpenCl, FailureIsReportedAfterManyLaunches) {
   auto device = *open();
