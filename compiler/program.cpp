@@ -1,6 +1,8 @@
 // Accessors that dispatch over the kinds of steps; see program.h.
 #include "compiler/program.h"
 
+#include <type_traits>
+
 namespace scopevm::compiler {
 namespace {
 
@@ -9,6 +11,9 @@ template <typename... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
+
+template <typename T, typename U>
+concept same_as_decayed = std::is_same_v<std::remove_cv_t<T>, U>;
 
 }  // namespace
 
@@ -29,25 +34,56 @@ void Step::set_begin(int64_t position) {
       work);
 }
 
+namespace {
+
+// Calls `visit` for a reference to each expression of the step's data.
+template <typename Work, typename Visit>
+void visit_expressions(Work& work, Visit visit) {
+  std::visit(Overloaded{[&](same_as_decayed<step::Launch> auto& launch) {
+                          for (auto& param : launch.params) visit(param);
+                          visit(launch.grid);
+                          visit(launch.grain);
+                          for (auto& temporary : launch.temporaries) visit(temporary.bytes);
+                        },
+                        [&](same_as_decayed<step::Loop> auto& loop) { visit(loop.trip_count); },
+                        [&](same_as_decayed<step::ListGet> auto& get) { visit(get.index); },
+                        [&](same_as_decayed<step::ListInsert> auto& insert) {
+                          if (insert.index) visit(*insert.index);
+                        },
+                        [&](same_as_decayed<step::ListErase> auto& erase) { visit(erase.index); },
+                        [](auto&) {}},
+             work);
+}
+
+}  // namespace
+
 std::vector<DimExpr> Step::expressions() const {
-  using Expressions = std::vector<DimExpr>;
-  return std::visit(
-      Overloaded{[](const step::Launch& launch) {
-                   Expressions all = launch.params;
-                   all.push_back(launch.grid);
-                   all.push_back(launch.grain);
-                   for (const Temporary& temporary : launch.temporaries)
-                     all.push_back(temporary.bytes);
-                   return all;
-                 },
-                 [](const step::Loop& loop) { return Expressions{loop.trip_count}; },
-                 [](const step::ListGet& get) { return Expressions{get.index}; },
-                 [](const step::ListInsert& insert) {
-                   return insert.index ? Expressions{*insert.index} : Expressions();
-                 },
-                 [](const step::ListErase& erase) { return Expressions{erase.index}; },
-                 [](const auto&) { return Expressions(); }},
-      work);
+  std::vector<DimExpr> all;
+  visit_expressions(work, [&](DimExpr expr) { all.push_back(expr); });
+  return all;
+}
+
+void Step::replace_expressions(const std::function<DimExpr(DimExpr)>& with) {
+  visit_expressions(work, [&](DimExpr& expr) { expr = with(expr); });
+}
+
+std::vector<Check> Dimension::bounds_checks(DimExpr value) const {
+  std::vector<Check> checks = {
+      {.kind = Check::Kind::kAtLeast,
+       .lhs = value,
+       .rhs = min,
+       .message = "dimension " + name + " is {0}, below its least value {1}"}};
+  if (max < INT64_MAX)
+    checks.push_back({.kind = Check::Kind::kAtLeast,
+                      .lhs = max,
+                      .rhs = value,
+                      .message = "dimension " + name + " is {1}, above its greatest value {0}"});
+  if (multiple_of > 1)
+    checks.push_back({.kind = Check::Kind::kMultipleOf,
+                      .lhs = value,
+                      .rhs = multiple_of,
+                      .message = "dimension " + name + " is {0}, not a multiple of {1}"});
+  return checks;
 }
 
 std::string_view Step::kind_name() const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -280,6 +281,8 @@ struct Step {
   void set_begin(int64_t position);
   // All expressions that are evaluated when the step runs, except the dims of its values.
   std::vector<DimExpr> expressions() const;
+  // Replaces each of these expressions by `with` of it.
+  void replace_expressions(const std::function<DimExpr(DimExpr)>& with);
   // "launch", "copy", ...
   std::string_view kind_name() const;
 };
@@ -302,6 +305,9 @@ struct Dimension {
   int64_t max = int64_t{1} << 31;
   int64_t multiple_of = 1;
   int64_t representative = 1;  // the value at which costs and plans are compared
+
+  // The conditions that `value` is within the bounds, for a value of this dimension.
+  std::vector<Check> bounds_checks(DimExpr value) const;
 };
 
 struct Function {

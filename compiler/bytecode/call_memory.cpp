@@ -1,131 +1,130 @@
-// Computes the memory of calls; see call_memory.h. Translates the bytes of callees to values over
-// the caller's dims.
+// Translates the bytes that callees need to values over the caller's dims.
+//
+// One callee runs at a time. At a step of the function, its pools hold its arenas, the results that
+// it has allocated, the results of earlier calls that it keeps and, during a call, the callee's
+// bytes. The reported number is the maximum of
+//   kept + callee - results that are not yet allocated
+// over all steps: added to the arenas and all results, it is the peak.
 #include "compiler/bytecode/call_memory.h"
 
 #include <algorithm>
-#include <set>
+
+#include "compiler/call_graph.h"
 
 namespace scopevm::compiler::bytecode {
 namespace {
 
 using ValueIndex = ShapeProgram::ValueIndex;
-
-using Callees = std::set<FunctionIndex>;
-
-// The direct and indirect callees of each function.
-IndexedVector<FunctionIndex, Callees> callees_of_all(const Program& program) {
-  IndexedVector<FunctionIndex, Callees> callees(program.functions.size());
-  for (FunctionIndex f : callees.indices())
-    for (const Step& step : program.functions[f].steps)
-      if (step.callee()) callees[f].insert(*step.callee());
-  // The transitive closure, as a fixed point.
-  for (bool has_grown = true; has_grown;) {
-    has_grown = false;
-    for (Callees& known : callees) {
-      const Callees direct = known;
-      for (FunctionIndex callee : direct)
-        known.insert(callees[callee].begin(), callees[callee].end());
-      has_grown = has_grown || known.size() > direct.size();
-    }
-  }
-  return callees;
-}
-
 using ByPool = CallMemory::ByPool;
-
-// The sum of the memory of a function itself and of its calls, as values of its shape program.
-ByPool total(ByPool own, const ByPool& calls, ShapeProgram& shapes) {
-  for (const auto& [pool, bytes] : calls) {
-    auto [entry, is_new] = own.try_emplace(pool, bytes);
-    if (is_new) continue;
-    CallBytes& sum = entry->second;
-    sum.most = shapes.add(sum.most, bytes.most);
-    sum.lower_bound = shapes.add(sum.lower_bound, bytes.lower_bound);
-  }
-  return own;
-}
 
 class CallMemoryFinder {
  public:
   CallMemoryFinder(const Program& program, PlannedFunctions& planned)
-      : program_(program),
-        planned_(planned),
-        callees_(callees_of_all(program)),
-        memory_(planned.size()),
-        is_known_(planned.size()) {}
+      : program_(program), planned_(planned), calls_(program), memory_(planned.size()) {}
 
   IndexedVector<FunctionIndex, CallMemory> run() {
-    for (FunctionIndex f : planned_.indices()) find(f);
+    // The memory of a recursive callee is reported as open, so the order in a cycle has no effect.
+    for (FunctionIndex f : calls_.callees_first()) find(f);
     return std::move(memory_);
   }
 
  private:
-  bool is_recursive(FunctionIndex function) const { return callees_[function].contains(function); }
-
   void find(FunctionIndex f) {
-    if (is_known_[f]) return;
-    // Set before the visit, so that find() terminates for recursive functions. add_call() reports
-    // the memory of a recursive call in CallMemory::open.
-    is_known_[f] = true;
     const Function& function = program_.functions[f];
-    const memory::LastSteps releases = memory::release_steps(function);
-    const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
-    CallMemory memory;
+    CallMemory& memory = memory_[f];
+    const bool has_calls = std::ranges::any_of(function.steps, &Step::is<step::Call>);
+    const ResultLifetimes results = has_calls ? lifetimes_of(f) : ResultLifetimes();
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
       // The callee of a closure is known only at run time.
       if (step.is<step::MakeClosure, step::CallClosure>()) add_open(memory, {"closures"});
-      if (!step.is<step::Call>()) continue;
-      add_call(f, step, kept_at(f, static_cast<int64_t>(at), releases, is_output), memory);
+      if (!has_calls) continue;
+      ByPool needed = held_at(f, results, static_cast<int64_t>(at));
+      if (const auto* call = step.as<step::Call>())
+        if (!add_callee(f, step, needed))
+          add_open(memory, {"calls of " + program_.functions[call->callee].name,
+                            calls_.is_recursive(call->callee)});
+      raise(f, memory.bytes, needed);
     }
-    memory_[f] = std::move(memory);
   }
 
-  // The bytes of call results that the function holds at step `at`, without results whose bytes
-  // depend on data.
-  ByPool kept_at(FunctionIndex f, int64_t at, const memory::LastSteps& releases,
-                 const IndexedVector<ValueId, bool>& is_output) {
+  // The results that a function allocates or receives from its calls, whose bytes depend on the
+  // dims only.
+  struct Lifetime {
+    PoolIndex pool;
+    DimExpr bytes;
+    int64_t begin = 0;         // the step that allocates it, or the call that returns it
+    int64_t end = 0;           // the step after which it is released; unused for outputs
+    bool is_output = false;    // a result of the function
+    bool is_returned = false;  // by a call: during the call, its bytes are those of the callee
+  };
+  using ResultLifetimes = std::vector<Lifetime>;
+
+  ResultLifetimes lifetimes_of(FunctionIndex f) const {
     const Function& function = program_.functions[f];
-    std::map<PoolIndex, DimExpr> bytes;
-    for (int64_t before = 0; before <= at; ++before)
-      for (ValueId result : function.steps[before].results) {
-        const Value& value = function.values[result];
-        if (function.steps[before].is<step::Call>() && !is_output[result] && !value.is_list() &&
-            // A result is counted from the call that returns it until its register is released.
-            (before == at || releases[result] >= at) && !depends_on_data(function, value.bytes())) {
-          DimExpr& sum = bytes[program_.machine.global_pool(value.place.device)];
-          sum = sum + value.bytes();
-        }
+    const memory::LastSteps releases = memory::release_steps(function);
+    const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
+    IndexedVector<ValueId, bool> is_seen(function.values.size());
+    ResultLifetimes lifetimes;
+    for (size_t at = 0; at < function.steps.size(); ++at) {
+      const Step& step = function.steps[at];
+      const auto* call = step.as<step::Call>();
+      for (size_t i = 0; i < step.results.size(); ++i) {
+        const ValueId id = step.results[i];
+        const Value& value = function.values[id];
+        if (is_seen[id] || value.is_list() || value.origin != ValueOrigin::kStep ||
+            !(is_output[id] || call) || depends_on_data(function, value.bytes()))
+          continue;
+        is_seen[id] = true;
+        lifetimes.push_back({.pool = pool_of(value, call, i),
+                             .bytes = value.bytes(),
+                             .begin = static_cast<int64_t>(at),
+                             .end = releases[id].value_or(static_cast<int64_t>(at)),
+                             .is_output = is_output[id],
+                             .is_returned = call != nullptr});
       }
-    ByPool kept;
-    for (const auto& [pool, sum] : bytes) {
-      ValueIndex value = planned_[f].shapes.value(sum);
-      kept[pool] = {value, value};
     }
-    return kept;
+    return lifetimes;
   }
 
-  void add_call(FunctionIndex f, const Step& step, const ByPool& kept, CallMemory& memory) {
+  // The callee allocates the results of a call in the pools of its own results.
+  PoolIndex pool_of(const Value& value, const step::Call* call, size_t result) const {
+    if (!call) return memory::result_pool(program_.machine, value);
+    const Function& callee = program_.functions[call->callee];
+    return memory::result_pool(program_.machine, callee.values[callee.outputs[result]]);
+  }
+
+  // Kept results of calls minus results of the function that are not yet allocated. A result of
+  // the call at `at` counts as the callee's.
+  ByPool held_at(FunctionIndex f, const ResultLifetimes& results, int64_t at) {
+    std::map<PoolIndex, DimExpr> bytes;
+    for (const Lifetime& result : results) {
+      DimExpr& sum = bytes[result.pool];
+      const bool is_made = result.is_returned ? result.begin < at : result.begin <= at;
+      if (result.is_output && !is_made) sum = sum - result.bytes;
+      if (!result.is_output && is_made && at <= result.end) sum = sum + result.bytes;
+    }
+    ByPool held;
+    for (const auto& [pool, sum] : bytes) {
+      const ValueIndex value = planned_[f].shapes.value(sum);
+      held[pool] = {value, value};
+    }
+    return held;
+  }
+
+  // Adds the bytes of the callee. Returns false if the dims at the start of the caller do not
+  // determine them.
+  bool add_callee(FunctionIndex f, const Step& step, ByPool& needed) {
     const FunctionIndex callee = *step.callee();
-    CallMemory needed{.results = kept};
-    bool is_known = !is_recursive(callee);
-    if (is_known) {
-      find(callee);
-      is_known = memory_[callee].open.empty() && !needs_by_data(callee);
-      needed.workspace = in_call(f, step, workspace_of(callee));
-      needed.results = total(kept, in_call(f, step, memory_[callee].results), planned_[f].shapes);
-    }
-    // A bound is evaluated before the call, so it may use only the dims of the inputs.
-    bool has_early_dims = is_early(f, needed.workspace) && is_early(f, needed.results);
-    if (has_early_dims) {
-      raise(f, memory.workspace, needed.workspace);
-      raise(f, memory.results, needed.results);
-    } else {
-      // The bytes that the function itself holds depend only on the inputs' dims.
-      raise(f, memory.results, kept);
-    }
-    if (!is_known || !has_early_dims)
-      add_open(memory, {"calls of " + program_.functions[callee].name, is_recursive(callee)});
+    if (calls_.is_recursive(callee) || !memory_[callee].open.empty() || needs_by_data(callee))
+      return false;
+    const ByPool bytes = in_call(f, step, total_of(callee));
+    if (!std::ranges::all_of(bytes, [&](const auto& entry) {
+          return planned_[f].shapes.segment_of(entry.second.most) == SegmentIndex{0};
+        }))
+      return false;
+    add(needed, bytes, planned_[f].shapes);
+    return true;
   }
 
   static void add_open(CallMemory& memory, CallMemory::Open open) {
@@ -133,39 +132,51 @@ class CallMemoryFinder {
       memory.open.push_back(std::move(open));
   }
 
-  // True if the dims of the inputs determine the bytes.
-  bool is_early(FunctionIndex f, const ByPool& bytes) const {
-    return std::ranges::all_of(bytes, [&](const auto& entry) {
-      return planned_[f].shapes.segment_of(entry.second.most) == SegmentIndex{0};
-    });
-  }
-
-  // Raises `most` to the maximum of `most` and `by`.
-  void raise(FunctionIndex f, ByPool& most, const ByPool& by) {
-    ShapeProgram& shapes = planned_[f].shapes;
-    for (const auto& [pool, bytes] : by) {
-      auto [entry, is_new] = most.try_emplace(pool, bytes);
-      CallBytes& sum = entry->second;
+  static void add(ByPool& sum, const ByPool& bytes, ShapeProgram& shapes) {
+    for (const auto& [pool, more] : bytes) {
+      auto [entry, is_new] = sum.try_emplace(pool, more);
       if (is_new) continue;
-      sum.most = shapes.max(sum.most, bytes.most);
-      sum.lower_bound = shapes.max(sum.lower_bound, bytes.lower_bound);
+      entry->second.most = shapes.add(entry->second.most, more.most);
+      entry->second.lower_bound = shapes.add(entry->second.lower_bound, more.lower_bound);
     }
   }
 
-  ByPool workspace_of(FunctionIndex f) {
-    const memory::Plan& plan = planned_[f].plan;
-    ByPool own;
-    for (const memory::Arena& arena : plan.arenas)
-      if (arena.segment == SegmentIndex{0}) own[arena.pool] = {arena.height, arena.lower_bound};
-    return total(std::move(own), memory_[f].workspace, planned_[f].shapes);
+  void raise(FunctionIndex f, ByPool& most, const ByPool& by) {
+    ShapeProgram& shapes = planned_[f].shapes;
+    for (const auto& [pool, bytes] : by) {
+      auto [entry, is_new] =
+          most.try_emplace(pool, CallBytes{shapes.constant(0), shapes.constant(0)});
+      entry->second.most = shapes.max(entry->second.most, bytes.most);
+      entry->second.lower_bound = shapes.max(entry->second.lower_bound, bytes.lower_bound);
+    }
   }
 
-  // True if the function has arenas in later segments, or storages whose allocation or size depends
-  // on data. These are the entries of add_memory_by_data() in emit.cpp.
+  // All bytes of a function: its arenas, its results and those of its calls.
+  ByPool total_of(FunctionIndex f) {
+    ShapeProgram& shapes = planned_[f].shapes;
+    ByPool total = memory_[f].bytes;
+    for (const memory::Arena& arena : planned_[f].plan.arenas)
+      add(total, {{arena.pool, {arena.height, arena.lower_bound}}}, shapes);
+    const Function& function = program_.functions[f];
+    for (ValueId output : function.outputs) {
+      const Value& value = function.values[output];
+      const ValueIndex bytes = shapes.value(value.bytes());
+      add(total, {{memory::result_pool(program_.machine, value), {bytes, bytes}}}, shapes);
+    }
+    return total;
+  }
+
+  // True if the function has later segments, or values with their own storage, as listed by
+  // add_memory_by_data.
   bool needs_by_data(FunctionIndex f) const {
     const Function& function = program_.functions[f];
     for (const memory::Arena& arena : planned_[f].plan.arenas)
       if (arena.segment > SegmentIndex{0}) return true;
+    if (std::ranges::any_of(function.outputs, [&](ValueId output) {
+          const Value& value = function.values[output];
+          return value.is_list() || depends_on_data(function, value.bytes());
+        }))
+      return true;
     const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
     return std::ranges::any_of(function.steps, [&](const Step& step) {
       return std::ranges::any_of(step.results, [&](ValueId id) {
@@ -194,9 +205,8 @@ class CallMemoryFinder {
 
   const Program& program_;
   PlannedFunctions& planned_;
-  IndexedVector<FunctionIndex, Callees> callees_;
+  const CallGraph calls_;
   IndexedVector<FunctionIndex, CallMemory> memory_;
-  IndexedVector<FunctionIndex, bool> is_known_;
 };
 
 }  // namespace
@@ -205,7 +215,7 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
   const Value& value = function.values[result];
   if (value.storage == ValueStorage::kDynamic) return true;
   if (value.storage != ValueStorage::kOwn) return false;
-  if (value.is_list()) return false;  // the memory formulas have one entry for all lists
+  if (value.is_list()) return false;  // all lists share one entry
   return step.is<step::Launch, step::CallClosure, step::StringWork>() ||
          (step.is<step::Call>() && depends_on_data(function, value.bytes()));
 }

@@ -1,6 +1,5 @@
-// Computes the memory that a function's calls need, as formulas over the function's dims. It
-// consists of the workspaces of the callees, of which one runs at a time, and of the call results
-// that the function holds.
+// Computes the memory of the calls that a function still makes, in terms of the function's dims.
+// Most calls are inlined (compiler/memory/inline_calls.cpp) and part of the function's own plan.
 #pragma once
 
 #include <map>
@@ -13,30 +12,29 @@ namespace scopevm::compiler::bytecode {
 
 // A number of bytes in one pool, as values of the function's shape program.
 struct CallBytes {
-  ShapeProgram::ValueIndex most;         // peak over the calls
-  ShapeProgram::ValueIndex lower_bound;  // lower bound of that peak over all plans
+  ShapeProgram::ValueIndex most;         // peak
+  ShapeProgram::ValueIndex lower_bound;  // lower bound of the peak over all plans of the callees
 };
 
 struct CallMemory {
   using ByPool = std::map<PoolIndex, CallBytes>;
-  ByPool workspace;
-  // Call results that the function or its callees hold, except those that the function returns.
-  ByPool results;
-  // Memory that the dims of the inputs do not determine, because of recursion or data-dependent
+  // The peak of the function exceeds the sum of its arenas and results by this number of bytes,
+  // because it keeps results of calls and its callees need memory.
+  ByPool bytes;
+  // A requirement that the dims do not determine, and the reason: recursion, or data-dependent
   // sizes.
   struct Open {
-    std::string what;  // name of the entry in the memory formulas: "calls of f", "closures"
+    std::string what;
     bool is_recursive = false;
   };
   std::vector<Open> open;
 };
 
-// The memory of the calls of each function. Adds the formulas to the shape programs in `planned`.
+// Adds the values to the functions' shape programs.
 IndexedVector<FunctionIndex, CallMemory> memory_of_calls(const Program& program,
                                                          PlannedFunctions& planned);
 
-// True if the step allocates storage for `result`, and data determines whether it does so or the
-// size of the storage.
+// True if the step allocates storage for `result` and the data decides whether it does or how much.
 bool is_made_by_data(const Function& function, const Step& step, ValueId result);
 
 // True if `bytes` depends on a runtime-defined symbol.

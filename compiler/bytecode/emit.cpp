@@ -30,11 +30,12 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
                         format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
   const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
+  // These storages are not all live at the same time, or not allocated in every call.
+  const auto no_lower_bound = [&] { return shapes.slot_of(shapes.constant(0)).value; };
   for (const memory::Arena& arena : planned.plan.arenas) {
     if (arena.segment == SegmentIndex{0}) continue;
     decl.memory.push_back({arena.pool.value, "segment " + std::to_string(arena.segment.value),
-                           false, shapes.slot_of(arena.height).value,
-                           shapes.slot_of(arena.lower_bound).value, "", true});
+                           false, shapes.slot_of(arena.height).value, no_lower_bound(), "", true});
   }
   bool has_lists = std::ranges::any_of(function.inputs,
                                        [&](ValueId id) { return function.values[id].is_list(); });
@@ -47,12 +48,12 @@ void add_memory_by_data(const Machine& machine, const Function& function, Planne
       const PoolIndex pool =
           is_made_by_callee ? machine.global_pool(value.place.device) : value.place.pool;
       const uint32_t slot = shapes.slot_of(shapes.value(value.bytes())).value;
-      decl.memory.push_back({pool.value, value.name, false, slot, slot, "", true});
+      decl.memory.push_back({pool.value, value.name, false, slot, no_lower_bound(), "", true});
     }
   if (!has_lists) return;
-  const uint32_t none = shapes.slot_of(shapes.value(0)).value;
   const uint32_t lists = machine.global_pool(machine.host_device()).value;
-  decl.memory.push_back({lists, "lists", false, none, none, "list lengths and elements", true});
+  decl.memory.push_back({lists, "lists", false, no_lower_bound(), no_lower_bound(),
+                         "list lengths and elements", true});
 }
 
 // Adds an entry for the contents of strings if any function of the program has string tensors.
@@ -98,8 +99,7 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
     decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
                            shapes.slot_of(bytes.lower_bound).value, "", false});
   };
-  for (const auto& [pool, bytes] : calls.workspace) add(pool, "calls", bytes);
-  for (const auto& [pool, bytes] : calls.results) add(pool, "results of calls", bytes);
+  for (const auto& [pool, bytes] : calls.bytes) add(pool, "calls", bytes);
   for (const CallMemory::Open& open : calls.open)
     for (PoolIndex pool : pools_of_calls(program)) {
       const uint32_t none = shapes.slot_of(shapes.constant(0)).value;

@@ -299,6 +299,7 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
 }
 
 Status Compilation::choose_pools() {
+  memory::inline_calls(*placed_.program, options_.inline_limit);
   memory::use_pinned(*placed_.program);
   SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(*placed_.program));
   SCOPEVM_ASSIGN_OR_RETURN(placed_.spills, memory::enforce_limits(*placed_.program));

@@ -1,5 +1,6 @@
 // Memory plan: assigns every intermediate and every kernel temporary an offset in the workspace, as
 // a formula over the request's dims.
+//   inline_calls.cpp  inlines calls, so that one plan covers callers and callees
 //   pinned.cpp     moves buffers that are copied to or from an accelerator into pinned pools
 //   unused.cpp     removes unused devices from the program
 //   stack.cpp      moves buffers into the stack frame of a function call
@@ -76,6 +77,11 @@ Liveness find_lifespans(const Machine& machine, const Function& function);
 
 // Changes the pool of all values and temporaries that `buffer` holds.
 void move_buffer(Function& function, const Liveness& liveness, BufferIndex buffer, PoolIndex pool);
+
+// Inlines calls of functions, and of closures whose function the program determines, while the
+// caller has at most `most_steps` steps afterwards. Recursive calls stay. Removes functions that
+// are not called any more.
+void inline_calls(Program& program, int64_t most_steps);
 
 // Moves CPU buffers that are copied to or from another device into the pool that is pinned for that
 // device. Has no effect on buffers with a required scope, or if the machine has no such pool.

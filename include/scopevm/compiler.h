@@ -62,6 +62,9 @@ struct CompileOptions {
   /// worker threads.
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
   int threads = 0;  ///< number of kernels compiled concurrently; 0: one per core
+  /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
+  /// control flow) afterwards. Recursive calls are never inlined.
+  int64_t inline_limit = 10'000;
   /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
   /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
   std::string reproducer_path;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 namespace scopevm {
@@ -18,17 +19,27 @@ std::string write_temporary(const std::string& text) {
   return path;
 }
 
-Result<CompileOutput> compile_path(const std::string& path) {
+// The file is removed with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text) : path_(write_temporary(text)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Result<Call> compiled(const std::string& path, int64_t inline_limit) {
   CompileOptions options;
   options.model_path = path;
-  return compile(options);
-}
-
-Result<CompileOutput> compile_text(const std::string& text) {
-  const std::string path = write_temporary(text);
-  Result<CompileOutput> output = compile_path(path);
-  unlink(path.c_str());
-  return output;
+  options.inline_limit = inline_limit;
+  SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output, compile(options));
+  SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load_bytes(output.module));
+  SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module));
+  return session.make_call();
 }
 
 template <typename T>
@@ -40,33 +51,28 @@ Tensor tensor_of(DType dtype, const std::vector<int64_t>& dims, const std::vecto
 
 }  // namespace
 
-Graph::Graph(const std::string& text) { load(compile_text(text)); }
+Graph::Graph(const std::string& text) { load(TemporaryFile(text).path()); }
 
 Graph Graph::of_file(const std::string& path) {
   Graph graph;
-  graph.load(compile_path(path));
+  graph.load(path);
   return graph;
 }
 
-void Graph::load(const Result<CompileOutput>& output) {
-  if (!output.ok()) {
-    ADD_FAILURE() << output.status().message();
+void Graph::load(const std::string& path) {
+  Result<Call> call = compiled(path, CompileOptions().inline_limit);
+  Result<Call> without_inlining = compiled(path, 0);
+  if (!call.ok() || !without_inlining.ok()) {
+    ADD_FAILURE() << call.status().message() << " " << without_inlining.status().message();
     return;
   }
-  Result<Module> module = Module::load_bytes(output->module);
-  if (!module.ok()) {
-    ADD_FAILURE() << module.status().message();
-    return;
-  }
-  Result<Session> session = Session::create(*module);
-  if (!session.ok()) {
-    ADD_FAILURE() << session.status().message();
-    return;
-  }
-  call_.emplace(*session->make_call());
+  call_ = *std::move(call);
+  call_without_inlining_ = *std::move(without_inlining);
 }
 
-Status Graph::compile_error(const std::string& text) { return compile_text(text).status(); }
+Status Graph::compile_error(const std::string& text) {
+  return compiled(TemporaryFile(text).path(), CompileOptions().inline_limit).status();
+}
 
 Status Graph::status_of(const std::vector<Tensor>& inputs, const CallOptions& options) {
   if (!call_) return Status(StatusCode::kInternal, "the graph does not compile");
@@ -79,9 +85,27 @@ Status Graph::status_of(const std::vector<Tensor>& inputs, const CallOptions& op
 
 std::vector<Tensor> Graph::run(const std::vector<Tensor>& inputs) {
   Status status = status_of(inputs);
-  if (status.ok()) return {call_->outputs().begin(), call_->outputs().end()};
-  ADD_FAILURE() << status.message();
-  return {};
+  if (!status.ok()) {
+    ADD_FAILURE() << status.message();
+    return {};
+  }
+  run_without_inlining(inputs);
+  return {call_->outputs().begin(), call_->outputs().end()};
+}
+
+void Graph::run_without_inlining(const std::vector<Tensor>& inputs) {
+  Call& call = *call_without_inlining_;
+  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(call.set_input(i, inputs[i]).ok());
+  const Status status = call.run();
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t i = 0; i < call.outputs().size(); ++i) {
+    const Tensor &with = call_->outputs()[i], &without = call.outputs()[i];
+    ASSERT_EQ(dims(with), dims(without));
+    if (with.bytes() == 0) continue;  // also lists, which have no tensor
+    EXPECT_EQ(std::memcmp(with.data(), without.data(), with.bytes()), 0) << "result " << i;
+  }
+  for (const ScopeUse& use : call.stats().memory)
+    EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
 }
 
 int64_t Graph::allocations(const std::string& scope) const {

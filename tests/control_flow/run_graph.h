@@ -1,4 +1,5 @@
-// Compiles a graph in MLIR assembly, or a model file, and runs it through the public API.
+// Compiles a graph in MLIR assembly, or a model file, and runs it through the public API, with
+// inlined calls and with calls.
 #pragma once
 
 #include <optional>
@@ -20,11 +21,12 @@ class Graph {
   // Compiles the model file `path`. Fails the test if it does not compile.
   static Graph of_file(const std::string& path);
 
-  // Returns the results. If the call fails, fails the test and returns no tensors.
+  // Returns the results. If the call fails, fails the test and returns no tensors. Expects the
+  // module without inlined calls to compute the same bytes.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   // Runs the call and returns its status.
   Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
-  // REQUIRES: the graph compiled.
+  // Of the module with inlined calls. REQUIRES: the graph compiled.
   Call& call() { return *call_; }
   // Number of allocations in one scope during the last run.
   int64_t allocations(const std::string& scope) const;
@@ -33,9 +35,11 @@ class Graph {
 
  private:
   Graph() = default;
-  void load(const Result<CompileOutput>& output);
+  void load(const std::string& path);
+  void run_without_inlining(const std::vector<Tensor>& inputs);
 
   std::optional<Call> call_;
+  std::optional<Call> call_without_inlining_;
 };
 
 Tensor floats(const std::vector<int64_t>& dims, const std::vector<float>& elements);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <ctime>
@@ -15,6 +16,7 @@
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
+#include "tests/property/outline.h"
 #include "tests/property/scatter.h"
 #include "tests/shapes/formula_value.h"
 
@@ -103,6 +105,28 @@ Verdict check_formulas(const Module& module, const Symbols& symbols) {
   return {};
 }
 
+// Sizes that the dims determine are known exactly; the lower bound holds for all sizes.
+Verdict check_memory(const Module& module, const CallStats& stats, const Symbols& symbols) {
+  std::map<std::string, int64_t> dims;
+  for (const DimensionSignature& dimension : module.signature().dimensions)
+    dims[dimension.name] = symbols.at(dimension.name);
+  const auto bound = module.memory_bound(dims, 1);
+  for (const ScopeUse& use : stats.memory) {
+    const std::string pool = std::string(use.device) + " " + std::string(use.scope);
+    const bool is_open =
+        !bound.ok() || std::ranges::any_of(bound->lines, [&](const MemoryLine& line) {
+          return line.depends_on_data && line.device == use.device && line.scope == use.scope;
+        });
+    if (use.lower_bound_bytes > use.peak_bytes || use.bound_bytes < use.peak_bytes ||
+        (!is_open && use.bound_bytes != use.peak_bytes))
+      return failure(Finding::kMismatch, pool + ": lower bound " +
+                                             std::to_string(use.lower_bound_bytes) + ", bound " +
+                                             std::to_string(use.bound_bytes) + ", peak " +
+                                             std::to_string(use.peak_bytes));
+  }
+  return {};
+}
+
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
                      const std::vector<uint8_t>& bytes) {
   auto module = Module::load_bytes(bytes);
@@ -115,17 +139,21 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
     Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
     if (formulas.finding != Finding::kAgrees) return formulas;
-    std::vector<Tensor> inputs;
-    for (const Array& array : graph.requests[i].inputs) {
-      auto tensor = tensor_of(array);
-      if (!tensor.ok()) return failure(Finding::kRunError, std::string(tensor.status().message()));
-      inputs.push_back(*tensor);
+    Call call = session->make_call();
+    Status status;
+    for (size_t input = 0; input < graph.requests[i].inputs.size() && status.ok(); ++input) {
+      auto tensor = tensor_of(graph.requests[i].inputs[input]);
+      status = tensor.ok() ? call.set_input(input, *tensor) : tensor.status();
     }
-    auto results = session->call(inputs);
-    if (results.ok())
-      compare(expected[i], *results, verdict);
+    if (status.ok()) status = call.run();
+    if (status.ok())
+      compare(expected[i], call.outputs(), verdict);
     else
-      verdict = failure(Finding::kRunError, std::string(results.status().message()));
+      verdict = failure(Finding::kRunError, std::string(status.message()));
+    if (verdict.finding == Finding::kAgrees) {
+      Verdict memory = check_memory(*module, call.stats(), graph.requests[i].symbols);
+      if (memory.finding != Finding::kAgrees) verdict = std::move(memory);
+    }
     if (verdict.finding != Finding::kAgrees) verdict.detail += str(graph.requests[i].symbols);
   }
   return verdict;
@@ -175,8 +203,10 @@ Result<bool> squeeze(const GraphCase& graph, CompileOptions& options) {
 
 Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
                         const CheckOptions& options) {
-  TemporaryFile file(graph.text());
+  TemporaryFile file(options.is_outlined ? outlined(graph) : graph.text());
   CompileOptions compile_options;
+  if (options.is_outlined && std::hash<std::string>()(graph.text()) % 2 == 0)
+    compile_options.inline_limit = 0;
   compile_options.model_path = file.path();
   compile_options.target_cpus = {options.cpu};
   compile_options.threads = 1;

@@ -41,6 +41,9 @@ struct CheckOptions {
   // Places the ops on a machine with three devices. The placement rules depend only on the graph's
   // assembly.
   bool is_scattered = false;
+  // Moves ops into functions that the graph calls. Half of the graphs are compiled without
+  // inlining.
+  bool is_outlined = false;
   // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only
   // on the graph's assembly.
   bool is_squeezed = false;

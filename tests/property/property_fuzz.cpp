@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
   app.add_option("--failures", options.most_failures, "number of failures to shrink and print");
   app.add_option("--cpu", options.check.cpu, "target CPU");
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
+  app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
   app.add_flag("--squeezed", options.check.is_squeezed,
                "limit the workspace to a part of its size");
   app.add_flag("!--no-shrink", options.shrinks, "print failing graphs without shrinking them");

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "scopevm/compiler.h"
+
 namespace scopevm::tool {
 
 struct RunOptions {
@@ -60,6 +62,7 @@ struct CompileCommand {
   std::string dump_after;
   std::string reproducer;  // a file; empty: none
   int threads = 0;
+  int64_t inline_limit = CompileOptions().inline_limit;
   bool timing = false;
   bool json = false;
 };

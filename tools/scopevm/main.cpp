@@ -68,6 +68,12 @@ void add_compile(CLI::App& app, Action& action) {
                    "Number of kernels to compile in parallel; 0: one per core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command
+      ->add_option("--inline-limit", options->inline_limit,
+                   "Inline a call if its caller has at most this number of steps afterwards; 0: "
+                   "inline no call")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_flag("--timing", options->timing,
                     "Print time, share and peak memory of each stage, and the time of its "
                     "passes, to stderr");

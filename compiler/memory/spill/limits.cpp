@@ -4,6 +4,7 @@
 #include <iterator>
 #include <ranges>
 
+#include "compiler/call_graph.h"
 #include "compiler/memory/spill/spill.h"
 
 namespace scopevm::compiler::memory {
@@ -128,30 +129,6 @@ Status spill_all(const Program& program, Function& function, const PoolBytes& ro
   return {};
 }
 
-// Orders functions so that callees come before callers (a depth-first post-order of the call
-// graph). The order within a cycle of recursive calls is unspecified.
-class CalleesFirst {
- public:
-  explicit CalleesFirst(const Program& program)
-      : program_(program), is_seen_(program.functions.size(), false) {
-    for (FunctionIndex function : program.functions.indices()) visit(function);
-  }
-  const std::vector<FunctionIndex>& order() const { return order_; }
-
- private:
-  void visit(FunctionIndex index) {
-    if (is_seen_[index]) return;
-    is_seen_[index] = true;
-    for (const Step& step : program_.functions[index].steps)
-      if (step.callee()) visit(*step.callee());
-    order_.push_back(index);
-  }
-
-  const Program& program_;
-  IndexedVector<FunctionIndex, bool> is_seen_;
-  std::vector<FunctionIndex> order_;
-};
-
 class LimitKeeper {
  public:
   explicit LimitKeeper(Program& program) : program_(program), limits_(limits_of(program.machine)) {}
@@ -159,10 +136,10 @@ class LimitKeeper {
   Result<std::vector<SpillReport>> run() {
     if (limits_.empty()) return std::vector<SpillReport>();
     SCOPEVM_RETURN_IF_ERROR(subtract_constants());
-    const CalleesFirst functions(program_);
-    find_requests(functions.order());
+    const CallGraph calls(program_);
+    find_requests(calls.callees_first());
     if (fits_without_spilling()) return std::vector<SpillReport>();
-    for (FunctionIndex index : functions.order())
+    for (FunctionIndex index : calls.callees_first())
       SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
     return std::move(reports_);
   }

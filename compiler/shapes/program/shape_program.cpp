@@ -305,15 +305,8 @@ void ShapeProgram::add_symbols(DimExpr dim, Condition& condition) {
 }
 
 void ShapeProgram::check_dimension(const Dimension& dimension) {
-  ValueIndex value = symbols_.find(dimension.name)->second.value;
-  condition(Check::Kind::kAtLeast, value, constant(dimension.min),
-            "dimension " + dimension.name + " is {0}, below its least value {1}");
-  if (dimension.max < INT64_MAX)
-    condition(Check::Kind::kAtLeast, constant(dimension.max), value,
-              "dimension " + dimension.name + " is {1}, above its greatest value {0}");
-  if (dimension.multiple_of > 1)
-    condition(Check::Kind::kMultipleOf, value, constant(dimension.multiple_of),
-              "dimension " + dimension.name + " is {0}, not a multiple of {1}");
+  for (Check& check : dimension.bounds_checks(DimExpr::symbol(dimension.name)))
+    condition(check.kind, value(check.lhs), value(check.rhs), std::move(check.message));
 }
 
 // Checks that dims are not negative, unless the graph has such a check. The graph has none for

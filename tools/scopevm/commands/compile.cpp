@@ -132,6 +132,7 @@ int compile(const CompileCommand& command) {
     return report_usage(std::string(status.message()));
   options.threads = command.threads;
   options.allow_unmatched = command.allow_unmatched;
+  options.inline_limit = command.inline_limit;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   options.dump_after = command.dump_after;

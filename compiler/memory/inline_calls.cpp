@@ -1,0 +1,472 @@
+// Inlines calls, so that one plan covers the buffers of a caller and its callees: what is never
+// live at the same time shares memory, results are written directly to their place in the caller,
+// and the bound of the caller is exact. Recursive calls, and calls of closures whose function is
+// known only at run time, stay calls.
+//
+// The dims of a callee's parameters are replaced by those of the arguments. Its segment 0 becomes
+// part of the block of the call; its other segments become segments of the caller.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/call_graph.h"
+#include "compiler/memory/plan.h"
+
+namespace scopevm::compiler::memory {
+namespace {
+
+using Symbols = std::map<std::string, DimExpr, std::less<>>;  // replacements
+
+DimExpr replaced(DimExpr expr, const Symbols& symbols) {
+  return expr.substitute([&](std::string_view name) -> std::optional<DimExpr> {
+    const auto found = symbols.find(name);
+    return found == symbols.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+void replace_in(Value& value, const Symbols& symbols) {
+  for (DimExpr& dim : value.shape) dim = replaced(dim, symbols);
+  value.offset = replaced(value.offset, symbols);
+}
+
+void replace_in(Step& step, const Symbols& symbols) {
+  step.replace_expressions([&](DimExpr expr) { return replaced(expr, symbols); });
+}
+
+void replace_in(Check& check, const Symbols& symbols) {
+  check.lhs = replaced(check.lhs, symbols);
+  check.rhs = replaced(check.rhs, symbols);
+  for (DimExpr& more : check.more) more = replaced(more, symbols);
+}
+
+// Replaces `count` steps from `at` on. The new steps refer to marks by their final positions.
+void splice(Function& function, int64_t at, int64_t count, std::vector<Step> steps) {
+  const int64_t shift = static_cast<int64_t>(steps.size()) - count;
+  const auto first = function.steps.begin() + at;
+  for (auto step = first + count; step != function.steps.end(); ++step)
+    if (const std::optional<int64_t> begin = step->begin(); begin && *begin > at)
+      step->set_begin(*begin + shift);
+  const auto rest = function.steps.erase(first, first + count);
+  function.steps.insert(rest, std::make_move_iterator(steps.begin()),
+                        std::make_move_iterator(steps.end()));
+}
+
+// The segment of the innermost block that is open before step `at`.
+SegmentIndex block_segment(const Function& function, int64_t at) {
+  std::vector<SegmentIndex> open = {SegmentIndex{0}};
+  for (const Step& step : function.steps | std::views::take(at)) {
+    if (step.is<step::Else, step::EndIf, step::EndLoop>()) open.pop_back();
+    if (step.is<step::If, step::Else, step::Loop>()) open.push_back(*step.segment);
+  }
+  return open.back();
+}
+
+// Numbers the segments in the order in which they begin: a value that depends on several segments
+// becomes known in the one with the largest index.
+void number_segments(Function& function) {
+  IndexedVector<SegmentIndex, SegmentIndex> now(function.segments.size());
+  IndexedVector<SegmentIndex, Segment> segments = {std::move(function.segments.front())};
+  for (Step& step : function.steps)
+    if (step.segment) {
+      now[*step.segment] = segments.next_index();
+      segments.push_back(std::move(function.segments[*step.segment]));
+      step.segment = now[*step.segment];
+    }
+  for (Value& value : function.values) value.segment = now[value.segment];
+  for (Check& check : function.checks) check.segment = now[check.segment];
+  function.segments = std::move(segments);
+}
+
+// One call, while its callee's body is copied into the caller.
+class InlinedCall {
+ public:
+  // `operands`: those of the callee, with the captured values of a closure first.
+  InlinedCall(Function& caller, int64_t at, const Function& callee, std::vector<ValueId> operands,
+              int& next_name)
+      : caller_(caller),
+        at_(at),
+        callee_(callee),
+        operands_(std::move(operands)),
+        call_(caller.steps[at]),
+        segment_(block_segment(caller, at)),
+        values_(callee.values.size()),
+        segments_(callee.segments.size(), segment_),
+        next_name_(next_name) {}
+
+  void run() {
+    bind_parameters();
+    bind_runtime_symbols();
+    replace_result_symbols();
+    add_segments();
+    add_values();
+    add_checks();
+    add_steps();
+  }
+
+ private:
+  const Value& callee_output(size_t i) const { return callee_.values[callee_.outputs[i]]; }
+
+  // A parameter's symbol is the dim of the first argument that has it.
+  void bind_parameters() {
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      values_[callee_.inputs[i]] = operands_[i];
+      const Value &given = caller_.values[operands_[i]], &taken = callee_.values[callee_.inputs[i]];
+      if (given.is_list()) continue;
+      for (size_t axis = 0; axis < taken.shape.size(); ++axis)
+        if (taken.shape[axis].kind() == DimExpr::Kind::kSymbol)
+          symbols_.try_emplace(std::string(taken.shape[axis].symbol_name()), given.shape[axis]);
+    }
+  }
+
+  // A runtime-defined symbol of the callee gets the caller's name for a result's dim, if it has
+  // one, or else a new name.
+  void bind_runtime_symbols() {
+    for (size_t i = 0; i < call_.results.size(); ++i) {
+      const Value &result = caller_.values[call_.results[i]], &output = callee_output(i);
+      if (result.is_list()) continue;
+      for (size_t axis = 0; axis < output.shape.size(); ++axis)
+        if (is_runtime_symbol(output.shape[axis]) && is_own_symbol(result.shape[axis]) &&
+            symbols_.try_emplace(std::string(output.shape[axis].symbol_name()), result.shape[axis])
+                .second)
+          named_.insert(std::string(result.shape[axis].symbol_name()));
+    }
+    std::map<std::string, DimFacts> facts = facts_of_callee();
+    for (const Segment& segment : callee_.segments)
+      for (const RuntimeSymbol& defined : segment.symbols)
+        if (!symbols_.contains(defined.symbol))
+          symbols_.emplace(defined.symbol,
+                           DimExpr::symbol(defined.symbol + "." + std::to_string(next_name_++),
+                                           facts[defined.symbol]));
+  }
+
+  bool is_runtime_symbol(DimExpr dim) const {
+    return dim.kind() == DimExpr::Kind::kSymbol &&
+           std::ranges::any_of(callee_.segments, [&](const Segment& segment) {
+             return std::ranges::find(segment.symbols, dim.symbol_name(), &RuntimeSymbol::symbol) !=
+                    segment.symbols.end();
+           });
+  }
+
+  // The step after the call reads the dims of the results that the caller cannot compute.
+  bool has_read() const {
+    const size_t next = static_cast<size_t>(at_) + 1;
+    return next < caller_.steps.size() && caller_.steps[next].is<step::Read>() &&
+           caller_.steps[next].operands == call_.results &&
+           std::ranges::all_of(
+               caller_.segments[*caller_.steps[next].segment].symbols,
+               [](const RuntimeSymbol& defined) {
+                 return defined.source == RuntimeSymbol::Source::kDim;
+               });
+  }
+
+  // True for a symbol that the read after the call defines.
+  bool is_own_symbol(DimExpr dim) const {
+    if (dim.kind() != DimExpr::Kind::kSymbol || !has_read()) return false;
+    const auto& symbols = caller_.segments[*caller_.steps[at_ + 1].segment].symbols;
+    return std::ranges::find(symbols, dim.symbol_name(), &RuntimeSymbol::symbol) != symbols.end();
+  }
+
+  // The facts of the callee's symbols: symbols of one name with different facts are different.
+  std::map<std::string, DimFacts> facts_of_callee() const {
+    std::map<std::string, DimFacts> facts;
+    const auto visit = [&](DimExpr expr, auto& visit) -> void {
+      if (expr.kind() == DimExpr::Kind::kSymbol)
+        facts.try_emplace(std::string(expr.symbol_name()), expr.facts());
+      for (DimExpr operand : expr.operands()) visit(operand, visit);
+    };
+    for (const Value& value : callee_.values)
+      for (DimExpr dim : value.shape) visit(dim, visit);
+    for (const Step& step : callee_.steps)
+      for (DimExpr expr : step.expressions()) visit(expr, visit);
+    return facts;
+  }
+
+  // In the caller, the symbols of the read after the call become dims of the callee's results.
+  void replace_result_symbols() {
+    if (!has_read()) return;
+    Symbols dims;
+    for (size_t i = 0; i < call_.results.size(); ++i) {
+      const Value &result = caller_.values[call_.results[i]], &output = callee_output(i);
+      if (result.is_list()) continue;
+      for (size_t axis = 0; axis < output.shape.size(); ++axis)
+        if (is_own_symbol(result.shape[axis]) && !named_.contains(result.shape[axis].symbol_name()))
+          dims.try_emplace(std::string(result.shape[axis].symbol_name()),
+                           replaced(output.shape[axis], symbols_));
+    }
+    splice(caller_, at_ + 1, 1, {});
+    if (dims.empty()) return;
+    for (Value& value : caller_.values) replace_in(value, dims);
+    for (Step& step : caller_.steps) replace_in(step, dims);
+    for (Check& check : caller_.checks) replace_in(check, dims);
+  }
+
+  void add_segments() {
+    for (SegmentIndex index : callee_.segments.indices() | std::views::drop(1)) {
+      segments_[index] = caller_.segments.next_index();
+      Segment segment = callee_.segments[index];
+      for (RuntimeSymbol& defined : segment.symbols)
+        defined.symbol = std::string(symbols_.find(defined.symbol)->second.symbol_name());
+      caller_.segments.push_back(std::move(segment));
+    }
+  }
+
+  void add_values() {
+    // A result that the callee computes is written directly to the caller's value.
+    for (size_t i = 0; i < call_.results.size(); ++i)
+      if (std::optional<ValueId>& own = values_[callee_.outputs[i]];
+          !own && callee_output(i).origin == ValueOrigin::kStep)
+        own = call_.results[i];
+    for (ValueId id : callee_.values.indices()) {
+      if (callee_.values[id].origin == ValueOrigin::kInput) continue;
+      if (!values_[id]) {
+        values_[id] = caller_.values.next_index();
+        caller_.values.push_back(copy_of(id));
+        continue;
+      }
+      Value& result = caller_.values[*values_[id]];
+      Value copy = copy_of(id);
+      copy.name = std::move(result.name);
+      if (result.is_scope_required) copy.place = result.place;
+      copy.is_scope_required |= result.is_scope_required;
+      result = std::move(copy);
+    }
+    for (ValueId id : callee_.values.indices()) {
+      Value& value = caller_.values[*values_[id]];
+      if (callee_.values[id].origin == ValueOrigin::kInput) continue;
+      if (value.view_of) value.view_of = values_[*value.view_of];
+      if (value.swap_partner) value.swap_partner = values_[*value.swap_partner];
+    }
+  }
+
+  Value copy_of(ValueId id) const {
+    Value value = callee_.values[id];
+    replace_in(value, symbols_);
+    value.segment = segments_[value.segment];
+    return value;
+  }
+
+  void add_checks() {
+    for (Check check : callee_.checks) {
+      replace_in(check, symbols_);
+      check.segment = segments_[check.segment];
+      add_check(std::move(check));
+    }
+    for (const Dimension& dimension : callee_.dimensions) {
+      const DimExpr dim = symbols_.find(dimension.name)->second;
+      if (is_within(dim, dimension)) continue;
+      for (Check& check : dimension.bounds_checks(dim)) add_own_check(std::move(check));
+    }
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const Value &given = caller_.values[operands_[i]], &taken = callee_.values[callee_.inputs[i]];
+      if (given.is_list()) continue;
+      for (size_t axis = 0; axis < taken.shape.size(); ++axis)
+        if (const DimExpr dim = replaced(taken.shape[axis], symbols_); dim != given.shape[axis])
+          add_own_check({.kind = Check::Kind::kEqual,
+                         .lhs = given.shape[axis],
+                         .rhs = dim,
+                         .message = "input \"" + taken.name + "\" dim " + std::to_string(axis) +
+                                    " is {0}, expected {1}"});
+    }
+  }
+
+  // Adds a check of the arguments.
+  void add_own_check(Check check) {
+    check.message = callee_.name + ": " + check.message;
+    check.segment = segment_;
+    add_check(std::move(check));
+  }
+
+  // Several calls at equal dims share their checks.
+  void add_check(Check check) {
+    if (std::ranges::none_of(caller_.checks, [&](const Check& known) {
+          return known.kind == check.kind && known.lhs == check.lhs && known.rhs == check.rhs &&
+                 known.segment == check.segment;
+        }))
+      caller_.checks.push_back(std::move(check));
+  }
+
+  // True if the caller has checked the bounds.
+  bool is_within(DimExpr dim, const Dimension& bounds) const {
+    const DimInterval interval = interval_of(dim);
+    if (interval.min >= bounds.min && interval.max <= bounds.max &&
+        known_factor(dim) % bounds.multiple_of == 0)
+      return true;
+    return std::ranges::any_of(caller_.dimensions, [&](const Dimension& own) {
+      return dim.kind() == DimExpr::Kind::kSymbol && own.name == dim.symbol_name() &&
+             own.min >= bounds.min && own.max <= bounds.max &&
+             own.multiple_of % bounds.multiple_of == 0;
+    });
+  }
+
+  void add_steps() {
+    std::vector<Step> steps;
+    for (Step step : callee_.steps) {
+      for (ValueId& id : step.operands) id = *values_[id];
+      for (ValueId& id : step.results) id = *values_[id];
+      if (step.segment) step.segment = segments_[*step.segment];
+      if (step.begin()) step.set_begin(*step.begin() + at_);
+      replace_in(step, symbols_);
+      steps.push_back(std::move(step));
+    }
+    for (size_t i = 0; i < call_.results.size(); ++i) {
+      const ValueId from = *values_[callee_.outputs[i]], to = call_.results[i];
+      if (from == to) continue;
+      Value& result = caller_.values[to];
+      if (result.is_list()) {
+        Step move{.name = call_.name, .operands = {from}, .results = {to}, .work = step::Move()};
+        steps.push_back(std::move(move));
+        continue;
+      }
+      result.shape = caller_.values[from].shape;
+      result.place = caller_.values[from].place;
+      result.origin = ValueOrigin::kView;
+      result.view_of = from;
+      result.storage = ValueStorage::kPlanned;
+    }
+    splice(caller_, at_, 1, std::move(steps));
+  }
+
+  Function& caller_;
+  const int64_t at_;
+  const Function& callee_;
+  const std::vector<ValueId> operands_;
+  const Step call_;
+  const SegmentIndex segment_;                // of the block of the call
+  Symbols symbols_;                           // the callee's symbols in the caller
+  std::set<std::string, std::less<>> named_;  // runtime-defined symbols that keep their name
+  IndexedVector<ValueId, std::optional<ValueId>> values_;  // the callee's values in the caller
+  IndexedVector<SegmentIndex, SegmentIndex> segments_;
+  int& next_name_;
+};
+
+class CallInliner {
+ public:
+  CallInliner(Program& program, int64_t most_steps)
+      : program_(program), most_steps_(most_steps), calls_(program) {}
+
+  void run() {
+    std::set<FunctionIndex> called;
+    for (FunctionIndex f : program_.functions.indices())
+      called.insert(calls_.reachable(f).begin(), calls_.reachable(f).end());
+    for (FunctionIndex f : calls_.callees_first()) inline_into(program_.functions[f]);
+    remove_unused(called);
+  }
+
+ private:
+  struct Callee {
+    FunctionIndex function;
+    std::vector<ValueId> operands;
+  };
+
+  void inline_into(Function& function) {
+    bool has_changed = false;
+    int next_name = 1;
+    // An inlined body may call closures that the caller makes, so its steps are visited, too.
+    for (int64_t at = 0; at < static_cast<int64_t>(function.steps.size());) {
+      const std::optional<Callee> callee = callee_at(function, at);
+      if (!callee || !may_inline(function, callee->function)) {
+        ++at;
+        continue;
+      }
+      InlinedCall(function, at, program_.functions[callee->function], callee->operands, next_name)
+          .run();
+      has_changed = true;
+    }
+    if (!has_changed) return;
+    remove_closures(function);
+    number_segments(function);
+  }
+
+  bool may_inline(const Function& caller, FunctionIndex callee) const {
+    const size_t steps = caller.steps.size() + program_.functions[callee].steps.size();
+    return !calls_.is_recursive(callee) && static_cast<int64_t>(steps) <= most_steps_;
+  }
+
+  // The function that a call or a call of a closure runs, if the program determines it.
+  static std::optional<Callee> callee_at(const Function& function, int64_t at) {
+    const Step& step = function.steps[at];
+    if (const auto* call = step.as<step::Call>()) return Callee{call->callee, step.operands};
+    if (!step.is<step::CallClosure>()) return std::nullopt;
+    const Step* maker = nullptr;
+    for (const Step& other : function.steps)
+      if (std::ranges::find(other.results, step.operands.front()) != other.results.end()) {
+        // A closure that several steps write is chosen at run time.
+        if (maker || !other.is<step::MakeClosure>()) return std::nullopt;
+        maker = &other;
+      }
+    if (!maker) return std::nullopt;
+    Callee callee{*maker->callee(), maker->operands};
+    callee.operands.insert(callee.operands.end(), step.operands.begin() + 1, step.operands.end());
+    return callee;
+  }
+
+  // Removes closures that are no longer used. Values that only these captured can be planned.
+  static void remove_closures(Function& function) {
+    for (int64_t at = 0; at < static_cast<int64_t>(function.steps.size()); ++at) {
+      const Step step = function.steps[at];
+      if (!step.is<step::MakeClosure>() || is_used(function, step.results.front())) continue;
+      splice(function, at--, 1, {});
+      for (ValueId id : step.operands)
+        if (Value& value = function.values[id];
+            value.storage == ValueStorage::kOwn && may_be_planned(function, id))
+          value.storage = ValueStorage::kPlanned;
+    }
+  }
+
+  static bool is_used(const Function& function, ValueId id) {
+    return std::ranges::find(function.outputs, id) != function.outputs.end() ||
+           std::ranges::any_of(function.steps, [&](const Step& step) {
+             return std::ranges::find(step.operands, id) != step.operands.end();
+           });
+  }
+
+  // True if a kernel or a copy writes the value, and no step makes another reference to it.
+  static bool may_be_planned(const Function& function, ValueId id) {
+    bool is_written = false;
+    for (const Step& step : function.steps) {
+      if (std::ranges::find(step.results, id) != step.results.end()) {
+        if (!step.is<step::Launch, step::Copy>()) return false;
+        is_written = true;
+      }
+      if (step.is<step::Move, step::MakeClosure, step::MakeList, step::ListInsert>() &&
+          std::ranges::any_of(step.operands,
+                              [&](ValueId operand) { return root_of(function, operand) == id; }))
+        return false;
+    }
+    return is_written;
+  }
+
+  // Removes the functions of `called` that no step refers to any more.
+  void remove_unused(const std::set<FunctionIndex>& called) {
+    const CallGraph now(program_);
+    std::set<FunctionIndex> used;
+    for (FunctionIndex f : program_.functions.indices())
+      if (!called.contains(f)) {
+        used.insert(f);
+        used.insert(now.reachable(f).begin(), now.reachable(f).end());
+      }
+    IndexedVector<FunctionIndex, FunctionIndex> index(program_.functions.size());
+    IndexedVector<FunctionIndex, Function> functions;
+    for (FunctionIndex f : used) {
+      index[f] = functions.next_index();
+      functions.push_back(std::move(program_.functions[f]));
+    }
+    program_.functions = std::move(functions);
+    for (Function& function : program_.functions)
+      for (Step& step : function.steps) {
+        if (auto* call = step.as<step::Call>()) call->callee = index[call->callee];
+        if (auto* closure = step.as<step::MakeClosure>()) closure->callee = index[closure->callee];
+      }
+  }
+
+  Program& program_;
+  const int64_t most_steps_;
+  const CallGraph calls_;
+};
+
+}  // namespace
+
+void inline_calls(Program& program, int64_t most_steps) { CallInliner(program, most_steps).run(); }
+
+}  // namespace scopevm::compiler::memory

@@ -1,0 +1,14 @@
+// Moves random ops of a graph into functions, which the graph then calls, directly or through
+// closures. The results of the graph do not change.
+#pragma once
+
+#include <string>
+
+#include "tests/property/random_graph.h"
+
+namespace scopevm::compiler::property {
+
+// The assembly of the graph with up to four functions. Equal graphs give equal text.
+std::string outlined(const GraphCase& graph);
+
+}  // namespace scopevm::compiler::property
