@@ -34,8 +34,11 @@ class CallMemoryFinder {
     CallMemory& memory = memory_[f];
     const bool has_calls = std::ranges::any_of(function.steps, &Step::is<step::Call>);
     const ResultLifetimes results = has_calls ? lifetimes_of(f) : ResultLifetimes();
+    int depth = 0;  // nesting of branches and loops
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
+      if (step.is<step::If, step::Loop>()) ++depth;
+      if (step.is<step::EndIf, step::EndLoop>()) --depth;
       // The callee of a closure is known only at run time.
       if (step.is<step::MakeClosure, step::CallClosure>()) add_open(memory, {"closures"});
       if (!has_calls) continue;
@@ -44,7 +47,7 @@ class CallMemoryFinder {
         if (!add_callee(f, step, needed))
           add_open(memory, {"calls of " + program_.functions[call->callee].name,
                             calls_.is_recursive(call->callee)});
-      raise(f, memory.bytes, needed);
+      raise(f, memory.bytes, needed, /*is_always_executed=*/depth == 0);
     }
   }
 
@@ -141,13 +144,14 @@ class CallMemoryFinder {
     }
   }
 
-  void raise(FunctionIndex f, ByPool& most, const ByPool& by) {
+  void raise(FunctionIndex f, ByPool& most, const ByPool& by, bool is_always_executed) {
     ShapeProgram& shapes = planned_[f].shapes;
     for (const auto& [pool, bytes] : by) {
       auto [entry, is_new] =
           most.try_emplace(pool, CallBytes{shapes.constant(0), shapes.constant(0)});
       entry->second.most = shapes.max(entry->second.most, bytes.most);
-      entry->second.lower_bound = shapes.max(entry->second.lower_bound, bytes.lower_bound);
+      if (is_always_executed)
+        entry->second.lower_bound = shapes.max(entry->second.lower_bound, bytes.lower_bound);
     }
   }
 

@@ -110,7 +110,8 @@ class CodeEmitter {
   void begin_if(const Step& step, int64_t index);
   void begin_else(const Step& step, int64_t begin);
   void begin_loop(const Step& step, int64_t index);
-  void end_loop(const Step& step, const step::EndLoop& end);
+  void end_loop(const Step& step, const step::EndLoop& end, int64_t index);
+  void release_condition(ValueId condition, int64_t begin, int64_t end);
   void emit_move_step(const Step& step);
   void emit_swap(const Step& step);
   void emit_move(Register to, Register from);

@@ -26,7 +26,7 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
     return begin_segment(step);
   }
   if (step.is<step::Loop>()) return begin_loop(step, index);
-  if (const auto* end = step.as<step::EndLoop>()) return end_loop(step, *end);
+  if (const auto* end = step.as<step::EndLoop>()) return end_loop(step, *end, index);
   if (const auto* assertion = step.as<step::Assert>()) return emit_assert(step, assertion->message);
   if (step.is<step::Move>()) return emit_move_step(step);
   if (step.is<step::Swap>()) return emit_swap(step);
@@ -175,7 +175,19 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
   begin_segment(step);
 }
 
-void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
+// Releases a condition that the body computes before the branch: the loop can end without having
+// executed the body.
+void CodeEmitter::release_condition(ValueId condition, int64_t begin, int64_t end) {
+  const ValueId root = memory::root_of(function_, condition);
+  const bool is_of_body = std::any_of(
+      function_.steps.begin() + begin + 1, function_.steps.begin() + end, [&](const Step& step) {
+        return std::ranges::find(step.results, root) != step.results.end();
+      });
+  if (!is_of_body || std::erase(dying_[end], root) == 0) return;
+  release(root);
+}
+
+void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end, int64_t index) {
   const OpenLoop& open = loops_.at(end.begin);
   const Step& loop = function_.steps[end.begin];
   // Incremented before the condition is tested, so that the count is correct at both exits of the
@@ -183,6 +195,7 @@ void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end) {
   encoder_.emit(op::add_slot{.dst = open.count_slot, .by = Int::immediate(1)});
   if (end.has_condition) {
     Int condition = condition_slot(step.operands[0]);
+    release_condition(step.operands[0], end.begin, index);
     encoder_.emit(op::branch{.condition = condition,
                              .then_to = isa::Encoder::target(open.check),
                              .else_to = isa::Encoder::target(open.end)});

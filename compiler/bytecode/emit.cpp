@@ -143,8 +143,12 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
           {pool, function.output_names[i], true, slot, slot, "elements of the list", true});
       continue;
     }
-    decl.memory.push_back({pool, function.output_names[i], true, slot, slot, "",
-                           depends_on_data(function, output.bytes())});
+    const bool is_by_data = depends_on_data(function, output.bytes());
+    // The peak of the calls may be over before a data-dependent result is allocated.
+    const bool has_lower_bound = !is_by_data || calls.bytes.empty();
+    const uint32_t lower_bound = has_lower_bound ? slot : shapes.slot_of(shapes.constant(0)).value;
+    decl.memory.push_back(
+        {pool, function.output_names[i], true, slot, lower_bound, "", is_by_data});
   }
 }
 

@@ -297,7 +297,7 @@ class MachineReader {
       if (global || workspace) reached = (global ? global : workspace)->reached;
       for (const char* scope : {"global", "global.workspace"})
         if (!find(device, scope)) add(device, scope, reached);
-      if (!find(device, "global.constant")) add(device, "global.constant", {device});
+      if (!find(device, "global.constant")) add(device, "global.constant", reached);
       if (stack_bytes_[device] == 0) continue;
       add(device, kStackScope, reached);
       machine_.pools.back().kind = PoolKind::kStack;

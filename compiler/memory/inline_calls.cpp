@@ -114,9 +114,15 @@ class InlinedCall {
       const Value &given = caller_.values[operands_[i]], &taken = callee_.values[callee_.inputs[i]];
       if (given.is_list()) continue;
       for (size_t axis = 0; axis < taken.shape.size(); ++axis)
-        if (taken.shape[axis].kind() == DimExpr::Kind::kSymbol)
-          symbols_.try_emplace(std::string(taken.shape[axis].symbol_name()), given.shape[axis]);
+        if (taken.shape[axis].kind() == DimExpr::Kind::kSymbol &&
+            symbols_.try_emplace(std::string(taken.shape[axis].symbol_name()), given.shape[axis])
+                .second)
+          sources_[std::string(taken.shape[axis].symbol_name())] = place_of(taken, axis);
     }
+  }
+
+  static std::string place_of(const Value& parameter, size_t axis) {
+    return "input \"" + parameter.name + "\" dim " + std::to_string(axis);
   }
 
   // A runtime-defined symbol of the callee gets the caller's name for a result's dim, if it has
@@ -257,28 +263,37 @@ class InlinedCall {
       if (is_within(dim, dimension)) continue;
       for (Check& check : dimension.bounds_checks(dim)) add_own_check(std::move(check));
     }
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      const Value &given = caller_.values[operands_[i]], &taken = callee_.values[callee_.inputs[i]];
-      if (given.is_list()) continue;
-      for (size_t axis = 0; axis < taken.shape.size(); ++axis)
-        if (const DimExpr dim = replaced(taken.shape[axis], symbols_); dim != given.shape[axis])
-          add_own_check({.kind = Check::Kind::kEqual,
-                         .lhs = given.shape[axis],
-                         .rhs = dim,
-                         .message = "input \"" + taken.name + "\" dim " + std::to_string(axis) +
-                                    " is {0}, expected {1}"});
+    for (size_t i = 0; i < operands_.size(); ++i)
+      if (const Value& given = caller_.values[operands_[i]]; !given.is_list())
+        check_dims(given, callee_.values[callee_.inputs[i]]);
+  }
+
+  void check_dims(const Value& given, const Value& taken) {
+    for (size_t axis = 0; axis < taken.shape.size(); ++axis) {
+      const DimExpr dim = replaced(taken.shape[axis], symbols_);
+      if (dim == given.shape[axis]) continue;
+      Check check{.lhs = given.shape[axis],
+                  .rhs = dim,
+                  .message = place_of(taken, axis) + " is {0}, expected {1}"};
+      if (taken.shape[axis].kind() == DimExpr::Kind::kSymbol) {
+        const std::string symbol(taken.shape[axis].symbol_name());
+        check.message = place_of(taken, axis) + " is {0}, but " + symbol + " is {1} (from " +
+                        sources_.at(symbol) + ")";
+      }
+      add_own_check(std::move(check));
     }
   }
 
   // Adds a check of the arguments.
   void add_own_check(Check check) {
-    check.message = callee_.name + ": " + check.message;
     check.segment = segment_;
     add_check(std::move(check));
   }
 
-  // Several calls at equal dims share their checks.
+  // The message starts with the chain of calls. Several calls at equal dims share their checks.
   void add_check(Check check) {
+    const bool has_chain = check.message.starts_with(callee_.name + " > ");
+    check.message = caller_.name + " > " + (has_chain ? "" : callee_.name + ": ") + check.message;
     if (std::ranges::none_of(caller_.checks, [&](const Check& known) {
           return known.kind == check.kind && known.lhs == check.lhs && known.rhs == check.rhs &&
                  known.segment == check.segment;
@@ -332,9 +347,10 @@ class InlinedCall {
   const Function& callee_;
   const std::vector<ValueId> operands_;
   const Step call_;
-  const SegmentIndex segment_;                // of the block of the call
-  Symbols symbols_;                           // the callee's symbols in the caller
-  std::set<std::string, std::less<>> named_;  // runtime-defined symbols that keep their name
+  const SegmentIndex segment_;                  // of the block of the call
+  Symbols symbols_;                             // the callee's symbols in the caller
+  std::map<std::string, std::string> sources_;  // of parameters' symbols: `input "x" dim 0`
+  std::set<std::string, std::less<>> named_;    // runtime-defined symbols that keep their name
   IndexedVector<ValueId, std::optional<ValueId>> values_;  // the callee's values in the caller
   IndexedVector<SegmentIndex, SegmentIndex> segments_;
   int& next_name_;

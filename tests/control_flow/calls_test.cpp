@@ -159,6 +159,32 @@ TEST(Call, FunctionCanReturnItsArguments) {
   expect_within_bounds(graph.stats());
 }
 
+// The result of the call is released in each iteration, and is not used if there is none.
+TEST(Call, LoopConditionIsTheResultOfACall) {
+  Graph graph(module_of(R"(
+    func.func private @is_small(%x: !n) -> !b {
+      %0 = sv.reduce_max %x {axes = array<i64: 0>, keep_dims = false} : (!n) -> !f
+      %1 = sv.constant {value = dense<10.0> : tensor<f32>} : !f
+      %2 = sv.less %0, %1 : (!f, !f) -> !b
+      return %2 : !b
+    }
+    func.func @main(%count: !i, %x: !n) -> !n {
+      sv.read_dims %count {symbols = ["$count"]} : !i
+      %0 = sv.loop %x {has_condition = true, index = "$i", trip_count = #sv.dims<["$count"]>}
+          : (!n) -> !n {
+      ^bb0(%s: !n):
+        %1 = sv.add %s, %s : (!n, !n) -> !n
+        %2 = sv.call @is_small(%1) : (!n) -> !b
+        sv.yield %2, %1 : !b, !n
+      }
+      return %0 : !n
+    })"));
+  EXPECT_THAT(elements(graph.run({integer(8), floats({1, 3})})[0]), ElementsAre(4, 12));
+  EXPECT_THAT(elements(graph.run({integer(1), floats({1, 3})})[0]), ElementsAre(2, 6));
+  EXPECT_THAT(elements(graph.run({integer(0), floats({1, 3})})[0]), ElementsAre(1, 3));
+  expect_within_bounds(graph.stats());
+}
+
 // --- Recursion. ---------------------------------------------------------------------------------
 
 TEST(Recursion, Factorial) {

@@ -9,6 +9,7 @@
 #include "compiler/graph/rewrite/loop_body.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
@@ -47,11 +48,14 @@ class Outliner {
       : module_(graph.module.get().clone()),
         random_(std::hash<std::string>()(graph.text())),
         builder_(module_->getContext()) {
-    for (const auto& [name, value] : graph.requests.front().symbols) symbols_.insert(name);
+    for (const auto& [name, value] : graph.requests.front().symbols) {
+      symbols_.insert(name);
+      if (!name.starts_with('$')) symbols_.insert("$" + name);
+    }
   }
 
   std::string run() {
-    mlir::ScopedDiagnosticHandler quiet(module_->getContext(), [](mlir::Diagnostic&) {});
+    mlir::ScopedDiagnosticHandler ignored(module_->getContext(), [](mlir::Diagnostic&) {});
     const int most = 1 + below(4);
     for (int tries = 0; tries < 20 && made_ < most; ++tries) {
       mlir::OwningOpRef<mlir::ModuleOp> before(module_->clone());
@@ -93,6 +97,7 @@ class Outliner {
     const std::optional<mlir::ArrayAttr> exported = exported_symbols(function);
     if (!exported) return false;
     replace_ops(function, *exported);
+    allow_empty(function);
     return true;
   }
 
@@ -202,10 +207,34 @@ class Outliner {
       call = builder_.create<graph::CallOp>(location, type.getResults(), function.getSymName(),
                                             inputs, exported);
     }
-    for (auto [output, result] : llvm::zip(outputs_, call->getResults()))
-      output.replaceUsesWithIf(result,
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      mlir::Value output = outputs_[i];
+      output.replaceUsesWithIf(call->getResult(static_cast<unsigned>(i)),
                                [&](mlir::OpOperand& use) { return !is_moved(use.getOwner()); });
+    }
     for (mlir::Operation* op : llvm::reverse(ops_)) op->erase();
+  }
+
+  // Gives the symbols of the function names that start with `$`: other dims are at least 1.
+  static void allow_empty(mlir::func::FuncOp function) {
+    const auto renamed = [](llvm::ArrayRef<DimExpr> dims) {
+      std::vector<DimExpr> result;
+      for (DimExpr dim : dims)
+        result.push_back(dim.substitute([](std::string_view name) -> std::optional<DimExpr> {
+          if (name.starts_with('$')) return std::nullopt;
+          return DimExpr::symbol("$" + std::string(name));
+        }));
+      return result;
+    };
+    mlir::AttrTypeReplacer replacer;
+    replacer.addReplacement([&](graph::TensorType type) -> mlir::Type {
+      return graph::TensorType::get(type.getContext(), type.getDtype(), renamed(type.getShape()));
+    });
+    replacer.addReplacement([&](graph::DimsAttr dims) -> mlir::Attribute {
+      return graph::DimsAttr::get(dims.getContext(), renamed(dims.getValue()));
+    });
+    replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> module_;

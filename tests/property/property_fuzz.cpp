@@ -9,6 +9,8 @@
 #include "compiler/driver/context.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/count_text.h"
+#include "tests/property/outline.h"
+#include "tests/property/scatter.h"
 #include "tests/property/shrink.h"
 
 namespace {
@@ -93,6 +95,11 @@ int run(const Options& options) {
     uint64_t seed = options.seed + static_cast<uint64_t>(i);
     GraphCase graph = random_graph(seed, *context, options.most_ops);
     if (options.prints) std::printf("%s\n", report(seed, graph, {}).c_str());
+    if (options.prints && options.check.is_outlined)
+      std::printf("// outlined:\n%s\n", outlined(graph).c_str());
+    if (options.prints && options.check.is_scattered)
+      for (const std::string& place : scatter(graph.text()).places)
+        std::printf("// --place '%s'\n", place.c_str());
     Verdict verdict = check_graph(graph, options.check);
     summary.add(seed, graph, verdict);
     if (options.is_verbose)

@@ -47,8 +47,24 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     function_.outputs.push_back(value_of(output));
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     function_.output_names.push_back(graph::output_name(function, i));
+  store_moved_results();
   program_.functions.push_back(std::move(function_));
   return {};
+}
+
+// A result that several steps write by handing over a value, and these values, are stored in the
+// pool of results.
+void FunctionLowering::store_moved_results() {
+  std::set<ValueId> results;
+  for (ValueId output : function_.outputs) results.insert(root_of(output));
+  for (const Step& step : function_.steps | std::views::reverse) {
+    if (!step.is<step::Move>() || !results.contains(root_of(step.results.front()))) continue;
+    results.insert(root_of(step.operands.front()));
+    for (ValueId id : {step.operands.front(), step.results.front()})
+      if (Value& value = function_.values[root_of(id)];
+          value.origin == ValueOrigin::kStep && !value.is_scope_required)
+        value.place.pool = program_.machine.global_pool(value.place.device);
+  }
 }
 
 // --- Values. ------------------------------------------------------------------------------------

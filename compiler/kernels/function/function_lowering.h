@@ -97,6 +97,8 @@ class FunctionLowering : public LoweringContext {
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
 
+  void store_moved_results();
+
   llvm::LogicalResult lower_block(mlir::Block& block);
   llvm::LogicalResult lower_op(mlir::Operation* op);
   Place place_of(mlir::Type type) const;
