@@ -141,7 +141,9 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
     Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
     if (formulas.finding != Finding::kAgrees) return formulas;
-    Call call = session->make_call();
+    auto made = session->make_call();
+    if (!made.ok()) return failure(Finding::kRunError, std::string(made.status().message()));
+    Call call = *std::move(made);
     Status status;
     for (size_t input = 0; input < graph.requests[i].inputs.size() && status.ok(); ++input) {
       auto tensor = tensor_of(graph.requests[i].inputs[input]);
