@@ -34,6 +34,23 @@ int64_t end_of_arena(const Function& function, const memory::Plan& plan,
   }
 }
 
+// The symbols in the dims and offsets of the function's values, and in the expressions of its
+// steps.
+std::set<std::string> symbols_of(const Function& function) {
+  std::set<std::string> symbols;
+  std::set<DimExpr> seen;
+  auto add = [&](DimExpr expr) {
+    if (!seen.insert(expr).second) return;
+    for (const std::string& symbol : expr.symbols()) symbols.insert(symbol);
+  };
+  for (const Value& value : function.values) {
+    std::ranges::for_each(value.shape, add);
+    add(value.offset);
+  }
+  for (const Step& step : function.steps) std::ranges::for_each(step.expressions(), add);
+  return symbols;
+}
+
 }  // namespace
 
 CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
@@ -46,6 +63,7 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
       shape_functions_(shape_functions),
       messages_(messages),
       is_output_(memory::output_roots(function)),
+      used_symbols_(symbols_of(function)),
       dying_(function.steps.size()),
       ending_(function.steps.size()),
       registers_(function.values.size()),

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <string>
 
 #include "compiler/bytecode/emit.h"
 #include "vm/isa/encoder.h"
@@ -125,7 +127,8 @@ class CodeEmitter {
   const isa::ShapeFunctionIndex shape_functions_;  // shape function of segment 0
   std::vector<std::string>& messages_;
   const IndexedVector<ValueId, bool> is_output_;
-  std::vector<std::vector<ValueId>> dying_;  // root values, by the step after which they are dead
+  const std::set<std::string> used_symbols_;  // in sizes and expressions of the function
+  std::vector<std::vector<ValueId>> dying_;   // root values, by the step after which they are dead
   std::vector<std::vector<ArenaIndex>> ending_;  // arenas, by the step after which they are unused
   IndexedVector<ValueId, std::optional<Register>> registers_;
   IndexedVector<ValueId, std::optional<Register>> storages_;  // for values with their own storage

@@ -6,6 +6,8 @@
 //          jump end                               add_slot i, 1; load_element c; branch c
 //   else:  ...                             check: branch_less i, trip_count
 //   end:                                   end:
+#include <algorithm>
+
 #include "compiler/bytecode/code_emitter.h"
 
 namespace scopevm::compiler::bytecode {
@@ -75,11 +77,15 @@ void CodeEmitter::load_constants_of_region(int64_t begin) {
 void CodeEmitter::begin_segment(const Step& step) {
   if (!step.segment) return;
   const SegmentIndex segment = *step.segment;
-  emit_symbols(step);
-  // A segment without symbols and checks has no slots to compute and no arenas.
-  const bool has_work =
-      !function_.segments[segment].symbols.empty() || !shapes_.conditions_of(segment).empty();
+  // A segment without checks whose symbols are unused has no slots to compute and no arenas. It can
+  // be the segment of a loop whose sizes are loop-invariant.
+  const bool has_work = std::ranges::any_of(function_.segments[segment].symbols,
+                                            [&](const RuntimeSymbol& symbol) {
+                                              return used_symbols_.contains(symbol.symbol);
+                                            }) ||
+                        !shapes_.conditions_of(segment).empty();
   if (!has_work) return;
+  emit_symbols(step);
   code_.sources.push_back({encoder_.size(), step.name});
   op::shape_function code;
   code.function = {shape_functions_.value + segment.value};
