@@ -138,8 +138,6 @@ std::optional<Access> access_of(TensorType operand, TensorType result, const Out
   // the stride of the whole batch.
   if (batch.none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = batch.full || batch.none;
-  if (batch.none && !batch.full)
-    access.batch_strides.assign(access.batch_strides.size(), DimExpr(0));
   return access;
 }
 

@@ -29,7 +29,6 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
   // are 0. A result dim of 1 would otherwise give it a stride.
   if (none) std::fill(access.batch_strides.begin(), access.batch_strides.end(), DimExpr(0));
   access.batch_is_one = full || none;
-  if (none && !full) access.batch_strides.assign(batch, DimExpr(0));
   return access;
 }
 
