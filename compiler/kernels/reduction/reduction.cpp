@@ -99,8 +99,9 @@ class Reduction {
   Term finish(Term sum) {
     if (!count_) return sum;
     Term count = convert(count_, k_.builder().getI64Type());
-    Term divisor = cast(count, DType::kI64, type_.getDtype());
-    if (divisor.type() != sum.element()) return sum;
+    // The count is not rounded to a narrow float type, in which a large count is infinite.
+    Term divisor =
+        sum.is_float() ? convert(count, element_) : cast(count, DType::kI64, type_.getDtype());
     if (auto vector = mlir::dyn_cast<mlir::VectorType>(sum.type()))
       divisor = k_.splat(divisor, vector.getNumElements());
     if (sum.is_float()) return sum / divisor;

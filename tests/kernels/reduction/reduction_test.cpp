@@ -69,6 +69,29 @@ TEST(Reduction, EmptyDimsReturnTheNeutralElement) {
   EXPECT_EQ(out[0].as<float>(), (std::vector<float>{0, 0, 0}));
 }
 
+// 65520 is infinite as f16, and 257 is 256 as bf16.
+TEST(Reduction, CountOfAMeanIsNotRoundedToTheElementType) {
+  struct Mean {
+    DType dtype;
+    int64_t count;
+    uint16_t element, expected;
+  };
+  constexpr uint16_t kHalfF16 = 0x3800, kOneAndAHalfBf16 = 0x3FC0;
+  for (const Mean& mean : {Mean{DType::kF16, 65520, kHalfF16, kHalfF16},
+                           Mean{DType::kBF16, 257, kOneAndAHalfBf16, kOneAndAHalfBf16}}) {
+    std::string type(name(mean.dtype));
+    std::string text =
+        one_op("%x: !sv.tensor<" + type + "[n,m]>",
+               "%r = sv.reduce_mean %x {axes = array<i64: 1>, keep_dims = false} : (!sv.tensor<" +
+                   type + "[n,m]>) -> !sv.tensor<" + type + "[n]>",
+               type + "[n]");
+    std::vector<uint16_t> x(mean.count, mean.element);
+    auto out = run_text(text, {Array::of(mean.dtype, {1, mean.count}, x)});
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0].as<uint16_t>(), std::vector<uint16_t>{mean.expected}) << type;
+  }
+}
+
 TEST(Reduction, IntegersAndProducersInTheGroup) {
   const char* text = R"(
 func.func @main(%x: !sv.tensor<i64[n,m]>) -> !sv.tensor<i64[n]> {
