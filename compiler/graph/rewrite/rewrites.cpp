@@ -58,8 +58,6 @@ mlir::Value rewrite_pow(PowOp op, mlir::OpBuilder& builder) {
   std::optional<double> exponent = splat_of(op.getB());
   if (exponent == 1) return x;
   if (exponent == 2) return builder.create<MulOp>(op.getLoc(), op.getResult().getType(), x, x);
-  if (exponent == 0.5 && is_float(type_of(x).getDtype()))
-    return builder.create<SqrtOp>(op.getLoc(), op.getResult().getType(), x);
   return {};
 }
 

@@ -95,14 +95,18 @@ Term remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned) {
   return select(differ & (r != zero), r + b, r);
 }
 
-// Expands the exponents that are common in models to products and a reciprocal. Calls libm for
-// other exponents.
+// Expands the exponents that are common in models. Calls libm for other exponents.
 Term float_power(Term a, Term b) {
   if (auto exponent = float_constant(b)) {
     if (*exponent == 1.0) return a;
     if (*exponent == 2.0) return a * a;
     if (*exponent == 3.0) return a * a * a;
     if (*exponent == -1.0) return 1.0 / a;
+    // As pow requires, the result for -0.0 is 0.0, and the result for -infinity is infinity.
+    if (*exponent == 0.5) {
+      Term infinity = a.number(std::numeric_limits<double>::infinity());
+      return select(a == 0.0 - infinity, infinity, make<math::SqrtOp>(a + 0.0));
+    }
   }
   return in_f64<math::PowFOp>(a, b);
 }

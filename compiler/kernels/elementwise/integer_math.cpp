@@ -2,6 +2,8 @@
 // replaced by 1, and the result is selected afterwards.
 #include "compiler/kernels/elementwise/integer_math.h"
 
+#include <algorithm>
+
 namespace scopevm::compiler::kernels {
 namespace {
 
@@ -51,23 +53,25 @@ Term integer_shift(Term a, Term amount, bool left) {
   return select(fits, shifted, a.integer(0));
 }
 
-// Exponentiation by squaring, over the low 6 bits of the exponent. An exponent above 63 is replaced
-// by 62 or 63, whichever has the same parity. The powers of -1, 0 and 1 depend only on the parity,
-// and those of other bases overflow.
+// Exponentiation by squaring, modulo 2^width. The power of an odd base depends only on the low
+// width - 2 bits of the exponent, because its order divides 2^(width - 2). The power of an even
+// base is 0 if the exponent is not below the width.
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
-  Term odd = exponent & exponent.integer(1);
-  // The comparison is unsigned, so a negative exponent is replaced too. Its result is selected
-  // below.
-  Term is_long = less(exponent.integer(63), exponent, true);
-  Term bits = select(is_long, odd + exponent.integer(62), exponent);
+  const int64_t width = a.element().getIntOrFloatBitWidth();
+  const int64_t bits = std::max<int64_t>(width - 2, 6);
+  Term is_odd = (a & a.integer(1)) != 0;
   Term result = a.integer(1), square = a;
-  for (int bit = 0; bit < 6; ++bit) {
-    Term set = (bits & bits.integer(int64_t{1} << bit)) != 0;
+  for (int64_t bit = 0; bit < bits; ++bit) {
+    Term set = (exponent & exponent.integer(int64_t{1} << bit)) != 0;
     result = select(set, result * square, result);
-    if (bit < 5) square = square * square;
+    if (bit + 1 < bits) square = square * square;
   }
+  // The comparison is unsigned, so that it is true for exponents of 2^63 or more.
+  Term is_long = less(exponent.integer(width - 1), exponent, true);
+  result = select(is_long, select(is_odd, result, a.integer(0)), result);
   if (exponent_is_unsigned) return result;
   // For bases 1 and -1 the result depends only on the parity of the exponent.
+  Term odd = exponent & exponent.integer(1);
   Term unit = (a == 1) | (a == -1);
   Term reciprocal = select(unit, select(odd == 1, a, a.integer(1)), a.integer(0));
   return select(exponent < 0, reciprocal, result);

@@ -12,8 +12,7 @@ Term integer_remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned);
 // A logical shift. A shift by the width of the type or more gives 0.
 Term integer_shift(Term a, Term amount, bool left);
 // a to the power of `exponent`, which has i64 elements. Products wrap. A negative exponent gives
-// the reciprocal rounded towards zero: 0 unless a is -1 or 1. An exponent above 63 gives the power
-// only for the bases -1, 0 and 1; for other bases, an overflowed result.
+// the reciprocal rounded towards zero: 0 unless a is -1 or 1.
 Term integer_power(Term a, Term exponent, bool exponent_is_unsigned);
 
 }  // namespace scopevm::compiler::kernels

@@ -143,6 +143,53 @@ TEST(Elementwise, PowersOfIntegersAndFloats) {
   EXPECT_FLOAT_EQ(y[3], 0.25f);
 }
 
+// The power modulo 2^bits.
+template <typename T>
+T wrapping_power(T base, uint64_t exponent) {
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (; exponent != 0; exponent >>= 1, square *= square)
+    if (exponent & 1) result *= square;
+  return static_cast<T>(result);
+}
+
+template <typename T>
+void expect_wrapping_powers(DType dtype, const std::vector<T>& exponents) {
+  std::vector<T> bases, all;
+  for (T base : {0, 1, 2, 3, 5, 6, -1, -2, -7, 12})
+    for (T exponent : exponents) {
+      bases.push_back(base);
+      all.push_back(exponent);
+    }
+  std::vector<T> powers = binary<T>("pow", dtype, bases, all);
+  ASSERT_EQ(powers.size(), bases.size());
+  for (size_t i = 0; i < bases.size(); ++i)
+    EXPECT_EQ(powers[i], wrapping_power(bases[i], static_cast<uint64_t>(all[i])))
+        << int64_t{bases[i]} << " to the " << int64_t{all[i]};
+}
+
+TEST(Elementwise, PowersOfIntegersWrap) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  expect_wrapping_powers<int64_t>(DType::kI64, {62, 63, 64, 65, 100, 1 << 20, kMost - 1, kMost});
+  expect_wrapping_powers<int32_t>(DType::kI32, {31, 32, 33, 64, 101, (1 << 30) + 1});
+  expect_wrapping_powers<int8_t>(DType::kI8, {7, 8, 9, 63, 64, 65, 126, 127});
+}
+
+TEST(Elementwise, HalfPowerOfNegativeZeroAndInfinity) {
+  std::string text = R"(
+func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %half = sv.constant {value = dense<0.5> : tensor<f32>} : !sv.tensor<f32[]>
+  %r = sv.pow %x, %half : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
+  return %r : !sv.tensor<f32[n]>
+}
+)";
+  auto out = run_text(text, {Array::of<float>(DType::kF32, {6}, {-kInf, -0.0f, 0, 9, kInf, -4})});
+  ASSERT_EQ(out.size(), 1u);
+  std::vector<float> y = out[0].as<float>();
+  EXPECT_EQ(std::vector<float>(y.begin(), y.end() - 1), (std::vector<float>{kInf, 0, 0, 3, kInf}));
+  EXPECT_FALSE(std::signbit(y[1]));
+  EXPECT_TRUE(std::isnan(y[5]));
+}
+
 TEST(Elementwise, MinAndMaxPropagateNan) {
   for (const char* op : {"min", "max"}) {
     auto y = binary<float>(op, DType::kF32, {kNan, 1, 2}, {1, kNan, 3});
