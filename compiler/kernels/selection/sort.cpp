@@ -5,6 +5,7 @@
 // second kernel merges all blocks in one task.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
+#include "compiler/kernels/selection/order.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
@@ -12,13 +13,6 @@ namespace {
 // Rows per block: a power of 4, because a pair of merge passes multiplies the length of sorted runs
 // by 4.
 constexpr int64_t kBlockRows = 1024;
-
-// True if `a` is ordered before `b`. NaN is ordered after all numbers, and all NaNs are equal.
-Term is_below(Term a, Term b, DType dtype) {
-  if (!is_float(dtype)) return less(a, b, is_unsigned(dtype) || dtype == DType::kBool);
-  Term is_number = a == a, other_is_number = b == b;
-  return select(is_number, select(other_is_number, a < b, is_number), is_number);
-}
 
 // Compares the rows of x lexicographically.
 class Rows {

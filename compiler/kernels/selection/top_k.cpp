@@ -1,8 +1,9 @@
 // top_k: visits the elements along the axis and keeps the k best of them in a heap, whose root is
 // the worst. The heap is stored in the results, and is sorted at the end (heapsort). Of equal
-// elements, the element with the lower index is better.
+// elements, the element with the lower index is better. NaN is greater than all numbers.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
+#include "compiler/kernels/selection/order.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
@@ -29,10 +30,9 @@ struct Heap {
     k.store(indices, position, entry.index);
   }
   Term is_worse(Entry a, Entry b) const {
-    bool unsigned_values = is_unsigned(values.dtype);
-    Term below =
-        largest ? less(a.value, b.value, unsigned_values) : less(b.value, a.value, unsigned_values);
-    return select(a.value == b.value, b.index < a.index, below);
+    Term below = is_below(a.value, b.value, values.dtype);
+    Term above = is_below(b.value, a.value, values.dtype);
+    return select(below | above, largest ? below : above, b.index < a.index);
   }
   // Inserts `entry` at `hole`, or below it in the heap of the first `size` entries (sift down).
   void sift(Entry entry, Term hole, Term size) const {

@@ -1,5 +1,6 @@
 // Compares top_k with a stable sort.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "tests/kernels/oracle.h"
@@ -60,6 +61,23 @@ TEST(TopK, EveryAxisAndOrder) {
 TEST(TopK, NoneOneAndAll) {
   for (int64_t k : {0, 1, 2, 30})
     check<int64_t>(DType::kI64, {2, 1, 30}, 2, k, true, with_repeats<int64_t>(60));
+}
+
+// NaN is greater than all numbers, and all NaNs are equal.
+TEST(TopK, OrdersNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> data = {3, nan, -1, 7, nan, 2, 9, -4};
+  for (bool largest : {true, false}) {
+    CompiledOp op({"top_k",
+                   std::string("k = #sv.dims<[5]>, axis = 0 : i64, largest = ") +
+                       (largest ? "true" : "false"),
+                   {"f32[8]"},
+                   {"f32[5]", "i64[5]"}});
+    auto outputs = op({Array::of(DType::kF32, {8}, data)});
+    ASSERT_EQ(outputs.size(), 2u);
+    EXPECT_EQ(outputs[1].as<int64_t>(), (largest ? std::vector<int64_t>{1, 4, 6, 3, 0}
+                                                 : std::vector<int64_t>{7, 2, 5, 0, 3}));
+  }
 }
 
 TEST(TopK, UnsignedAndEmpty) {
