@@ -104,6 +104,7 @@ Term PoolKernel::first(int64_t lanes) {
   return k_.splat(zero.integer(std::numeric_limits<int64_t>::min() >> (64 - bits)), lanes);
 }
 
+// A maximum ignores NaNs, as in ONNX Runtime.
 Term PoolKernel::combine(Term so_far, Term element) {
   if (pool_ != Pool::kMax) return so_far + element;
   return select(less(so_far, element, is_unsigned(x_.dtype)), element, so_far);

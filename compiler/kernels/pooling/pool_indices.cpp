@@ -1,5 +1,7 @@
 // max_pool_indices: the maximum of each window, and the index of the first maximum. A work item is
 // one window. pool.cpp implements max_pool, without indices, on vectors.
+#include <limits>
+
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -54,6 +56,9 @@ class ArgMaxWindows {
   Terms visit(size_t d, llvm::ArrayRef<Term> window, Term at, Term index, Terms best) {
     if (d == axes_.size()) {
       Term x = k_.load_number(x_, at);
+      // A NaN is never the maximum, as in max_pool.
+      if (x.is_float())
+        x = select(is_nan(x), x.number(-std::numeric_limits<double>::infinity()), x);
       Term is_first = best[0] < 0;
       Term wins = select(is_first, is_first, less(best[1], x, is_unsigned(x_.dtype)));
       return {select(wins, index, best[0]), select(wins, x, best[1])};

@@ -96,6 +96,26 @@ TEST(MaxPoolIndices, WindowOfTheSmallestValueHasAnIndex) {
   check<float>(DType::kF32, {{2}, {2}, {0, 0}, {1}}, {1, 1, 6}, std::vector<float>(6, least));
 }
 
+// As max_pool: a NaN is never the maximum, and a window of NaNs has the smallest value.
+TEST(MaxPoolIndices, IgnoresNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::string window =
+      "kernel = array<i64: 3>, strides = array<i64: 3>, pads = array<i64: 0, 0>, "
+      "dilations = array<i64: 1>";
+  Array x =
+      Array::of<float>(DType::kF32, {1, 1, 12}, {nan, 2, 1, 5, nan, 6, 3, -1, nan, nan, nan, nan});
+  CompiledOp with_indices(
+      {"max_pool_indices", window, {"f32[1, 1, 12]"}, {"f32[1, 1, 4]", "i64[1, 1, 4]"}});
+  CompiledOp without({"max_pool", window, {"f32[1, 1, 12]"}, {"f32[1, 1, 4]"}});
+  auto outputs = with_indices({x}), values = without({x});
+  ASSERT_EQ(outputs.size(), 2u);
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_EQ(outputs[0].as<float>(), (std::vector<float>{2, 6, 3, -infinity}));
+  EXPECT_EQ(outputs[1].as<int64_t>(), (std::vector<int64_t>{1, 5, 6, 9}));
+  EXPECT_EQ(values[0].as<float>(), outputs[0].as<float>());
+}
+
 TEST(MaxPoolIndices, SmallIntegers) {
   check<uint8_t>(DType::kU8, {{3}, {1}, {1, 1}, {1}}, {2, 1, 19}, with_repeats<uint8_t>(38));
   check<int8_t>(DType::kI8, {{3}, {1}, {1, 1}, {1}}, {2, 1, 19}, with_repeats<int8_t>(38));
