@@ -131,7 +131,7 @@ State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
   Value forget = is_coupled ? one_minus(n, input) : gate(2, 0, state.c);
   State next;
   next.c = add(n, mul(n, forget, state.c), mul(n, input, gate(3, 1, {})));
-  next.h = mul(n, gate(1, 0, next.c), emit_activation(n, d.activations[2], next.c));
+  next.h = mul(n, gate(1, 0, next.c), activate(n, d, 2, next.c));
   return next;
 }
 

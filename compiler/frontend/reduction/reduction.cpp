@@ -89,14 +89,19 @@ Values reduce_log_sum(Node& n) {
   return n.emit<LogOp>({reduce<ReduceSumOp>(n, x, reduction_of(n, x, 18))});
 }
 
-// max + log(sum(e^(x - max))): the largest term of the sum is 1, so no term overflows.
+// shift + log(sum(e^(x - shift))). With the maximum as the shift, the largest term of the sum is 1,
+// so no term overflows. An infinite maximum is replaced by 0, because x - shift would be NaN.
 Values reduce_log_sum_exp(Node& n) {
   Value x = n.input(0);
+  auto shift = [&](const Reduction& r) {
+    Value most = reduce<ReduceMaxOp>(n, x, r);
+    return n.emit<SelectOp>({n.emit<IsInfOp>({most}), n.scalar(0, x), most});
+  };
   Reduction r = reduction_of(n, x, 18), keeping = r;
   keeping.keep_dims = true;
-  Value shifted = n.emit<SubOp>({x, reduce<ReduceMaxOp>(n, x, keeping)});
+  Value shifted = n.emit<SubOp>({x, shift(keeping)});
   Value log = n.emit<LogOp>({reduce<ReduceSumOp>(n, n.emit<ExpOp>({shifted}), r)});
-  return n.emit<AddOp>({log, reduce<ReduceMaxOp>(n, x, r)});
+  return n.emit<AddOp>({log, shift(r)});
 }
 
 template <typename Op>
@@ -120,14 +125,18 @@ Value as_matrix(Node& n, Value x, int64_t axis) {
                    {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
 }
 
+// The first dim of the columns of as_matrix(). The axis may be the rank of x; a negative axis
+// counts from the rank.
+int64_t column_axis(Node& n, Value x) {
+  int64_t axis = n.integer("axis", 1), rank = n.rank(x);
+  return axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
+}
+
 // Before opset 13, the op applies to the rows of the operand flattened to a matrix.
 template <typename Op>
 Values along_rows(Node& n) {
   Value x = n.input(0);
-  int64_t rank = n.rank(x);
-  // The axis may be `rank`; a negative axis counts from `rank`.
-  int64_t axis = n.integer("axis", 1);
-  axis = axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
+  int64_t rank = n.rank(x), axis = column_axis(n, x);
   if (n.has_failed()) return Value();
   // The rows of the matrix are the last axis, so no reshape is needed.
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
@@ -152,7 +161,7 @@ Values hardmax(Node& n) {
 
 Values hardmax_of_rows(Node& n) {
   Value x = n.input(0);
-  int64_t axis = n.axis(n.integer("axis", 1), n.rank(x) + 1);
+  int64_t axis = column_axis(n, x);
   if (n.has_failed()) return Value();
   return n.reshape(hardmax_along(n, as_matrix(n, x, axis), 1), Dims(n.shape(x)));
 }

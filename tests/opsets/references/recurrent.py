@@ -46,7 +46,7 @@ def _lstm(x, h, c, w, r, wb, rb, p, f, clip, attributes):
     forget = 1 - i if attributes.get("input_forget") else f[0](clip(forget + pf * c))
     c = forget * c + i * f[1](clip(g))
     o = f[0](clip(o + po * c))
-    return o * f[2](c), c
+    return o * f[2](clip(c)), c
 
 
 _STEPS = {"RNN": _rnn, "GRU": _gru, "LSTM": _lstm}

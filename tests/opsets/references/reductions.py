@@ -35,6 +35,14 @@ def write_cases():
              constants=none, noop_with_empty_axes=1)
         case(f"{name}_noop_without_axes", 22, op, {"x": x},
              [function(wide, (), True).astype(np.float32)], noop_with_empty_axes=1)
+    x = np.array([[np.inf, 1, 2], [-np.inf, -np.inf, -np.inf], [-np.inf, 0.5, -np.inf]], np.float32)
+    case("reduce_log_sum_exp_infinite", 18, "ReduceLogSumExp", {"x": x},
+         [np.array([np.inf, -np.inf, 0.5], np.float32)], constants={"axes": np.array([1])},
+         keepdims=0)
+    # Before opset 13, Hardmax flattens x to a matrix. A negative axis counts from the rank.
+    x = reals("hardmax", 2, 3, 4)
+    case("hardmax_negative_axis", 11, "Hardmax", {"x": x},
+         [(x == x.max(2, keepdims=True)).astype(np.float32)], axis=-1)
     x = integers("bools", 0, 2, 3, 4, 2).astype(bool)
     axes = {"axes": np.array([1])}
     case("reduce_max_bool", 20, "ReduceMax", {"x": x}, [x.any(1, keepdims=True)], constants=axes)
