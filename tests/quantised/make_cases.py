@@ -280,8 +280,23 @@ def weights_case():
                [("a", a), ("b", b), ("b_scale", b_scale)], [y], ("b", "b_scale"), ("a",))
 
 
+def deep_case():
+    """A product whose sums exceed the range of i32."""
+    depth, scale = 40000, np.float32(2**-10)
+    a, b = np.full((1, depth), 255, np.uint8), np.full((depth, 1), 127, np.int8)
+    a_zero, b_zero = np.array(0, np.uint8), np.array(-128, np.int8)
+    y = np.full((1, 1), depth * 255 * 255 * 2.0**-20, np.float32)
+    nodes = [onnx_file.node("DequantizeLinear", ["a", "scale", "a_zero"], ["left"]),
+             onnx_file.node("DequantizeLinear", ["b", "scale", "b_zero"], ["right"]),
+             onnx_file.node("MatMul", ["left", "right"], ["y0"])]
+    graph_case("matmul_of_dequantised_deep", nodes, 13,
+               [("a", a), ("scale", scale), ("a_zero", a_zero), ("b", b), ("b_zero", b_zero)], [y],
+               ("scale", "a_zero", "b", "b_zero"), ("a",))
+
+
 def between_linears_cases():
     weights_case()
+    deep_case()
     types = (np.uint8, np.int8)
     for a_type, b_type, per_column in itertools.product(types, types, (False, True)):
         name = f"{np.dtype(a_type).name}_{np.dtype(b_type).name}{'_per_column' * per_column}"

@@ -10,6 +10,7 @@
 // Convolutions are products of matrices: windows are unfolded to rows (im2col), and weights are
 // reshaped. The input is first transposed to channels-last layout, in which a window consists of
 // a few long contiguous runs.
+#include <cstdint>
 #include <cstring>
 
 #include "compiler/frontend/elementwise/quantised.h"
@@ -337,8 +338,9 @@ Values qlinear_conv(Node& n) {
 
 // --- Dequantised operands. ----------------------------------------------------------------------
 
-// The largest depth whose i32 sums cannot overflow: a product of u8 and i8 is at most 255 * 128.
-constexpr int64_t kMostDepth = 65536;
+// The largest depth whose i32 sums cannot overflow. A byte minus its zero point has a magnitude of
+// at most 255.
+constexpr int64_t kMostDepth = INT32_MAX / (255 * 255);
 
 bool is_short(DimExpr depth) { return depth.is_constant() && *depth.as_constant() <= kMostDepth; }
 
