@@ -1,4 +1,4 @@
-// A closure with one possible function, and one that a branch selects.
+// A closure with one possible function.
 !row = !sv.tensor<f32[n]>
 !scalar = !sv.tensor<f32[]>
 !bool = !sv.tensor<bool[]>
