@@ -10,6 +10,9 @@
 namespace scopevm::compiler::bytecode {
 namespace {
 
+// The name of the entry of calls that are not inlined.
+constexpr char kCalls[] = "calls";
+
 std::string dim_text(DimExpr dim) {
   return dim.is_constant(Value::kAnyDim) ? format::kAnyDim : dim.str();
 }
@@ -99,7 +102,7 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
     decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
                            shapes.slot_of(bytes.lower_bound).value, "", false});
   };
-  for (const auto& [pool, bytes] : calls.bytes) add(pool, "calls", bytes);
+  for (const auto& [pool, bytes] : calls.bytes) add(pool, kCalls, bytes);
   for (const CallMemory::Open& open : calls.open)
     for (PoolIndex pool : pools_of_calls(program)) {
       const uint32_t none = shapes.slot_of(shapes.constant(0)).value;
@@ -121,6 +124,10 @@ void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
   FormulaText text = formula_text(shapes.formulas(values));
   for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
   decl.definitions = std::move(text.definitions);
+  // Calls that need no more memory than the results.
+  std::erase_if(decl.memory, [](const format::MemoryDecl& entry) {
+    return entry.what == kCalls && entry.formula == "0";
+  });
 }
 
 void add_memory(const Program& program, const Function& function, PlannedFunction& planned,

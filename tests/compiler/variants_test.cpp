@@ -107,7 +107,7 @@ Tensor ramp(const std::vector<int64_t>& dims) {
 }
 
 Call call_of(const std::vector<uint8_t>& file) {
-  return Session::create(*Module::load_bytes(file))->make_call();
+  return *Session::create(*Module::load_bytes(file))->make_call();
 }
 
 void set_inputs(Call& call, int64_t n, int64_t t) {

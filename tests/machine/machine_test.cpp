@@ -147,13 +147,13 @@ TEST(Machine, ReachedByNamesOtherDevices) {
   EXPECT_FALSE(machine.find_pool(kThird, "global.shared").has_value());
 }
 
-TEST(Machine, WorkspaceIsReachableLikeGlobal) {
+TEST(Machine, StandardPoolsAreReachableLikeGlobal) {
   for (const char* scope : {"global", "global.workspace"}) {
     const Machine machine = read(with_pools(
         R"({"device": "npu", "reached_by": ["cpu"], "scope": ")" + std::string(scope) + "\"}"));
     EXPECT_TRUE(machine.reaches(kFirst, machine.global_pool(kSecond))) << scope;
     EXPECT_TRUE(machine.reaches(kFirst, machine.workspace_pool(kSecond))) << scope;
-    EXPECT_FALSE(machine.reaches(kFirst, machine.constant_pool(kSecond))) << scope;
+    EXPECT_TRUE(machine.reaches(kFirst, machine.constant_pool(kSecond))) << scope;
   }
 }
 

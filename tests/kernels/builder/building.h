@@ -20,7 +20,9 @@ class Building : public ::testing::Test, public kernels::LoweringContext {
   ValueId value_of(mlir::Value) override { return {}; }
   mlir::ElementsAttr constant_of(mlir::Value) override { return nullptr; }
   ValueId intermediate(llvm::StringRef, DType, std::vector<DimExpr>) override { return {}; }
-  ValueId constant(const std::string&, llvm::function_ref<Constant()>) override { return {}; }
+  ValueId constant(const std::string&, mlir::Value, llvm::function_ref<Constant()>) override {
+    return {};
+  }
   int32_t string_index(llvm::StringRef) override { return 0; }
   void launch(Step step) override { steps_.push_back(std::move(step)); }
 

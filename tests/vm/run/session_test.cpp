@@ -146,7 +146,7 @@ TEST(Session, CopiesAResultAllocatedInALoopToTheCallersBuffer) {
     })",
                                                              "test.sva");
   ASSERT_TRUE(contents.ok()) << contents.status().message();
-  Call call = session_of(*std::move(contents)).make_call();
+  Call call = *session_of(*std::move(contents)).make_call();
   const Tensor y = floats({4}, 0);
   ASSERT_TRUE(call.set_input(0, floats({4}, 7)).ok());
   ASSERT_TRUE(call.set_output(0, y).ok());
@@ -297,7 +297,7 @@ TEST(Session, ExecutorsGetAPositiveGrain) {
 }
 
 TEST(Session, StatisticsOfARunWithInvalidInputsAreEmpty) {
-  Call call = session_of(sum_contents()).make_call();
+  Call call = *session_of(sum_contents()).make_call();
   ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).ok());
   ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).ok());
   ASSERT_TRUE(call.run().ok());
