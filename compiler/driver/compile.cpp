@@ -179,7 +179,7 @@ Status Compilation::place_within_limits() {
 Status Compilation::take_cheaper_placement() {
   Placed other = placed_.clone();
   const std::vector<std::string> warnings = output_.warnings;
-  const Status first = place_and_lower(placement::PoolChoice::kAny);
+  Status first = place_and_lower(placement::PoolChoice::kAny);
   const bool has_choice = std::ranges::any_of(
       placed_.runs, [](const auto& run) { return run->report.has_limited_choice; });
   const bool is_within = first.ok() && placed_.spills.empty();
@@ -187,7 +187,7 @@ Status Compilation::take_cheaper_placement() {
     return first;
   std::swap(placed_, other);
   output_.warnings = warnings;
-  const Status second = place_and_lower(placement::PoolChoice::kUnlimited);
+  Status second = place_and_lower(placement::PoolChoice::kUnlimited);
   if (!first.ok() || (second.ok() && placed_.seconds() < other.seconds())) return second;
   std::swap(placed_, other);
   return {};
