@@ -28,7 +28,8 @@ Status&& Status::with_context(std::string_view context) && noexcept {
     Status longer;
     longer.rep_ = new Rep{1, rep_->code, std::move(message)};
     *this = std::move(longer);
-  } catch (const std::bad_alloc&) {  // keeps the shorter message
+  } catch (const std::bad_alloc&) {
+    return std::move(*this);  // keeps the shorter message
   }
   return std::move(*this);
 }

@@ -21,7 +21,7 @@ Storage* Storage::allocate(int64_t bytes) {
   std::unique_ptr<void, void (*)(void*)> data(system_allocate(bytes), system_deallocate);
   if (data == nullptr) return nullptr;
   Storage* storage = adopt(data.get(), bytes, [owned = data.get()] { system_deallocate(owned); });
-  (void)data.release();
+  [[maybe_unused]] void* const released = data.release();  // now owned by the storage
   return storage;
 }
 
