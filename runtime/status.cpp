@@ -55,7 +55,7 @@ Status describe_exception() {
 Status status_of_exception() noexcept {
   try {
     return describe_exception();
-  } catch (...) {  // no memory for the description
+  } catch (...) {  // the description cannot be allocated
     return Status::out_of_memory();
   }
 }

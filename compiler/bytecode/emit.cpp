@@ -97,8 +97,6 @@ std::vector<PoolIndex> pools_of_calls(const Program& program) {
 void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeProgram& shapes,
                          format::FunctionDecl& decl) {
   auto add = [&](PoolIndex pool, const char* what, const CallBytes& bytes) {
-    // An entry of 0 bytes is omitted.
-    if (shapes.constant_of(bytes.most) == 0) return;
     decl.memory.push_back({pool.value, what, false, shapes.slot_of(bytes.most).value,
                            shapes.slot_of(bytes.lower_bound).value, "", false});
   };

@@ -249,7 +249,7 @@ class NodeReader {
 
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block.without_terminator()) {
-      // Each device that reads a constant has its own instance, so there is no copy to print.
+      // Each device that reads a constant has its own instance, so no copy is printed.
       if (mlir::isa<graph::ConstantOp>(op)) continue;
       CopyExplanation::Node node{graph::op_name(&op), op.getName().stripDialect().str(), "", {}};
       for (mlir::Value operand : op.getOperands())

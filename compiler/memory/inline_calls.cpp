@@ -137,13 +137,15 @@ class InlinedCall {
                 .second)
           named_.insert(std::string(result.shape[axis].symbol_name()));
     }
-    std::map<std::string, DimFacts> facts = facts_of_callee();
+    std::map<std::string, DimFacts> facts;
     for (const Segment& segment : callee_.segments)
       for (const RuntimeSymbol& defined : segment.symbols)
-        if (!symbols_.contains(defined.symbol))
+        if (!symbols_.contains(defined.symbol)) {
+          if (facts.empty()) facts = facts_of_callee();
           symbols_.emplace(defined.symbol,
                            DimExpr::symbol(defined.symbol + "." + std::to_string(next_name_++),
                                            facts[defined.symbol]));
+        }
   }
 
   bool is_runtime_symbol(DimExpr dim) const {
@@ -176,7 +178,9 @@ class InlinedCall {
   // The facts of the callee's symbols: symbols of one name with different facts are different.
   std::map<std::string, DimFacts> facts_of_callee() const {
     std::map<std::string, DimFacts> facts;
+    std::set<DimExpr> seen;
     const auto visit = [&](DimExpr expr, auto& visit) -> void {
+      if (!seen.insert(expr).second) return;
       if (expr.kind() == DimExpr::Kind::kSymbol)
         facts.try_emplace(std::string(expr.symbol_name()), expr.facts());
       for (DimExpr operand : expr.operands()) visit(operand, visit);
@@ -185,6 +189,11 @@ class InlinedCall {
       for (DimExpr dim : value.shape) visit(dim, visit);
     for (const Step& step : callee_.steps)
       for (DimExpr expr : step.expressions()) visit(expr, visit);
+    for (const Check& check : callee_.checks) {
+      visit(check.lhs, visit);
+      visit(check.rhs, visit);
+      for (DimExpr more : check.more) visit(more, visit);
+    }
     return facts;
   }
 

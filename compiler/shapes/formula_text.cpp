@@ -155,7 +155,7 @@ class FormulaPrinter {
     }
   }
 
-  // Names the longest part. False if there is no part that can be named.
+  // Names the longest part. False if no part can be named.
   bool shorten(DimExpr e) {
     std::vector<DimExpr> parts = parts_of(e);
     std::erase_if(

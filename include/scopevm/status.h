@@ -40,7 +40,7 @@ class [[nodiscard]] Status {
  public:
   /// An ok status.
   Status() = default;
-  /// A failed status; out_of_memory() if there is no memory for the message.
+  /// A failed status; out_of_memory() if the message cannot be allocated.
   /// REQUIRES: `code` is not StatusCode::kOk.
   Status(StatusCode code, std::string message) noexcept
       : rep_(new(std::nothrow) Rep{1, code, std::move(message)}) {

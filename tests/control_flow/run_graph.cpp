@@ -2,35 +2,13 @@
 #include "tests/control_flow/run_graph.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
+#include "tests/temporary_file.h"
 
 namespace scopevm {
 namespace {
-
-std::string write_temporary(const std::string& text) {
-  static int count = 0;
-  std::string path = testing::TempDir() + "graph_" + std::to_string(getpid()) + "_" +
-                     std::to_string(count++) + ".mlir";
-  std::ofstream(path) << text;
-  return path;
-}
-
-// The file is removed with the object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text) : path_(write_temporary(text)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { unlink(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 Result<Call> compiled(const std::string& path, int64_t inline_limit) {
   CompileOptions options;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <limits>
 
@@ -19,6 +18,7 @@
 #include "scopevm/compiler.h"
 #include "scopevm/module.h"
 #include "scopevm/session.h"
+#include "tests/temporary_file.h"
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -165,14 +165,11 @@ class Function {
 };
 
 Result<CompileOutput> compile_text(const std::string& text) {
-  const std::string path = testing::TempDir() + "input_" + std::to_string(getpid()) + ".mlir";
-  std::ofstream(path) << text;
+  const TemporaryFile file(text);
   CompileOptions options;
-  options.model_path = path;
+  options.model_path = file.path();
   options.target_cpus = {"x86-64"};
-  Result<CompileOutput> output = compile(options);
-  unlink(path.c_str());
-  return output;
+  return compile(options);
 }
 
 // Compiles the graph and calls it with zeros. An error is a valid outcome, except an internal one.
@@ -299,19 +296,19 @@ TEST(InputChecks, AcceptedElementTypesCompile) {
     const std::string_view dtype = name(static_cast<DType>(i));
     SCOPED_TRACE(dtype);
     Function all(*context);
-    std::vector<std::string> texts;
+    std::vector<std::string> single_ops;
     for (Sample sample : samples_of_all_ops(*context)) {
       for (std::string& operand : sample.operands) replace_f32(operand, dtype);
       mlir::DictionaryAttr attributes = attributes_of(sample, *context);
       if (!all.add(sample.op, sample.operands, attributes)) continue;
       Function one(*context);
       one.add(sample.op, sample.operands, attributes);
-      texts.push_back(one.text());
+      single_ops.push_back(one.text());
     }
     const Status status = compile_text(all.text()).status();
     if (status.ok()) continue;
     ADD_FAILURE() << status.message();
-    for (const std::string& text : texts)
+    for (const std::string& text : single_ops)
       if (const Status single = compile_text(text).status(); !single.ok())
         ADD_FAILURE() << single.message() << "\n" << text;
   }

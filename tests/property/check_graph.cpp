@@ -8,8 +8,6 @@
 #include <cctype>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "scopevm/compiler.h"
@@ -19,6 +17,7 @@
 #include "tests/property/outline.h"
 #include "tests/property/scatter.h"
 #include "tests/shapes/formula_value.h"
+#include "tests/temporary_file.h"
 
 namespace scopevm::compiler::property {
 namespace {
@@ -40,26 +39,6 @@ std::string joined(std::span<const int64_t> dims) {
   for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
   return text + "]";
 }
-
-// A temporary file that the destructor removes.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("scopevm-property-" + std::to_string(getpid()) + ".mlir")) {
-    std::ofstream(path_) << text;
-  }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 void compare(const Arrays& expected, std::span<const Tensor> actual, Verdict& verdict) {
   for (size_t i = 0; i < expected.size(); ++i) {

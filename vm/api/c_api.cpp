@@ -30,7 +30,7 @@ struct scopevm_call {
 namespace scopevm {
 namespace {
 
-// The status that is returned when there is no memory for another one. It is never released.
+// The status that is returned if another one cannot be allocated. It is never released.
 scopevm_status& shared_out_of_memory() {
   static scopevm_status status{Status::out_of_memory()};
   return status;
@@ -127,6 +127,17 @@ Result<Tensor> to_tensor(const scopevm_strings& given) {
     strings.push_back(given.sizes == nullptr ? std::string_view(given.strings[i])
                                              : std::string_view(given.strings[i], given.sizes[i]));
   return Tensor::from_strings(strings, dims);
+}
+
+// Converts the elements of a sequence.
+template <typename Given>
+Result<std::vector<Tensor>> to_tensors(const Given* given, size_t count) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, to_tensor(given[i]));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
 }
 
 // Tensor `element` of a result of any kind.
@@ -258,11 +269,7 @@ scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
 scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                           const DLTensor* const* tensors, size_t count) {
   return checked([&]() -> Status {
-    std::vector<Tensor> elements;
-    for (size_t i = 0; i < count; ++i) {
-      SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensors[i]));
-      elements.push_back(std::move(borrowed));
-    }
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, scopevm::to_tensors(tensors, count));
     return call->call.set_sequence(name, std::move(elements));
   });
 }
@@ -278,11 +285,7 @@ scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* n
 scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
                                                   const scopevm_strings* elements, size_t count) {
   return checked([&]() -> Status {
-    std::vector<Tensor> tensors;
-    for (size_t i = 0; i < count; ++i) {
-      SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::to_tensor(elements[i]));
-      tensors.push_back(std::move(tensor));
-    }
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, scopevm::to_tensors(elements, count));
     return call->call.set_sequence(name, std::move(tensors));
   });
 }

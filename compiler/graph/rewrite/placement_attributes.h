@@ -6,7 +6,7 @@
 
 namespace scopevm::compiler::graph {
 
-// Memory scopes that a kernel requires for its operands or results; "" is no requirement.
+// Memory scopes that a kernel requires for its operands or results; "" requires none.
 inline constexpr char kOperandScopes[] = "sv.operand_scopes";
 inline constexpr char kResultScopes[] = "sv.result_scopes";
 

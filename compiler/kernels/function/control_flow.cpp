@@ -11,6 +11,7 @@
 // after a branch or iteration. Lists and closures are open as well.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/type_rule.h"
 #include "compiler/kernels/function/function_lowering.h"
 
 namespace scopevm::compiler::kernels {
@@ -19,12 +20,6 @@ namespace {
 using graph::TensorType;
 
 constexpr int64_t kNoLimit = int64_t{1} << 62;
-
-bool contains(mlir::ArrayAttr symbols, DimExpr dim) {
-  return dim.kind() == DimExpr::Kind::kSymbol &&
-         llvm::is_contained(symbols.getAsValueRange<mlir::StringAttr>(),
-                            llvm::StringRef(dim.symbol_name()));
-}
 
 // True if one of `symbols` has this name.
 bool is_defined(llvm::ArrayRef<RuntimeSymbol> symbols, llvm::StringRef name) {
@@ -50,8 +45,8 @@ bool may_write_in_place(const Step& step, ValueId next, IsCurrent is_current) {
 // Lists and closures are open, because an assignment moves a reference to them.
 bool is_open(mlir::ArrayAttr symbols, mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
-  return !tensor ||
-         llvm::any_of(tensor.getShape(), [&](DimExpr dim) { return contains(symbols, dim); });
+  return !tensor || llvm::any_of(tensor.getShape(),
+                                 [&](DimExpr dim) { return graph::is_among(dim, symbols); });
 }
 
 }  // namespace
@@ -129,7 +124,7 @@ void FunctionLowering::add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, s
   if (!tensor) return;
   llvm::ArrayRef<DimExpr> shape = tensor.getShape();
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (!contains(names, shape[axis])) continue;
+    if (!graph::is_among(shape[axis], names)) continue;
     std::string symbol(shape[axis].symbol_name());
     if (is_defined(symbols, symbol)) continue;
     symbols.push_back({.symbol = symbol,
@@ -395,7 +390,7 @@ void FunctionLowering::end_loop(graph::LoopOp op, const std::vector<Carried>& ca
       continue;
     }
     DimExpr count = mlir::cast<TensorType>(type).getDim(0);
-    if (!contains(op.getSymbols(), count)) continue;
+    if (!graph::is_among(count, op.getSymbols())) continue;
     std::string symbol(count.symbol_name());
     if (!is_defined(symbols, symbol))
       symbols.push_back({.symbol = symbol,

@@ -56,7 +56,7 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
     };
     Term last = n - 1;
     k.store(counts, offsets[3], convert(k.index(0), i64));
-    // Without boxes there is no score to load; `max_selected` is then 0.
+    // Without boxes, `max_selected` is 0 and no score is loaded.
     k.when(k.index(0) < max_selected, [&] {
       Terms end = k.loop_while(
           {k.index(0), k.index(0)},

@@ -79,7 +79,7 @@ llvm::LogicalResult lower(graph::TopKOp op, LoweringContext& context) {
       Term parent = parents - i - 1;
       heap.sift(heap.load(parent), parent, places);
     });
-    // If k is 0, there is no root to load and the loop is empty.
+    // If k is 0, the heap has no root and the loop is empty.
     k.loop(select(k.index(0) < places, places, n), n, 1, [&](Term i) {
       Entry next = entry(i);
       // The element replaces the worst of the k best so far.

@@ -46,7 +46,7 @@ bool is_spilled_at(const SpillItem& item, const SpillChoice& choice, int64_t ste
 
 // Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979). While a
 // step has an excess, applies a choice that relieves the worst step. It is the choice with the
-// least cost per covered byte, counted over all steps. Returns false if there is no such choice.
+// least cost per covered byte, counted over all steps. Returns false if no such choice exists.
 // Item `banned` is not changed.
 bool complete(const SpillProblem& problem, Trial& trial, size_t banned = SIZE_MAX);
 

@@ -217,7 +217,7 @@ TEST(OutOfMemory, SessionFunctions) {
   });
 }
 
-// A message that there is no memory for becomes kOutOfMemory.
+// If the message of an error cannot be allocated, the status is kOutOfMemory.
 TEST(OutOfMemory, Messages) {
   const Session session = *Session::create(test::load(test::sum_contents()));
   Call call = *session.make_call();

@@ -43,7 +43,7 @@ class BlockSize {
       items_ = std::min(items_, std::numeric_limits<int64_t>::max() / 2) * 2;
       return;
     }
-    // The last doubling did not pay, or the block is too long.
+    // The last doubling saved too little, or the block is too long.
     if ((!is_settled_ && !saves && time > 2 * kShortBlock) || time > 2 * kLongBlock)
       items_ = std::max<int64_t>(items_ / 2, 1);
     is_settled_ = true;
@@ -107,8 +107,8 @@ bool Interpreter::check_interrupts() {
 }
 
 bool Interpreter::launch_in_blocks(const op::launch& in, int64_t grid, int64_t grain) {
-  BlockLoop loop{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value,
-                 std::max<int64_t>(grain, 1), options_};
+  BlockLoop loop{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value, grain,
+                 options_};
   if (session_.threads() == 1)
     run_range(&loop, 0, grid, 0);
   else
