@@ -76,7 +76,8 @@ Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
 // The number of sizes that the bounds admit. It is a double, because a product of such numbers may
 // overflow 64 bits.
 double size_count(const format::DimensionDecl& dimension) {
-  return static_cast<double>((dimension.max - dimension.min) / dimension.multiple_of) + 1;
+  const int64_t steps = (dimension.max - dimension.min) / dimension.multiple_of;
+  return static_cast<double>(steps) + 1;
 }
 
 // The sort key of a variant; smaller keys come first.
