@@ -64,7 +64,8 @@ Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text) {
       int64_t value = 0;
       std::string_view field = take(row, ',');
       bool is_name = column == "id" || column == "buffer";
-      // The public instances use names such as "b12" as ids; these are numbered by line.
+      // The public instances use names such as "b12" as ids. Such a buffer gets its position as its
+      // id.
       if (!parse(field, value) && !is_name)
         return Status(StatusCode::kInvalidModel, "line " + std::to_string(line) + ": \"" +
                                                      std::string(field) + "\" is not a number");

@@ -1,4 +1,4 @@
-// Assigns offsets at one shape by first fit, in several priority orders.
+// Assigns offsets at given dims by first fit, in several priority orders.
 #include <algorithm>
 #include <functional>
 #include <map>

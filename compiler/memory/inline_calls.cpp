@@ -1,10 +1,12 @@
-// Inlines calls, so that one plan covers the buffers of a caller and its callees: what is never
-// live at the same time shares memory, results are written directly to their place in the caller,
-// and the bound of the caller is exact. Recursive calls, and calls of closures whose function is
-// known only at run time, stay calls.
+// Inlines calls, so that one plan covers the buffers of a caller and its callees. Buffers that are
+// never live at the same time then share memory, callees write results directly to the caller's
+// buffers, and the bound of the caller is exact. Not inlined: calls of recursive functions, calls
+// of closures whose function is known only at run time, and calls that would make the caller too
+// long.
 //
-// The dims of a callee's parameters are replaced by those of the arguments. Its segment 0 becomes
-// part of the block of the call; its other segments become segments of the caller.
+// The symbols of a callee's parameters are replaced by the dims of the arguments. Segment 0 of the
+// callee becomes part of the segment of the call's block. The other segments become segments of the
+// caller.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -40,7 +42,7 @@ void replace_in(Check& check, const Symbols& symbols) {
   for (DimExpr& more : check.more) more = replaced(more, symbols);
 }
 
-// Replaces `count` steps from `at` on. The new steps refer to marks by their final positions.
+// Replaces `count` steps from `at` on by `steps`, which refer to marks by their final positions.
 void splice(Function& function, int64_t at, int64_t count, std::vector<Step> steps) {
   const int64_t shift = static_cast<int64_t>(steps.size()) - count;
   const auto first = function.steps.begin() + at;
@@ -81,7 +83,7 @@ void number_segments(Function& function) {
 // One call, while its callee's body is copied into the caller.
 class InlinedCall {
  public:
-  // `operands`: those of the callee, with the captured values of a closure first.
+  // `operands`: the callee's arguments; those that a closure captured come first.
   InlinedCall(Function& caller, int64_t at, const Function& callee, std::vector<ValueId> operands,
               int& next_name)
       : caller_(caller),
@@ -107,7 +109,8 @@ class InlinedCall {
  private:
   const Value& callee_output(size_t i) const { return callee_.values[callee_.outputs[i]]; }
 
-  // A parameter's symbol is the dim of the first argument that has it.
+  // Replaces each symbol of the parameters by the dim of the argument at the symbol's first
+  // occurrence.
   void bind_parameters() {
     for (size_t i = 0; i < operands_.size(); ++i) {
       values_[callee_.inputs[i]] = operands_[i];
@@ -125,8 +128,8 @@ class InlinedCall {
     return "input \"" + parameter.name + "\" dim " + std::to_string(axis);
   }
 
-  // A runtime-defined symbol of the callee gets the caller's name for a result's dim, if it has
-  // one, or else a new name.
+  // Replaces each runtime-defined symbol of the callee: by the caller's symbol if the symbol is a
+  // dim of a result and the caller reads that dim, else by a symbol with a new name.
   void bind_runtime_symbols() {
     for (size_t i = 0; i < call_.results.size(); ++i) {
       const Value &result = caller_.values[call_.results[i]], &output = callee_output(i);
@@ -156,7 +159,8 @@ class InlinedCall {
            });
   }
 
-  // The step after the call reads the dims of the results that the caller cannot compute.
+  // Whether the step after the call is the Read of the results' dims that the caller cannot
+  // compute.
   bool has_read() const {
     const size_t next = static_cast<size_t>(at_) + 1;
     return next < caller_.steps.size() && caller_.steps[next].is<step::Read>() &&
@@ -175,7 +179,7 @@ class InlinedCall {
     return std::ranges::find(symbols, dim.symbol_name(), &RuntimeSymbol::symbol) != symbols.end();
   }
 
-  // The facts of the callee's symbols: symbols of one name with different facts are different.
+  // The facts of the callee's symbols, by name. A renamed symbol must keep its facts.
   std::map<std::string, DimFacts> facts_of_callee() const {
     std::map<std::string, DimFacts> facts;
     std::set<DimExpr> seen;
@@ -197,7 +201,8 @@ class InlinedCall {
     return facts;
   }
 
-  // In the caller, the symbols of the read after the call become dims of the callee's results.
+  // Removes the Read after the call, and replaces the symbols that it defines by dims of the
+  // callee's results.
   void replace_result_symbols() {
     if (!has_read()) return;
     Symbols dims;
@@ -310,7 +315,8 @@ class InlinedCall {
       caller_.checks.push_back(std::move(check));
   }
 
-  // True if the caller has checked the bounds.
+  // True if `dim` is known to be within the bounds: from its facts, or because it is a dimension of
+  // the caller with the same or narrower bounds.
   bool is_within(DimExpr dim, const Dimension& bounds) const {
     const DimInterval interval = interval_of(dim);
     if (interval.min >= bounds.min && interval.max <= bounds.max &&
@@ -359,7 +365,7 @@ class InlinedCall {
   const SegmentIndex segment_;                  // of the block of the call
   Symbols symbols_;                             // the callee's symbols in the caller
   std::map<std::string, std::string> sources_;  // of parameters' symbols: `input "x" dim 0`
-  std::set<std::string, std::less<>> named_;    // runtime-defined symbols that keep their name
+  std::set<std::string, std::less<>> named_;    // the caller's symbols that replace callee symbols
   IndexedVector<ValueId, std::optional<ValueId>> values_;  // the callee's values in the caller
   IndexedVector<SegmentIndex, SegmentIndex> segments_;
   int& next_name_;
@@ -426,7 +432,8 @@ class CallInliner {
     return callee;
   }
 
-  // Removes closures that are no longer used. Values that only these captured can be planned.
+  // Removes closures that are no longer used. Memory can then be planned for values that only these
+  // closures captured.
   static void remove_closures(Function& function) {
     for (int64_t at = 0; at < static_cast<int64_t>(function.steps.size()); ++at) {
       const Step step = function.steps[at];
@@ -446,7 +453,7 @@ class CallInliner {
            });
   }
 
-  // True if a kernel or a copy writes the value, and no step makes another reference to it.
+  // True if only kernels and copies write the value, and no step makes another reference to it.
   static bool may_be_planned(const Function& function, ValueId id) {
     bool is_written = false;
     for (const Step& step : function.steps) {
@@ -462,7 +469,7 @@ class CallInliner {
     return is_written;
   }
 
-  // Removes the functions of `called` that no step refers to any more.
+  // Removes the functions of `called` that the other functions no longer reach.
   void remove_unused(const std::set<FunctionIndex>& called) {
     const CallGraph now(program_);
     std::set<FunctionIndex> used;

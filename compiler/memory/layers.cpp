@@ -1,5 +1,5 @@
-// Derives the vertical order of buffers from offsets at one shape, and offsets at any shape from
-// that order.
+// Derives the vertical order of buffers from their offsets at given dims, and offsets at any dims
+// from that order.
 #include <algorithm>
 #include <numeric>
 

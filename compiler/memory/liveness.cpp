@@ -153,7 +153,7 @@ class LifespanFinder {
     }
   }
 
-  // The buffer of an operand that result r may reuse in place.
+  // The buffer of an operand that result r may reuse in place; none if there is none.
   std::optional<BufferIndex> reusable_buffer(const Step& step, int r, int64_t at) const {
     const auto* launch = step.as<step::Launch>();
     if (!launch) return std::nullopt;
@@ -162,8 +162,8 @@ class LifespanFinder {
       const ValueId operand = root_of(function_, step.operands[permission.operand]);
       const std::optional<BufferIndex> buffer = result_.buffer_of_value[operand];
       bool dies_here = last_[operand] == at;
-      // A kernel permits in-place for one operand position only. If the value is also another
-      // operand, the kernel would read elements that it has already overwritten.
+      // The permission is for one operand position. If the value is also another operand, the
+      // kernel could read elements that it has already overwritten.
       bool is_read_once = std::count_if(step.operands.begin(), step.operands.end(), [&](ValueId o) {
                             return root_of(function_, o) == operand;
                           }) == 1;
@@ -179,9 +179,9 @@ class LifespanFinder {
   }
 
   BufferIndex add_temporary(const step::Launch& launch, const Temporary& temporary, int64_t at) {
-    // A grid of at most one grain runs as a single task, on one worker, so one part suffices.
+    // A grid of at most one grain runs as a single task, on one worker, so one instance suffices.
     const bool is_never_split = is_never_negative(launch.grain - launch.grid);
-    DimExpr bytes = round_up(temporary.bytes, Pool::kLeastAlignment);  // each worker's part
+    DimExpr bytes = round_up(temporary.bytes, Pool::kLeastAlignment);  // of one instance
     if (temporary.per_worker && !is_never_split) bytes = bytes * DimExpr::symbol(kThreadsSymbol);
     return add_buffer(at, at + 1, bytes, temporary.pool);
   }

@@ -1,6 +1,6 @@
 // Plans a function: first fit at sample dims determines the vertical order of buffers. A buffer's
-// offset is then a formula, the largest end of the buffers below it. On the public models the
-// height meets the lower bound also at shapes that are not samples (measured; docs/memory.md).
+// offset is then a formula, the largest end of the buffers below it. On the public models, the
+// height meets the lower bound also at dims that are not samples (measured; docs/memory.md).
 #include "compiler/memory/plan.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class ArenaPlanner {
   }
 
  private:
-  // Computes layers for every order at every sample, and keeps those whose worst ratio of height to
-  // lower bound over all samples is least.
+  // Computes layers for every order at every sample. Keeps the layers whose worst ratio of height
+  // to lower bound, over all samples, is least.
   Status choose_layers() {
     std::vector<std::vector<PlannedBuffer>> at_samples;
     for (const Request& request : samples_) {
@@ -123,7 +123,7 @@ class ArenaPlanner {
   std::vector<ValueIndex> offsets_;  // by position in arena_.buffers
 };
 
-// Guards against a defect of the planner: the formulas must be valid at every shape.
+// Guards against a defect of the planner: the formulas must be valid at all dims.
 Status validate_at_samples(const Machine& machine, const Function& function,
                            const ShapeProgram& shapes, const Plan& plan,
                            const std::vector<Request>& samples) {

@@ -1,13 +1,15 @@
-// Memory plan: assigns every intermediate and every kernel temporary an offset in the workspace, as
-// a formula over the request's dims.
+// Memory planning: assigns each planned value and each kernel temporary an offset in its pool, as a
+// formula over dims.
 //   inline_calls.cpp  inlines calls, so that one plan covers callers and callees
+//   uses.cpp       the steps that access each buffer
 //   pinned.cpp     moves buffers that are copied to or from an accelerator into pinned pools
 //   unused.cpp     removes unused devices from the program
 //   stack.cpp      moves buffers into the stack frame of a function call
 //   liveness.cpp   a function's steps -> one half-open lifespan per buffer
-//   first_fit.cpp  sizes at one shape -> offsets at that shape, in several orders
-//   layers.cpp     offsets at one shape -> Layers, and Layers -> offsets at any shape
-//   plan.cpp       chooses the best Layers at sample shapes; writes their offset formulas to the
+//   samples.cpp    the dims at which plans are compared and validated
+//   first_fit.cpp  sizes at given dims -> offsets at these dims, in several orders
+//   layers.cpp     offsets at given dims -> Layers, and Layers -> offsets at any dims
+//   plan.cpp       chooses the best Layers at sample dims; writes their offset formulas to the
 //                  shape program
 //   spill/         spills buffers of pools that are over their limits; runs before plan.cpp
 //   validate.cpp   checks the offsets of a plan; shares no code with the planner
@@ -53,23 +55,25 @@ struct Liveness {
   std::vector<std::vector<BufferIndex>> buffer_of_temporary;  // by step and temporary
 };
 
-// The value that owns the bytes of `id`: `id` itself, or the value that it is a view of.
+// The value that owns the bytes of `id`: `id` itself, or the value at the end of its chain of
+// views.
 ValueId root_of(const Function& function, ValueId id);
 // The pool in which a function stores its result `value`: the pool of the value. The device's
 // global pool replaces the workspace and the constant pool.
 PoolIndex result_pool(const Machine& machine, const Value& value);
-// For each value: whether it is the root of an output. Such a value does not share its storage.
+// For each value: whether it is the root of an output. Such a value has no planned buffer.
 IndexedVector<ValueId, bool> output_roots(const Function& function);
 
 // A step index for each root value; none for unused values.
 using LastSteps = IndexedVector<ValueId, std::optional<int64_t>>;
-// The last step that reads or overwrites the value; the number of steps if it is an output. A value
-// that is computed before a loop and used in it is live until the end of the loop.
+// The last step that reads or overwrites the value; the number of steps if it is an output. The
+// last step of a value that is computed before a loop and used in it is the end of the loop or a
+// later step. Swap partners have the same last step.
 LastSteps last_uses(const Function& function);
 
-// The step after which a register must release the storage of a root value. If the last use is in a
-// branch of an if, and the value was computed before the if, this is the end of the if. Otherwise
-// it is the last use.
+// The step after which a register must release the storage of a root value. If the value was
+// computed before an if, and its last use is the If step or a step in a branch, this is the end of
+// the if. Otherwise it is the last use.
 LastSteps release_steps(const Function& function);
 
 // Computes lifespans and reuses buffers in place where kernels permit it.
@@ -78,37 +82,39 @@ Liveness find_lifespans(const Machine& machine, const Function& function);
 // Changes the pool of all values and temporaries that `buffer` holds.
 void move_buffer(Function& function, const Liveness& liveness, BufferIndex buffer, PoolIndex pool);
 
-// Inlines calls of functions, and of closures whose function the program determines, while the
-// caller has at most `most_steps` steps afterwards. Recursive calls stay. Removes functions that
-// are not called any more.
+// Inlines calls of functions, and calls of closures whose function is known at compile time. Does
+// not inline calls of recursive functions, and calls whose caller and callee have more than
+// `most_steps` steps together. Removes functions that are not called any more.
 void inline_calls(Program& program, int64_t most_steps);
 
-// Moves CPU buffers that are copied to or from another device into the pool that is pinned for that
-// device. Has no effect on buffers with a required scope, or if the machine has no such pool.
+// Moves workspace buffers that are copied to or from another device into the pool that is pinned
+// for that device, if the machine has one. Does not move buffers that BufferUses reports as not
+// movable, such as those with a required scope.
 void use_pinned(Program& program);
 
 // On CPUs that have a stack, moves buffers without a required scope into the frame of their
-// function. Moves either all buffers of a segment or none, and keeps the frame within the stack's
-// limit. A parameter gets the stack's pool if any call passes a buffer of a frame for it. Errors:
-// kInvalidModel, with the name of a value that the graph requires in a stack, but that cannot be
-// stored there.
+// function. Moves either all workspace buffers of a segment or none, and keeps the frame within the
+// stack's limit. A parameter gets the stack's pool if any call passes a buffer of a frame for it.
+// Errors: kInvalidModel, with the name of a value that the graph requires in a stack, but that
+// cannot be stored there.
 Status use_stacks(Program& program);
 
-// Removes non-CPU devices that store no values and run no kernels from the program and its machine,
-// so that a session does not need their drivers.
+// Removes unused devices from the program and its machine, so that a session does not need their
+// drivers. A device is unused if it is not a CPU, runs no kernels, and stores no value, constant or
+// temporary.
 void remove_unused_devices(Program& program);
 
-// Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest
-// sufficient gap between the placed buffers with overlapping lifespans.
+// Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest offset
+// at which it overlaps no placed buffer with an overlapping lifespan.
 void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order);
 // Orders for place_first_fit(): by size, by length of the lifespan, by bytes of the buffers with
-// overlapping lifespans, by time, and by combinations. Each is best on some graphs. Without
-// `may_use_spans`, omits the orders that use the length of lifespans, so that inserted steps do not
-// change the result.
+// overlapping lifespans, by live bytes at the peak, by time, and by products of these. Each is best
+// on some graphs. Without `may_use_spans`, omits the orders that use the length of lifespans, so
+// that inserted steps do not change the result.
 std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
                                                bool may_use_spans = true);
-// Tries first fit with each of these orders, keeps the plan of least height, and returns the
-// height.
+// Tries first fit with the orders of placement_orders(), keeps the plan of least height, and
+// returns the height.
 int64_t place_best(std::vector<PlannedBuffer>& buffers, bool may_use_spans = true);
 
 // The part of a plan that is independent of sizes: the order of offsets, and the buffers directly
@@ -128,8 +134,9 @@ int64_t height_of(const std::vector<PlannedBuffer>& buffers);
 // The largest number of bytes that are live at one step: a lower bound of every plan's height.
 int64_t lower_bound_of(const std::vector<PlannedBuffer>& buffers);
 
-// Checks that buffers with overlapping lifespans do not overlap in memory, that offsets are aligned
-// and not negative, and that no buffer ends above `height`. Errors: kInternal.
+// Checks that each buffer has an offset, that offsets are aligned and not negative, that no buffer
+// ends above `height`, and that buffers with overlapping lifespans do not overlap in memory.
+// Errors: kInternal.
 Status validate(const std::vector<PlannedBuffer>& buffers, int64_t height, int64_t alignment);
 
 // The buffers of one pool whose sizes become known in one segment. They are planned together and
@@ -150,7 +157,8 @@ struct Plan {
   IndexedVector<BufferIndex, ArenaIndex> arena_of_buffer;
   IndexedVector<BufferIndex, ShapeProgram::ValueIndex> offsets;  // bytes, in the buffer's arena
 
-  // The buffers of an arena at given dims, to validate or to print. Empty if sizes overflow.
+  // The buffers of an arena at given dims, to validate or to print. Empty if a size overflows, or
+  // if a symbol has no value.
   std::vector<PlannedBuffer> at(const Arena& arena, const ShapeProgram& shapes,
                                 const std::map<std::string, int64_t>& symbols,
                                 int64_t threads) const;
@@ -159,15 +167,16 @@ struct Plan {
 // Plans `function` and adds the formulas to `shapes`. Computes first-fit plans in several orders at
 // several sample dims. Takes the plan whose largest ratio of height to lower bound, over all
 // samples, is least. Validates the plan at all samples. Errors: kInternal if a plan is invalid (a
-// defect of the planner), kInvalidModel if sizes overflow.
+// defect of the planner), kInvalidModel if sizes overflow at all samples.
 Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
 
-// `id,lower,upper,size[,offset]`: a header line, then one buffer per line.
+// `id,lower,upper,size[,offset]`: a header line, then one buffer per line. REQUIRES: all buffers
+// have an offset, or none has.
 std::string to_csv(const std::vector<PlannedBuffer>& buffers);
-// Parses CSV of that form. `start` and `end` are synonyms of `lower` and `upper`. Buffers without
-// an `id` column are numbered by line; a column `buffer` can have any content and is ignored. Other
-// columns must have numbers and are ignored, such as "alignment" in the minimalloc instances.
-// Errors: kInvalidModel, with the line.
+// Parses CSV of that form. `start` and `end` are synonyms of `lower` and `upper`. A column `buffer`
+// is a synonym of `id`. A buffer whose id is missing or not a number gets its position, from 0, as
+// its id. Other columns, such as "alignment" in the minimalloc instances, must have numbers and are
+// ignored. Errors: kInvalidModel, with the line if there is one.
 Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text);
 
 }  // namespace scopevm::compiler::memory

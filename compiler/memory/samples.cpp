@@ -12,7 +12,8 @@ constexpr int64_t kRepresentativeThreads = 2;
 // The largest representative dim of a sample. Larger dims are unrealistic, and make sizes overflow.
 constexpr int64_t kLargestSample = 1 << 20;
 
-// A runtime-defined symbol is assumed to be as large as an unbounded dim.
+// A runtime-defined symbol is assumed to be as large as an unbounded dim, except that a negative
+// part is assumed to be 0.
 const Dimension kRuntimeDimension{.name = "", .min = 0, .representative = 64};
 
 int64_t scaled(const Dimension& dimension, int64_t numerator, int64_t denominator, int64_t plus) {

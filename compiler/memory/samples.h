@@ -16,13 +16,15 @@ struct Request {
   int64_t threads = 1;
 };
 
-// The representative request first; then requests with all dims smaller or larger; then, for each
-// of the first dims, a request in which only that dim is larger. All dims are within their bounds.
-// Runtime-defined symbols vary only in the requests that vary all dims.
+// The representative request first; then requests with all dims larger or smaller and other thread
+// counts; then, for each of the first six dims, a request in which only that dim is larger. All
+// dims are within their bounds. Runtime-defined symbols vary only in the requests that vary all
+// dims.
 std::vector<Request> sample_requests(const Function& function);
 
 // The request at which plans must be within the limits of pools. Each dim has its maximum, or its
-// representative value if the maximum is above 2^20. Runtime-defined symbols have no value.
+// representative value if the maximum is above 2^20. The thread count is that of the host.
+// Runtime-defined symbols have no value.
 Request limit_request(const Machine& machine, const Function& function);
 
 // Empty if the request has no value for a symbol, or if the value overflows.

@@ -16,7 +16,8 @@ bool is_stack(const Machine& machine, PoolIndex pool) {
   return machine.pools[pool].kind == PoolKind::kStack;
 }
 
-// The machine with the alignment of frames in all pools, to compute the sizes of buffers in frames.
+// The machine, with the alignment of frames in all pools. Used to compute the sizes of buffers in
+// frames.
 Machine in_frames(Machine machine) {
   for (Pool& pool : machine.pools) pool.alignment = Pool::kLeastAlignment;
   return machine;
@@ -27,9 +28,9 @@ bool is_entry(const Function& function) {
   return function.name == "main" || function.name.starts_with("main[");
 }
 
-// Finds the values that may outlive the frame: outputs, values kept by registers, lists and
-// closures, and arguments of closures and of callees that keep their parameter. Computed as a fixed
-// point over the call graph.
+// Finds the values that may outlive the frame: outputs, inputs of entry functions, operands of
+// moves, values stored in lists and closures, arguments of closures, and arguments of callees that
+// keep their parameter. Computed as a fixed point over the call graph.
 class KeptValues {
  public:
   explicit KeptValues(const Program& program) : program_(program) {
@@ -59,7 +60,8 @@ class KeptValues {
     bool has_grown = false;
     for (ValueId output : function.outputs) has_grown |= keep(f, output);
     for (const Step& step : function.steps) {
-      // The callee of a closure is known only at run time, so its arguments count as kept.
+      // Moves, lists and closures refer to their operands. The callee of a closure is known only at
+      // run time, so its arguments count as kept.
       const bool keeps_all = step.is<step::Move, step::MakeClosure, step::CallClosure,
                                      step::MakeList, step::ListInsert>();
       const auto* call = step.as<step::Call>();
@@ -178,8 +180,8 @@ class FunctionStacks {
     return sized.empty() ? 0 : place_best(sized, /*may_use_spans=*/false);
   }
 
-  // Marks buffers that stay in their pool: the graph requires a scope, or a value may outlive the
-  // frame.
+  // Marks buffers that stay in their pool: the graph requires a scope, a value may outlive the
+  // frame, or tie() marks swap partners.
   void mark_fixed() {
     is_fixed_.assign(liveness_.buffers.size(), false);
     for (ValueId id : function_.values.indices()) {
@@ -191,7 +193,8 @@ class FunctionStacks {
     }
   }
 
-  // A swap exchanges the registers of two buffers, so both buffers must stay in one pool.
+  // A swap exchanges the registers of two buffers, so both buffers must stay in one pool. Buffers
+  // of one arena are moved together; other partners are not moved.
   void tie(BufferIndex buffer, std::optional<BufferIndex> partner) {
     if (!partner)
       is_fixed_[buffer] = true;
@@ -203,8 +206,8 @@ class FunctionStacks {
     return {liveness_.buffers[buffer].segment, liveness_.buffers[buffer].pool};
   }
 
-  // Moves the buffers of whole segments while the frame stays within the limit: greedily, in the
-  // order of segments.
+  // Moves the buffers of whole segments greedily, in the order of segments. Skips a segment that
+  // has a fixed buffer, or with which the frame would exceed the limit.
   void move_segments(PoolIndex from, PoolIndex stack) {
     const int64_t limit = limit_of(stack);
     std::map<SegmentIndex, std::vector<BufferIndex>> by_segment;

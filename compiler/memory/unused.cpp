@@ -1,5 +1,5 @@
-// Removes unused devices from a program. A session opens every device that the module declares and
-// needs its driver, so a module declares only used ones.
+// Removes unused devices from a program. A session opens every device that the module declares, and
+// needs its driver. A module therefore declares only CPUs and used devices.
 #include "compiler/memory/plan.h"
 
 namespace scopevm::compiler::memory {
@@ -9,8 +9,7 @@ class UsedDevices {
  public:
   explicit UsedDevices(const Program& program)
       : machine_(program.machine), used_(machine_.devices.size()) {
-    // The VM itself runs on the CPU: shape functions, lists and strings need it even without
-    // kernels.
+    // CPUs are always kept: shape functions, lists and strings need one even without kernels.
     for (DeviceIndex device : used_.indices()) used_[device] = machine_.devices[device].is_host();
     for (const Kernel& kernel : program.kernels) used_[kernel.device] = true;
     for (const Constant& constant : program.constants) use_pool(constant.pool);

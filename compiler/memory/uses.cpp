@@ -38,8 +38,8 @@ void BufferUses::read_steps() {
     for (ValueId result : step.results) {
       Uses& uses = uses_[root_of(function_, result)];
       uses.writes.push_back(at);
-      // A result of a call or of a control mark is not plain: the callee or the mark determines its
-      // storage.
+      // Other steps, such as calls and control marks, determine the storages of their results
+      // themselves.
       uses.is_plain = uses.is_plain && is_plain;
     }
   }

@@ -15,8 +15,9 @@ class BufferUses {
   struct Uses {
     std::vector<int64_t> writes;  // steps, in order
     std::vector<int64_t> reads;
-    bool is_plain = true;  // accessed only by launches, copies, the VM's own reads, and as an
-                           // argument
+    // Whether each access is by a Launch, Copy, Read, Assert or StringWork step, as an argument of
+    // a call, or as the condition of an if.
+    bool is_plain = true;
   };
 
   // REQUIRES: `liveness` is that of `function`. Keeps references to `program` and `function`, which
@@ -30,8 +31,9 @@ class BufferUses {
     return values_of_buffer_[buffer];
   }
 
-  // The step of each access of the buffer, if the buffer may be moved to another pool; else empty.
-  // It may be moved if the graph requires no scope and all accesses are plain.
+  // The step of each access of the buffer, if the buffer is movable; else no value. It is movable
+  // if none of its values has a required scope, a swap partner, or an access that is not plain.
+  // Whether a given pool is possible is determined by may_use().
   std::optional<std::vector<int64_t>> accesses_if_free(BufferIndex buffer) const;
   // Whether all of these steps could access the buffer in `pool`.
   bool may_use(const std::vector<int64_t>& accesses, PoolIndex pool) const;

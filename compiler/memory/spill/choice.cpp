@@ -12,7 +12,7 @@ namespace {
 constexpr int kRounds = 240;            // iterations of the subgradient method
 constexpr int kRoundsPerTrial = 12;     // iterations between greedy completions
 constexpr int kRoundsPerExchange = 80;  // iterations between exchanges
-constexpr double kCloseEnough = 1e-6;
+constexpr double kCloseEnough = 1e-6;   // relative distance to the lower bound at which to stop
 
 // The Lagrange multipliers.
 class Prices {
@@ -32,7 +32,8 @@ class Prices {
   }
 
   // A subgradient step of Polyak's length, scaled by `length`: prices rise at steps where too few
-  // bytes are spilled, and fall where too many are. `towards` is the cost of the best solution.
+  // bytes are spilled, and fall where too many are. `towards` is the cost of the best solution, or
+  // a larger cost if none is known.
   void change(const std::vector<SpillChoice>& choices, double towards, double bound,
               double length) {
     std::vector<double> gradient(problem_.steps);
@@ -45,7 +46,7 @@ class Prices {
     for (int64_t s = 0; s < problem_.steps; ++s) {
       // The projection onto nonnegative prices cancels these components, so they must not count in
       // the length of the step either.
-      if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;  // prices are not negative
+      if (gradient[s] < 0 && price_[s] == 0) gradient[s] = 0;
       square += gradient[s] * gradient[s];
     }
     if (square == 0) return;
@@ -107,7 +108,7 @@ class Prices {
 
   const SpillProblem& problem_;
   std::vector<double> price_;  // of a spilled byte, by step
-  std::vector<int64_t> need_;  // excess bytes, by step
+  std::vector<int64_t> need_;  // excess bytes, by step; negative where there is room
 };
 
 void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
@@ -117,8 +118,8 @@ void keep_if_cheaper(const Trial& trial, SpillSolution& best) {
   best.choices = trial.choices();
 }
 
-// Local search: forbids each spilled item in turn, completes the remaining choices, and keeps the
-// result if it is cheaper.
+// Local search: forbids each item whose choice has a cost, one at a time. Completes the remaining
+// choices, and keeps the result if it is cheaper.
 void exchange(const SpillProblem& problem, SpillSolution& best) {
   for (size_t i = 0; i < problem.items.size(); ++i) {
     if (Trial::cost_of(problem.items[i], best.choices[i]) == 0) continue;
@@ -150,7 +151,7 @@ void try_choices(const SpillProblem& problem, const std::vector<SpillChoice>& ch
 
 // The least cost of freeing `need` bytes at one step, with each item's cheapest choice. This is a
 // minimum knapsack problem. It is solved by branch and bound with the fractional relaxation as
-// bound. The value is 0 if the search exceeds its node limit.
+// bound. The value is 0 if the search exceeds its node limit, or if the items have too few bytes.
 class StepBound {
  public:
   StepBound(const SpillProblem& problem, int64_t step, int64_t need) {
@@ -235,8 +236,8 @@ SpillChoice everything(const SpillItem& item) {
 
 // Whether a solution exists if the room in other pools is ignored.
 bool can_be_covered(SpillProblem problem) {
-  // With unlimited room, the choice that spills everything covers the most. If it fails, no prices
-  // can help.
+  // With unlimited room, moving or spilling everything covers the most. If that fails, every choice
+  // fails.
   problem.elsewhere.clear();
   Trial trial(problem);
   for (size_t i = 0; i < problem.items.size(); ++i) {
@@ -247,7 +248,8 @@ bool can_be_covered(SpillProblem problem) {
   return trial.is_done();
 }
 
-// The cost of the most expensive choice.
+// An estimate of the cost of the most expensive choice: the most expensive move, or spilling each
+// value in all gaps to its first destination.
 double largest_cost(const SpillItem& item) {
   double most = Trial::cost_of(item, everything(item));
   for (const SpillItem::Move& move : item.moves) most = std::max(most, move.cost);
@@ -258,7 +260,7 @@ double largest_cost(const SpillItem& item) {
 
 SpillSolution choose_spills(const SpillProblem& problem) {
   SpillSolution best;
-  // The greedy solution alone. It ends the search if nothing has to be spilled, and its cost is the
+  // The greedy solution alone. It ends the search if its cost is 0. Otherwise its cost is the
   // target of the first subgradient steps.
   try_choices(problem, {}, best);
   if ((best.is_found && best.cost == 0) || !can_be_covered(problem)) return best;
@@ -282,7 +284,7 @@ SpillSolution choose_spills(const SpillProblem& problem) {
     }
     if (round % kRoundsPerExchange == 0 && best.is_found) exchange(problem, best);
     // Polyak's rule needs the optimal value; an upper bound replaces it. If no solution is known,
-    // twice the cost of spilling everything is an upper bound.
+    // twice the estimated cost of spilling everything replaces it.
     prices.change(choices, best.is_found ? best.cost : 2 * all, bound, length);
   }
   return best;

@@ -1,6 +1,6 @@
-// Chooses the buffers to spill from a pool that is over its limit, and the steps during which they
-// are spilled. This is a covering problem, independent of functions: at each step, the spilled
-// bytes must cover the excess over the limit.
+// Chooses the buffers to move or spill from a pool that is over its limit, and the steps during
+// which they are spilled. This is a covering problem: at each step, the moved and spilled bytes
+// must cover the excess over the limit. The problem does not refer to functions.
 #pragma once
 
 #include <cstdint>
@@ -65,18 +65,18 @@ struct SpillChoice {
 
 struct SpillSolution {
   bool is_found = false;
-  std::optional<int64_t> worst_step;  // if none is found: the step with the largest excess
+  std::optional<int64_t> worst_step;  // set if none is found: the step that kept the largest excess
   std::vector<SpillChoice> choices;   // by item
   double cost = 0;                    // seconds
   double lower_bound = 0;             // seconds; lower bound of every solution's cost
 };
 
-// Returns a solution of low cost, and a lower bound. The covering constraints are relaxed with a
-// price per step and byte (Lagrangian relaxation; subgradient method with Polyak steps). At given
-// prices, each item's cheapest choice is independent of the others, and together they give a lower
-// bound. These choices are completed greedily to a solution, and redundant ones are removed. The
-// exact cost of relieving a single step is another lower bound. Solutions respect the room in other
-// pools; the bounds ignore it. Deterministic.
+// Returns a solution of low cost, if one is found, and a lower bound. The covering constraints are
+// relaxed with a price per step and byte (Lagrangian relaxation; subgradient method with Polyak
+// steps). At given prices, each item's cheapest choice is independent of the others, and together
+// they give a lower bound. These choices are completed greedily to a solution, and redundant ones
+// are removed. The least cost of relieving a single step is another lower bound. Solutions respect
+// the room in other pools; the bounds ignore it. Deterministic.
 SpillSolution choose_spills(const SpillProblem& problem);
 
 }  // namespace scopevm::compiler::memory

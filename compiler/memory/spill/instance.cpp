@@ -1,6 +1,6 @@
-// Translates a function's steps into a SpillProblem: the buffers of a pool that may be stored in
-// other pools, and the gaps between the uses of their values. Costs are computed from the machine's
-// bandwidths and latencies.
+// Translates a function's steps into a SpillProblem: the buffers of a pool, the other pools that
+// could store them, and the gaps between the uses of their values. Costs are computed from the
+// machine's bandwidths and latencies.
 #include <algorithm>
 #include <ranges>
 
@@ -53,15 +53,15 @@ struct Blocks {
   }
 
   static double trips(DimExpr count, const Request& request) {
-    // kUnknown is assumed for a data-dependent trip count. Other counts are limited to kMost.
+    // kUnknown is assumed for a data-dependent trip count. Other counts are clamped to [1, kMost].
     constexpr double kUnknown = 64, kMost = 4096;
     const std::optional<int64_t> trips = evaluate(count, request);
     return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
   }
 };
 
-// The steps of one use of a value, all in the block that computes the value. If the use is inside
-// an if or a loop of that block, the access extends over the whole if or loop.
+// The first and the last step of one use of a value, both in the block that computes the value. If
+// the use is inside an if or a loop of that block, the access extends over the whole if or loop.
 struct Access {
   int64_t begin = 0;
   int64_t end = 0;
@@ -152,7 +152,8 @@ class InstanceReader {
       }
   }
 
-  // Each access of a moved buffer transfers its bytes at the bandwidth of the new pool.
+  // Each access of a moved buffer transfers its bytes at the bandwidth of the new pool. The cost is
+  // the additional time.
   void add_moves(SpillItem& item, BufferIndex buffer) {
     const std::optional<std::vector<int64_t>> steps = uses_.accesses_if_free(buffer);
     if (!steps) return;
@@ -169,8 +170,8 @@ class InstanceReader {
     }
   }
 
-  // Finds the gaps between accesses of a value that one step writes. Returns false if there are
-  // none.
+  // Finds the gaps between the accesses of a value. Returns false if there are none, or if the
+  // value cannot be spilled.
   bool find_gaps(ValueId id, SpillItem::Value& held) const {
     const BufferUses::Uses& uses = uses_.of_value(id);
     const Value& value = function_.values[id];

@@ -10,7 +10,8 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-// The most attempts with less room before the compiler reports that the limit cannot be kept.
+// The most rounds of spilling and planning before the compiler reports that the limit cannot be
+// kept.
 constexpr int kMostRounds = 12;
 
 PoolBytes limits_of(const Machine& machine) {
@@ -42,7 +43,7 @@ class Timeline {
 };
 
 // The most bytes of each pool that results, values with their own storage, and callees hold at one
-// step.
+// step. Data-dependent sizes count as 0.
 PoolBytes fixed_bytes(const Program& program, const Function& function,
                       const std::map<FunctionIndex, PoolBytes>& callees, const Request& request) {
   const auto end = static_cast<int64_t>(function.steps.size());
@@ -181,7 +182,8 @@ class LimitKeeper {
       }
   }
 
-  // Adds the dims of one call to the callee's request: the largest of all calls.
+  // Raises the dims of the callee's request to those of one call. A dim that is unknown in the
+  // caller counts as 0.
   void pass_dims(FunctionIndex from, const Step& call, FunctionIndex to, bool is_called_before) {
     const Function &caller = program_.functions[from], &callee = program_.functions[to];
     for (size_t o = 0; o < call.operands.size(); ++o) {
@@ -198,8 +200,9 @@ class LimitKeeper {
     }
   }
 
-  // Whether the sum of all buffers of all functions is within all limits, so that no plan has to be
-  // made. Recursive functions may hold more; the session enforces their limits.
+  // Whether the sum of all buffers, results and values with their own storage, over all functions,
+  // is within all limits. No plan has to be made then. Recursive functions may hold more; the
+  // session enforces their limits.
   bool fits_without_spilling() const {
     PoolBytes all;
     for (FunctionIndex index : requests_.indices()) {

@@ -148,7 +148,7 @@ std::string dims_text(const Request& request) {
   return text.empty() ? "" : " (for " + text + ")";
 }
 
-// Lists the buffers of the pool that are live at a step, largest first.
+// Lists the buffers of the pool that are live at a step, largest first. Names only the first eight.
 std::string live_set(const Function& function, const SpillInstance& instance, int64_t step) {
   constexpr size_t kMostListed = 8;
   std::vector<std::pair<int64_t, size_t>> live;
@@ -174,7 +174,7 @@ std::string live_set(const Function& function, const SpillInstance& instance, in
   return text;
 }
 
-// The live bytes at each step without spilling.
+// The bytes of the live buffers at each step without spilling. Excludes fixed bytes.
 std::vector<int64_t> live_bytes(const SpillProblem& problem) {
   std::vector<int64_t> live(problem.steps, 0);
   for (const SpillItem& item : problem.items)
@@ -182,7 +182,7 @@ std::vector<int64_t> live_bytes(const SpillProblem& problem) {
   return live;
 }
 
-// Adds the copies and moves to the report, with the reason for each.
+// Adds the moves, and the copies with their reasons, to the report.
 class Describer {
  public:
   Describer(const Program& program, const Function& function, const SpillInstance& instance,
@@ -232,7 +232,7 @@ class Describer {
   SpillReport& report_;
   const std::vector<int64_t> live_;
   const std::string pool_;
-  const std::string home_;  // with its limit
+  const std::string home_;  // `pool_` with its limit
 };
 
 Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t fixed,

@@ -22,7 +22,7 @@ struct SpillReport {
   std::string function;
   PoolIndex pool;
   int64_t limit = 0;
-  int64_t needed = 0;              // live bytes at the peak without spilling
+  int64_t needed = 0;              // most live bytes at one step, without spilling
   double seconds = 0;              // estimated cost of copies and slower accesses per call
   double lower_bound_seconds = 0;  // lower bound of that cost for any choice
   struct Copy {
@@ -55,20 +55,23 @@ struct SpillInstance {
   int64_t peak = 0;                          // most live bytes at one step, including fixed ones
 };
 
-// `room`: the bytes available in each limited pool. `fixed`: bytes of each pool that are not
-// planned and cannot be spilled (results, storages of callees).
+// Translates the steps of `function` into the spill problem of `pool` at `request`. `room`: the
+// bytes available in each limited pool. `fixed`: bytes of each pool that cannot be spilled
+// (results, values with their own storage, plans of callees).
 SpillInstance read_instance(const Program& program, const Function& function, PoolIndex pool,
                             const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
-// Rewrites `function` so that the live bytes of `pool` are within `room` at every step. Errors:
-// kResourceLimit, with the buffers that are live at the peak.
+// Rewrites `function` so that the live bytes of `pool` at `request` are within `room` at every
+// step. Ignores data-dependent sizes. Errors: kResourceLimit, with the buffers that are live at a
+// step where the limit cannot be kept.
 Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request);
 
 // Rewrites the functions of a program so that their plans at limit_request() are within the limits
 // of all pools. Data-dependent sizes are not planned for: the session enforces their limits at run
-// time. Returns the spills. Errors: those of plan() and spill(), and kResourceLimit if
-// fragmentation of a plan exceeds a limit.
+// time. Returns the spills. Errors: those of ShapeProgram::create(), plan() and spill();
+// kResourceLimit if the constants in a pool exceed its limit, or if a plan exceeds a limit because
+// of fragmentation.
 Result<std::vector<SpillReport>> enforce_limits(Program& program);
 
 }  // namespace scopevm::compiler::memory

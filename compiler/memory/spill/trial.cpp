@@ -25,7 +25,8 @@ void visit_elsewhere(const SpillItem& item, const SpillChoice& choice, Visit vis
   }
 }
 
-// All choices for an item that add one move or one gap to `now`.
+// All choices for an item that replace `now` by a move, or add one gap to it; none if `now` is a
+// move.
 std::vector<SpillChoice> next_choices(const SpillItem& item, const SpillChoice& now) {
   std::vector<SpillChoice> next;
   if (now.move) return next;
