@@ -96,7 +96,8 @@ class Applier {
     }
   }
 
-  // Reports that the flow's value or a copy is stored in `pool`, if this is a choice of the solver.
+  // Reports that the flow's value or a copy is stored in `pool`, if the pool has a limit and no
+  // constraint requires it.
   void note_choice(FlowIndex f, PoolIndex pool) {
     if (!machine_.pools[pool].is_limited()) return;
     const auto is_required = [&](TaskIndex task, const PoolRequirement& required) {
@@ -147,8 +148,9 @@ class Applier {
     return {name, why_stored(f, from, to), why_read(f, uses.front().reader, from, to)};
   }
 
-  // Why the value is stored in `from`. If its maker reaches `to`, a required scope is the reason:
-  // that of the value, or that of another reader. Otherwise it is the maker's device.
+  // Why the value is stored in `from`. If the maker's device reaches `to`, the reason is a required
+  // scope: that of the value, or that of another reader. Otherwise the reason is the maker's
+  // device.
   std::string why_stored(FlowIndex f, PoolIndex from, PoolIndex to) {
     if (flow(f).is_free) return "constants are stored on each device that reads them";
     const std::string& name = graph_.tasks[flow(f).maker].name;
@@ -165,8 +167,8 @@ class Applier {
     return why(flow(f).maker);
   }
 
-  // Why a reader requires the value in `to`. If it reaches `from`, its required scope is the
-  // reason. Otherwise it is its device.
+  // Why a reader requires the value in `to`. If the reader's device reaches `from`, the reason is
+  // its required scope. Otherwise the reason is its device.
   std::string why_read(FlowIndex f, size_t reader, PoolIndex from, PoolIndex to) {
     const TaskIndex task = flow(f).readers[reader].task;
     const auto& scope = graph_.reader_scopes[f][reader];
@@ -317,7 +319,7 @@ class Applier {
     return is_stored ? constant : insert_copy(f, constant, home, graph_.uses[f]);
   }
 
-  // Adds up the constants that ops or annotations require in each pool.
+  // Adds up the bytes of the constants that ops or annotations require in each pool.
   void count_constants() {
     for (FlowIndex f : graph_.values.indices()) {
       if (!graph_.values[f].getDefiningOp<graph::ConstantOp>()) continue;
@@ -331,7 +333,7 @@ class Applier {
   }
 
   // Whether a session stores the constants that are required in `pool`. If they exceed the limit
-  // together, each call copies them, so that they share memory.
+  // together, or if the pool is a stack, each call copies them, so that they share memory.
   bool stores_constants(PoolIndex pool) const {
     const int64_t bytes = constant_bytes_.at(pool);
     return machine_.pools[pool].kind != PoolKind::kStack &&

@@ -22,7 +22,8 @@ int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Fl
 }
 
 // Whether the solver may choose the pool for a value that is not required in it. At all dims, the
-// value alone must be within the pool's limit. Stacks are filled later, when memory is planned.
+// value alone must be within the pool's limit. Constant pools store only constants, and stacks are
+// filled later, when memory is planned.
 bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
   const Pool& pool = problem.machine->pools[index];
   if (pool.kind == PoolKind::kConstant || pool.kind == PoolKind::kStack) return false;
@@ -169,7 +170,8 @@ Cost displaced(const Task& task, DeviceIndex device) {
   return {0, device != task.preferred ? 1 : 0};
 }
 
-// Local search from the preferred devices; then, if the result is not exact, branch and bound.
+// Local search from the preferred devices; then branch and bound, if the result is not proved
+// optimal and few tasks are open.
 class Solver {
  public:
   Solver(const Problem& problem, int64_t nodes)

@@ -1,9 +1,10 @@
 // The placement problem, independent of MLIR: assigns a device to each task.
 //
-// A task is an op, a parameter or a result; it is placed on one device. A flow is a value with the
-// task that makes it and the tasks that read it. A reader whose device does not reach the value's
-// pool reads a copy; readers share the copies of a value. The solver minimises the total cost of
-// the copies, then the number of tasks that are not on their preferred device.
+// A task is an op, a parameter, a result or a placement-only node. It is placed on one device. A
+// flow is a value with the task that makes it and the tasks that read it. A reader reads a copy if
+// its device does not reach the value's pool, or if it requires another pool. Readers share the
+// copies of a value. The solver minimises the total cost of the copies, then the number of tasks
+// that are not on their preferred device.
 #pragma once
 
 #include <compare>
@@ -34,7 +35,7 @@ struct Flow {
   PoolRequirement pool;
   bool is_free = false;   // a constant: loaded on every device that reads it, without copies
   double bytes = 0;       // at representative dims
-  double most_bytes = 0;  // at all dims
+  double most_bytes = 0;  // the most at any dims
   double times = 1;       // executions of the maker per call of the model
   std::vector<Reader> readers;
 };
@@ -74,16 +75,16 @@ struct Assignment {
 };
 
 // The cheapest route to the readers whose tasks have a device; an empty route if the maker has
-// none.
+// none. REQUIRES: the maker's device has the scope that the flow requires.
 Route route_of(const Problem& problem, const Flow& flow, const Devices& devices);
 
 Cost cost_of(const Problem& problem, const Devices& devices);
 
 // With two devices, no shared pools and no required scopes, one minimum cut gives the exact
-// solution (Stone, 1977). Otherwise, swap moves alternate with moves of single tasks until neither
+// solution (Stone, 1977). In general, swap moves alternate with moves of single tasks until neither
 // improves the cost. A swap move is a minimum cut for one pair of devices (Boykov, Veksler, Zabih,
-// 2001). Problems with few open tasks, which have several permitted devices, are then solved by
-// branch and bound over at most `nodes` nodes. Deterministic.
+// 2001). Then, if few tasks have several permitted devices, branch and bound over at most `nodes`
+// nodes follows. Deterministic.
 Assignment assign(const Problem& problem, int64_t nodes = 200'000);
 
 }  // namespace scopevm::compiler::placement

@@ -72,8 +72,8 @@ double CallSite::times_of(mlir::Operation* op) const {
   double product = times;
   for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
        loop = loop->getParentOfType<graph::LoopOp>())
-    // An expression that the calls do not determine is evaluated with the callee's own symbols, at
-    // their default representatives.
+    // An expression that the calls do not determine is evaluated over the function's own symbols,
+    // at their default representatives.
     product *= trips_of(loop, [&](DimExpr e) { return representative(resolve(e).value_or(e)); });
   return product;
 }

@@ -1,6 +1,7 @@
-// Translates a graph into a Problem; see constraints.h. Every op, parameter and result is a task.
-// Every merge point (a result of a branch or a loop) is also a task, a placement-only node. All its
-// operands are stored at the place of the merged value.
+// Translates a graph into a Problem; see constraints.h. Parameters, results, and ops without
+// control flow are tasks. Conditions and merge points are tasks too, as placement-only nodes. A
+// merge point is a result of a branch or a loop; all its operands are stored at the place of the
+// merged value.
 #include "compiler/placement/constraints.h"
 
 #include <algorithm>
@@ -78,7 +79,8 @@ class ConstraintReader : private FlowReader {
     }
   }
 
-  // Reads the place of a result from its attribute, else from the function's type.
+  // Reads the place of a result from its attribute, else from the function's type. Collects the
+  // model's results without a place in model_results_.
   void place_result(mlir::func::FuncOp function, unsigned i, Signature& signature) {
     auto type = mlir::dyn_cast<TensorType>(function.getResultTypes()[i]);
     if (!type) return;
@@ -157,8 +159,8 @@ class ConstraintReader : private FlowReader {
     }
   }
 
-  // The result of a view may alias its operand, so both are stored in one pool: the pool that is
-  // required for the result, else the pool of the operand.
+  // The result of a view may alias its operand, so both are stored in one pool, which
+  // keep_in_place() chooses.
   struct View {
     FlowIndex flow;
     mlir::Value of;
@@ -227,8 +229,9 @@ class ConstraintReader : private FlowReader {
     return {};
   }
 
-  // Finds the annotations that are copies: those of an annotated value whose place cannot be joined
-  // with the places of the inner annotations.
+  // Finds the annotations that are copies: annotations of an annotated value whose place cannot be
+  // joined with the places of the inner annotations. If an inner annotation constrains the readers,
+  // the outer one is not a copy.
   void find_copies() {
     llvm::DenseMap<mlir::Value, RequiredPlace> places;  // of annotations, by annotated value
     // The annotations of one value that are not nested are joined first, so that the copies do not
@@ -256,8 +259,8 @@ class ConstraintReader : private FlowReader {
     return false;
   }
 
-  // Whether an annotation constrains the readers of `value`. Another annotation of the value is one
-  // of them: a different place then conflicts instead of being a copy.
+  // Whether an annotation constrains the readers of `value`. An outer annotation counts as a
+  // reader: a different place then conflicts instead of being a copy.
   bool constrains_readers(mlir::Value value) const {
     for (; auto inner = value.getDefiningOp<graph::OnDeviceOp>(); value = inner.getX()) {
       if (inner.getConstrainResult()) return true;
@@ -277,7 +280,7 @@ class ConstraintReader : private FlowReader {
                       ""};
   }
 
-  // An annotation constrains the maker of its value, unless it is a copy.
+  // An annotation with constrain_body constrains the maker of its value, unless it is a copy.
   void read_annotation(graph::OnDeviceOp annotation) {
     if (copies_.contains(annotation)) {
       const TaskIndex task = new_task("\"" + graph::op_name(annotation) + "\"", annotation);

@@ -1,5 +1,6 @@
-// Translates a graph into a Problem: its tasks, their placement constraints, and the flows between
-// them. Private to compiler/placement.
+// The steps of place(): clones functions, translates a graph into a Problem (its tasks, their
+// placement constraints, and the flows between them), and applies the assignment. Private to
+// compiler/placement.
 #pragma once
 
 #include <optional>
@@ -59,7 +60,8 @@ std::string name_of(mlir::Value value);
 Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
                                       const std::vector<Rule>& rules);
 
-// Clones each function once per call, so that each call can be placed separately.
+// Clones each function once per call, so that each call can be placed separately. Recursive calls,
+// and calls beyond a limit, share functions.
 void clone_per_call(mlir::ModuleOp module);
 // Merges functions that are equal after placement, and renumbers the remaining clones.
 void merge_equal_functions(mlir::ModuleOp module);
@@ -67,8 +69,9 @@ void merge_equal_functions(mlir::ModuleOp module);
 // The name of the function that a clone was made from; other names are returned unchanged.
 std::string_view without_number(std::string_view name);
 
-// Writes the assignment into the module: sets the places of types, inserts copies, and clones each
-// constant for each device that reads it.
+// Writes the assignment into the module: sets the places of types and the device attributes,
+// inserts copies, and clones each constant for each device that reads it. The report has no
+// `copies` and no `seconds`.
 Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
 
 }  // namespace scopevm::compiler::placement

@@ -1,5 +1,5 @@
-// Builds tasks and flows with their placement constraints. FlowReader does not depend on the kinds
-// of ops; constraints.cpp visits the ops and calls it. Private to compiler/placement.
+// Builds tasks and flows with their placement constraints. constraints.cpp visits the ops and calls
+// FlowReader. Private to compiler/placement.
 //   flow_reader.cpp  tasks and their constraints; values, their makers and readers
 //   rules.cpp        the rules of --place
 #pragma once
@@ -49,12 +49,13 @@ class FlowReader {
   // The most bytes of a tensor at any dims.
   static double most_bytes_of(graph::TensorType type);
 
-  // Adds a flow: `task` makes `value`, in `pool` because of `scope`. The value's type may require a
-  // place.
+  // Adds a flow: `task` makes `value`, in `pool` because of `scope`. A place in the value's type is
+  // a further constraint. Has no effect on lists and closures.
   void make(mlir::Value value, TaskIndex task, PoolRequirement pool, mlir::Location location,
             std::optional<Constraint> scope = {});
 
-  // Requires the value at a place, and therefore its maker on the place's device.
+  // Requires the value at a place, and therefore its maker on the place's device. Has no effect on
+  // a constant if the place has no scope.
   void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
                    mlir::Location location);
 
@@ -62,8 +63,9 @@ class FlowReader {
   void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {},
             std::optional<Constraint> scope = {});
 
-  // Requires a scope of a placement-only node, a task without an op: all its values are stored in
-  // the scope.
+  // Requires a scope of a task without an op, such as a placement-only node: all its values are
+  // stored in the scope. apply_required_scopes() writes these scopes to the flows and their
+  // readers.
   void require_scope(TaskIndex task, const Constraint& wanted);
   void apply_required_scopes();
 
@@ -82,17 +84,19 @@ class FlowReader {
     std::vector<std::pair<Rule::Kind, std::string>> names;
     std::vector<mlir::Value> values;
   };
-  // Errors: kInvalidArgument, kInvalidModel (a place that the machine lacks).
+  // Errors: kInvalidArgument (an invalid pattern), kInvalidModel (a place that the machine lacks).
   Status read_rules();
 
-  // Applies the last matching rule of each kind. Constraints of the graph take precedence.
-  // REQUIRES: all constraints of the graph have been read.
+  // Applies the rules that match the task. The device and the scope each come from the first
+  // applicable rule: by the order of `names`, then the last rule first. Constraints of the graph
+  // take precedence. REQUIRES: all constraints of the graph have been read.
   void apply_rules(const Ruled& ruled);
   // Whether the graph requires a scope of the task.
   bool has_required_scope(const Ruled& ruled) const;
   void store_in(const Constraint& rule, const Ruled& ruled);
 
-  // Places results of the model without a constraint on the default device.
+  // Places results of the model without a constraint on the default device, if it is permitted for
+  // them.
   void place_results();
 
   const Machine& machine_;
@@ -101,7 +105,7 @@ class FlowReader {
   std::vector<RequiredPlace> rule_places_;
   std::vector<Ruled> ruled_;
   std::vector<TaskIndex> model_results_;
-  std::map<TaskIndex, Constraint> required_scopes_;  // of placement-only nodes
+  std::map<TaskIndex, Constraint> required_scopes_;  // of tasks without an op
   GraphProblem graph_;
   llvm::DenseMap<mlir::Value, FlowIndex> flow_of_;
   llvm::DenseSet<mlir::Operation*> copies_;  // sv.on_device ops that copy

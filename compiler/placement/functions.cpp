@@ -1,5 +1,5 @@
-// Places each call of a function separately; see constraints.h. Before placement each call gets a
-// clone of its callee; afterwards equal clones are merged.
+// Clones functions so that each call is placed separately; see constraints.h. Before placement,
+// each call gets a clone of its callee. Afterwards, equal clones are merged.
 #include <map>
 
 #include "compiler/graph/rewrite/passes.h"
@@ -28,7 +28,7 @@ class Cloner {
   }
 
  private:
-  // `above`: the functions on the path from the entry, with their clones. A recursive call goes to
+  // `above`: the functions on the path from the entry, with their clones. A recursive call calls
   // the existing clone, so that cloning terminates.
   void clone_callees(mlir::func::FuncOp caller, std::map<std::string, std::string> above) {
     llvm::SmallVector<graph::CallOp> calls;

@@ -1,8 +1,8 @@
-// The placement stage: assigns a place to every value of a graph, and inserts an sv.device_copy for
-// each reader whose device does not reach the value's pool.
+// The placement stage: assigns a place to every value of a graph. Inserts an sv.device_copy where
+// readers do not reach the value's pool or require another one.
 //
 //   constraints.cpp       graph -> Problem (assignment.h)
-//   flow_reader.cpp       tasks, flows and constraints, independent of the kind of op
+//   flow_reader.cpp       adds tasks, flows and constraints to the Problem
 //   rules.cpp             the rules of --place
 //   assignment.cpp        Problem -> a device for each task; independent of MLIR
 //   min_cut.cpp           the minimum cuts that assignment.cpp uses
@@ -28,9 +28,9 @@
 
 namespace scopevm::compiler::placement {
 
-// A --place rule: places ops, inputs or outputs whose name matches a glob of `*`, `?` and [...]. If
-// several rules of one kind match, the last one applies. Rules for names take precedence over rules
-// for types.
+// A --place rule: places ops, inputs or outputs whose name or type matches a glob of `*`, `?` and
+// [...]. If several rules of one kind match, the last one applies. Rules for names take precedence
+// over rules for types.
 struct Rule {
   enum class Kind {
     kName,    // the name of the model's node that an op comes from
@@ -55,9 +55,9 @@ struct Copy {
   double times = 1;  // executions per call, at representative dims
   std::string from;  // places
   std::string to;
-  std::string producer_reason;  // the constraint that places the maker, with its location
-  std::string consumer_reason;  // the constraint that places the reader
-  std::string function;         // the function that makes it, as named in the model; empty for main
+  std::string producer_reason;  // why the value is stored in `from`
+  std::string consumer_reason;  // why the reader requires the value in `to`
+  std::string function;  // the function that contains it, as named in the model; empty for main
   // "recursion" or "data" (closures) if `times` is unknown for that reason; else empty.
   std::string times_depend_on;
   bool is_local = false;  // `bytes` is over the function's own dims, because its calls do not
@@ -66,14 +66,15 @@ struct Copy {
 
 struct Report {
   // One per sv.device_copy and per distinct dims at which its function is called. With several
-  // devices, one per call, because each call is placed separately.
+  // devices, one per call, because each call is placed separately (up to a limit).
   std::vector<Copy> copies;
   bool is_proved = true;           // the placement is proved optimal
-  std::vector<std::string> notes;  // ops that a rule matches but cannot move, and why
+  std::vector<std::string> notes;  // ops, inputs and outputs that a rule cannot place, and why
   std::vector<bool> matched;       // by rule: whether it matched anything
   double seconds = 0;              // of all copies in a call, at representative dims
-  // A value is stored in a pool with a limit that no constraint requires. If the values in the pool
-  // exceed the limit together, PoolChoice::kUnlimited avoids this.
+  // Whether a value or a copy is stored in a pool with a limit, although no constraint requires
+  // this pool. If the values in the pool exceed the limit together, placement with
+  // PoolChoice::kUnlimited avoids this.
   bool has_limited_choice = false;
 };
 
@@ -84,21 +85,23 @@ enum class PoolChoice {
 };
 
 // Writes a place into every tensor type of `module`, and inserts the copies that the places
-// require. Inputs and results of public functions are copied too, because callers hold them in the
-// host's memory. Idempotent. Errors: kInvalidModel, with the locations of both constraints if two
-// conflict, or of the constraint that the machine cannot satisfy.
+// require. Inputs and results of public functions that are placed on a non-CPU device are copied
+// too, because callers hold them in the host's memory. Idempotent. Errors: kInvalidArgument for an
+// invalid pattern of a rule; kInvalidModel, with the locations of both constraints if two conflict,
+// or of the constraint that the machine cannot satisfy.
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules = {}, PoolChoice choice = PoolChoice::kAny);
 
 // Attributes with the scopes that a kernel requires for its operands and results. A scope denotes a
 // pool only for a known device. place() therefore honours these attributes only on ops whose types
-// have places. The fusion stage calls it a second time if the module has such attributes.
+// have places. The fusion stage calls place() a second time if the module has such attributes.
 using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
 // Checks the places in types against the machine. Errors: kInvalidModel, if a value has no place,
-// or an op's device does not reach an operand or result.
+// if an op's device does not reach an operand or result, if two values that must have one place
+// have different ones, if a copy has the same place twice, or if an sv.on_device is left.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;

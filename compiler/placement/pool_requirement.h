@@ -18,7 +18,7 @@ class PoolRequirement {
   static PoolRequirement own_scope(std::string scope = "global");
 
   bool is_any() const { return std::holds_alternative<std::monostate>(value_); }
-  // Any reachable pool, or "global" of the task's device: the values of unconstrained tasks.
+  // Any reachable pool, or "global" of the task's device: the requirements of unconstrained tasks.
   bool is_default() const { return is_any() || *this == own_scope(); }
   // The pool, if the requirement names one.
   std::optional<PoolIndex> pool() const;
@@ -38,8 +38,8 @@ class PoolRequirement {
   std::variant<std::monostate, PoolIndex, OwnScope> value_;
 };
 
-// A requirement that satisfies both; none if they conflict. A default `requirement` never
-// conflicts. REQUIRES: !other.is_any().
+// A requirement that satisfies both; none if they conflict. `other` replaces a default
+// `requirement`. REQUIRES: !other.is_any().
 std::optional<PoolRequirement> joined(const Machine& machine, const PoolRequirement& requirement,
                                       const PoolRequirement& other);
 

@@ -72,7 +72,8 @@ void FlowReader::store_in(const Constraint& rule, const Ruled& ruled) {
       graph_.problem.flows[flow->second].pool = rule.place.pool;
       graph_.scopes[flow->second] = rule;
     }
-  // A result of the model makes no value; the rule applies to the value that it reads.
+  // A result of the model makes no value. The rule applies to the pool in which it reads its
+  // operand.
   if (ruled.names.front().first != Rule::Kind::kOutput) return;
   for (FlowIndex f : graph_.problem.flows.indices()) {
     std::vector<Reader>& readers = graph_.problem.flows[f].readers;

@@ -32,7 +32,8 @@ class PlaceVerifier {
                                                     message.str());
   }
 
-  // Null if `type` is not a tensor type.
+  // The place in a tensor type. Null for other types, and, with an error, for a tensor without a
+  // place.
   mlir::StringAttr place(mlir::Operation* op, mlir::Type type) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
     if (!tensor) return nullptr;
