@@ -47,7 +47,7 @@ inline void add_output(Function& function, ValueId id) {
   function.outputs.push_back(id);
 }
 
-// A function of random launches over the dims n and m. Values have several consumers. There are
+// A function of random launches over the dims n and m. Values can have several consumers. There are
 // views, temporaries and in-place results, but no control flow.
 inline Function random_function(uint32_t seed, int step_count) {
   std::mt19937 random(seed);

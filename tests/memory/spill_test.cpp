@@ -1,5 +1,5 @@
-// Spill choices satisfy the pools' limits. Their cost is at least the lower bound, and close to the
-// optimum that exhaustive search finds.
+// Spill choices satisfy the pools' limits. Their cost is at least the lower bound. Without limits
+// of other pools, it is close to the optimum that exhaustive search finds.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -191,7 +191,8 @@ TEST(SpillChoice, CloseToTheOptimumAndNotBelowTheBound) {
   EXPECT_LE(worst, 1.5);
 }
 
-// Solutions also satisfy the limits of the other pools. The planner may miss a few solutions there.
+// Solutions also satisfy the limits of the other pools. With such limits, choose_spills() may miss
+// a few solutions.
 TEST(SpillChoice, RespectsTheLimitsOfOtherPools) {
   int solved = 0, missed = 0;
   for (uint32_t seed = 0; seed < 2000; ++seed) {

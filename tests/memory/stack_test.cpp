@@ -169,7 +169,7 @@ TEST(Stack, SwapPartnersShareAPool) {
 
 // --- Calls. -------------------------------------------------------------------------------------
 
-// A program in which main calls `callee` with its first intermediate.
+// A program in which main calls `callee` with main's first intermediate value.
 Program calling(Function callee) {
   Function main = chain(16);
   main.steps.insert(main.steps.begin() + 1,
@@ -180,7 +180,7 @@ Program calling(Function callee) {
   return program;
 }
 
-// Returns a value that is computed from its parameter.
+// A function that returns a value computed from its parameter.
 Function reading() {
   Function f;
   add_output(f, add_step(f, {add_input(f, {16})}, {4}));
