@@ -199,8 +199,8 @@ class ExhaustiveSearch {
     return true;
   }
 
-  // The cost of these copies. INT64_MAX if one of them goes through the host, but none is on the
-  // host.
+  // The cost of these copies. INT64_MAX if one of them goes through the host, but none is in the
+  // host's "global" pool.
   int64_t cost(const Flow& flow, PoolIndex home, Copies copies) const {
     int64_t sum = 0;
     for (PoolIndex pool : machine_.pools.indices()) {

@@ -1,6 +1,6 @@
-// No pass moves a value to a different place. Applies every pass, and every pair of passes, to
-// copies of placed graphs. Each op that remains, identified by its location, must have the same
-// place.
+// No pass moves a value to a different place. Applies every pass to copies of placed graphs, and
+// then every second pass if the first one changed the graph. Each op that remains, identified by
+// its location, must have the same place.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -61,7 +61,7 @@ llvm::LogicalResult remove_unused(mlir::ModuleOp module, const Symbols&) {
   return mlir::success();
 }
 
-// Assigns every second symbol of the entry function.
+// Replaces every second symbol of `symbols` by its value, in the entry function.
 llvm::LogicalResult specialise(mlir::ModuleOp module, const Symbols& symbols) {
   mlir::func::FuncOp entry = *module.getOps<mlir::func::FuncOp>().begin();
   return graph::specialise(entry, [&](std::string_view name) -> std::optional<DimExpr> {
@@ -149,7 +149,7 @@ std::string text_of(mlir::ModuleOp module) {
 }
 
 // Runs the pass on a copy of `before` and checks the places against `before`. Returns null if the
-// pass does not apply.
+// pass fails, which only `specialise` may do.
 Module run_on_copy(const Pass& pass, mlir::ModuleOp before, const Placed& placed, Counts& counts) {
   Module after(mlir::cast<mlir::ModuleOp>(before->clone()));
   if (failed(pass.run(*after, placed.symbols))) {

@@ -5,9 +5,9 @@
 #
 #   tests/placement/run_placed.sh GRAPH PLACES DIMS INPUTS OUTPUT...
 #
-# PLACES are options of `scopevm compile`, DIMS of `scopevm explain` and INPUTS of `scopevm run`.
-# Each OUTPUT is the name of a result. If GRAPH contains places, the variable PLAIN is the file of
-# the same graph for one CPU.
+# PLACES are options of `scopevm compile` and `scopevm explain`, DIMS of `scopevm explain`, and
+# INPUTS of `scopevm run`. Each OUTPUT is the name of a result. If GRAPH contains places, the
+# environment variable PLAIN names the file of the same graph for one CPU.
 set -euo pipefail
 graph=$1 places=$2 dims=$3 inputs=$4
 shift 4

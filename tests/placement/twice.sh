@@ -4,7 +4,8 @@
 #
 #   tests/placement/twice.sh FOLDER
 #
-# The passes are those of the first RUN line of a test whose last pass is --sv-place.
+# The passes are those of the first RUN line of a test whose last pass is --sv-place. Tests without
+# such a line are skipped.
 set -euo pipefail
 folder=$1
 scratch=$(mktemp -d)
