@@ -1,6 +1,6 @@
 // Sessions of modules for several devices. A call makes the copies that `explain` lists, limits are
-// honoured, and a failing call leaks nothing and leaves the session usable. The devices are CPUs
-// with separate memories, and an OpenCL device if the machine has one.
+// honoured, and a failing call leaks nothing and leaves the session usable. The second device is a
+// CPU with its own memory, or an OpenCL device if the host has one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ std::string machine_of(const std::string& kind) {
          R"("}], "pools": [{"device": "dev", "scope": "global.workspace", "limit_bytes": 51200}]})";
 }
 
-// The system allocator with a count of its blocks.
+// The system allocator with a count of its allocations.
 class CountingAllocator final : public Allocator {
  public:
   void* allocate(int64_t bytes) override {

@@ -75,7 +75,7 @@ TEST(SteadyCall, VariantOfAModel) {
 }
 
 TEST(SteadyCall, ModelWithIntermediatesInFrames) {
-  // The result of main, and the results of its two calls.
+  // Only the result of main is allocated: the inlined calls store their results in the frame.
   expect_storages_only({"/tests/memory/stack/nested.mlir", {}, {4, 4}, "main", {{"global", 1}}});
 }
 

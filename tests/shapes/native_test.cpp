@@ -44,8 +44,8 @@ class NativeShapes {
   }
 
   // Calls the shape function with the input dims, followed by the number of threads. Sets `slots`.
-  // -fsanitize=function reads a signature before each called function, which compiled shape
-  // functions do not have.
+  // -fsanitize=function reads a signature before each called function. Compiled shape functions
+  // have no such signature.
 #if defined(__clang__)
   __attribute__((no_sanitize("function")))
 #endif
