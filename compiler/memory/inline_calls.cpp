@@ -1,5 +1,5 @@
 // Inlines calls, so that one plan covers the buffers of a caller and its callees. Buffers that are
-// never live at the same time then share memory, callees write results directly to the caller's
+// never live at the same time then share memory. Callees write results directly to the caller's
 // buffers, and the bound of the caller is exact. Not inlined: calls of recursive functions, calls
 // of closures whose function is known only at run time, and calls that would make the caller too
 // long.
@@ -128,8 +128,9 @@ class InlinedCall {
     return "input \"" + parameter.name + "\" dim " + std::to_string(axis);
   }
 
-  // Replaces each runtime-defined symbol of the callee: by the caller's symbol if the symbol is a
-  // dim of a result and the caller reads that dim, else by a symbol with a new name.
+  // Replaces each runtime-defined symbol of the callee. If the symbol is a dim of a result, and the
+  // Read after the call defines a symbol for this dim, that symbol replaces it. Otherwise a symbol
+  // with a new name does.
   void bind_runtime_symbols() {
     for (size_t i = 0; i < call_.results.size(); ++i) {
       const Value &result = caller_.values[call_.results[i]], &output = callee_output(i);
@@ -315,8 +316,8 @@ class InlinedCall {
       caller_.checks.push_back(std::move(check));
   }
 
-  // True if `dim` is known to be within the bounds: from its facts, or because it is a dimension of
-  // the caller with the same or narrower bounds.
+  // True if `dim` is known to be within the bounds. Either its interval and factor prove this, or
+  // it is a dimension of the caller with the same or narrower bounds.
   bool is_within(DimExpr dim, const Dimension& bounds) const {
     const DimInterval interval = interval_of(dim);
     if (interval.min >= bounds.min && interval.max <= bounds.max &&

@@ -63,8 +63,8 @@ LastSteps last_uses(const Function& function) {
   const IndexedVector<ValueId, int64_t> first = first_writes(function);
   LastSteps last(function.values.size());
   const std::vector<Loop> loops = loops_of(function);
-  // If a loop uses a value that was computed before the loop, the value is live until the end of
-  // the outermost such loop, because later iterations use it again. The first write of a value by
+  // If a loop uses a value that was computed before the loop, later iterations use it again. The
+  // value is therefore live until the end of the outermost such loop. The first write of a value by
   // the Loop step itself is not such a use.
   auto use = [&](ValueId id, int64_t at) {
     ValueId root = root_of(function, id);

@@ -1,6 +1,6 @@
 // Moves CPU buffers that are copied to or from another device into the pool that is pinned for that
-// device, so that its driver needs no staging copy. Buffers with a required scope stay in their
-// pool. So do inputs and results, because their memory is not planned.
+// device. The device's driver then needs no staging copy. Buffers with a required scope stay in
+// their pool. So do inputs and results, because their memory is not planned.
 #include "compiler/memory/uses.h"
 
 namespace scopevm::compiler::memory {

@@ -71,9 +71,9 @@ using LastSteps = IndexedVector<ValueId, std::optional<int64_t>>;
 // later step. Swap partners have the same last step.
 LastSteps last_uses(const Function& function);
 
-// The step after which a register must release the storage of a root value. If the value was
-// computed before an if, and its last use is the If step or a step in a branch, this is the end of
-// the if. Otherwise it is the last use.
+// The step after which a register must release the storage of a root value. This is the last use,
+// with one exception: if that is an If step or a step in a branch, and the value was computed
+// before the if, it is the end of the if.
 LastSteps release_steps(const Function& function);
 
 // Computes lifespans and reuses buffers in place where kernels permit it.
@@ -104,13 +104,13 @@ Status use_stacks(Program& program);
 // temporary.
 void remove_unused_devices(Program& program);
 
-// Assigns offsets by first fit, in the given order of indices: each buffer takes the lowest offset
+// Assigns offsets by first fit, in the given order of indices. Each buffer takes the lowest offset
 // at which it overlaps no placed buffer with an overlapping lifespan.
 void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order);
-// Orders for place_first_fit(): by size, by length of the lifespan, by bytes of the buffers with
-// overlapping lifespans, by live bytes at the peak, by time, and by products of these. Each is best
-// on some graphs. Without `may_use_spans`, omits the orders that use the length of lifespans, so
-// that inserted steps do not change the result.
+// Orders for place_first_fit(): by size, length of the lifespan, bytes of the buffers with
+// overlapping lifespans, largest number of live bytes during the lifespan, time, and products of
+// these. Each is best on some graphs. Without `may_use_spans`, omits the orders that use the length
+// of lifespans, so that inserted steps do not change the result.
 std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
                                                bool may_use_spans = true);
 // Tries first fit with the orders of placement_orders(), keeps the plan of least height, and
@@ -134,9 +134,8 @@ int64_t height_of(const std::vector<PlannedBuffer>& buffers);
 // The largest number of bytes that are live at one step: a lower bound of every plan's height.
 int64_t lower_bound_of(const std::vector<PlannedBuffer>& buffers);
 
-// Checks that each buffer has an offset, that offsets are aligned and not negative, that no buffer
-// ends above `height`, and that buffers with overlapping lifespans do not overlap in memory.
-// Errors: kInternal.
+// Checks that each buffer has an aligned, nonnegative offset and ends at most at `height`, and that
+// buffers with overlapping lifespans do not overlap in memory. Errors: kInternal.
 Status validate(const std::vector<PlannedBuffer>& buffers, int64_t height, int64_t alignment);
 
 // The buffers of one pool whose sizes become known in one segment. They are planned together and

@@ -16,10 +16,10 @@ struct Request {
   int64_t threads = 1;
 };
 
-// The representative request first; then requests with all dims larger or smaller and other thread
-// counts; then, for each of the first six dims, a request in which only that dim is larger. All
-// dims are within their bounds. Runtime-defined symbols vary only in the requests that vary all
-// dims.
+// The representative request comes first. It is followed by requests with all dims larger or
+// smaller and other thread counts. For each of the first six dims, a request follows in which only
+// that dim is larger. All dims are within their bounds. Runtime-defined symbols vary only in the
+// requests that vary all dims.
 std::vector<Request> sample_requests(const Function& function);
 
 // The request at which plans must be within the limits of pools. Each dim has its maximum, or its

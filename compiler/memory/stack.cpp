@@ -28,9 +28,9 @@ bool is_entry(const Function& function) {
   return function.name == "main" || function.name.starts_with("main[");
 }
 
-// Finds the values that may outlive the frame: outputs, inputs of entry functions, operands of
-// moves, values stored in lists and closures, arguments of closures, and arguments of callees that
-// keep their parameter. Computed as a fixed point over the call graph.
+// Finds the values that may outlive the frame. These are outputs, inputs of entry functions,
+// operands of moves, and values stored in lists and closures. Arguments of closures, and of callees
+// that keep their parameter, are also kept. Computed as a fixed point over the call graph.
 class KeptValues {
  public:
   explicit KeptValues(const Program& program) : program_(program) {

@@ -302,8 +302,8 @@ class Applier {
     return entry->second;
   }
 
-  // Whether the reader of a constant reads a copy in the scope that it requires: a placement-only
-  // node, whose value an op may overwrite, or a copy that the graph requires.
+  // Whether the reader of a constant reads a copy in the scope that it requires. Such a reader is a
+  // task without an op, whose value an op may overwrite, or a copy that the graph requires.
   bool reads_copy(const Reader& reader) const {
     mlir::Operation* op = graph_.tasks[reader.task].op;
     return !op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op);

@@ -289,8 +289,8 @@ class Solver {
     // Above every practical sum of copy costs, and small enough that a few of them can be added.
     constexpr Cost kNoLimit{INT64_MAX / 4, 0};
     const std::optional<NodeIndex> maker = node_of(flow.maker);
-    // A value whose copy is shared by all readers is a hyperedge, which two auxiliary nodes model:
-    // the cost of one copy counts if any reader is on the other device. If the maker is on a third
+    // A value whose copy is shared by all readers is a hyperedge, which two auxiliary nodes model.
+    // The cost of one copy counts if any reader is on the other device. If the maker is on a third
     // device, each of the two devices that has a reader needs a copy.
     const DeviceIndex from_near = maker ? near : *best_[flow.maker];
     const DeviceIndex from_far = maker ? far : *best_[flow.maker];

@@ -31,8 +31,8 @@ struct CallSite {
 struct FunctionCalls {
   std::string name;  // as in the model; empty for main
   // Why the number of calls is unknown: "recursion", or "data" for functions that are called
-  // through a closure made elsewhere. The functions that such a function calls have the same
-  // reason. If this is not empty, `sites` has one element, without dims.
+  // through a closure made elsewhere. The functions that such a function calls have a reason too.
+  // If there is a reason, `sites` has one element, without dims.
   std::string depends_on;
   std::vector<CallSite> sites;
 };

@@ -1,7 +1,7 @@
-// Translates a graph into a Problem; see constraints.h. Parameters, results, and ops without
-// control flow are tasks. Conditions and merge points are tasks too, as placement-only nodes. A
-// merge point is a result of a branch or a loop; all its operands are stored at the place of the
-// merged value.
+// Translates a graph into a Problem; see constraints.h. Parameters, results and ops are tasks,
+// except for sv.if, sv.loop, sv.call, sv.closure, and annotations that are not copies. Conditions
+// and merge points are tasks too, as placement-only nodes. A merge point is a result of a branch or
+// a loop; all its operands are stored at the place of the merged value.
 #include "compiler/placement/constraints.h"
 
 #include <algorithm>

@@ -69,9 +69,9 @@ void merge_equal_functions(mlir::ModuleOp module);
 // The name of the function that a clone was made from; other names are returned unchanged.
 std::string_view without_number(std::string_view name);
 
-// Writes the assignment into the module: sets the places of types and the device attributes,
-// inserts copies, and clones each constant for each device that reads it. The report has no
-// `copies` and no `seconds`.
+// Writes the assignment into the module: the places of types, device attributes, copies, and a
+// clone of each constant for each device that reads it. The report has no `copies` and no
+// `seconds`.
 Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
 
 }  // namespace scopevm::compiler::placement

@@ -63,9 +63,8 @@ class FlowReader {
   void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {},
             std::optional<Constraint> scope = {});
 
-  // Requires a scope of a task without an op, such as a placement-only node: all its values are
-  // stored in the scope. apply_required_scopes() writes these scopes to the flows and their
-  // readers.
+  // Requires a scope for all values of a task without an op, such as a placement-only node.
+  // apply_required_scopes() writes these scopes to the flows and their readers.
   void require_scope(TaskIndex task, const Constraint& wanted);
   void apply_required_scopes();
 

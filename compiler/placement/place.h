@@ -87,8 +87,8 @@ enum class PoolChoice {
 // Writes a place into every tensor type of `module`, and inserts the copies that the places
 // require. Inputs and results of public functions that are placed on a non-CPU device are copied
 // too, because callers hold them in the host's memory. Idempotent. Errors: kInvalidArgument for an
-// invalid pattern of a rule; kInvalidModel, with the locations of both constraints if two conflict,
-// or of the constraint that the machine cannot satisfy.
+// invalid pattern of a rule. kInvalidModel for two conflicting constraints, with both locations, or
+// for a constraint that the machine cannot satisfy, with its location.
 Result<Report> place(mlir::ModuleOp module, const Machine& machine,
                      const std::vector<Rule>& rules = {}, PoolChoice choice = PoolChoice::kAny);
 
@@ -99,9 +99,10 @@ using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
-// Checks the places in types against the machine. Errors: kInvalidModel, if a value has no place,
-// if an op's device does not reach an operand or result, if two values that must have one place
-// have different ones, if a copy has the same place twice, or if an sv.on_device is left.
+// Checks the places in types against the machine. Errors: kInvalidModel. A value must have a place
+// that the machine has, and an op's device must reach its operands and results. Views, merge
+// points, arguments and results must have the place of the values that they stand for. A copy must
+// change the place, and no sv.on_device may be left.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;

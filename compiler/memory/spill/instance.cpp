@@ -1,6 +1,6 @@
-// Translates a function's steps into a SpillProblem: the buffers of a pool, the other pools that
-// could store them, and the gaps between the uses of their values. Costs are computed from the
-// machine's bandwidths and latencies.
+// Translates a function's steps into a SpillProblem. It contains the buffers of a pool, the other
+// pools that could store them, and the gaps between the uses of their values. Costs are computed
+// from the machine's bandwidths and latencies.
 #include <algorithm>
 #include <ranges>
 

@@ -182,8 +182,8 @@ class LimitKeeper {
       }
   }
 
-  // Raises the dims of the callee's request to those of one call. A dim that is unknown in the
-  // caller counts as 0.
+  // Sets the dims of the callee's request to those of its first call, or raises them to those of a
+  // later call. A dim that is unknown in the caller counts as 0.
   void pass_dims(FunctionIndex from, const Step& call, FunctionIndex to, bool is_called_before) {
     const Function &caller = program_.functions[from], &callee = program_.functions[to];
     for (size_t o = 0; o < call.operands.size(); ++o) {

@@ -69,8 +69,8 @@ Result<SpillReport> spill(const Program& program, Function& function, PoolIndex 
 
 // Rewrites the functions of a program so that their plans at limit_request() are within the limits
 // of all pools. Data-dependent sizes are not planned for: the session enforces their limits at run
-// time. Returns the spills. Errors: those of ShapeProgram::create(), plan() and spill();
-// kResourceLimit if the constants in a pool exceed its limit, or if a plan exceeds a limit because
+// time. Returns the spills. Errors: those of ShapeProgram::create(), plan() and spill(). Also
+// kResourceLimit, if the constants in a pool exceed its limit, or if a plan exceeds a limit because
 // of fragmentation.
 Result<std::vector<SpillReport>> enforce_limits(Program& program);
 
