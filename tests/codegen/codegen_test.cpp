@@ -1,5 +1,5 @@
 // Targets and images: names and features of CPUs, deterministic bytes, the limit of local buffers,
-// and kernels that run.
+// and runs of compiled kernels.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -159,7 +159,7 @@ TEST(Call, FunctionCanReturnItsArguments) {
   expect_within_bounds(graph.stats());
 }
 
-// The result of the call is released in each iteration, and is not used if there is none.
+// Each iteration releases the result of its call. With a trip count of 0, there is no call.
 TEST(Call, LoopConditionIsTheResultOfACall) {
   Graph graph(module_of(R"(
     func.func private @is_small(%x: !n) -> !b {

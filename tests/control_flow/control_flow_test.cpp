@@ -165,8 +165,8 @@ TEST(Loop, NextCarriedValueHasASecondBuffer) {
   }
 }
 
-// The yield has two flags: the condition, which can be the current flag %f or its view %g, and the
-// next flag %n. The loop must read the condition before it replaces %f by %n.
+// The condition of the yield is the current flag %f, its view %g, or the next flag %n. The loop
+// must read the condition before it replaces %f by %n.
 TEST(Loop, ConditionIsReadBeforeCarriedValuesChange) {
   const std::string view =
       "%g = sv.reshape %f {dims = #sv.dims<[]>} : (!sv.tensor<bool[]>) -> "

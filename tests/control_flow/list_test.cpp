@@ -27,8 +27,8 @@ Status run(Call& call, std::vector<Tensor> sequence, const std::vector<Tensor>& 
   return status.ok() ? call.run() : status;
 }
 
-// A graph with two inputs: the sequence %xs and the integer %i, whose value is the symbol $i.
-// `body` computes the result, the list %r.
+// A graph with two inputs: the sequence %xs and the integer %i, whose value is `$i-$i.neg`. `body`
+// computes the result, the list %r.
 Graph over_sequence(const std::string& body) {
   return Graph(R"(
     func.func @main(%xs: !sv.list<sequence f32[?]>, %i: !sv.tensor<i64[]>)

@@ -1,5 +1,5 @@
-// Compiles a graph in MLIR assembly, or a model file, and runs it through the public API, with
-// inlined calls and with calls.
+// Compiles a graph in MLIR assembly, or a model file, with and without inlined calls. Runs both
+// modules through the public API.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace scopevm {
 
-// A compiled graph with one session and one call.
+// A graph that is compiled to two modules, with and without inlined calls, and a call of each.
 class Graph {
  public:
   // Fails the test if `text` does not compile.
@@ -24,9 +24,9 @@ class Graph {
   // Returns the results. If the call fails, fails the test and returns no tensors. Expects the
   // module without inlined calls to compute the same bytes.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
-  // Runs the call and returns its status.
+  // Runs the module with inlined calls and returns the status of the call.
   Status status_of(const std::vector<Tensor>& inputs, const CallOptions& options = {});
-  // Of the module with inlined calls. REQUIRES: the graph compiled.
+  // The call of the module with inlined calls. REQUIRES: the graph compiled.
   Call& call() { return *call_; }
   // Number of allocations in one scope during the last run.
   int64_t allocations(const std::string& scope) const;

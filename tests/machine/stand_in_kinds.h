@@ -1,4 +1,4 @@
-// Device kinds for tests of the planner, which uses only the DeviceKind interface.
+// Device kinds for tests of the memory stage, which uses only the DeviceKind interface.
 #pragma once
 
 #include <array>

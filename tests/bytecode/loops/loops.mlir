@@ -1,4 +1,4 @@
-// The sizes of the first loop are loop-invariant. The second loop uses the iteration count.
+// The sizes of the first loop are loop-invariant. The body of the second loop uses the loop index.
 !t = !sv.tensor<f32[n]>
 func.func @main(%x: !t) -> (!t, !t) {
   %0 = sv.loop %x {index = "$i", trip_count = #sv.dims<[5]>} : (!t) -> !t {

@@ -15,7 +15,7 @@ constexpr std::string_view kMembers[] = {"generation"};
 
 class ToyGenerator final : public codegen::CodeGenerator {
  public:
-  // One target for each generation among the devices.
+  // Consecutive devices of one generation share a target.
   Result<std::vector<kernels::Target>> targets(std::span<const Device> devices,
                                                const std::vector<std::string>&) const override {
     std::vector<kernels::Target> targets;
