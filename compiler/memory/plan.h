@@ -1,19 +1,19 @@
 // Memory planning: assigns each planned value and each kernel temporary an offset in its pool, as a
 // formula over dims.
 //   inline_calls.cpp  inlines calls, so that one plan covers callers and callees
-//   uses.cpp       the steps that access each buffer
-//   pinned.cpp     moves buffers that are copied to or from an accelerator into pinned pools
-//   unused.cpp     removes unused devices from the program
-//   stack.cpp      moves buffers into the stack frame of a function call
-//   liveness.cpp   a function's steps -> one half-open lifespan per buffer
-//   samples.cpp    the dims at which plans are compared and validated
-//   first_fit.cpp  sizes at given dims -> offsets at these dims, in several orders
-//   layers.cpp     offsets at given dims -> Layers, and Layers -> offsets at any dims
-//   plan.cpp       chooses the best Layers at sample dims; writes their offset formulas to the
-//                  shape program
-//   spill/         spills buffers of pools that are over their limits; runs before plan.cpp
-//   validate.cpp   checks the offsets of a plan; shares no code with the planner
-//   csv.cpp        plans as CSV
+//   uses.cpp          the steps that access each buffer
+//   pinned.cpp        moves buffers that are copied to or from an accelerator into pinned pools
+//   unused.cpp        removes unused devices from the program
+//   stack.cpp         moves buffers into the stack frame of a function call
+//   liveness.cpp      a function's steps -> one half-open lifespan per buffer
+//   samples.cpp       the dims at which plans are compared and validated
+//   first_fit.cpp     sizes at given dims -> offsets at these dims, in several orders
+//   layers.cpp        offsets at given dims -> Layers, and Layers -> offsets at any dims
+//   plan.cpp          chooses the best Layers at sample dims; writes their offset formulas to the
+//                     shape program
+//   spill/            spills buffers of pools that are over their limits; runs before plan.cpp
+//   validate.cpp      checks the offsets of a plan; shares no code with the planner
+//   csv.cpp           plans as CSV
 #pragma once
 
 #include <cstdint>
@@ -134,8 +134,8 @@ int64_t height_of(const std::vector<PlannedBuffer>& buffers);
 // The largest number of bytes that are live at one step: a lower bound of every plan's height.
 int64_t lower_bound_of(const std::vector<PlannedBuffer>& buffers);
 
-// Checks that each buffer has an aligned, nonnegative offset and ends at most at `height`, and that
-// buffers with overlapping lifespans do not overlap in memory. Errors: kInternal.
+// Checks that each buffer has an aligned, nonnegative offset, that none ends above `height`, and
+// that buffers with overlapping lifespans do not overlap in memory. Errors: kInternal.
 Status validate(const std::vector<PlannedBuffer>& buffers, int64_t height, int64_t alignment);
 
 // The buffers of one pool whose sizes become known in one segment. They are planned together and

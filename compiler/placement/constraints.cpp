@@ -172,19 +172,20 @@ class ConstraintReader : private FlowReader {
     if (of == flow_of_.end()) return;
     Flow& source = graph_.problem.flows[of->second];
     Flow& result = graph_.problem.flows[view.flow];
-    // A view of a constant reads it in the scope that is required for the view.
+    // A constant is stored on each device that reads it. It is read in another pool only if a scope
+    // is required for the view.
     if (source.is_free && result.pool.is_default()) return;
-    // A view without a required scope uses the operand's pool if both are required on the same
-    // device. Otherwise the view is stored in "global" of its device, and the operand is copied to
-    // that pool if needed.
+    // A view without a required scope uses the pool that is required for the operand, if both are
+    // required on the same device. Otherwise the view is stored in "global" of its device, and the
+    // operand is copied to that pool if needed.
     if (result.pool.is_default()) {
       const bool is_same = source.pool.pool() && source_device(source) == source_device(result);
       result.pool = is_same ? source.pool : PoolRequirement::own_scope();
       if (is_same) graph_.scopes[view.flow] = graph_.scopes[of->second];
     }
     for (size_t i = 0; i < source.readers.size(); ++i) {
-      // Without this, a view could read its operand from any pool that its device reaches. Its
-      // result aliases the operand, and would not be in its own pool.
+      // The view must read its operand in the view's pool, because the result aliases the operand.
+      // Other ops read an operand in any pool that their device reaches.
       if (source.readers[i].task != view.task) continue;
       source.readers[i].pool = result.pool;
       graph_.reader_scopes[of->second][i] = graph_.scopes[view.flow];

@@ -30,7 +30,7 @@ namespace scopevm::compiler::placement {
 
 // A --place rule: places ops, inputs or outputs whose name or type matches a glob of `*`, `?` and
 // [...]. If several rules of one kind match, the last one applies. Rules for names take precedence
-// over rules for types.
+// over rules for types. The device and the scope can come from different rules.
 struct Rule {
   enum class Kind {
     kName,    // the name of the model's node that an op comes from
@@ -99,10 +99,10 @@ using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
-// Checks the places in types against the machine. Errors: kInvalidModel. A value must have a place
-// that the machine has, and an op's device must reach its operands and results. Views, merge
-// points, arguments and results must have the place of the values that they stand for. A copy must
-// change the place, and no sv.on_device may be left.
+// Checks the places in types against the machine. A value must have a place that the machine has,
+// and an op's device must reach its operands and results. Views, merge points, arguments and
+// results must have the place of the values that they refer to. A copy must change the place, and
+// no sv.on_device may be left. Errors: kInvalidModel.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;

@@ -33,7 +33,7 @@ class Prices {
 
   // A subgradient step of Polyak's length, scaled by `length`: prices rise at steps where too few
   // bytes are spilled, and fall where too many are. `towards` is the cost of the best solution, or
-  // a larger cost if none is known.
+  // an estimate if none is known.
   void change(const std::vector<SpillChoice>& choices, double towards, double bound,
               double length) {
     std::vector<double> gradient(problem_.steps);

@@ -14,8 +14,8 @@ namespace {
 struct Blocks {
   struct Block {
     int parent = 0;     // index of a block; the body of the function is its own parent
-    int64_t begin = 0;  // the If or Loop step before the block; it belongs to the parent
-    int64_t end = 0;    // the EndIf or EndLoop step after the block; it belongs to the parent
+    int64_t begin = 0;  // the If or Loop step of the block; it belongs to the parent
+    int64_t end = 0;    // the EndIf or EndLoop step of the block; it belongs to the parent
     double times = 1;   // executions per call
   };
   std::vector<Block> blocks = std::vector<Block>(1);
