@@ -1,5 +1,5 @@
-// The kernels stage: lowers graph functions, whose fusion groups are formed, to Program functions,
-// and generates the kernels that their steps launch.
+// The kernels stage: lowers graph functions with fusion groups to Program functions, and generates
+// the kernels that their steps launch.
 #pragma once
 
 #include "compiler/kernels/generators.h"

@@ -1,4 +1,5 @@
-// Registers the overloads of `lower` as external models of graph::LoweringOp.
+// Registers the overloads of `lower` as external models of graph::LoweringOp, and selects the
+// generator of a group.
 #include "compiler/kernels/op_lowerings.h"
 
 #include "compiler/kernels/generators.h"
@@ -26,8 +27,8 @@ void attach(mlir::MLIRContext* context) {
 
 }  // namespace
 
-// Selects the generator of a group. A group with a contraction has it as its first op, except for
-// constants.
+// Selects the generator of a group. In a group with a contraction, only constants can precede the
+// contraction.
 llvm::LogicalResult lower(graph::GroupOp group, LoweringContext& context) {
   for (mlir::Operation& op : group.getBody().front()) {
     if (mlir::isa<graph::ConstantOp>(op)) continue;

@@ -1,7 +1,7 @@
 // The lowering of each graph op is an overload of `lower`. It is defined next to the op's kernel
-// generator, or in function/ for an op that becomes a step without a kernel. The overloads of
-// elementwise ops and reductions are not defined: lower_map_reduce uses the interfaces of these
-// ops.
+// generator, in function/ for an op without a kernel, or in op_lowerings.cpp for sv.group. The
+// overloads of elementwise ops, reductions and terminators are not defined. lower_map_reduce uses
+// the interfaces of elementwise ops and reductions; terminators are lowered with their parent op.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"

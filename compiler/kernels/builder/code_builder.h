@@ -5,7 +5,8 @@
 //   kernel_builder.h  adds a kernel's buffers, params and launch
 //
 // Code is emitted at the current insertion point: at the end of a new function, or inside the loop
-// or branch whose callback runs. The terms of a callback are valid until it returns.
+// or branch whose callback runs. Terms that a callback receives or creates are valid until it
+// returns.
 //
 //     k.loop(k.index(0), size, 1, [&](Term i) { k.store(y, i, k.load(x, i) * factor); });
 #pragma once
@@ -90,7 +91,8 @@ class CodeBuilder {
   // evaluate the other branch.
   Terms branch(Term condition, mlir::TypeRange types, llvm::function_ref<Terms()> then,
                llvm::function_ref<Terms()> otherwise);
-  // Runs cases(i) for i == selector, selector in [0, count).
+  // Runs the code that cases(i) emits, where i is the value of `selector`. REQUIRES: the selector
+  // is in [0, count).
   void switch_index(Term selector, int64_t count, llvm::function_ref<void(int64_t)> cases);
   // Covers [0, length) in vectors of `lanes` elements; offsets count from 0. On a target without
   // masks, Tail::kOverlapping processes a length below one vector as single elements (count = 1).
@@ -101,7 +103,7 @@ class CodeBuilder {
   // --- Memory: access.cpp. Positions count elements. A value of one lane is a scalar. ---
 
   // Accesses elements in the buffer's storage type. Lanes where `mask` is false are not accessed,
-  // and a load returns 0 for them.
+  // and a load returns 0 for them. REQUIRES: an access to one lane has no mask.
   Term load(const Buffer& buffer, Term at, int64_t lanes = 1, Term mask = {});
   void store(const Buffer& buffer, Term at, Term value, Term mask = {});
   // Accesses elements in their arithmetic type: f16 and bf16 as f32, bool as i1. REQUIRES: the

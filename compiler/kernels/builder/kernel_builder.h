@@ -46,7 +46,8 @@ class KernelBuilder : public CodeBuilder {
 
   // --- Signature. Callable at any time before `launch`. ---
 
-  // Adds a buffer for a value of the program or of the graph. Buffers have the order of the calls.
+  // Adds a buffer for a value of the program or of the graph. Operands precede results, each in the
+  // order of these calls.
   Buffer operand(ValueId value, DType dtype, Elements elements = Elements::kBits);
   Buffer operand(mlir::Value value, Elements elements = Elements::kBits);
   Buffer result(ValueId value, DType dtype, Elements elements = Elements::kBits);
@@ -55,8 +56,8 @@ class KernelBuilder : public CodeBuilder {
   // the computation of its start at the insertion point.
   Scratch scratch(DimExpr elements, DType dtype);
   // Allows the result to use the operand's storage. If several operands are allowed, the result
-  // uses the first one whose value has no later use. Returns false, without effect, if the kernel
-  // has another operand with the same value.
+  // uses the first one that has the result's place and size and no later use. Returns false,
+  // without effect, if the kernel has another operand with the same value.
   bool allow_in_place(const Buffer& result, const Buffer& operand);
 
   // Adds a param with this value.
@@ -73,8 +74,7 @@ class KernelBuilder : public CodeBuilder {
   using Visit = llvm::function_ref<void(llvm::ArrayRef<Term> index, llvm::ArrayRef<Term> offsets)>;
   // Visits items [low, high) of the space of `axes`; the last axis is the fastest. The callback
   // receives the item's index on every axis and its offsets: offset c is bases[c] plus the sum of
-  // index * strides[c] over the axes. The generated code divides once per axis, before the first
-  // item.
+  // index * strides[c] over the axes. The generated code divides only before the first item.
   void walk(Term low, Term high, llvm::ArrayRef<Axis> axes, llvm::ArrayRef<DimExpr> bases,
             Visit visit);
   // Walks over the work items of this call. REQUIRES: the grid is count_items(axes).

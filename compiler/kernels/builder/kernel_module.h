@@ -8,8 +8,9 @@
 //   params   `index`, one per Launch::params
 //   begin, end, worker  `index`
 // A call computes work items [begin, end) of the grid. Sizes come from params, because the dim of a
-// buffer's memref is undefined. Bodies use arith, math, scf, memref, vector and func. They can call
-// private functions of the same module, which are deduplicated by name.
+// buffer's memref is undefined. Bodies use arith, math, scf, memref, vector and func, and calls of
+// LLVM intrinsics (byte_dot.cpp). They can call private functions of the same module, which are
+// deduplicated by name.
 #pragma once
 
 #include <string>

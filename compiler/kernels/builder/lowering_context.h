@@ -22,11 +22,12 @@ class LoweringContext {
   virtual ValueId value_of(mlir::Value value) = 0;
   // The elements of `value` if it is an sv.constant, else null.
   virtual mlir::ElementsAttr constant_of(mlir::Value value) = 0;
-  // A new value that one launch of an op writes and a later launch of the same op reads.
+  // A new value that only the launches of one op use: one launch writes it, and the same launch or
+  // a later one reads it.
   virtual ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) = 0;
   // A constant that the compiler computes, such as packed weights. `key` identifies its source and
-  // its transformation. It is stored in the scope in which the constant `source` is required, if
-  // any; `source` may be null. `make` is called only for a new key.
+  // its transformation. If `source` is a constant that is required in a memory scope, the new
+  // constant is stored there. `source` may be null. `make` is called only for a new key.
   virtual ValueId constant(const std::string& key, mlir::Value source,
                            llvm::function_ref<Constant()> make) = 0;
   // The index of a string in Program::strings. Elements of string constants are such indices.

@@ -77,8 +77,8 @@ void Epilogue::declare(KernelBuilder& k) {
   allow_in_place(k);
 }
 
-// Allows each result to use the storage of the first operand with as many bytes that no earlier
-// result uses.
+// Allows each result to use the storage of one operand: the first operand with the same shape and
+// element size that is not paired with an earlier result.
 void Epilogue::allow_in_place(KernelBuilder& k) {
   llvm::SmallPtrSet<const Tensor*, 4> paired;
   for (const Tensor& result : results_)
@@ -86,9 +86,9 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
       bool is_equal = byte_size(result.access.dtype) == byte_size(operand.access.dtype) &&
                       shape_of(operand.value) == fused_.type().getShape();
       if (!is_equal || paired.contains(&operand)) continue;
-      // With equal sizes, an element of the operand and of the result have the same position. The
-      // first is read immediately before the second is written. allow_in_place() rejects an operand
-      // that the contraction also reads.
+      // Element i of the operand is stored where element i of the result is written, and is read
+      // immediately before this write. allow_in_place() rejects an operand that the contraction
+      // also reads.
       if (!k.allow_in_place(result.buffer, operand.buffer)) continue;
       paired.insert(&operand);
       break;

@@ -11,7 +11,8 @@ struct ScalarSum {
   CodeBuilder& e;
   DType dtype;
 
-  // Loads an element. The buffer's dtype can be narrower than the dtype of the sum.
+  // Loads an element and converts it to `dtype`. The buffer's dtype can be narrower than the dtype
+  // of the sum.
   Term load(const Buffer& buffer, Term at) {
     Term x = e.load_number(buffer, at);
     return buffer.dtype == dtype ? x : cast(x, buffer.dtype, dtype);

@@ -11,7 +11,8 @@ struct ConvShape {
   DimExpr rows;                                 // output channels
   DimExpr out_height = 1, out_width;
   int64_t groups = 1;
-  // Element 0 is along the height, element 1 along the width. `pads`: before the first element.
+  // Element 0 is along the height, element 1 along the width. `pads` has only the padding before
+  // the first element.
   DimExpr kernel[2] = {1, 1};
   int64_t strides[2] = {1, 1}, pads[2] = {0, 0}, dilations[2] = {1, 1};
 

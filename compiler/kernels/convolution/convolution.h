@@ -1,8 +1,8 @@
 // The generators of convolutions. lower_convolution selects one by the op and its operand types.
-//   conv.cpp          f32 convolutions of 1 and 2 dims with weights of static shape, on the
-//                     micro-kernels of contraction/tile
-//   depthwise.cpp     f32 convolutions of 1 and 2 dims with several groups and one input channel
-//                     per group
+//   depthwise.cpp     f32 convolutions of 1 and 2 spatial dims with several groups and one input
+//                     channel per group
+//   conv.cpp          other f32 convolutions of 1 and 2 spatial dims with weights of static shape,
+//                     on the micro-kernels of contraction/tile
 //   generic_conv.cpp  all others, including transposed convolutions, as scalar loops
 #pragma once
 
@@ -13,7 +13,7 @@ namespace scopevm::compiler::kernels {
 
 using fusion::FusedContraction;
 
-// True for the convolutions that conv.cpp and depthwise.cpp support, if their operands are f32.
+// True if conv.cpp or depthwise.cpp, respectively, supports the convolution for f32 operands.
 bool is_image_conv(const FusedContraction& fused);
 bool is_depthwise_conv(const FusedContraction& fused);
 llvm::LogicalResult lower_image_conv(const FusedContraction& fused, LoweringContext& context);

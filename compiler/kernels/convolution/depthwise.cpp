@@ -1,6 +1,6 @@
 // f32 convolutions of images with one input channel per group. The matrix product of a group has
 // too few rows for the micro-kernels. Instead, a work item is one output channel of an image, and
-// its rows are vectorised.
+// is computed in vectors along the width.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/conv_shape.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -84,8 +84,8 @@ class DepthwiseConv {
         })[0];
   }
 
-  // The elements at from, from + 2, from + 4, ... of x, or 0 outside the row. `first` is the x
-  // coordinate of the first element.
+  // The elements at from, from + 2, from + 4, ... of x, or 0 outside the row. `first` is the input
+  // column of the first element.
   Term load_even(Term from, Term first, Term width) {
     Term halves[2];
     for (int64_t half = 0; half < 2; ++half) {

@@ -20,8 +20,8 @@ class Unfold {
   // loops.
   explicit Unfold(CodeBuilder& e);
 
-  // Unfolds output positions [first, first + 32). The input element of output position first + j is
-  // stored at
+  // Unfolds output positions [first, first + 32). For each kernel position and channel, the input
+  // element of output position first + j is stored at
   //   to[to_at + (kernel position * channels + channel) * 32 + j]
   // It is 0 in the padding, and for output positions past the last one.
   void emit(const Image& image, Term first, const Buffer& to, Term to_at);

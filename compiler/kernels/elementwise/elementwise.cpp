@@ -73,7 +73,8 @@ Term extreme(Term a, Term b, bool greatest, bool is_unsigned) {
     Term a_is_less = less(a, b, is_unsigned);
     return greatest ? select(a_is_less, b, a) : select(a_is_less, a, b);
   }
-  // If `b` is a constant other than NaN, a NaN in `a` is propagated by one comparison and a select.
+  // If one operand is a constant other than NaN, it becomes `b`. One comparison and a select then
+  // propagate a NaN in `a`.
   auto a_constant = float_constant(a), b_constant = float_constant(b);
   if (a_constant && !b_constant) {
     std::swap(a, b);

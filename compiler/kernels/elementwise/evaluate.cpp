@@ -57,7 +57,8 @@ void Evaluator::collect(mlir::Value value) {
   if (body_.computes(value) || immediates_.contains(value) || is_leaf(value)) return;
   mlir::Value outer = body_.outer(value);
   uint64_t bits = 0;
-  // The kernel reads a constant that is required in a scope there, instead of embedding it.
+  // A constant that is required in a memory scope is read from that scope. The kernel does not
+  // embed it.
   mlir::ElementsAttr elements = k_.context().constant_of(outer);
   if (elements && !graph::has_scope(outer.getType()))
     if (graph::is_splat(elements, tensor_type(outer).getDtype(), bits)) {
@@ -89,8 +90,8 @@ void Evaluator::allow_in_place(Buffer result, mlir::Operation* row_op) {
     bool read_twice = llvm::count_if(leaves_, [&](const Leaf& other) {
                         return other.buffer.memref == leaf.buffer.memref;
                       }) > 1;
-    // If a linear leaf has elements of the result's size, its elements have the positions of the
-    // result's elements. Each is read before the result's element is written. A row kernel stores
+    // If a linear leaf has elements of the result's size, element i of the leaf is stored where
+    // element i of the result is written. It is read before this write. A row kernel stores
     // intermediate values in the result's row, so leaves that are read after the row op are
     // excluded.
     if (space_.is_linear(i) && byte_size(leaf.buffer.dtype) == byte_size(result.dtype) &&

@@ -15,8 +15,8 @@ using TermMap = llvm::DenseMap<mlir::Value, Term>;
 class Evaluator {
  public:
   // Collects the operands of `body` and builds their iteration space over `dims`; see make_space
-  // for `tags`. Constants whose elements are all equal become immediates. If `inner_tag` is not
-  // negative, the last dim of the space has this tag.
+  // for `tags`. Constants whose elements are all equal become immediates, unless they are required
+  // in a memory scope. If `inner_tag` is not negative, the last dim of the space has this tag.
   Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<DimExpr> dims,
             llvm::ArrayRef<int> tags, int inner_tag = -1);
 
@@ -26,8 +26,9 @@ class Evaluator {
   Terms sizes(size_t first, size_t end) const;
 
   // Allows `result` to overwrite a leaf that has as many elements, in the same order and of the
-  // same size. A kernel with a row op writes the result before its last pass over the row, so the
-  // leaves that this pass reads are excluded.
+  // same size. Leaves that share a buffer are excluded. A kernel with a row op stores intermediate
+  // values in the result before its last pass over the row, so the leaves that this pass reads are
+  // excluded as well.
   void allow_in_place(Buffer result, mlir::Operation* row_op = nullptr);
 
   // A position on all dims except the last. Both fields have one entry per leaf.

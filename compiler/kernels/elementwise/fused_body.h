@@ -10,7 +10,7 @@ namespace scopevm::compiler::kernels {
 struct FusedBody {
   mlir::Operation* op = nullptr;            // the op or the group
   llvm::SmallVector<mlir::Operation*> ops;  // in order, without constants and yield
-  llvm::SmallVector<mlir::Value> results;   // the computed values, one per result of `op`
+  llvm::SmallVector<mlir::Value> results;   // values of the body, one per result of `op`
 
   // The group operand of a block argument of the group; any other value is returned unchanged.
   mlir::Value outer(mlir::Value value) const;

@@ -6,7 +6,8 @@
 
 namespace scopevm::compiler::kernels {
 
-// REQUIRES: the body has only elementwise ops, and all results have one shape.
+// REQUIRES: the body has only elementwise ops. Fails with a diagnostic if the results have
+// different shapes.
 llvm::LogicalResult lower_map(const FusedBody& body, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

@@ -8,8 +8,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The number of simple operations in a task, which should take several microseconds: the overhead
-// of two oneTBB tasks is 0.3 us.
+// The number of simple operations per task. They take several microseconds, much longer than the
+// overhead of a task: 0.3 us for two oneTBB tasks.
 constexpr int64_t kTaskOperations = 1 << 15;
 
 std::vector<AxisAccess> access_of(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<DimExpr> shape) {
@@ -25,8 +25,8 @@ std::vector<AxisAccess> access_of(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<D
     if (dim == dims[axis])
       axes[axis] = {Motion::kFull, stride};
     else
-      // The operand's dim is 1 or equals the dim of the space. The factor is 0 for 1, which is the
-      // stride of a broadcast, and 1 otherwise.
+      // The operand's dim is 1 or equals the dim of the space. For dim 1, the factor is 0, which
+      // gives the stride of a broadcast. For larger dims, the factor is 1.
       axes[axis] = {Motion::kUnknown, stride * min(dim - 1, 1)};
     stride = stride * dim;
   }

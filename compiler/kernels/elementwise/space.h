@@ -20,8 +20,9 @@ struct AxisAccess {
   DimExpr stride;  // in elements; 0 for a broadcast operand
 };
 
-// Row-major dims, without dims of size 1. Adjacent dims are merged if every operand is full along
-// both or broadcast along both. There is at least one dim.
+// Row-major dims. Dims of the constant size 1 are removed, except one that require_inner() appends.
+// Adjacent dims with the same tag are merged if every operand is full along both or broadcast along
+// both. There is at least one dim.
 struct Space {
   std::vector<DimExpr> dims;
   std::vector<int> tags;  // one per dim; dims of different tags are never merged

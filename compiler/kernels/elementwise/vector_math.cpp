@@ -56,7 +56,7 @@ Term exp_f32(Term x) {
   return p * power_of_two(half) * power_of_two(exponent - half);
 }
 
-// x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log x = e ln 2 + log m.
+// x = (1 + m) * 2^e with 1 + m in [sqrt(1/2), sqrt(2)); log x = e ln 2 + log(1 + m).
 Term log_f32(Term x) {
   mlir::Type i32 = x.builder->getI32Type();
   Term subnormal = x < 1.17549435e-38;

@@ -1,5 +1,5 @@
-// Lowers sv.if, sv.loop and sv.read_dims to a flat list of steps between marks; see
-// function_lowering.h.
+// Lowers sv.if and sv.loop to a flat list of steps between marks, and sv.read_dims to a step that
+// begins a segment; see function_lowering.h.
 //
 // The results of an if are values that both branches write. A loop-carried value is one value of
 // the function, which is written before the loop and again by each iteration. An iteration writes
@@ -115,8 +115,9 @@ ValueId FunctionLowering::root_of(ValueId id) const {
   return id;
 }
 
-// Appends to `symbols` the symbols of `names` that are dims of `type`, the type of the operand
-// `operand` of the step that defines them. The first dim that is a symbol defines it.
+// Appends to `symbols` each symbol of `names` that is a dim of `type`. `type` is the type of
+// operand number `operand` of the step that defines the symbols. If several dims are the same
+// symbol, the first one defines it.
 void FunctionLowering::add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
                                        const std::string& what,
                                        std::vector<RuntimeSymbol>& symbols) const {
@@ -341,7 +342,8 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
 }
 
 // Tries to replace `next` by `current`, so that the iteration writes the carried value in place.
-// Returns false if a step needs the old value after `next` is written.
+// Returns false, without effect, in three cases: no step of the body writes `next`, a step needs
+// the old value after `next` is written, or another yielded value has already replaced `current`.
 bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
   auto is_current = [&](ValueId id) { return root_of(id) == current; };
   const Step* writer = nullptr;  // the first step that writes `next`

@@ -52,8 +52,8 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
   return {};
 }
 
-// A result that several steps write by handing over a value, and these values, are stored in the
-// pool of results.
+// Places the results of the function that Move steps write, and the values that these steps move,
+// in the pool of results ("global"). Values with a required memory scope keep their pool.
 void FunctionLowering::store_moved_results() {
   std::set<ValueId> results;
   for (ValueId output : function_.outputs) results.insert(root_of(output));
@@ -261,7 +261,8 @@ llvm::LogicalResult FunctionLowering::lower(graph::ReshapeOp op) {
   ValueId view = add_value(op_name(op), op.getResult().getType());
   function_.values[view].origin = ValueOrigin::kView;
   function_.values[view].view_of = of;
-  // A view has the bytes of its source, so it also has its place, even if the type has no place.
+  // A view has the bytes of its source, so it also has the source's place, even if its own type has
+  // no place.
   function_.values[view].place = function_.values[of].place;
   ids_[op.getResult()] = view;
   return mlir::success();

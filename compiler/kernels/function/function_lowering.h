@@ -86,7 +86,7 @@ class FunctionLowering : public LoweringContext {
   // A loop-carried value.
   struct Carried {
     mlir::Value argument;
-    ValueId value;         // body argument i and result i share this value and its register
+    ValueId value;         // of `argument`; the result of the loop has the same register
     bool is_open = false;  // a list, a closure, or a tensor whose shape can change
   };
 
@@ -152,7 +152,8 @@ class FunctionLowering : public LoweringContext {
   mlir::Operation* current_ = nullptr;  // the op that is lowered
   DeviceIndex device_;                  // the device that runs the current op
   SegmentIndex segment_;                // the segment of the current block
-  // The symbols defined in the current block: those of its segment and of enclosing ones.
+  // The symbols that the next step can use: those of the inputs and of the segments that have begun
+  // in the current block and in enclosing blocks.
   std::set<std::string, std::less<>> defined_;
   Status status_;
 };

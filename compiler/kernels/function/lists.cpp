@@ -28,8 +28,8 @@ ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type
                     .any_rank = type.getElements() != graph::ElementDims::kShape});
 }
 
-// Gives the value of a new list element its own storage. separate_results ensures that no later
-// step writes to it.
+// Gives the value of a new list element its own storage if a step writes the value.
+// separate_results ensures that no later step writes to this storage.
 ValueId FunctionLowering::element_of(mlir::Value value) {
   ValueId id = value_of(value);
   Value& root = function_.values[root_of(id)];

@@ -1,5 +1,5 @@
-// Inserts copies of values whose storage cannot be yielded, returned, captured or put in a list;
-// see function_lowering.h.
+// Inserts copies of values whose storage cannot be yielded, returned, captured, put in a list or
+// overwritten by a loop; see function_lowering.h.
 #include <set>
 
 #include "compiler/kernels/function/function_lowering.h"
@@ -10,8 +10,8 @@ namespace {
 
 using graph::TensorType;
 
-// True if an op of this block computes the value and writes it to a storage that the consumer
-// chooses.
+// True if an op of this block computes the value and writes it to a storage that the consumer can
+// choose.
 bool is_written_in(mlir::Value value, mlir::Block* block) {
   mlir::Operation* op = value.getDefiningOp();
   return op && op->getBlock() == block && !op->hasTrait<graph::ProvidesStorage>();

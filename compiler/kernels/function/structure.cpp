@@ -1,5 +1,6 @@
-// The overloads of `lower` for ops that become steps without kernels: values, control flow, calls,
-// lists, copies, and the string ops that the VM implements. See function_lowering.h.
+// The overloads of `lower` for ops without kernels: constants, views, conditions, control flow,
+// calls, lists, copies between places, and the string ops that the VM implements. See
+// function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
 #include "compiler/kernels/op_lowerings.h"
@@ -28,7 +29,8 @@ void FunctionLowering::add_step(decltype(Step::work) work, mlir::Operation* op) 
   push(std::move(step));
 }
 
-// value_of() creates a constant at its first use. collect_own_checks() handles a requirement.
+// value_of() creates a constant at its first use. collect_own_checks() adds the condition of an
+// sv.require to the checks of the function.
 llvm::LogicalResult lower(graph::ConstantOp, LoweringContext&) { return mlir::success(); }
 llvm::LogicalResult lower(graph::RequireOp, LoweringContext&) { return mlir::success(); }
 

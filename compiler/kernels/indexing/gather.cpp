@@ -47,8 +47,8 @@ llvm::LogicalResult lower(graph::GatherOp op, LoweringContext& context) {
   return k.launch(count_items(axes), grain_of_bytes(inner * byte_size(dtype_of(op.getX()))));
 }
 
-// A work item is one row of the result. The offset in x leaves out the axis, whose position is read
-// from `indices`.
+// A work item is one row of the result. The offset in x does not include the axis: the index on the
+// axis is read from `indices`.
 llvm::LogicalResult lower(graph::GatherElementsOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "gather_elements");
   Buffer x = k.operand(op.getX()), indices = k.operand(op.getIndices());

@@ -23,7 +23,7 @@ llvm::LogicalResult lower(graph::ExpandOp op, LoweringContext& context) {
       DimExpr size = x[d - added];
       stride = from[d - added];
       // Only the request determines whether a symbolic dim is broadcast. The factor is 0 for size
-      // 1, and 1 otherwise.
+      // 1, and 1 for larger sizes.
       if (!(size == y[d])) stride = stride * min(size - 1, DimExpr(1));
     }
     copy.axes.push_back({y[d], {stride, to[d]}});

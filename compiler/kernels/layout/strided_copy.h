@@ -12,7 +12,7 @@ struct StridedCopy {
   DimExpr x_start = 0;
 };
 
-// Appends the launch for `op`. The strides of x select the method:
+// Appends the launch for `op`. The strides of x select the method, by the first line that applies:
 //   stride 1 on the last axis     rows are copied as vectors
 //   stride 0 on the last axis     rows are filled as vectors
 //   stride 1 on an earlier axis   tiles are transposed in registers

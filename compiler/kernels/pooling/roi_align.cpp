@@ -71,7 +71,8 @@ Between RoiKernel::between(Term coordinate, Term last) {
   return {low, min(low + 1, last), select(lower < last, coordinate - real(low), real(0.0))};
 }
 
-// Accumulates x at one point, by bilinear interpolation of its four neighbours. Outside x it is 0.
+// Accumulates x at one point, by bilinear interpolation of its four neighbours. For the maximum,
+// the weighted neighbours are compared instead of added. Outside x, the value is 0.
 Term RoiKernel::sample(Term plane, Term y, Term x, Term so_far) {
   // In ONNX, points up to one element outside x have the value of the border.
   Term inside = (-1.0 <= y) & (y <= real(height_)) & (-1.0 <= x) & (x <= real(width_));

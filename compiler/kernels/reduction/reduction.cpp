@@ -1,7 +1,7 @@
 // Reductions, with elementwise ops before them. If the innermost dim is reduced, a work item is one
 // result. Vectors along the innermost dim are combined into several accumulators, which are
-// combined at the end. If the innermost dim is kept, a work item is a strip of results, one per
-// lane.
+// combined at the end. If the innermost dim is kept, a work item is a strip of results, and each
+// lane computes one result.
 #include "compiler/kernels/reduction/reduction.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/evaluate.h"
@@ -11,7 +11,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Tags of the dims of the space: only kept dims, or only reduced dims, are merged.
+// Tags of the dims of the space. A kept dim and a reduced dim have different tags, so they are
+// never merged.
 constexpr int kKept = 0;
 constexpr int kReduced = 1;
 // Results per item if the innermost dim is kept: four AVX-512 registers of f32. The number is

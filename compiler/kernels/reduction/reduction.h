@@ -1,5 +1,5 @@
-// The generators of reductions and of ops that normalise along dims. Each appends the launch of one
-// op or group.
+// The generators of reductions, of cum_sum, and of ops that normalise along dims. Each appends the
+// launch of one op or group.
 #pragma once
 
 #include "compiler/kernels/builder/lowering_context.h"

@@ -10,8 +10,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Rows per block: a power of 4, because a pair of merge passes multiplies the length of sorted runs
-// by 4.
+// Rows per block. A pair of merge passes multiplies the length of sorted runs by 4. With a power of
+// 4, each pass over a full block merges runs.
 constexpr int64_t kBlockRows = 1024;
 
 // Compares the rows of x lexicographically.

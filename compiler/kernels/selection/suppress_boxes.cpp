@@ -1,5 +1,7 @@
 // suppress_boxes: greedy non-maximum suppression. A work item is one class of one image. Boxes are
 // visited in the order of descending scores. A box is selected unless it overlaps a selected box.
+// The loop ends at the first score that does not exceed the score threshold, or when the result is
+// full.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 

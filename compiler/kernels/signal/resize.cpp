@@ -1,6 +1,7 @@
-// resize: one axis at a time, from the last to the first. For each axis, a first launch computes a
-// table: the indices in x, and their weights, for every position of the result. A second launch
-// applies the table. Its loops over elements therefore need no division or rounding.
+// resize: one axis at a time, from the last to the first. Axes that keep their size and scale are
+// skipped. For each other axis, a first launch computes a table: the indices in x, and their
+// weights, for every position of the result. A second launch applies the table. Its loops over
+// elements therefore need no division or rounding.
 //
 // A *tap* is one of the elements of x from which a result is interpolated.
 #include "compiler/kernels/builder/kernel_builder.h"
@@ -64,7 +65,7 @@ Term TableKernel::coordinate(Term o, Term in, Term out) {
     case graph::ResizeCoordinates::kHalfPixel:
       return half_pixel();
     case graph::ResizeCoordinates::kHalfPixelSymmetric:
-      // The centre of x is the centre of the result, even though `out` is rounded.
+      // The centre of the result maps to the centre of x, even though `out` is rounded.
       return half_pixel() + (in - out / scale) * 0.5;
     case graph::ResizeCoordinates::kPytorchHalfPixel:
       return select(out == 1, out - out, half_pixel());
@@ -128,7 +129,8 @@ llvm::LogicalResult TableKernel::lower(Stage index, std::optional<Stage> weight,
   return k_.launch(out, grain_of_bytes(8 * taps));
 }
 
-// Applies a table along one axis, with o and i the indices on the dims before and after the axis:
+// Applies a table along one axis. j is the index on the axis; o and i are the indices on the dims
+// before and after it:
 //   y[o, j, i] = sum over taps of weight[tap, j] * x[o, index[tap, j], i]
 class AxisKernel {
  public:
@@ -146,7 +148,7 @@ class AxisKernel {
   llvm::LogicalResult lower(DimExpr outer, DimExpr in, DimExpr out, DimExpr inner) {
     Term n = k_.param(in), m = k_.param(out), row = k_.param(inner);
     llvm::SmallVector<Axis> axes = {{outer, {in * inner, out * inner}}};
-    // On the last axis, adjacent results have taps that are not adjacent. They are therefore
+    // On the last axis, the taps of adjacent results are not adjacent. The results are therefore
     // computed one by one.
     bool by_element = inner.is_constant(1);
     if (!by_element) axes.push_back({out, {0, inner}});
@@ -167,7 +169,7 @@ class AxisKernel {
           position(index[1], offsets[1]);
       };
       Term item = by_element ? m : row;
-      // An empty axis has no elements to interpolate.
+      // An empty axis has no elements to interpolate. The result is then 0.
       k_.when(k_.index(0) < n, resample, [&] { k_.fill(y_, offsets[1], item, k_.zero(y_)); });
     });
     DimExpr item = by_element ? out : inner;

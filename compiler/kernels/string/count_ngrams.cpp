@@ -1,7 +1,8 @@
 // count_ngrams: counts the n-grams of the pool in each row of x. An n-gram can skip elements: its
 // elements are a fixed distance apart in the row. The pool is converted to a trie at compile time.
-// For each distance and each element of the row, the kernel descends the trie from this element.
-// Each step down is a binary search. A row takes about width * distances * log(pool size) steps.
+// For each distance and each element of the row, the kernel descends the trie along this element
+// and the elements that follow at this distance. Each step down is a binary search. A row takes
+// about width * distances * log(pool size) steps.
 //
 // Node 0 of the trie is its root. Edge e leads to node e + 1. Edges [first[n], first[n + 1]) leave
 // node n, in the order of ascending keys.

@@ -1,5 +1,5 @@
-// Target: the properties for which kernels are generated. Every back end describes its devices by a
-// Target, and code generation for the device uses the same Target.
+// Target: the properties for which kernels are generated. Every back end with a code generator
+// describes its devices by a Target, and its code generation uses the same Target.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ struct Target {
   std::string features;   // CPU features that differ from those of `name`: "-avx512f,-rtm"
   int vector_bits = 512;  // 512, 256 or 128
   bool has_masks = true;  // masked loads and stores are cheap, as with AVX-512
-  // VNNI: adds dot products of four bytes to i32 lanes, at the width of the vectors.
+  // The target has VNNI instructions for vectors of `vector_bits`. They add dot products of four
+  // bytes to i32 lanes.
   bool has_byte_dot = false;
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
 };

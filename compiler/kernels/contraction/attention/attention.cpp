@@ -18,7 +18,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-constexpr int64_t kMostTiles = 4;  // tiles of 12 rows per row block
+constexpr int64_t kMostTiles = 4;  // per row block; a tile has at most 12 rows
 
 class Attention {
  public:
@@ -202,7 +202,8 @@ class Attention {
   }
 
   // Folds a row of scores, a vector at a time. `take` receives the position, values and mask of the
-  // vector. It returns the new carried value.
+  // vector, and the carried value. It returns the new carried value. The mask of a full vector is
+  // null.
   Term fold_row(Term row, Term initial,
                 llvm::function_ref<Term(Term at, Term x, Term mask, Term carried)> take) {
     int64_t lanes = k_.target().lanes(4);

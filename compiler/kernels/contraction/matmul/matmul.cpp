@@ -1,7 +1,7 @@
 // Matrix products of f32, and of u8 by i8 with i32 sums. Rows of a are packed at run time. Panels
-// of b are packed at compile time if b is a constant, otherwise by each work item. Bytes are packed
-// in quads along the depth. Outside the packing code, the unit of the depth is a step: one f32 or
-// one quad.
+// of b are packed at compile time if b is a single constant matrix, otherwise by each work item.
+// Bytes are packed in quads along the depth. Outside the packing code, the unit of the depth is a
+// step: one f32 or one quad.
 //
 // Grid: batch x row blocks x panels. The panels are innermost, so that a worker packs the rows of a
 // block once for all its panels.

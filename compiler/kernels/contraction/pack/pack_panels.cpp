@@ -39,7 +39,7 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
                      const Buffer& to, Term to_at) {
   int64_t lanes = e.lanes(DType::kF32);
   for (int64_t j = 0; j < kPanelColumns; j += lanes) {
-    // For lanes past the columns, the count is negative and the mask empty.
+    // Past the last column, the count is 0 or negative, and the mask is empty.
     Term mask = e.mask(columns - j, lanes);
     if (b.rows_are_contiguous) {
       Term from_at = b.start + first + j;

@@ -81,7 +81,8 @@ void emit_pack_quad_panel(CodeBuilder& e, const MatrixView& b, Term first, Term 
         lanes <= left, [&] { all_steps([&](Term at) { return e.load(b.buffer, at, lanes); }); },
         [&] { all_steps([&](Term at) { return masked(left, at); }); });
     e.when(0 < rest, [&] {
-      // The last quad has `rest` rows. The others are loaded with an empty mask, which gives zeros.
+      // The last quad has `rest` rows. The missing rows are loaded with an empty mask, which gives
+      // zeros.
       pack(steps,
            [&](Term at, int64_t i) { return masked(select(i < rest, left, e.index(0)), at); });
     });

@@ -1,5 +1,5 @@
-// Packs weights of a convolution that are not constant, in a separate kernel, into the layout of
-// packed constants. A work item is one tile of rows.
+// Packs the non-constant weights of a convolution, in a separate kernel, into the layout of packed
+// constants. A work item is one tile of rows.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"

@@ -99,7 +99,8 @@ class SubTile {
           return loaded;
         },
         [&] { return Terms(set_size(), zero); });
-    // Only the first set starts from C. The other sets start at 0 and are added to it.
+    // Only the first set can start from C. The other sets start at 0 and are added to the first
+    // set.
     sums.append((sets_ - 1) * set_size(), zero);
     return sums;
   }

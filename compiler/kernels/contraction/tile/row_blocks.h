@@ -1,6 +1,6 @@
 // Divides the rows of a contraction into tiles and blocks of tiles. Of T tiles, tile t holds rows
 // [t * rows / T, (t + 1) * rows / T). The heights of tiles therefore differ by at most one. A block
-// is a sequence of tiles whose packed rows fit in a cache.
+// is a sequence of tiles. One depth block of its packed rows fits in a cache.
 #pragma once
 
 #include "compiler/kernels/contraction/epilogue.h"
@@ -34,7 +34,7 @@ struct BlockOperands {
   Term a_at;
   Buffer b;  // the panel
   Term b_at;
-  Buffer scratch;  // block_rows * 32 sums
+  Buffer scratch;  // the sums: 32 per row of the block
   Term scratch_at;
   Term rows, tiles, tiles_per_block, block;
   Term depth, depth_blocks;
