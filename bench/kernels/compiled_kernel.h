@@ -17,8 +17,9 @@ class CompiledKernel {
   static Result<std::unique_ptr<CompiledKernel>> create(const std::string& text);
   ~CompiledKernel();
 
-  // Allocates buffers for these dims, with `copies` copies of the constants. Each run uses the next
-  // copy, so that the constants are not in a cache if all copies together exceed it.
+  // Allocates buffers for these dims, with `copies` copies of the constants. Symbols that are not
+  // in `dims` are 1. Each run uses the next copy, so that the constants are not in a cache if all
+  // copies together exceed it.
   void bind(const std::map<std::string, int64_t>& dims, int copies = 1);
   // Executes the whole launch on the calling thread.
   void run();

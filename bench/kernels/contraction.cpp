@@ -1,6 +1,7 @@
-// How close are contraction kernels to the peak of one core, and to oneDNN (weights prepacked) and
-// OpenBLAS? Times are medians of interleaved rounds on one thread. The peak and the bandwidth are
-// measured in the same run. Percentages are of the peak, or of the bandwidth in lines with GB/s.
+// Compares contraction kernels with the peak of one core, with oneDNN (prepacked weights), and, for
+// products of f32, with OpenBLAS. Times are medians of interleaved rounds on one thread. The peak
+// and the bandwidth are measured in the same run. Percentages are relative to the peak, or, in
+// lines with GB/s, to the bandwidth.
 #include <cblas.h>
 #include <unistd.h>
 
@@ -20,14 +21,15 @@ namespace {
 using scopevm::compiler::bench::CompiledKernel;
 using Work = std::function<void()>;
 
-// CPU time of this thread, so that other processes on the machine do not affect the result.
+// CPU time of this thread, so that the time of other processes is not counted.
 double seconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Returns the median time of each work item. Every round executes all items once.
+// Returns the median time of one call of each function. Every round times all functions, each over
+// enough calls to take about 2 ms.
 std::vector<double> medians(const std::vector<Work>& works) {
   std::vector<std::vector<double>> times(works.size());
   std::vector<int> repeats;
@@ -51,7 +53,8 @@ std::vector<double> medians(const std::vector<Work>& works) {
   return result;
 }
 
-// Every comparison also times the peak loop, because load on the same core slows all items alike.
+// Comparisons with the peak also time the peak loop in each round, because load on the same core
+// slows all functions alike.
 constexpr int64_t kPeakRounds = 20'000;
 const double kPeakGflop = 1e-9 * scopevm::compiler::bench::peak_flops(kPeakRounds);
 void peak_work() { scopevm::compiler::bench::run_peak(kPeakRounds); }
@@ -208,8 +211,9 @@ void byte_line(CompiledKernel& bytes, CompiledKernel& floats, dnnl::engine& engi
               "matmul 768x768, u8 by i8", m, operations / t[0], t[1] / t[0], operations / t[2]);
 }
 
-// One row with weights that are not in any cache: each run uses the next of 64 copies, 150 MB in
-// total. The upper bound is a plain read of the same bytes, measured in the same rounds.
+// A product with one row, and with weights that are not in any cache: each run uses the next of 64
+// copies, 150 MB in total. The upper bound is a plain read of the same bytes, measured in the same
+// rounds.
 void cold_line(CompiledKernel& kernel) {
   constexpr size_t kCopies = 64, kFloats = 768 * 768;
   kernel.bind({{"m", 1}}, kCopies);
@@ -229,7 +233,8 @@ void cold_line(CompiledKernel& kernel) {
 }  // namespace
 
 int main(int, char** argv) {
-  // oneDNN and OpenBLAS read these variables when they are loaded: set them and start again.
+  // oneDNN and OpenBLAS read these variables when they are loaded, so the program sets them and
+  // restarts.
   if (!getenv("OMP_NUM_THREADS")) {
     setenv("OMP_NUM_THREADS", "1", 1);
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

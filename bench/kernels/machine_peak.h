@@ -10,7 +10,8 @@ namespace scopevm::compiler::bench {
 // multiply-add.
 void run_peak(int64_t rounds);
 double peak_flops(int64_t rounds);
-// Reads `floats` numbers once, with prefetches: the upper bound of the memory bandwidth.
+// Reads `floats` numbers once, except fewer than 128 at the end. Its speed is the bandwidth with
+// which kernels are compared.
 void read_floats(const float* data, size_t floats);
 
 }  // namespace scopevm::compiler::bench

@@ -14,7 +14,7 @@ mlir::Operation* only_user(mlir::Value value) {
 }
 
 // True for a product of f32 matrices with batch dims. Constant operands are excluded, because the
-// kernel of a single product packs them at compile time.
+// kernel of a single product can pack them at compile time.
 bool is_batched_product(graph::MatMulOp op) {
   if (!op) return false;
   for (mlir::Value operand : op->getOperands())
@@ -23,8 +23,8 @@ bool is_batched_product(graph::MatMulOp op) {
       return false;
   OutputAxes axes = output_axes(op);
   int64_t rank = type_of(op.getResult()).getRank();
-  // Excludes products in which all batch dims of operand b are 1. For these, output_axes() treats
-  // the batch dims as rows.
+  // Excludes products whose batch dims output_axes() treats as rows, because all batch dims of
+  // operand b are 1.
   return axes.rows == rank - 2 && axes.columns == rank - 1;
 }
 

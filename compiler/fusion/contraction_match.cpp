@@ -84,7 +84,7 @@ OutputAxes output_axes(mlir::Operation* contraction) {
   OutputAxes axes;
   axes.columns = type.getRank() - (b.getRank() == 1 ? 0 : 1);
   axes.rows = axes.columns - (a.getRank() == 1 ? 0 : 1);
-  // With a single matrix b, the batch dims of a are treated as additional rows.
+  // If b is a single matrix and a is not transposed, the batch dims of a are additional rows.
   if (is_single_matrix(b) && !matmul.getTransposeA() && a.getRank() > 1) axes.rows = 0;
   return axes;
 }

@@ -29,7 +29,8 @@ bool is_contraction(mlir::Operation* op);
 // True for an sv.constant whose elements are all equal: it is embedded in the kernel's code.
 bool is_splat_constant(mlir::Operation* op);
 
-// Fails with a diagnostic if the generators do not support `op`.
+// Fails with a diagnostic if `op` is neither a contraction nor a group of a contraction and its
+// epilogue.
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op);
 
 // Attention: softmax(epilogue(a b)) c with softmax along the last dim, where a, b and c are the
@@ -43,8 +44,8 @@ struct FusedAttention {
 // Empty if `op` is not a group of this form.
 std::optional<FusedAttention> match_attention(mlir::Operation* op);
 
-// The softmax that uses `score`, the result of a product with its epilogue, and the product that
-// uses the softmax. Both are null unless one kernel can compute all of them.
+// The softmax of `score`, and the product that uses the softmax. `score` is the result of a
+// contraction and its epilogue. Both ops are null unless one kernel can compute all of them.
 struct AttentionTail {
   mlir::Operation* softmax = nullptr;
   mlir::Operation* product = nullptr;
@@ -72,7 +73,8 @@ struct Access {
   bool batch_is_one = true;
 };
 
-// Empty if the broadcast cannot be expressed with one stride for all rows and one for all columns.
+// Empty if no Access describes the broadcast: it needs one stride for all rows, and columns that
+// are contiguous or all equal.
 std::optional<Access> access_of(graph::TensorType operand, graph::TensorType result,
                                 const OutputAxes& axes);
 

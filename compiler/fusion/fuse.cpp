@@ -5,9 +5,11 @@
 //   dim can be among them, or a reduction can be the last op, but not both.
 //
 // A group grows greedily from its first op along uses, in program order. It is then cut back to its
-// longest prefix in which only the last op has users outside the prefix. Finally it absorbs
-// producers that only the group uses. The sv.group is inserted in place of its last op: all its
-// operands are defined before that op, and all its users come after it. No op is computed twice.
+// longest prefix in which only the last op has users outside the prefix, and which has at most
+// kMaxInputs inputs. Finally, a group of a contraction takes the rest of attention, if there is
+// one. Other groups absorb elementwise producers that only the group uses. The sv.group is inserted
+// in place of its last op: all its operands are defined before that op, and all its users come
+// after it. No op is computed twice.
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
@@ -33,7 +35,8 @@ constexpr size_t kMaxInputs = 10;
 
 using Group = llvm::SetVector<mlir::Operation*>;
 
-// Whether the kernel can embed the value. A constant that is required in a scope is read there.
+// True if the kernel can embed the value. A constant that is required in a memory scope is read
+// from that scope.
 bool is_splat_constant(mlir::Value value) {
   return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp()) &&
          !graph::has_scope(value.getType());

@@ -24,8 +24,8 @@ class DeviceKind {
   // other devices.
   virtual bool has_kernels() const { return true; }
 
-  // The members that a device of this kind may have in addition to those of every device. They are
-  // an error in the description of a device of another kind.
+  // The members that a device of this kind may have in addition to those of every device. Any other
+  // member is an error.
   virtual std::span<const std::string_view> members() const { return {}; }
   // Checks these members of `device` and stores them in `decl`, for example in `decl.target`.
   // `earlier` has the devices that precede this one in the description. Errors: kInvalidModel, from

@@ -1,4 +1,5 @@
-// The default machine, and queries about devices, pools and copy costs; see machine.h.
+// The default machine, the removal of devices, and queries about devices, pools and copy costs; see
+// machine.h.
 #include "compiler/machine/machine.h"
 
 #include <algorithm>

@@ -80,7 +80,8 @@ struct Machine {
     IndexedVector<DeviceIndex, std::optional<DeviceIndex>> devices;
     IndexedVector<PoolIndex, std::optional<PoolIndex>> pools;
   };
-  // Removes all devices that are not `kept`, and their pools. REQUIRES: a kept device is a CPU.
+  // Removes all devices that are not `kept`, and their pools. If the default device is removed, the
+  // first kept device replaces it. REQUIRES: a kept device is a CPU.
   Renumbering keep_devices(const IndexedVector<DeviceIndex, bool>& kept);
   // Moves devices without kernels to `described_only`.
   void set_aside_devices_without_kernels();
@@ -93,8 +94,8 @@ struct Machine {
   std::string pool_name(PoolIndex pool) const;  // "npu.global.workspace"
   // The device that runs the VM: the first CPU.
   DeviceIndex host_device() const;
-  // The pools that every device has. They store bytes that outlive a call, planned buffers, and
-  // constants, in this order.
+  // The pools that every device has. They store results and other individually allocated values,
+  // planned buffers, and constants, in this order.
   PoolIndex global_pool(DeviceIndex device) const { return *find_pool(device, "global"); }
   PoolIndex workspace_pool(DeviceIndex device) const {
     return *find_pool(device, "global.workspace");
@@ -115,8 +116,8 @@ struct Machine {
 class DeviceKind;
 
 // Parses a machine description (docs/machine.md) with devices of the given kinds. `origin` is the
-// prefix of messages, for instance a file name. Errors: kInvalidModel, with the path of the
-// offending member: `machine.json: pools[2].limit: ...`.
+// prefix of messages, for instance a file name. Errors: kInvalidModel, with the position of a
+// syntax error, or the path of the offending member: `machine.json: pools[2].limit_bytes: ...`.
 Result<Machine> parse_machine(std::string_view json, const std::string& origin,
                               std::span<const DeviceKind* const> kinds);
 

@@ -164,7 +164,7 @@ class MachineReader {
                        std::to_string(format::kMostAlignment) + ", found " + std::to_string(bytes));
   }
 
-  // Reads max_stack_bytes. The alignment of frames is always Pool::kLeastAlignment.
+  // Reads max_stack_bytes, the limit of the device's stack; 0 if the device has no stack.
   static Result<int64_t> read_stack_bytes(const Member& member, const Device& device) {
     std::optional<Member> given = member.find("max_stack_bytes");
     if (!given) return device.is_host() ? Machine::kStackBytes : 0;
@@ -284,8 +284,9 @@ class MachineReader {
     return pinned->fail("only a pool of kind \"arena\" can be pinned");
   }
 
-  // "global" and "global.workspace" store the values without a required scope. Therefore the same
-  // devices must reach both.
+  // Adds the pools that every device has, and stacks. Then computes the alignments and sorts all
+  // pools. "global" and "global.workspace" store the values without a required scope. Therefore the
+  // same devices must reach both.
   Status add_missing_pools(const Member& root) {
     for (DeviceIndex device : machine_.devices.indices()) {
       Pool* global = find(device, "global");
@@ -306,7 +307,8 @@ class MachineReader {
     for (Pool& pool : machine_.pools)
       if (pool.kind == PoolKind::kHeap || pool.kind == PoolKind::kArena)
         for (DeviceIndex device : pool.reached)
-          // The strictest alignment of all devices whose kernels access the pool.
+          // The strictest alignment of all devices whose kernels access the pool. Stacks are parts
+          // of frames, which always have the least alignment.
           pool.alignment = std::max(pool.alignment, alignments_[device]);
     // Sorts by device, with the three required scopes first, and stacks after all other pools. The
     // module then does not depend on the order of pools in the description.

@@ -14,7 +14,7 @@
 namespace scopevm::compiler {
 
 // Borrows the JSON value, which must outlive it. Errors: kInvalidModel, with the path:
-// `machine.json: pools[2].limit: expected a string, found 3`.
+// `machine.json: pools[2].limit_bytes: expected an integer of at least 0, found "a"`.
 class Member {
  public:
   // The path of the root is the name of the document and a colon.
