@@ -10,8 +10,8 @@
 namespace scopevm::compiler::fusion {
 
 // Replaces the ops that become one kernel by one sv.group, in every function of `module` and in the
-// regions of its branches and loops. Ops at different places, and ops with a required memory scope,
-// are not grouped. Always succeeds.
+// regions of its branches and loops. Ops at different places, and ops with placement attributes
+// (placement_attributes.h), are not grouped. Always succeeds.
 llvm::LogicalResult fuse(mlir::ModuleOp module);
 
 }  // namespace scopevm::compiler::fusion

@@ -13,8 +13,8 @@
 //   kernel_module.h  the form of a kernel
 //
 // Sizes, strides and offsets are params of the launch, so that one kernel serves all shapes. Only
-// properties that change the code are constants: element types, the number of axes, and whether a
-// stride is 0 or 1.
+// properties that change the code are constants, such as element types, the number of axes, and
+// whether a stride is 0 or 1.
 #pragma once
 
 #include "compiler/kernels/builder/axes.h"

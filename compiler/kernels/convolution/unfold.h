@@ -28,7 +28,8 @@ class Unfold {
 
  private:
   struct Lanes {
-    // Vectors: input coordinates for kernel position (0, 0), and true for existing positions.
+    // Vectors. y and x are the input coordinates for kernel position (0, 0). `exists` is true in
+    // lanes whose output position exists.
     Term y, x, exists;
     Term base;    // y * width + x of lane 0
     Term is_run;  // true if the lanes' elements are consecutive

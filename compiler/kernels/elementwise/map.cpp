@@ -30,7 +30,8 @@ class MapKernel {
   }
 
  private:
-  // Elements [first, end) of the result, all in one row; `row_first` is the row's first element.
+  // Emits the computation of elements [first, end) of the result, which are in one row. `row_first`
+  // is the row's first element.
   void span(llvm::ArrayRef<Term> index, Term row_first, Term first, Term end) {
     Evaluator::Row at = evaluator_.at(index, row_first);
     Term column = first - row_first;

@@ -1,5 +1,5 @@
-// Lowers slices whose elements are contiguous in x to parts of x (ValueOrigin::kPart), without a
-// kernel. See function_lowering.h.
+// Lowers slices whose elements are contiguous in the operand x to parts of x (ValueOrigin::kPart),
+// without a kernel. See function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/kernels/function/function_lowering.h"

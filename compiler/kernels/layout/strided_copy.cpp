@@ -27,8 +27,8 @@ struct Tile {
     for (int64_t round = 1; round < size; round *= 2) {
       Terms next;
       for (int64_t r = 0; r < size / 2; ++r) {
-        // The bits of row and lane form one number. Each round rotates it by one bit, so log2(size)
-        // rounds exchange row and lane.
+        // The bits of an element's row and lane form one number. Each round rotates this number by
+        // one bit, so log2(size) rounds exchange row and lane.
         next.push_back(k.shuffle(rows[r], rows[r + size / 2], low));
         next.push_back(k.shuffle(rows[r], rows[r + size / 2], high));
       }

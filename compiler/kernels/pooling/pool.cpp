@@ -20,8 +20,8 @@ struct SpatialAxis {
   Term row_stride;  // distance in x between adjacent positions on this axis
 };
 
-// The taps of a window along one axis. Tap t is at position start + t * dilation; taps [low, high)
-// are inside x. `counted` is the number of taps that a mean counts.
+// The taps of a window, which are its elements, along one axis. Tap t is at position start + t *
+// dilation. Taps [low, high) are inside x. `counted` is the number of taps that a mean counts.
 struct Taps {
   Term start, low, high, counted;
 };

@@ -35,7 +35,7 @@ struct Lines {
   }
 };
 
-// Three passes: the maximum, the sum of exponentials, the results.
+// Emits three passes over the lines: the maximum, the sum of exponentials, and the results.
 void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
   mlir::Type type = k.vector(k.number_type(from), lanes.count);
   auto load = [&](Term at) { return k.load_number(from, at, lanes.count, lanes.mask); };
