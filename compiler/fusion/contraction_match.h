@@ -41,7 +41,8 @@ struct FusedAttention {
   FusedContraction product;  // the product with c
 };
 
-// Empty if `op` is not a group of this form.
+// Empty if `op` is not a group with a softmax and two products. REQUIRES: such a group has the form
+// that attention_tail() accepts.
 std::optional<FusedAttention> match_attention(mlir::Operation* op);
 
 // The softmax of `score`, and the product that uses the softmax. `score` is the result of a
