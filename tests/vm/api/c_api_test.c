@@ -1,5 +1,6 @@
-// Tests the C API from a C program: loads modules of tests/vm/modules/test_modules.h, runs them,
-// and checks their results and errors. Expected status codes are values of scopevm::StatusCode.
+// Tests the C API from a C program: loads modules that tests/vm/modules/write_modules.cpp writes,
+// runs them, and checks their results and errors. Expected status codes are values of
+// scopevm::StatusCode.
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void expect_error(scopevm_status* status, int code, const char* part, int
 }
 #define FAILS(call, code, part) expect_error((call), (code), (part), __LINE__)
 
-// A matrix of floats, which borrows `data` and `shape`.
+// Returns a matrix of floats that borrows `data` and `shape`.
 static DLTensor floats(float* data, int64_t* shape) {
   DLTensor tensor;
   memset(&tensor, 0, sizeof tensor);
@@ -50,7 +51,8 @@ static DLTensor floats(float* data, int64_t* shape) {
 
 static int loops = 0;
 
-// Runs the whole loop as one range, as worker 1 of 2.
+// The parallel_for of an executor with two threads: counts the loop in `executor`, and runs it as
+// one range on worker 1.
 static void parallel_for(void* executor, int64_t total, int64_t grain,
                          void (*body)(void* context, int64_t begin, int64_t end, int64_t worker),
                          void* context) {
@@ -208,8 +210,8 @@ static void run_sequences(const char* path) {
   scopevm_session_free(session);
 }
 
-// Runs a call for n=1 and expects that it was emulated for `seconds`. `struct_size` is the size of
-// the options that the caller declares.
+// Runs a call for n=1 and checks that it reports `seconds` emulated seconds. `struct_size` is the
+// size of the options that the caller declares.
 static void run_emulated(const char* path, size_t struct_size, double seconds) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;

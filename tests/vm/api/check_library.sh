@@ -12,8 +12,9 @@ trap 'rm -f "$stripped"' EXIT
 strip -o "$stripped" "$library"
 size=$(stat -c %s "$stripped")
 ((size < 1500000)) || { echo "stripped it has $size bytes"; exit 1; }
-# Inline functions and templates of the standard library are weak symbols, which are ignored. Every
-# other exported symbol must be in namespace scopevm or start with scopevm_.
+# Weak, unique and absolute symbols are ignored: the weak ones include inline functions and
+# templates of the standard library. Every other exported symbol must be in namespace scopevm or
+# start with scopevm_. Functions and variables of the internal namespaces must not be exported.
 foreign=$(nm -D --defined-only -C "$library" | grep -vE ' [wWvVuA] ' | grep -vE ' scopevm(::|_)| (typeinfo|typeinfo name|vtable) for scopevm::' || true)
 [[ -z $foreign ]] || { echo "exports what is not API:"; echo "$foreign"; exit 1; }
 inner=$(nm -D --defined-only -C "$library" | grep -E ' [TDBR] scopevm::(runtime|vm|format|isa)::' || true)

@@ -1,4 +1,5 @@
-# Installs the build to an empty prefix, builds examples/embed against this prefix, and runs it.
+# Installs COMPONENTS of the build to an empty prefix and builds examples/embed against this prefix.
+# Then runs the example with MODULE and checks its output.
 #   cmake -DBUILD=... -DSOURCE=... -DSCRATCH=... -DCOMPILER=... -DMODULE=... -DCOMPONENTS=...
 #         -DFLAGS=... -P check.cmake
 function(run)

@@ -1,4 +1,5 @@
-// Round trips of ModuleContents through assembly, and the assembler's error messages.
+// Tests of the disassembler and the assembler: the printed assembly, round trips of ModuleContents,
+// and the assembler's error messages.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,8 +30,8 @@ TEST(Assembly, RoundTripsWholeModules) {
   expect_round_trip(variant_module());
 }
 
-// Each field has a distinct value. Most indices are outside their table, where the disassembler
-// prints a number instead of a name.
+// Each field has a distinct value. Most indices are outside their table, so that the disassembler
+// prints them as numbers.
 TEST(Assembly, RoundTripsEveryOpcode) {
   for (const isa::OpcodeRow& row : isa::opcode_rows()) {
     std::vector<uint32_t> code = {0};

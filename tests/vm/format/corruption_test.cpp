@@ -1,4 +1,5 @@
-// Corrupted files: the reader rejects each with an error message.
+// Tests of the reader with corrupted files. It rejects each file that fails a checksum or a check
+// of its structure. It never crashes, even if the checksums are correct.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ namespace {
 
 using File = std::vector<uint8_t>;
 
-// Three sample modules, and the module files listed in SCOPEVM_TEST_MODULES, separated by colons.
+// The files of three sample modules, and the files whose paths the environment variable
+// SCOPEVM_TEST_MODULES contains, separated by colons.
 std::vector<File> files() {
   std::vector<File> result = {write_module(dense_module()), write_module(branching_module()),
                               write_module(string_module())};
@@ -172,7 +174,8 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
   EXPECT_FALSE(read_module(memory, options).ok());
 }
 
-// A copy of the file with one number in its tables replaced.
+// A copy of `good` in which `to` replaces the number `from` of its tables. Its checksums are
+// correct.
 File replaced(const File& good, double from, double to) {
   File file = good;
   const auto* bytes = reinterpret_cast<const uint8_t*>(&from);

@@ -1,4 +1,4 @@
-// Implements fuzz_corpus.h: encodes the sample modules in each form of input.
+// Implements fuzz_corpus.h: encodes the sample modules in each input form of the fuzz target.
 #include "tests/vm/format/fuzz_corpus.h"
 
 #include <cstring>
@@ -20,8 +20,8 @@ std::vector<uint8_t> section(const std::vector<uint8_t>& file, SectionKind kind)
           file.begin() + static_cast<ptrdiff_t>(entry.offset + entry.size)};
 }
 
-// The fuzz target's input form without checksums: the size of the tables in two bytes, the tables,
-// the code.
+// The fuzz target's input form without checksums: the size of the tables in two bytes, least
+// significant byte first, then the tables and the code.
 std::vector<uint8_t> tables_and_code(const ModuleContents& module) {
   std::vector<uint8_t> file = write_module(module);
   std::vector<uint8_t> tables = section(file, SectionKind::kTables);

@@ -6,7 +6,8 @@
 
 namespace scopevm::format {
 
-// The sample modules as files, as tables and code, and as assembly.
+// Each sample module in three forms: as a file, as tables and code without constants and images,
+// and as assembly.
 std::vector<std::vector<uint8_t>> fuzz_corpus();
 
 }  // namespace scopevm::format

@@ -1,4 +1,4 @@
-// Writes modules to memory and to files, and reads them back.
+// Writes modules to memory and reads them back. Also tests write_module_file() and write_file().
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -108,7 +108,7 @@ class WrittenFile : public ::testing::Test {
     std::ifstream in(folder_ + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  // The number of files in the folder, which includes temporary files.
+  // The number of files in the folder, including temporary files.
   int64_t files() { return std::distance(std::filesystem::directory_iterator(folder_), {}); }
 
   const std::string folder_ =

@@ -1,4 +1,5 @@
-// Implements sample_modules.h: builds the modules with the instruction encoder.
+// Implements sample_modules.h except for stack_module(): builds the modules with the instruction
+// encoder.
 #include "tests/vm/format/sample_modules.h"
 
 #include <bit>
@@ -34,7 +35,8 @@ std::vector<float> ramp(size_t count) {
   return values;
 }
 
-// Slots: 0: n; 1: grid; 2: bytes of x; 3: bytes of y; 4: bytes of the temporary.
+// The code of dense_module(). Slots: 0: n; 1: grid; 2: bytes of x; 3: bytes of y; 4: bytes of the
+// temporary.
 std::vector<uint32_t> dense_code() {
   Encoder code;
   std::vector<RegisterIndex> inputs = {{0}};
@@ -81,8 +83,8 @@ FunctionDecl vector_function(const char* name, uint32_t registers, uint32_t slot
   return function;
 }
 
-// A branch that allocates register 1 on both paths, a loop with a condition, a call, and a copy to
-// device 1.
+// The code of main in branching_module(): a branch that allocates register 1 on both paths, a view,
+// a loop that calls function 1, and a copy to device 1.
 std::vector<uint32_t> branching_code() {
   Encoder code;
   Encoder::Label small = code.new_label();
@@ -276,7 +278,7 @@ ModuleContents variant_module() {
 
 namespace {
 
-// Allocates register `dst`: a tensor of n elements. Slot 0 is n, slot 1 the bytes of the storage.
+// Allocates a tensor of n elements in register `dst`. Slot 0 is n, slot 1 the bytes of its storage.
 void emit_vector(Encoder& code, uint32_t dst, DType dtype) {
   std::vector<Int> dims = {Int::slot({0})};
   code.emit(op::alloc_storage{.dst = {dst}, .from = {0}, .size = Int::slot({1})});

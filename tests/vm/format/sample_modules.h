@@ -1,4 +1,5 @@
-// Hand-written modules that the tests of the format write, corrupt, verify and print.
+// Hand-written modules that the tests of the module format write, corrupt, verify and print, and a
+// comparison of modules.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,7 @@ ModuleContents stack_module();
 
 Bytes bytes_of(std::string_view text);
 
-// Compares the fields of two modules, and the bytes of constants and images. Does not compare
-// TensorDecl::pool, MemoryDecl::depends_on_data, PoolDecl::shared_with and KernelDecl::device.
+// Whether all fields of two modules are equal, including the bytes of constants and images.
 bool are_equal(const ModuleContents& a, const ModuleContents& b);
 
 }  // namespace scopevm::format

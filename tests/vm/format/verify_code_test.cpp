@@ -19,8 +19,8 @@ constexpr uint32_t kHuge = 0x7FFFFFFF;
 
 std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
-// A module with at least one entry in every table. Function "main" has the code that `emit` writes,
-// 5 registers and 5 slots. Register 0 is the input x: f32[n, 8].
+// A module with at least one entry in each table that instructions refer to. Function "main" has
+// the code that `emit` writes, 5 registers and 5 slots. Register 0 is the input x: f32[n, 8].
 ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
   ModuleContents module = dense_module();
   module.devices.push_back({"gpu", "opencl", 64});
@@ -86,7 +86,7 @@ void PrintTo(const Code& code, std::ostream* out) { *out << code.name; }
 
 const Code kCode[] = {
     {"Good", emit_ret, ""},
-    // One field value out of range per field type.
+    // For each field type: a value that is out of range.
     {"Register", [](Encoder& c) { c.emit(op::kill{.value = {5}}); },
      "main: word 0: kill: value: register 5 is out of range [0, 5)"},
     {"RegisterInList",

@@ -1,5 +1,5 @@
-// Declarations that verify() rejects: one change to a valid module per rule. verify_code_test.cpp
-// does the same for code.
+// Declarations that verify() rejects: one change to a valid module per rule. verify() accepts the
+// sample modules. verify_code_test.cpp tests the rules for code.
 #include "vm/format/verify.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Stack rules of verify(): it rejects references that can outlive their frame, and frames without a
-// size limit. The modules are written in assembly.
+// The rules of verify() for stack pools. It rejects references that can outlive the frame, frames
+// over their limit, invalid stack pools, and constants and interface values in a frame. The modules
+// are written in assembly.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,7 +12,7 @@
 namespace scopevm::format {
 namespace {
 
-// Functions that main calls. The parameter of @reads may be stored in a caller's frame. The
+// Functions that main can call. The parameter of @reads may be stored in a caller's frame. The
 // parameter of @gives may not, because @gives returns it.
 constexpr char kFunctions[] = R"(
 function "reads" registers 3 slots 0 {
@@ -87,7 +88,7 @@ TEST(VerifyStack, RejectsReturnedFrameStorage) {
     EXPECT_NE(error_of(kOnStack + way + "\nret (%r3)").find(kOutlives), std::string::npos) << way;
 }
 
-// At the return, the register refers to main's frame on one path and to the result of a call on the
+// The returned register refers to main's frame on one path and to the result of a call on the
 // other.
 TEST(VerifyStack, OnePathSufficesForAnError) {
   const std::string code = kOnStack +
@@ -189,7 +190,7 @@ TEST(VerifyStack, RejectsFramesOverTheLimit) {
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=s0\nret (%r0)"),
             "main: word 0: alloc_storage: size must be an immediate for a stack pool, given a "
             "slot");
-  // The sum does not overflow.
+  // The sum of the sizes does not overflow.
   std::string many;
   for (int i = 0; i < 40; ++i) many += "%r1 = alloc_storage @global.stack size=2147483647\n";
   EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes in pool"), std::string::npos);

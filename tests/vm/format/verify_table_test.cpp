@@ -1,4 +1,5 @@
-// Invalid instructions that verify() rejects, generated for every opcode from the opcode table.
+// Invalid instructions that verify() rejects, for every opcode: fields out of range, and reads of
+// empty registers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +21,8 @@ using isa::FieldRow;
 using isa::FieldType;
 using isa::OpcodeRow;
 
-// A module with at least one entry in every table. Function "main" has the given code, 5 registers
-// and 5 slots. Register 0 is the input x: f32[n, 8].
+// A module with at least one entry in each table that instructions refer to. Function "main" has
+// the given code, 5 registers and 5 slots. Register 0 is the input x: f32[n, 8].
 ModuleContents module_with(const std::vector<uint32_t>& code) {
   ModuleContents module = dense_module();
   module.messages = {"message"};
@@ -35,7 +36,8 @@ ModuleContents module_with(const std::vector<uint32_t>& code) {
 
 std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
-// The smallest word that is out of range for a field of the type.
+// A word that is out of range for a field of the type. Except for value types, it is the smallest
+// such word.
 uint32_t out_of_range(const ModuleContents& module, FieldType type) {
   const FunctionDecl& main = module.functions[0];
   switch (isa::form(type)) {
@@ -68,8 +70,9 @@ uint32_t out_of_range(const ModuleContents& module, FieldType type) {
   return 0;
 }
 
-// An instruction followed by a jump to its start. Its register fields are `reg`, the others 0, and
-// each list has one element. Sets `words` to the word index of each field's value.
+// The code of an instruction and a jump to its start. The instruction's register fields are `reg`,
+// its other fields 0, and each list has one element. Sets `words` to the word index of each field,
+// or of the element of a list.
 std::vector<uint32_t> code_of(const OpcodeRow& row, uint32_t reg, std::vector<uint32_t>& words) {
   std::vector<uint32_t> code = {0};
   words.clear();
@@ -101,7 +104,7 @@ TEST(VerifyTable, RejectsEveryFieldOutOfRange) {
   }
 }
 
-// The verifier checks every element of a list: here the second one is out of range.
+// The verifier checks every element of a list: the second one is out of range.
 TEST(VerifyTable, RejectsEveryElementOutOfRange) {
   for (const OpcodeRow& row : isa::opcode_rows()) {
     for (size_t i = 0; i < row.fields.size(); ++i) {
@@ -203,7 +206,7 @@ TEST(VerifyTable, RejectsReadsOfEmptyRegisters) {
     ModuleContents module = module_with(std::string(text));
     EXPECT_EQ(error_of(module), "") << text;
     std::vector<uint32_t>& code = module.functions[1].code;
-    // The instruction is the target of the only jump.
+    // The tested instruction is the target of the only jump.
     uint32_t start = 0;
     while (isa::opcode(code[start]) != isa::Opcode::jump) start += isa::word_count(code[start]);
     const isa::Instruction in = isa::verified_instruction(code, code[start + 1]);

@@ -55,7 +55,7 @@ TEST(Encoder, DecodesFieldsAfterAList) {
   EXPECT_EQ(in.results[0], RegisterIndex{3});
 }
 
-// Gives every field a distinct value, and every list two distinct values.
+// Gives every field except targets a distinct value, and every list two distinct values.
 class DistinctValues {
  public:
   template <typename T>

@@ -1,4 +1,4 @@
-// Decoding of arbitrary words into instructions.
+// Decoding of arbitrary words into instructions, and the search of opcodes by code and name.
 #include "vm/isa/instruction.h"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
 }
 
 // Each item waits until the monotonic clock has reached until[0] nanoseconds, and adds 1 to its
-// element. Buffers: until, out (bytes). Grid: elements.
+// element of out. Buffers: until, out (bytes). Grid: elements.
 void test_wait(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                int64_t worker) {
   (void)params;

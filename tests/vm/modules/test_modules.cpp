@@ -37,7 +37,8 @@ format::Bytes float_bytes(float value) {
   return owned;
 }
 
-// The function of sum_contents(): z = (x + y) times a constant.
+// A function of sum_contents() or variant_contents(): z = (x + y) times constant `constant`. Its
+// shape function has the index `shape_function`.
 format::FunctionDecl sum_function(const char* name, uint32_t shape_function, uint32_t constant) {
   CodeWriter code_writer;
   code_writer.add(code(Opcode::shape_function), {shape_function, 2, 0, 1})

@@ -34,9 +34,9 @@ class CodeWriter {
   std::vector<uint32_t> words_;
 };
 
-// A module without functions. Its pools are 0 "global" (heap), 1 "global.workspace" (arena) and
-// 2 "global.constant". Its image is kernels.c; the constants below index its kernels and shape
-// functions.
+// A module without functions. Its pools are 0 "global" (heap), 1 "global.workspace" (arena) and 2
+// "global.constant". Its image is compiled from kernels.c; the constants below index its kernels
+// and shape functions.
 format::ModuleContents empty_contents();
 inline constexpr uint32_t kAdd = 0;
 inline constexpr uint32_t kScale = 1;
@@ -64,8 +64,8 @@ format::ModuleContents wait_contents(uint32_t grain);
 // empty.
 format::ModuleContents loop_contents();
 
-// main(x: f32[n]) -> z: f32[1]: calls a function that calls itself to depth n, with the doubled
-// elements of its argument except the last one.
+// main(x: f32[n]) -> z: f32[1]: calls a function that passes the doubled elements of its argument,
+// except for the last one, to itself. The recursion ends at depth n, when one element is left.
 format::ModuleContents recursive_contents();
 
 // main(x: `input`[2]) -> y: str[2]: runs `code` with 4 registers and returns register 2. Uses no
@@ -76,7 +76,7 @@ format::ModuleContents upper_contents();
 // main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.
 format::ModuleContents sequence_contents(DType dtype = DType::kF32);
 
-// Verifies and loads a module.
+// Verifies and loads a module. Ends the program if the module is invalid.
 Module load(format::ModuleContents contents);
 
 }  // namespace scopevm::test

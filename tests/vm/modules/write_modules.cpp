@@ -1,4 +1,5 @@
-// Writes the modules of test_modules.h to files, for tests of the scopevm command and the package.
+// Writes modules of test_modules.h to a folder, for the tests of the C API and the installed
+// package.
 #include <cstdio>
 #include <fstream>
 #include <iostream>

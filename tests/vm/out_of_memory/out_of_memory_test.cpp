@@ -1,6 +1,6 @@
-// Each operator new of an operation fails in turn: alone, and together with all later ones. The
-// operation fails with kOutOfMemory and releases what it allocated, no exception leaves the API,
-// and the session's next answer is the expected one.
+// Makes each call of operator new in an operation fail: first alone, then together with all later
+// calls. The operation must return kOutOfMemory and release its memory, without an exception. The
+// next call of the session must return the expected results.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -38,6 +38,8 @@ struct Failure {
 };
 
 // Calls body(failure) for every failure of the operation that `body` passes to failure.during().
+// There are two sequences: failures of single calls, and failures of one call and all later ones.
+// In the last body of each sequence, the operation succeeds.
 template <typename Body>
 void for_each_failure(Body&& body) {
   constexpr int64_t kAll = int64_t{1} << 60;
@@ -86,7 +88,7 @@ std::vector<Model> models() {
   const std::string_view strings[] = {"a string that is too long for its object", "two"};
   const int64_t two[] = {2};
   return {
-      // Kernels, a variant, a constant.
+      // Runs the kernels of a variant and reads a constant.
       {"sum",
        format::write_module(test::variant_contents()),
        {{.name = "x", .tensors = {floats({6, 4})}}, {.name = "y", .tensors = {floats({6, 4})}}}},
@@ -258,7 +260,7 @@ TEST(OutOfMemory, Tensors) {
   expect_clean([] { return Tensor::allocate(DType::kF32, {1000}); });
   expect_clean([&] { return Tensor::from_strings(strings, two); });
   expect_clean([&] { return Tensor::adopt(data, DType::kF32, two, [&] { ++released; }); });
-  // Once per successful call: the last call of each of the two sequences.
+  // The deleter runs once per successful operation, which is the last one of each sequence.
   EXPECT_EQ(released, 2);
   const Tensor tensor = floats({2});
   for_each_failure([&](Failure& failure) {
@@ -268,7 +270,7 @@ TEST(OutOfMemory, Tensors) {
   });
 }
 
-// Handles of the C API; releases them.
+// Owns handles of the C API.
 struct Handles {
   ~Handles() {
     if (output != nullptr) output->deleter(output);

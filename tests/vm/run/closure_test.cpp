@@ -43,7 +43,8 @@ constexpr char kFunctions[] =
     "input \"f\" closure f32 []\noutput \"y\" f32 [\"1\"]\n"
     "code {\n%r1 = call_closure %r0 (%r0) [267]\nret (%r1)\n}\n}\n";
 
-// A module with main(c: bool, a: f32[1], b: f32[1]) -> y: f32[1] and the given code.
+// The assembly of a module with main(c: bool, a: f32[1], b: f32[1]) -> y: f32[1], `code` as the
+// code of main, and kFunctions.
 std::string module_of(const std::string& code) {
   return "scopevm_module 0.9 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"

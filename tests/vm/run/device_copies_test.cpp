@@ -1,5 +1,6 @@
-// Asynchronous copies: counts the driver's waits to check which instructions wait for copies, and
-// checks the copied bytes. The modules are written in assembly.
+// Tests of asynchronous copies. They count the driver's waits, which shows the instructions that
+// wait for copies, and check the copied bytes. Also tests the alignment of device pools, and pinned
+// pools. The modules are written in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +38,8 @@ std::string copy(int to, const std::string& to_pool, int from, const std::string
 
 const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2", kSecond = "#3";
 
-// A module with main(x) -> y and the given code. Slot s0 is the number of bytes of x, slot s1 the
-// number of its elements.
+// The assembly of a module with main(x) -> y and the given code. Slot s0 is the number of bytes of
+// x, slot s1 the number of its elements.
 std::string module_of(const std::string& code) {
   return "scopevm_module 0.9 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
@@ -55,7 +56,7 @@ std::string module_of(const std::string& code) {
          kBytes + "\nset_slot dst=s1 value=" + std::to_string(kElements) + "\n" + code + "}\n}\n";
 }
 
-// Runs the code once and returns the number of waits, or -1 if the call fails or y differs from x.
+// Runs the code once and returns the number of waits, or -1 after an error or if y differs from x.
 // `device_bytes` is the memory size that the device reports.
 int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
   Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
@@ -89,9 +90,11 @@ class DeviceCopies : public ::testing::Test {
   }
   void TearDown() override { set_fault_plan({}); }
 
-  // Copies x to host storage 1 (tensor 2), and starts a copy to device storage 3 (tensor 4).
+  // Copies x to tensor %r2 in host storage %r1, and starts a copy of %r2 to tensor %r4 in device
+  // storage %r3.
   const std::string copy_to_device_ = tensor(1, 2, kOther) + copy(2, kOther, 0, kHost) +
                                       tensor(3, 4, kDevice) + copy(4, kDevice, 2, kOther);
+  // Starts a copy of %r4 to tensor %r6 in host storage %r5.
   const std::string result_ = tensor(5, 6, kHost) + copy(6, kHost, 4, kDevice);
 };
 
@@ -112,8 +115,8 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
   }
 }
 
-// The device's driver allocates a pinned pool, with any alignment. Its block is mapped once for its
-// lifetime. An embedder's allocator can replace the driver.
+// The device's driver allocates the blocks of a pinned pool, here with an alignment of 4096 bytes.
+// A block is mapped once, until it is released. An embedder's allocator can replace the driver.
 TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
   format::ModuleContents contents =
       *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
@@ -168,7 +171,8 @@ TEST_F(DeviceCopies, ElementReadWaits) {
             2);
 }
 
-// Releasing the last reference to a host storage waits, because its arena may reuse the memory.
+// Releasing the last reference to a host storage waits for copies, because its arena may reuse the
+// memory.
 TEST_F(DeviceCopies, LastKillOfAHostStorageWaits) {
   EXPECT_EQ(waits_of(copy_to_device_ + "kill %r1\n" + result_ + "ret (%r6)\n"), 1);
   EXPECT_EQ(waits_of(copy_to_device_ + "kill %r1\nkill %r2\n" + result_ + "ret (%r6)\n"), 2);

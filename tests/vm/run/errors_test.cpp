@@ -1,5 +1,6 @@
 // Failing calls, their messages and their effect on the session: invalid inputs, failed checks,
-// memory limits, failed allocations, cancellation and deadlines.
+// memory limits, failed allocations, cancellation, deadlines and exceptions of executors. Also
+// tests images that cannot be loaded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

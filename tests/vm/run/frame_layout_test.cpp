@@ -1,5 +1,5 @@
-// Frame sizes. A frame has room for the dims of every tensor that an instruction writes, for the
-// buffers of launches, and for the dims that shape functions read.
+// Frame sizes. A frame has room for the dims of the inputs and of every tensor that an instruction
+// writes, for the buffers of launches, and for the dims that shape functions read.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -32,8 +32,9 @@ class RangesExecutor final : public Executor {
   }
 };
 
-// A call of wait_contents() whose result is stored in `marks`: a byte per item of the kernel, the
-// number of times that the item ran.
+// Runs a call of wait_contents() whose result is stored in `marks_`: for each item of the kernel, a
+// byte that counts how often the item ran. The test parameter selects RangesExecutor, or one
+// thread.
 class Interrupts : public ::testing::TestWithParam<bool> {
  protected:
   Status run(const CallOptions& options, uint32_t grain = kGrain, int64_t until_ns = 0) {
@@ -61,7 +62,7 @@ int64_t nanoseconds(Clock::time_point time) {
 }
 
 TEST_P(Interrupts, CancelEndsTheKernelAfterABlock) {
-  // The first item writes 1 to the flag.
+  // The flag is the mark of the first item, which the item sets to 1.
   auto* cancel = new (marks_.data()) std::atomic<bool>(false);
   EXPECT_EQ(run({.cancel = cancel}).code(), StatusCode::kCancelled);
   EXPECT_EQ(marked(), kGrain);
@@ -71,13 +72,13 @@ TEST_P(Interrupts, DeadlineEndsTheKernelAfterABlock) {
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(50);
   EXPECT_EQ(run({.deadline = deadline}, kGrain, nanoseconds(deadline)).code(),
             StatusCode::kDeadlineExceeded);
-  // No item if the machine was too slow to launch the kernel before the deadline.
+  // No item runs if the machine was too slow to launch the kernel before the deadline.
   if (marked() > 0) EXPECT_EQ(marked(), kGrain);
 }
 
 TEST_P(Interrupts, DeadlineDuringTheLastInstruction) {
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(50);
-  // One block: the kernel ends after the deadline.
+  // With this grain, the kernel runs as one block, which ends after the deadline.
   EXPECT_EQ(run({.deadline = deadline}, kItems, nanoseconds(deadline)).code(),
             StatusCode::kDeadlineExceeded);
 }

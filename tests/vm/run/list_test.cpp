@@ -176,7 +176,7 @@ constexpr char kAppendLoop[] =
     "good:\n"
     "ret (%r1)\n";
 
-// The call allocates one storage per element, and fewer than 12 for the list, which grows
+// The call allocates one storage per element, and fewer than 12 storages for the list, which grows
 // geometrically.
 TEST(List, AppendingLoopCopiesNoElements) {
   const Session session =

@@ -1,5 +1,5 @@
 // Sessions and calls with hand-written modules: results, memory statistics, loops, recursion,
-// output buffers of the caller, and concurrent calls of one session.
+// output buffers and executors of the caller, traces, and concurrent calls of one session.
 #include "scopevm/session.h"
 
 #include <gtest/gtest.h>
@@ -123,8 +123,8 @@ TEST(Session, WritesIntoTheCallersBuffer) {
   EXPECT_NE(call.outputs().front().data(), z.data());
 }
 
-// Each iteration allocates the result again. Only the last of these storages becomes the result, so
-// that none of them can be the caller's buffer.
+// Each iteration allocates the result again, and only the storage of the last iteration becomes the
+// result. The VM therefore cannot use the caller's buffer as this storage, and copies the result.
 TEST(Session, CopiesAResultAllocatedInALoopToTheCallersBuffer) {
   Result<format::ModuleContents> contents = format::assemble(R"(
     scopevm_module 0.9 producer "test"

@@ -1,5 +1,5 @@
-// Tensors in frames: their contents and statistics, and that they need no allocator calls. The
-// modules are written in assembly.
+// Tensors in frames: checks their contents, statistics, limits and alignment, and that they need no
+// allocator calls. The modules are written in assembly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kStack = 1024;
 
-// A module with main(x: u8[n]) -> y: u8[4], the functions in `more`, and the i64 constant
-// @minus_one. `stack` is the limit of the stack pool.
+// A module with main(x: u8[n]) -> y: u8[4] and its code, the functions in `more`, and the i64
+// constant @minus_one. `stack` is the limit of the stack pool.
 format::ModuleContents contents_of(const std::string& code, const std::string& more = "",
                                    int64_t stack = kStack) {
   const std::string text =
@@ -63,8 +63,8 @@ std::vector<uint8_t> result_of(Call& call) {
   return {elements.begin(), elements.end()};
 }
 
-// Copies the four bytes of x to the frame, calls @over with the copy, and returns the bytes that
-// the frame then contains.
+// Copies the four bytes of x to the frame, calls @over with the copy, and returns the bytes of this
+// copy after the call.
 constexpr char kNested[] =
     "%r1 = alloc_storage @global.stack size=100\n"
     "%r2 = alloc_tensor %r1 offset=64 bytes=4 u8 [4]\n"
@@ -75,7 +75,7 @@ constexpr char kNested[] =
     "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
     "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
     "ret (%r5)\n";
-// Copies its argument to two tensors in its own frame, and returns a copy on the heap.
+// @over copies its argument to two tensors in its own frame, and returns a copy on the heap.
 constexpr char kOver[] =
     "function \"over\" registers 7 slots 0 {\n"
     "input \"a\" u8 [\"4\"] pool 2\noutput \"y\" u8 [\"4\"]\n"

@@ -1,4 +1,5 @@
-// Strings in the VM, with hand-written modules: invalid ids, memory limits and failed allocations.
+// Strings in the VM, with hand-written modules: results, invalid ids and counts, memory limits and
+// failed allocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -41,7 +41,7 @@ std::size_t size_of(std::align_val_t alignment) { return static_cast<std::size_t
 
 }  // namespace
 
-// The array forms call these functions.
+// In the standard library, the array forms that are not replaced below call these functions.
 void* operator new(std::size_t bytes) { return allocate_or_throw(bytes); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return allocate(bytes, alignof(std::max_align_t));

@@ -1,4 +1,5 @@
-// A repeated call with the same shapes allocates one block per memory scope, and nothing else.
+// A repeated call with the same shapes allocates one block for its result and one for its
+// workspace, and nothing else.
 #include <gtest/gtest.h>
 
 #include "scopevm/session.h"
