@@ -84,8 +84,9 @@ Verdict check_formulas(const Module& module, const Symbols& symbols) {
   return {};
 }
 
-// Sizes that the dims determine are known exactly if no call is left, which a branch may skip. The
-// lower bound holds for all sizes.
+// Checks for each pool that the lower bound is at most the peak, and the bound at least the peak.
+// The bound equals the peak if the dims determine all sizes of the pool and the module has no calls
+// of functions, which a branch can skip.
 Verdict check_memory(const Module& module, const CallStats& stats, const Symbols& symbols) {
   std::map<std::string, int64_t> dims;
   for (const DimensionSignature& dimension : module.signature().dimensions)
@@ -142,7 +143,8 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   return verdict;
 }
 
-// A machine with this workspace limit. Its frames have a small limit, which most graphs exceed.
+// The JSON description of a machine with this workspace limit. Its frames have a small limit, which
+// most graphs exceed.
 std::string limited_machine(int64_t limit) {
   return R"({"devices": [{"name": "npu", "kind": "cpu", "max_stack_bytes": 512}, {"name": "cpu", "kind": "cpu"}],
              "pools": [{"device": "npu", "scope": "global", "bytes_per_second": 1e9},
@@ -151,7 +153,8 @@ std::string limited_machine(int64_t limit) {
          std::to_string(limit) + "}]}";
 }
 
-// The workspace bytes of a call for the maxima of the dims in `options`; -1 if they depend on data.
+// The workspace bytes of a call on "npu" for the maxima of the dims in `options`; -1 if they depend
+// on data.
 Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const CompileOptions& options) {
   constexpr int kPlannedThreads = 2;
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load_bytes(bytes));
@@ -166,8 +169,9 @@ Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const Compile
   return 0;
 }
 
-// Compiles the graph without a limit, and then sets a limit of 30 to 100 % of its workspace bytes.
-// Returns false if no limit was set.
+// Compiles the graph without a limit. Then sets the machine in `options` to one with a limit of 30
+// to 100 % of its workspace bytes. Returns false if it has no such limit: there is no workspace, or
+// its size depends on data.
 Result<bool> squeeze(const GraphCase& graph, CompileOptions& options) {
   for (const Request& request : graph.requests)
     for (const auto& [name, value] : request.symbols)
@@ -204,7 +208,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);
-    is_limited = squeezed.ok() && *squeezed;  // compile() below reports an error again
+    is_limited = squeezed.ok() && *squeezed;  // compile() below repeats an error
   }
   std::clock_t began = std::clock();
   auto output = compile(compile_options);

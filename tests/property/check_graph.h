@@ -1,5 +1,6 @@
-// Compiles a graph through the public API, runs it and compares every result with the reference.
-// This happens in a child process, so that a crash or a hang becomes a Finding.
+// Compiles a graph through the public API, runs it, compares every result with the reference and
+// checks the memory bounds. This happens in a child process, so that a crash or a hang becomes a
+// Finding.
 #pragma once
 
 #include <string>
@@ -11,16 +12,16 @@ namespace scopevm::compiler::property {
 enum class Finding {
   kAgrees,
   kUnsupported,   // compile() returned kUnsupported
-  kCompileError,  // compile() returned any other error
-  kRunError,      // loading or a call failed
-  kMismatch,
+  kCompileError,  // compile() returned any other error, or the reference returned one
+  kRunError,      // loading, the creation of a session or a call failed
+  kMismatch,      // a result or a memory bound is wrong
   kCrash,
   kTimeout,
 };
 
 struct Verdict {
   Finding finding = Finding::kAgrees;
-  std::string detail;          // the message, or the first element that differs
+  std::string detail;          // the error message, or the first mismatch
   double compile_seconds = 0;  // CPU time
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements whose value the reference does not know
@@ -28,8 +29,8 @@ struct Verdict {
   // CheckOptions::is_squeezed.
   bool is_refused = false;
 
-  // The finding and its detail without numbers, types and places, which is equal for equal errors.
-  // For a mismatch, only the finding.
+  // The finding and the start of its detail, without numbers, types and places, so that equal
+  // errors have equal kinds. For a mismatch, only the finding.
   std::string kind() const;
 };
 

@@ -1,4 +1,5 @@
-// Implements graph_builder.h: values, inputs and constants of a random graph.
+// Implements random_graph.h, and graph_builder.h except for control flow: values, inputs, constants
+// and ops of a random graph.
 #include "tests/property/graph_builder.h"
 
 #include <algorithm>
@@ -195,8 +196,9 @@ const Node* GraphBuilder::constant(const Array& array) {
   return append("constant", {}, {{"value", value}}) ? nodes_.back().get() : nullptr;
 }
 
-// Converts `dim` to a dim of an input, which must be a number or a symbol. For an expression,
-// returns a symbol with the same values. The compiler does not know that the two are equal.
+// Converts `dim` to a dim of an input, which must be a number or a symbol. For an expression or a
+// runtime-defined symbol, returns a symbol with the same values. The compiler does not know that
+// the two are equal.
 DimExpr GraphBuilder::as_input_dim(DimExpr dim) {
   bool is_symbol = dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name()[0] != '$';
   if (dim.is_constant() || is_symbol) return dim;
@@ -308,8 +310,8 @@ bool GraphBuilder::append(const std::string& name, const std::vector<const Node*
   return true;
 }
 
-// Removes the inputs and constants of rejected ops, except a few inputs. Ensures that each symbol
-// is a dim of some input.
+// Removes unused inputs and constants, except for a few inputs. Ensures that each symbol is a dim
+// of some input.
 void GraphBuilder::remove_unused() {
   std::erase_if(nodes_, [&](const std::unique_ptr<Node>& node) {
     if (!node->value.use_empty()) return false;
@@ -370,7 +372,7 @@ GraphCase GraphCase::clone() const {
 
 GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops) {
   GraphBuilder builder(seed, context);
-  // Most graphs are small, so that many can be tested; some have hundreds of ops.
+  // Most graphs are small, so that many can be tested; some have up to 250 ops.
   int64_t at = builder.below(100);
   int64_t ops = at < 75   ? builder.between(2, 14)
                 : at < 96 ? builder.between(15, 40)

@@ -53,8 +53,8 @@ class GraphBuilder {
   // A random existing value for which `fits` is true. Recent values are more likely. Null if there
   // is none.
   const Node* pick(const std::function<bool(const Node&)>& fits);
-  // A value of `dtype` that broadcasts with all of `partners` in every request. Creates an input or
-  // a constant if there is none.
+  // A value of `dtype` that broadcasts with all of `partners` in every request. Sometimes, and if
+  // there is none, creates an input or a constant; null if it is too large.
   const Node* pick_broadcastable(DType dtype, const std::vector<const Node*>& partners);
   // A new input or constant; null if it is too large. For kIndices, `limits` has one number per
   // request, and the elements are in [-limit, limit), or in [0, limit) for unsigned types.
@@ -69,8 +69,9 @@ class GraphBuilder {
   Dims random_dims(int64_t rank);
   DType random_dtype();
 
-  // Appends the op sv.`name`. Returns false and appends nothing if the type rules or the reference
-  // reject the op. The same applies if its results are too large, or too inexact for a comparison.
+  // Appends the op sv.`name`. Returns false and appends nothing if an operand is null, or if the
+  // type rules or the reference reject the op. The same applies if its results are too large, or
+  // too inexact for a comparison.
   bool append(const std::string& name, const std::vector<const Node*>& operands,
               const NamedAttributes& attributes = {});
 
@@ -87,8 +88,8 @@ class GraphBuilder {
   mlir::Builder& attributes() { return builder_; }
   size_t op_count() const { return op_count_; }
 
-  // Completes and returns the graph. The results of its @main are all unused values and a few
-  // others.
+  // Completes and returns the graph. The results of its @main are all unused results of ops, and a
+  // few other values.
   GraphCase finish();
 
  private:
@@ -132,7 +133,7 @@ class GraphBuilder {
   std::vector<std::string> read_;  // symbols read from values
 };
 
-// Proposes one random op. Returns false if no op was appended.
+// Proposes one random op, or the ops of an attention. Returns false if no op was appended.
 bool propose_op(GraphBuilder& builder);
 
 }  // namespace scopevm::compiler::property

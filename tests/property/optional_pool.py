@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A described pool never makes a model fail, and never makes it more expensive.
+"""Checks that a pool that nothing requires makes no model fail, and none more expensive.
 
-Places random graphs on two devices, with and without a further pool with a random limit. Nothing
-requires the further pool. With it, `scopevm explain --copies` must succeed if it does without it,
-and copies and spills must not cost more.
+Places random graphs on two devices, with and without an additional pool with a random limit. No
+placement rule requires this pool. If `scopevm explain --copies` succeeds without the pool, it must
+also succeed with the pool, and copies and spills must not cost more.
 
     optional_pool.py SCOPEVM [GRAPHS [FIRST_SEED]]
 """
@@ -19,7 +19,7 @@ TYPE = f"!sv.tensor<f32[{ELEMENTS}]>"
 
 
 def random_graph(rng):
-    """The assembly of a graph with one input, and placement rules for its ops."""
+    """The assembly of a graph with one input, and placement rules for some of its ops."""
     lines, values, rules = [], ["%x"], []
     for i in range(rng.randint(2, 7)):
         operands = [rng.choice(values[-3:]) for _ in range(rng.choice([1, 1, 2]))]
@@ -50,7 +50,10 @@ def random_pool(rng):
 
 
 def cost(scopevm, model, rules, pools, folder):
-    """Seconds of copies and spills in a call; None if the compiler reports an error."""
+    """Returns the seconds of copies and spills in a call, and the report of the compiler.
+
+    After an error of the compiler, returns None and the error message.
+    """
     machine = os.path.join(folder, "machine.json")
     with open(machine, "w", encoding="utf-8") as file:
         json.dump({"devices": [{"name": name, "kind": "cpu", "max_stack_bytes": 0}

@@ -73,8 +73,8 @@ class Outliner {
  private:
   int below(size_t count) { return static_cast<int>(random_() % count); }
 
-  // Moves up to eight successive ops of a random block. Returns false if these cannot be a
-  // function; the module may then be invalid.
+  // Moves up to eight successive ops of a random block to a new function, and replaces them by a
+  // call. Returns false if they cannot be a function; the module may then be invalid.
   bool outline() {
     std::vector<mlir::Block*> blocks;
     module_->walk([&](mlir::Block* block) {
@@ -122,8 +122,9 @@ class Outliner {
     }
   }
 
-  // A function knows only symbols that are dims of its inputs. Adds arguments of the enclosing
-  // function for the others.
+  // A function knows only symbols that are dims of its inputs. For each other symbol that the ops
+  // use, adds an argument of the enclosing function that has it as a dim. Returns false if there is
+  // none.
   bool add_inputs_for_symbols() {
     Names defined;
     for (mlir::Operation* op : ops_) {
@@ -170,8 +171,8 @@ class Outliner {
     return function;
   }
 
-  // The symbols that the function defines and that dims of its results have. Empty if the caller
-  // needs others.
+  // The symbols that the function defines and that are dims of its results. An empty optional if
+  // the caller uses another symbol that the function defines.
   std::optional<mlir::ArrayAttr> exported_symbols(mlir::func::FuncOp function) {
     const Names defined = graph::symbols_defined_in(function.getBody());
     const Names visible = bare_dims(mlir::TypeRange(function.getResultTypes()));
@@ -215,7 +216,8 @@ class Outliner {
     for (mlir::Operation* op : llvm::reverse(ops_)) op->erase();
   }
 
-  // Gives the symbols of the function names that start with `$`: other dims are at least 1.
+  // Renames the symbols of the function so that they start with `$`. The compiler assumes that
+  // other symbols of a function are at least 1, but dims of random graphs can be 0.
   static void allow_empty(mlir::func::FuncOp function) {
     const auto renamed = [](llvm::ArrayRef<DimExpr> dims) {
       std::vector<DimExpr> result;

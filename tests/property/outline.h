@@ -8,7 +8,7 @@
 
 namespace scopevm::compiler::property {
 
-// The assembly of the graph with up to four functions. Equal graphs give equal text.
+// The assembly of the graph with up to four additional functions. Equal graphs give equal assembly.
 std::string outlined(const GraphCase& graph);
 
 }  // namespace scopevm::compiler::property

@@ -77,7 +77,7 @@ void show_failure(uint64_t seed, const GraphCase& graph, const Verdict& verdict,
                   const Options& options) {
   auto check = [&](const GraphCase& candidate) { return check_graph(candidate, options.check); };
   Shrunk shrunk{graph.clone(), verdict};
-  int most_checks = verdict.finding == Finding::kTimeout ? 20 : 300;  // a timeout takes long
+  int most_checks = verdict.finding == Finding::kTimeout ? 20 : 300;  // timeouts are slow
   if (options.shrinks) shrunk = shrink(graph, verdict, check, most_checks);
   std::printf("%s\n", report(seed, shrunk.graph, shrunk.verdict).c_str());
   std::fflush(stdout);
@@ -106,7 +106,7 @@ int run(const Options& options) {
       std::printf("seed %llu: %s, %lld ops, %.2f s\n", static_cast<unsigned long long>(seed),
                   name(verdict.finding), static_cast<long long>(graph.op_count()),
                   verdict.compile_seconds);
-    // Each kind of failure is printed once.
+    // Prints every mismatch, and each other kind of failure once.
     bool is_new = verdict.finding != Finding::kAgrees &&
                   (verdict.finding == Finding::kMismatch || summary.failures[verdict.kind()] == 1);
     if (is_new && shown++ < options.most_failures) show_failure(seed, graph, verdict, options);

@@ -1,5 +1,6 @@
-// Tests of the property test itself. Equal seeds give equal graphs. A wrong element is detected,
-// and an error of the compiler is reported. A failing graph shrinks to the failing op.
+// Tests of the property test itself. Equal seeds give equal graphs, whose assembly can be parsed. A
+// wrong element is detected, and an error of the compiler is reported. A failing graph shrinks to
+// the failing op.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/context.h"

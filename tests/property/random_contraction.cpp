@@ -1,4 +1,4 @@
-// Random products, convolutions, pools and attention.
+// Random products, convolutions, poolings and attention.
 #include <algorithm>
 
 #include "tests/property/random_ops.h"

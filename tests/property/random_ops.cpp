@@ -1,4 +1,5 @@
-// Selects the kind of each random op by weight. random_regions.cpp contains the ops with regions.
+// Selects the kind of each random op by weight. random_regions.cpp contains the ops with regions,
+// and sv.read_dims.
 #include "tests/property/random_ops.h"
 
 namespace scopevm::compiler::property {

@@ -1,6 +1,6 @@
-// Control flow of random graphs. A region contains random ops, as the function body does. A loop
-// body is built with the values of the first iteration. The reference then executes the whole loop
-// and rejects it if a later iteration is invalid.
+// Control flow of random graphs, and symbols read from values. A region contains random ops, as the
+// function body does. A loop body is built with the values of the first iteration. The reference
+// then executes the whole loop and rejects it if a later iteration is invalid.
 #include <algorithm>
 #include <set>
 

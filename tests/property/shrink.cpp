@@ -34,8 +34,8 @@ void set_type(mlir::func::FuncOp main) {
                                                block.getTerminator()->getOperandTypes()));
 }
 
-// Removes unused ops and inputs. An unused input remains if no other input has one of its symbols
-// as a dim.
+// Removes unused ops and inputs. An unused input remains if one of its dims is a symbol that is a
+// dim of no other input.
 void remove_dead(GraphCase& graph) {
   mlir::func::FuncOp main = graph.main();
   mlir::Block& block = main.getBody().front();
@@ -134,7 +134,7 @@ class Shrinker {
     return false;
   }
 
-  // The values of all ops for every request, in op order.
+  // The values of all ops for every request, in op order. Empty if the reference rejects an op.
   std::vector<std::vector<Arrays>> all_values() {
     std::vector<std::vector<Arrays>> values;
     for (const Request& request : best_.graph.requests) {
@@ -152,8 +152,8 @@ class Shrinker {
     return values;
   }
 
-  // Replaces the results of an op by inputs. Starts at the last op, because this removes the most
-  // ops.
+  // Replaces the results of ops by inputs. Starts at the last op, because this makes the most ops
+  // unused.
   bool cut_ops() {
     bool any = false;
     auto values = all_values();
@@ -187,7 +187,7 @@ class Shrinker {
     return array;
   }
 
-  // Replaces an op by an operand with the same type as its result.
+  // Replaces the first result of an op by an operand of the same type.
   bool bypass_ops() {
     bool any = false;
     for (size_t i = all_ops_of(best_.graph).size(); i-- > 0;) {

@@ -21,7 +21,8 @@ struct Shrunk {
 Shrunk shrink(const GraphCase& graph, const Verdict& verdict, const Check& check,
               int most_checks = 300);
 
-// The graph's assembly, its requests (symbols, and the elements of small inputs), and the verdict.
+// The graph's assembly, its requests (symbols, and at most 64 elements of each input), and the
+// verdict unless it is kAgrees.
 std::string report(uint64_t seed, const GraphCase& graph, const Verdict& verdict);
 
 }  // namespace scopevm::compiler::property

@@ -17,10 +17,10 @@ namespace scopevm::compiler::property {
 // The error bound of an element whose value the reference cannot predict.
 inline constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-// `value` represents every i64, u64 and f64 exactly. The result of a correct program differs from
-// it by at most `error`. If `error` is kUnknown, every result is accepted: for example, after an
-// overflow, or for a comparison of two nearly equal sums. Integers and bools have error 0 or
-// kUnknown.
+// The type of `value` represents every i64, u64 and f64 exactly. The result of a correct program
+// differs from it by at most `error`. If `error` is kUnknown, every result is accepted: for
+// example, after an overflow, or for a comparison of two nearly equal sums. Integers and bools have
+// error 0 or kUnknown.
 struct Number {
   long double value = 0;
   double error = 0;
@@ -63,7 +63,7 @@ bool is_unsigned(DType dtype);  // bool included
 long double lowest(DType dtype);
 long double highest(DType dtype);
 
-// The distance from 1 to the next larger float; 0 for other types.
+// The distance from 1 to the next larger number of a float type; 0 for other types.
 double unit(DType dtype);
 // The absolute error of a result near 0, where subnormal numbers may be flushed to zero.
 double smallest(DType dtype);
@@ -74,7 +74,8 @@ long double rounded(DType dtype, long double value);
 Number wrapped(DType dtype, __int128 value);
 // A float result. Its error is the sum of `error`, which its operands cause, and the error of the
 // op itself: `ulps` units in the last place. With `ulps` 0 the op is correctly rounded: its own
-// error is 0 if the operands are exact and `dtype` represents the result, else one unit.
+// error is 0 if the operands are exact and `dtype` represents the result, else one unit. The result
+// is unknown if `error` is, or if it may overflow.
 Number result_of(DType dtype, long double value, double error, double ulps = 0);
 
 // Convert between a number and its bytes in memory, in the format of `dtype`.

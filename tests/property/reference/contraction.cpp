@@ -1,4 +1,4 @@
-// Products, convolutions and pools of the reference: a dot product, and the loops around it.
+// Products, convolutions and poolings of the reference.
 #include <algorithm>
 
 #include "tests/property/reference/reference.h"
@@ -6,7 +6,8 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// Sum of products in any order. Each addition and each product adds an error of one unit.
+// A sum of products in any order. Sums of small integers are exact. Otherwise, rounding adds one
+// unit per product, and three more, relative to the sum of the products' magnitudes.
 class DotProduct {
  public:
   explicit DotProduct(DType dtype) : dtype_(dtype) {}
@@ -46,8 +47,8 @@ class DotProduct {
 
 // --- matmul. -------------------------------------------------------------------------------------
 
-// A factor as a batch of matrices. A vector gets a leading or trailing dim of 1. The last two dims
-// of a transposed factor are swapped.
+// A factor as a batch of matrices. A vector gets a leading dim of 1 if it is the left factor, else
+// a trailing one. The last two dims of other transposed factors are swapped.
 Array as_matrices(const Array& x, bool is_left, bool is_transposed) {
   Array matrices = x;
   if (x.rank() == 1) {

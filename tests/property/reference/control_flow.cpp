@@ -1,5 +1,5 @@
-// Branches, loops and symbols read from values: executes ops with regions in an environment of
-// values and symbols.
+// Branches, loops and symbols read from values: executes ops in an environment of values and
+// symbols.
 #include "compiler/graph/graph_ops.h"
 #include "tests/property/reference/reference.h"
 

@@ -17,8 +17,8 @@ constexpr double kApproximate = 8;
 
 Number truth(bool value) { return {value ? 1.0L : 0.0L, 0}; }
 
-// The maximum of |f(t) - f(x.value)| for t within the error of x. REQUIRES: f is monotone or convex
-// on this interval, so that the maximum is at one of its ends.
+// An upper bound of |f(t) - f(x.value)| for t within the error of x; kUnknown if it is not finite.
+// REQUIRES: f is monotone or convex on this interval, so that the maximum is at one of its ends.
 double spread(const Number& x, Function f) {
   if (x.is_exact()) return 0;
   long double at = f(x.value);
@@ -227,7 +227,7 @@ const std::unordered_map<std::string, Binary>& binary_functions() {
 // --- Powers and casts. ---------------------------------------------------------------------------
 
 // The power modulo 2^width, where width is the number of bits of `dtype`. The result is unknown for
-// an exponent below 0, and for one above 63 unless the base is -1, 0 or 1.
+// an exponent below 0, for one above 63 unless the base is -1, 0 or 1, and for bool.
 Number integer_power(DType dtype, const Number& a, const Number& b) {
   if (b.value < 0 || (b.value > 63 && std::fabs(a.value) > 1)) return kAnything;
   if (b.value > 63) return a.value < 0 && std::fmod(b.value, 2) == 0 ? Number{1, 0} : a;

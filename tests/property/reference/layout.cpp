@@ -102,7 +102,8 @@ Result<Arrays> slice(const Operands& in) {
   });
 }
 
-// The source index of position p in a padded dim; empty for constant padding.
+// The source index of position p, which is counted from the first element of the unpadded dim.
+// Empty in constant padding.
 std::optional<int64_t> padded_source(int64_t p, int64_t size, const std::string& mode) {
   if (p >= 0 && p < size) return p;
   if (mode == "constant") return std::nullopt;
@@ -322,7 +323,8 @@ Result<Arrays> trilu(const Operands& in) {
 }
 
 // The first k elements of a line after a stable sort, and their indices. An index is unknown if
-// rounding can change the order.
+// rounding can change the order. If the line contains a NaN or an unknown element, all results are
+// unknown.
 void top_of_line(const std::vector<Number>& line, int64_t k, bool largest,
                  std::vector<Number>& values, std::vector<Number>& indices) {
   std::vector<size_t> order(line.size());

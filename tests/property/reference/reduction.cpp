@@ -23,8 +23,8 @@ double greatest_error(const Numbers& x) {
   return error;
 }
 
-// A sum in any order: each of its n additions adds an error of one unit of the partial sum. Sums of
-// small integers are exact.
+// A sum in any order. Sums of small integers are exact. Otherwise, each of the n elements adds a
+// rounding error of one unit of the sum of magnitudes.
 Number sum_of(DType dtype, const Numbers& x) {
   if (!all_known(x)) return kAnything;
   if (!is_float(dtype)) {
@@ -56,7 +56,7 @@ Number mean_of(DType dtype, const Numbers& x) {
     for (const Number& number : x) may_wrap = may_wrap || std::fabs(number.value) * n > 100;
     return may_wrap ? kAnything : Number{std::trunc(sum.value / n), 0};
   }
-  // Some kernels multiply by 1/n.
+  // 4 units, because some kernels multiply by 1/n.
   return result_of(dtype, sum.value / n, sum.error / static_cast<double>(n), x.size() > 1 ? 4 : 0);
 }
 
@@ -152,8 +152,9 @@ Numbers elements_at(const Array& x, const std::vector<size_t>& positions) {
   return numbers;
 }
 
-// The position of the maximum, or of the minimum if `greatest` is false. It is unknown if another
-// element can be the extremum within its error.
+// The position of the maximum, or of the minimum if `greatest` is false. `last` selects the last of
+// several equal elements. The position is unknown if an element is NaN, or if another element can
+// be the extremum within its error.
 Number arg_extreme(const Numbers& x, bool greatest, bool last) {
   if (!all_known(x)) return kAnything;
   size_t best = 0;

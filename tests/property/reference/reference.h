@@ -42,7 +42,7 @@ struct Operands {
 };
 
 // Evaluates one op. Errors: kInvalidArgument (invalid operands: an index out of range, dims that do
-// not broadcast), kUnsupported (an op without a reference).
+// not broadcast), kUnsupported (an op without a reference), kInternal (see check_types()).
 Result<Arrays> evaluate(mlir::Operation* op, std::vector<const Array*> operands,
                         const Symbols& symbols);
 
@@ -52,12 +52,12 @@ struct Environment {
   Symbols symbols;
 };
 
-// Executes an op, or all ops of a block, including their regions. A block returns the operands of
-// its terminator.
+// Execute an op, or all ops of a block, including their regions, and store the results of ops in
+// `environment`. execute_block() returns the operands of the terminator.
 Status execute(mlir::Operation* op, Environment& environment);
 Result<Arrays> execute_block(mlir::Block& block, Environment& environment);
 // Checks that the results have the element types and dims of the op's result types. Errors:
-// kInternal.
+// kInternal (they differ), kInvalidArgument (a dim has no value).
 Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& symbols);
 
 // Returns all results of @main. Checks the dims in the types against the computed dims.
