@@ -1,4 +1,4 @@
-// Allocators: allocation, caching of blocks, and statistics.
+// Allocators and memory scopes: allocation, limits, caching of blocks, and statistics.
 #include <gtest/gtest.h>
 
 #include <cstdint>

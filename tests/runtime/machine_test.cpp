@@ -1,4 +1,4 @@
-// The runtime's queries of the host: CPU features, files, names.
+// CPU features of the host, mapped files, and suggestions for misspelt names.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Formatting and parsing of numbers (compared with NumPy), case conversion, and string tensors.
+// Formatting of numbers as in NumPy, parsing of numbers, case conversion, and string tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

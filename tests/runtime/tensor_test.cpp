@@ -57,7 +57,7 @@ TEST(Tensor, AdoptedBytesAreReleasedOnceWithTheLastCopy) {
   EXPECT_EQ(released, 1);
 }
 
-// A managed tensor over a vector that counts its deletions.
+// A DLPack tensor whose elements are in a vector. Its deleter counts its calls in `deleted`.
 struct Foreign {
   std::vector<float> elements = {1, 2, 3, 4, 5, 6};
   std::vector<int64_t> shape = {2, 3};

@@ -88,7 +88,7 @@ TEST_F(Cuda, UnnamedErrorsArePrintedAsNumbers) {
   EXPECT_EQ(cuda::list_devices(api).status().message(), "cuInit: error 999");
 }
 
-// With the CUDA driver of this machine, if it has one.
+// Uses the CUDA driver of this machine, if it has one.
 TEST(CudaOfThisMachine, IsListedOrReportsTheReason) {
   const auto devices = list_cuda_devices();
   if (!devices.ok()) {

@@ -1,4 +1,5 @@
-// Conformance suite of runtime/device/device.h, run for every implementation on this machine.
+// Conformance tests of runtime/device/device.h. They run on the first OpenCL device of this
+// machine: as it is, as a device that shares the host's memory, and as one with its own memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

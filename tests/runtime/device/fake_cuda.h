@@ -25,8 +25,8 @@ struct FakeCuda {
   int error = 999;
 };
 
-// The state that the driver reports; initially two devices. In the library, cuInit fails with the
-// error in the environment variable FAKE_CUDA_ERROR, if it is set.
+// The state that the driver reports; initially two devices. If the environment variable
+// FAKE_CUDA_ERROR is set, cuInit initially fails with this error.
 FakeCuda& fake_cuda();
 
 runtime::cuda::Api fake_cuda_api();

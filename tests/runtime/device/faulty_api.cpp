@@ -89,7 +89,7 @@ void released_event(cl_event event) {
   if (s.failing_event == event) s.failing_event = nullptr;
 }
 
-// Replaces the status of a command by the status in the plan.
+// Replaces the status of a command by the status in the plan, if the plan has one for this command.
 void change_event_status(cl_event event, void* status) {
   State& s = state();
   std::lock_guard<std::mutex> lock(s.mutex);

@@ -1,4 +1,4 @@
-// A fault-injecting wrapper around the OpenCL driver: counts live objects and lets chosen calls
+// A fault-injecting wrapper around the OpenCL driver: counts live objects and makes chosen calls
 // fail.
 #pragma once
 
@@ -20,7 +20,7 @@ struct FaultPlan {
   // All counted calls from `failing_call` on fail, as with a lost device.
   bool for_good = false;
   // Unless 0, the execution status that events report. If failing_launch is not negative, only the
-  // event of that launch reports it; launches are counted from 0.
+  // event of that launch reports this status; launches are counted from 0.
   cl_int event_status = 0;
   int64_t failing_launch = -1;
   // Overrides CL_DEVICE_HOST_UNIFIED_MEMORY.
@@ -44,7 +44,8 @@ const runtime::opencl::Api& faulty_api();
 void set_fault_plan(const FaultPlan& plan);
 // True if the failing call has been made.
 bool fault_has_struck();
-// Number of calls of the function since the plan was set.
+// Number of calls of the function since the plan was set. Calls of release functions are not
+// counted.
 int64_t driver_calls(std::string_view function);
 // Number of objects not yet released and buffer regions not yet unmapped.
 int64_t live_driver_objects();

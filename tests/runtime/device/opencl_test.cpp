@@ -39,7 +39,8 @@ class OpenCl : public ::testing::Test {
   int64_t live_before_ = 0;
 };
 
-// out := in + 10, and the indices of the two workers.
+// Launches kernel add_at for four items and two workers: out := in + 10, and the index of each
+// item's worker.
 Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in,
            const TestBlock& out) {
   void* const buffers[] = {in.address(), out.address()};
@@ -47,7 +48,7 @@ Status add(DeviceStream& stream, const DeviceKernel* kernel, const TestBlock& in
   return stream.launch({kernel, buffers, params, 4, 1, 2});
 }
 
-// Element count of a copy that is large enough to be mapped.
+// The smallest element count of a copy that is mapped if the device shares the host's memory.
 constexpr int64_t kLarge = 1 << 20;
 
 // Uses every operation of a device, with small and large copies. Returns ok only if the results are
@@ -117,7 +118,8 @@ TEST_F(OpenCl, ReleasesEveryObject) {
 }
 
 // Each driver call fails once, from the first call of open() to the last call of use(). The error
-// is reported, nothing is leaked, and the same device works afterwards.
+// is reported or has no effect on the results, nothing is leaked, and the same device works
+// afterwards.
 TEST_F(OpenCl, FailureOfAnyCallIsReported) {
   for (const bool shares_host_memory : {true, false})
     for (int64_t call = 0;; ++call) {
@@ -147,8 +149,8 @@ TEST_F(OpenCl, FailureOfAnyCallIsReported) {
     }
 }
 
-// All driver calls fail from a given call on. Every error reports that the device is lost, nothing
-// waits for it, nothing is leaked, and a device that is opened afterwards works.
+// All driver calls fail from a given call on. A lost device reports its loss in every later
+// operation, nothing is leaked, and a device that is opened afterwards works.
 TEST_F(OpenCl, DeviceLossAtAnyCallIsReported) {
   int losses = 0;
   for (const bool shares_host_memory : {true, false})
@@ -217,7 +219,8 @@ TEST_F(OpenCl, FailedLaunchIsReportedByName) {
   EXPECT_TRUE(use(*device).ok());
 }
 
-// The launch may still use the device's blocks when finish() reports the copy's failure.
+// finish() waits for the launch before it reports the failure of the copy, because the launch may
+// still use the device's blocks.
 TEST_F(OpenCl, FinishWaitsForALaunchAfterAFailedCopy) {
   set_fault_plan({.shares_host_memory = false});
   auto device = *open();

@@ -82,7 +82,7 @@ class TestBlock {
   }
 
  private:
-  // Waits for the copy, also if its submission failed.
+  // Waits for the copy, even if its submission failed.
   Status settled(Status copied) {
     Status settled = stream_->settle();
     return copied.ok() ? settled : copied;
