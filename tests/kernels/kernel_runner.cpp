@@ -77,7 +77,7 @@ struct KernelRunner::State {
   Program program;
   std::vector<uint8_t> image;
   // The image's file. It stays open until the image is unloaded: dlopen identifies libraries by
-  // path, so if the descriptor were reused, it would return the library loaded earlier.
+  // path, and would return this library for another file with the same descriptor.
   int file = -1;
   void* handle = nullptr;
   IndexedVector<KernelIndex, KernelFn> entries;

@@ -33,7 +33,7 @@ struct Array {
   }
 };
 
-// Random f32 values in [-1, 1). Equal seeds give equal values.
+// Random f32 values in [-1, 1]. Equal seeds give equal values.
 Array random_f32(std::vector<int64_t> dims, uint32_t seed);
 
 class KernelRunner {

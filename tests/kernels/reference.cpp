@@ -1,4 +1,4 @@
-// Implements the reference loops of reference.h.
+// Implements reference.h.
 #include "tests/kernels/reference.h"
 
 #include <gtest/gtest.h>

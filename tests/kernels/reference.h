@@ -1,5 +1,5 @@
 // Computes reference results of contraction kernels with plain loops in double precision, and
-// compares results with them.
+// compares results with them. Also prints types and constants in MLIR assembly.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // KernelBuilder: signatures independent of the order of declarations, sharing of equal kernels,
-// compile-time constants in kernels, and the split of contiguous elements into vectors.
+// compile-time constants in kernels, in-place results, merged axes, and the split of contiguous
+// elements into vectors.
 #include "compiler/kernels/builder/kernel_builder.h"
 
 #include "tests/kernels/builder/building.h"
@@ -92,7 +93,8 @@ TEST_F(KernelBuilderTest, WalkOverConstantAxesDividesOncePerAxis) {
 TEST_F(KernelBuilderTest, ContiguousAxesAreMerged) {
   llvm::SmallVector<Axis> axes = {{2, {n * 12, 12}}, {3, {n * 4, 4}}, {1, {7, 7}}, {4, {1, 1}}};
   simplify(axes);
-  // The first two axes are merged. The last is contiguous in the second offset only.
+  // The first two axes are merged, and the axis of size 1 is dropped. The last axis is not merged,
+  // because it is contiguous with the others in the second offset only.
   ASSERT_EQ(axes.size(), 2u);
   EXPECT_TRUE(axes[0].size == DimExpr(6));
   EXPECT_TRUE(axes[1].size == DimExpr(4));

@@ -1,5 +1,6 @@
-// Compares attention in one kernel (scores, mask, softmax, product) with plain loops, on every
-// target: row counts below and above a block, lengths below and above the depth block, empty dims.
+// Compares attention in one kernel (scores, mask, softmax, product) with plain loops, for several
+// target CPUs: row counts below and above a block, lengths below and above the depth block, empty
+// dims.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -143,7 +143,7 @@ TEST(Elementwise, PowersOfIntegersAndFloats) {
   EXPECT_FLOAT_EQ(y[3], 0.25f);
 }
 
-// The power modulo 2^bits.
+// The power modulo 2^bits, where T has `bits` bits.
 template <typename T>
 T wrapping_power(T base, uint64_t exponent) {
   uint64_t result = 1, square = static_cast<uint64_t>(base);

@@ -1,4 +1,5 @@
-// Elementwise kernels: broadcast shapes, sizes with vector tails, empty dims, and baseline CPUs.
+// Elementwise kernels: broadcast shapes, sizes with vector tails, empty dims, groups, all element
+// types, and baseline CPUs.
 #include "tests/kernels/run_text.h"
 
 namespace scopevm::compiler::testing {
@@ -14,7 +15,7 @@ std::vector<int64_t> broadcast(const std::vector<int64_t>& a, const std::vector<
   return dims;
 }
 
-// The element of `x` broadcast to `dims` at the flat index `at`.
+// The element at the row-major position `at` of `x` after its broadcast to `dims`.
 float element(const Array& x, const std::vector<int64_t>& dims, int64_t at) {
   int64_t index = 0, stride = 1;
   for (size_t back = 1; back <= dims.size(); ++back) {

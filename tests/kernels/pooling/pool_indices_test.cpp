@@ -96,7 +96,7 @@ TEST(MaxPoolIndices, WindowOfTheSmallestValueHasAnIndex) {
   check<float>(DType::kF32, {{2}, {2}, {0, 0}, {1}}, {1, 1, 6}, std::vector<float>(6, least));
 }
 
-// As max_pool: a NaN is never the maximum, and a window of NaNs has the smallest value.
+// As in max_pool, a NaN is never the maximum, and a window of NaNs has the smallest value.
 TEST(MaxPoolIndices, IgnoresNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();

@@ -26,7 +26,7 @@ Index pooled_dims(const Window& w, const Index& x) {
     int64_t room =
         x[d + 2] + w.pads[d] + w.pads[w.rank() + d] - ((w.kernel[d] - 1) * w.dilations[d] + 1);
     int64_t out = (room + (w.ceil_mode ? w.strides[d] - 1 : 0)) / w.strides[d] + 1;
-    // With ceil_mode, the last window is dropped if it starts after the end of x.
+    // With ceil_mode, the last window is dropped if it starts at or after the end of x.
     if (w.ceil_mode && (out - 1) * w.strides[d] >= x[d + 2] + w.pads[d]) --out;
     y.push_back(out);
   }

@@ -1,4 +1,5 @@
-// Compares reductions, arg_max and cum_sum with plain loops, for every set of reduced dims.
+// Compares reductions with plain loops for every set of reduced dims, and arg_max and cum_sum with
+// expected values.
 #include <cmath>
 
 #include "tests/kernels/run_text.h"

@@ -6,7 +6,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-// softmax along the middle dim of [outer, axis, inner].
+// softmax, or log_softmax if `is_log`, along the middle dim of x [outer, axis, inner].
 std::vector<double> softmax(const std::vector<float>& x, int64_t axis, int64_t inner, bool is_log) {
   std::vector<double> y(x.size());
   int64_t lines = axis ? static_cast<int64_t>(x.size()) / axis : 0;
