@@ -72,7 +72,8 @@ Outcome refused(const std::string& model_path, const std::string& message) {
   return fail("a refusal that names no op and opset: " + message);
 }
 
-// Reads input_0.pb, input_1.pb, ... (or output_*) in order.
+// Reads the files STEM0.pb, STEM1.pb, ... in order, until one does not exist. `stem` is "input_" or
+// "output_".
 Result<std::vector<ReferenceValue>> read_all(const fs::path& folder, const std::string& stem,
                                              const std::vector<TensorSignature>& signature) {
   std::vector<ReferenceValue> values;
@@ -85,7 +86,8 @@ Result<std::vector<ReferenceValue>> read_all(const fs::path& folder, const std::
   }
 }
 
-// The data files store bfloat16 values as unsigned 16-bit integers.
+// Changes the type of tensors for which the model declares bfloat16: the data files store bfloat16
+// values as unsigned 16-bit integers.
 void retype_bfloat16(std::vector<ReferenceValue>& values,
                      const std::vector<TensorSignature>& signature) {
   for (size_t i = 0; i < std::min(values.size(), signature.size()); ++i)
@@ -166,7 +168,8 @@ Outcome run_data_set(const Session& session, const fs::path& folder) {
   return {Verdict::kPass, "", ""};
 }
 
-// Allows 0 for each named dim that is 0 in the data. By default a named dim is at least 1.
+// Allows 0 for each named dim of an input tensor that is 0 in the first data set. By default, a
+// named dim is at least 1.
 void allow_empty_dims(const fs::path& folder, CompileOptions& options) {
   onnx::ModelProto model;
   std::ifstream file(options.model_path, std::ios::binary);

@@ -14,7 +14,8 @@ struct Target {
   std::vector<std::string> places;
 };
 
-// Compiles the model and runs every data set in this process.
+// Compiles the model and runs its data sets in this process. Returns the first outcome that is not
+// kPass.
 Outcome run_case(const std::string& folder, const Target& target = {});
 
 }  // namespace scopevm::conformance

@@ -2,10 +2,10 @@
 // committed list, expected.txt.
 //
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
-//               [--machine FILE] [--place RULE]...
+//               [--machine FILE] [--place RULE]... [--data FOLDER] [--expected FILE]
 //
 // --case runs the cases whose name contains NAME and prints their details. --bless updates the list
-// with the outcomes of the cases that were run.
+// with the outcomes of the cases that were run, unless one of them is a crash or a timeout.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ struct Options {
   Target target;
 };
 
-// Finds the names GROUP/CASE of the selected cases, sorted. A shard is every Nth case of a group.
+// Finds the names GROUP/CASE of the selected cases, sorted within each group. A shard is every Nth
+// case of each group. Returns false after an error.
 bool find_cases(const Options& options, std::vector<std::string>& cases) {
   int index = 0, count = 1;
   if (std::sscanf(options.shard.c_str(), "%d/%d", &index, &count) != 2 || index < 0 ||
@@ -101,7 +102,8 @@ int bless(const Options& options, OutcomeList list, const OutcomeList& outcomes)
   return 1;
 }
 
-// Compares the outcomes with the list's lines for the cases that were run.
+// Compares the outcomes with the list: with all its lines if `whole_groups` is true, else with
+// those of the cases that were run. A crash or timeout is always an error. Returns the exit code.
 int check(const std::vector<std::string>& cases, const OutcomeList& list,
           const OutcomeList& outcomes, bool whole_groups) {
   OutcomeList wanted;

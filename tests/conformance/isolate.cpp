@@ -1,5 +1,6 @@
-// A child process sends its outcome as three fields through a pipe. If it ends without an outcome,
-// the verdict is a timeout if a time limit ended it, else a crash.
+// A child process sends its outcome as three fields through a pipe. If a time limit or SIGKILL ends
+// it, the verdict is a timeout. If another signal ends it, or if it exits with an error or without
+// an outcome, the verdict is a crash.
 #include "tests/conformance/isolate.h"
 
 #include <fcntl.h>

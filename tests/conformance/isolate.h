@@ -11,7 +11,8 @@ namespace scopevm::conformance {
 
 // The main limit is CPU time, so that outcomes do not depend on the load of the machine.
 struct Limits {
-  // CPU time of all threads together. An OpenCL driver can use 30 s of it to compile kernels.
+  // CPU time of all threads together, multiplied by 10 under a sanitizer. An OpenCL driver can use
+  // 30 s to compile kernels.
   int cpu_seconds = 300;
   // Ends a process that waits forever without using CPU time.
   int wall_seconds = 3600;
@@ -21,8 +22,8 @@ struct Limits {
 // A running child process.
 class Child {
  public:
-  // Forks, and runs `work` in the child. Returns null if the fork fails. REQUIRES: the calling
-  // process has one thread.
+  // Forks, and runs `work` in the child. Returns null if the pipe or the process cannot be created.
+  // REQUIRES: the calling process has one thread.
   static std::unique_ptr<Child> start(const std::function<Outcome()>& work, const Limits& limits);
   virtual ~Child() = default;
   // Waits until the process has ended and returns its outcome.

@@ -12,7 +12,7 @@ namespace scopevm::conformance {
 
 enum class Verdict {
   kPass,
-  kUnsupported,  // rejected with an error that contains `op`
+  kUnsupported,  // rejected for the reason in `op`
   kFail,         // a wrong result, or an unexpected error
   kCrash,        // ended by a signal, or without an outcome
   kTimeout,
@@ -20,7 +20,9 @@ enum class Verdict {
 
 struct Outcome {
   Verdict verdict = Verdict::kCrash;
-  std::string op;      // kUnsupported: the op type, or `type:element`, `type:container`, `opset:6`
+  // Of kUnsupported: the op type, or `opset:6`, `type:element`, `type:container`, `data:rank`,
+  // `data:mode`.
+  std::string op;
   std::string detail;  // human-readable: the message, or the first wrong element
 };
 

@@ -16,7 +16,8 @@ namespace scopevm::conformance {
 namespace {
 
 constexpr double kRelative = 1e-3;
-// ONNX's tests use 1e-7. A sum in a different order can exceed this through cancellation.
+// ONNX's tests use 1e-7. The error of a sum in a different order can exceed this through
+// cancellation.
 constexpr double kAbsolute = 1e-6;
 // One unit in the last place: ONNX's bfloat16 data is truncated, not rounded.
 constexpr double kRelativeBf16 = 1.0 / 128;

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Generates a case for each ONNX op that opsets 18 to 22 add or change, and for ops of older opsets
+"""Generates cases for the ONNX ops that opsets 18 to 22 add or change, and for ops of older opsets
 that the public conformance data hardly covers.
 
-Expected results come from plain NumPy loops in references/, written from the text of the operator
-specification and independent of the compiler.
+NumPy code in references/ computes the expected results. It follows the text of the operator
+specification and is independent of the compiler.
 """
 import pathlib
 import sys

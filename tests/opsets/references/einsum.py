@@ -1,4 +1,4 @@
-"""Cases of Einsum. NumPy's einsum computes the expected results."""
+"""Cases of Einsum. NumPy computes the expected results, mostly with its einsum."""
 import numpy as np
 
 from case_file import case, cases, integers, reals

@@ -1,4 +1,4 @@
-"""Cases of elementwise ops, casts and constants."""
+"""Cases of elementwise ops, casts, constants, ops on shapes, and losses."""
 import math
 
 import numpy as np

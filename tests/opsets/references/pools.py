@@ -10,13 +10,13 @@ from case_file import case, cases, integers, reals
 def _windows(x, kernel, strides, pads, dilations, ceil_mode):
     """Yields (result index, taps, counted) for each window. A tap is a position in x, or None in
     the padding. `counted` is the number of taps in x and its padding; with ceil_mode, the last
-    windows can extend after the padding."""
+    windows can extend beyond the padding."""
     rank, sizes = len(kernel), x.shape[2:]
     counts = []
     for d in range(rank):
         span = sizes[d] + pads[d] + pads[rank + d] - dilations[d] * (kernel[d] - 1) - 1
         count = (math.ceil if ceil_mode else math.floor)(span / strides[d]) + 1
-        # A window that would start after the end of x is omitted.
+        # A window that would start at or after the end of x is omitted.
         if ceil_mode and (count - 1) * strides[d] >= sizes[d] + pads[d]:
             count -= 1
         counts.append(count)
@@ -59,7 +59,8 @@ def _greatest(plane, taps, _):
 
 
 def _where(by_column):
-    """The flat index of a window's first maximum, in row-major or column-major order."""
+    """Returns a function for _pool: the flat index of the first maximum of a window, in row-major
+    or column-major order."""
     def where(plane, taps, _):
         best = max((t for t in taps if t), key=lambda t: (plane[t], [-i for i in t]))
         strides = [1]

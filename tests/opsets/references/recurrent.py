@@ -94,8 +94,8 @@ def reference(op, x, w, r, b=None, lengths=None, h0=None, c0=None, p=None, **att
 
 def _case(name, op, steps=4, batch=3, width=3, hidden=5, parts="b", lengths=None, opset=14,
           write=cases, **attributes):
-    """Writes one case. `parts` lists its optional inputs: b (the bias), h and c (the initial
-    states) and p (the peephole weights)."""
+    """Calls `write`, which is case or cases. `parts` lists the optional inputs: b (the bias), h and
+    c (the initial states) and p (the peephole weights)."""
     directions = 2 if attributes.get("direction") == "bidirectional" else 1
     gates = _GATES[op]
     x = reals(f"{name}x", steps, batch, width)

@@ -1,4 +1,4 @@
-"""Cases of reductions, whose axes are an input since opset 18."""
+"""Cases of reductions with axes as an input, and of Hardmax."""
 import numpy as np
 
 from case_file import case, cases, integers, reals
@@ -39,7 +39,8 @@ def write_cases():
     case("reduce_log_sum_exp_infinite", 18, "ReduceLogSumExp", {"x": x},
          [np.array([np.inf, -np.inf, 0.5], np.float32)], constants={"axes": np.array([1])},
          keepdims=0)
-    # Before opset 13, Hardmax flattens x to a matrix. A negative axis counts from the rank.
+    # Before opset 13, Hardmax flattens x to a matrix. A negative axis counts from the end of x's
+    # dims.
     x = reals("hardmax", 2, 3, 4)
     case("hardmax_negative_axis", 11, "Hardmax", {"x": x},
          [(x == x.max(2, keepdims=True)).astype(np.float32)], axis=-1)

@@ -1,4 +1,5 @@
-"""Cases of Resize. The reference computes one axis and one result position at a time."""
+"""Cases of Resize and Upsample. The reference computes one axis and one result position at a
+time."""
 import math
 
 import numpy as np

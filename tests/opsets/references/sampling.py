@@ -17,7 +17,7 @@ def _cubic(d, a=-0.75):
 
 
 def _mirror(x, low, high):
-    """Reflects at both borders until inside."""
+    """Reflects x at `low` and `high` until it is between them."""
     while not low <= x <= high:
         x = 2 * low - x if x < low else 2 * high - x
     return x

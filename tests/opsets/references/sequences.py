@@ -1,4 +1,4 @@
-"""Cases of sequences whose lengths and positions are unknown at compile time."""
+"""Cases of sequence ops. Most lengths and positions are unknown at compile time."""
 import numpy as np
 
 import onnx_file

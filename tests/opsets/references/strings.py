@@ -1,4 +1,5 @@
-"""Cases of string tensors: casts, normalisation, n-grams, and ops that move elements."""
+"""Cases of string tensors: casts, normalisation, n-grams, ops that move or compare elements, and
+sequences."""
 import numpy as np
 
 from case_file import case, cases
