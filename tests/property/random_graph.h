@@ -33,8 +33,8 @@ struct GraphCase {
 };
 
 // Equal seeds give equal graphs. The number of ops exceeds `most_ops` only by the ops of the last
-// proposal, such as a loop and its body; constants do not count. REQUIRES: the context has the
-// graph and func dialects.
+// proposal, such as a loop and its body; constants do not count.
+// REQUIRES: the context has the graph and func dialects.
 GraphCase random_graph(uint64_t seed, mlir::MLIRContext& context, int64_t most_ops = 250);
 
 }  // namespace scopevm::compiler::property

@@ -169,8 +169,9 @@ TEST(Stack, TensorsAreInsideTheStorage) {
 
 // --- Recursion. ---------------------------------------------------------------------------------
 
-// deeper(x: u8[n]) allocates a tensor of n - 1 elements in its frame and calls itself with it. The
-// call with n = 1 returns four bytes on the heap. Each frame uses `bytes` of the stack.
+// deeper(x: u8[n]) creates a tensor with the dim n - 1 in its frame and calls itself with this
+// tensor, whose elements are never accessed. The call with n = 1 returns four bytes on the heap.
+// Each frame uses `bytes` of the stack.
 std::string deeper(int64_t bytes) {
   return "function \"deeper\" registers 7 slots 2 {\n"
          "input \"x\" u8 [\"n\"] pool 2\noutput \"y\" u8 [\"4\"]\n"
