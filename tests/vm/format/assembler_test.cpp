@@ -132,7 +132,7 @@ TEST(Assembly, KeepsSourcesInAnyOrder) {
 
 // Replaces random code words. Invalid instructions are printed as words, and the assembler restores
 // the same words.
-TEST(Assembly, KeepsCodeThatIsNotValid) {
+TEST(Assembly, KeepsInvalidCode) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     ModuleContents module = branching_module();

@@ -207,7 +207,7 @@ TEST(Corruption, ImpossibleSpeedsAreRejected) {
 
 // Corrupted tables with correct checksums, as in a malicious file: the reader rejects or accepts
 // them without a crash.
-TEST(Corruption, RandomTablesWithValidChecksumsAreSurvived) {
+TEST(Corruption, RandomTablesWithValidChecksumsDoNotCrash) {
   std::mt19937_64 random(7);
   File good = write_module(dense_module());
   for (int round = 0; round < 20000; ++round) {

@@ -207,7 +207,7 @@ TEST(List, ElementsAreReleasedWithTheirList) {
   EXPECT_EQ((*session.memory_stats())[0].memory.live_bytes, 4);  // the copy of x
 }
 
-TEST(List, Optionals) {
+TEST(List, OptionalsMayHaveNoValue) {
   const char* declarations =
       "input \"a\" optional f32 [\"?\"]\ninput \"b\" optional_sequence f32 [\"?\"]\n"
       "output \"a\" optional f32 [\"?\"]\noutput \"b\" optional_sequence f32 [\"?\"]\n";

@@ -76,7 +76,7 @@ TEST(Strings, CountsMustAgree) {
   }
 }
 
-TEST(Strings, TakeNoBuffer) {
+TEST(Strings, OutputBufferIsRejected) {
   const Session session = *Session::create(test::load(test::upper_contents()));
   Call call = *session.make_call();
   EXPECT_THAT(std::string(call.set_output("y", strings({"a", "b"})).message()),
@@ -120,7 +120,7 @@ TEST(Strings, InSequencesAndOptionals) {
   EXPECT_FALSE(*call.has_value(1));
 }
 
-TEST(Strings, NeedAHeap) {
+TEST(Strings, MissingHeapPoolFailsTheCall) {
   format::ModuleContents contents = test::sequence_contents(DType::kStr);
   contents.functions[0].inputs = {{"x", DType::kStr, {"2"}}};
   contents.functions[0].outputs = contents.functions[0].inputs;

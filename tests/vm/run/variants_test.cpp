@@ -48,7 +48,7 @@ TEST(Variants, FirstMatchingVariantRuns) {
   }
 }
 
-TEST(Variants, KeepTheOrderOfTheTable) {
+TEST(Variants, FirstOfTwoMatchingVariantsRuns) {
   format::ModuleContents contents = variant_contents();
   contents.variants[0].dimensions[0] = {"n", 0, 1000, 1};
   Call call = *Session::create(load(std::move(contents)))->make_call();
