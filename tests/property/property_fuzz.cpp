@@ -106,7 +106,7 @@ int run(const Options& options) {
       std::printf("seed %llu: %s, %lld ops, %.2f s\n", static_cast<unsigned long long>(seed),
                   name(verdict.finding), static_cast<long long>(graph.op_count()),
                   verdict.compile_seconds);
-    // Prints every mismatch, and each other kind of failure once.
+    // Prints every mismatch, and each other kind of failure once, up to `most_failures` in all.
     bool is_new = verdict.finding != Finding::kAgrees &&
                   (verdict.finding == Finding::kMismatch || summary.failures[verdict.kind()] == 1);
     if (is_new && shown++ < options.most_failures) show_failure(seed, graph, verdict, options);

@@ -75,7 +75,7 @@ Number wrapped(DType dtype, __int128 value);
 // A float result. Its error is the sum of `error`, which its operands cause, and the error of the
 // op itself: `ulps` units in the last place. With `ulps` 0 the op is correctly rounded: its own
 // error is 0 if the operands are exact and `dtype` represents the result, else one unit. The result
-// is unknown if `error` is, or if it may overflow.
+// is unknown if `error` is kUnknown, or if the result may overflow.
 Number result_of(DType dtype, long double value, double error, double ulps = 0);
 
 // Convert between a number and its bytes in memory, in the format of `dtype`.

@@ -6,8 +6,9 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// A sum of products in any order. Sums of small integers are exact. Otherwise, rounding adds one
-// unit per product, and three more, relative to the sum of the products' magnitudes.
+// A sum of products in any order. Sums of small integers are exact. Otherwise, the rounding error
+// of n products is at most n + 1 units of the sum of their magnitudes, plus two units of the
+// result.
 class DotProduct {
  public:
   explicit DotProduct(DType dtype) : dtype_(dtype) {}

@@ -23,8 +23,8 @@ double greatest_error(const Numbers& x) {
   return error;
 }
 
-// A sum in any order. Sums of small integers are exact. Otherwise, each of the n elements adds a
-// rounding error of one unit of the sum of magnitudes.
+// A sum in any order. Sums of small integers are exact. Otherwise, the rounding error of n > 1
+// elements is at most n units of the sum of their magnitudes, plus two units of the result.
 Number sum_of(DType dtype, const Numbers& x) {
   if (!all_known(x)) return kAnything;
   if (!is_float(dtype)) {

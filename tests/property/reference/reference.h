@@ -52,8 +52,8 @@ struct Environment {
   Symbols symbols;
 };
 
-// Execute an op, or all ops of a block, including their regions, and store the results of ops in
-// `environment`. execute_block() returns the operands of the terminator.
+// Execute an op, or all ops of a block, including their regions. They store the results of ops in
+// `environment`. execute_block() returns the values of the terminator's operands.
 Status execute(mlir::Operation* op, Environment& environment);
 Result<Arrays> execute_block(mlir::Block& block, Environment& environment);
 // Checks that the results have the element types and dims of the op's result types. Errors:
