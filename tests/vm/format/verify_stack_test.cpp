@@ -190,7 +190,8 @@ TEST(VerifyStack, RejectsFramesOverTheLimit) {
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=s0\nret (%r0)"),
             "main: word 0: alloc_storage: size must be an immediate for a stack pool, given a "
             "slot");
-  // The sum of the sizes does not overflow.
+  // The first allocation already exceeds the limit, so that the sum cannot overflow. Its rounded
+  // size does not fit in 32 signed bits.
   std::string many;
   for (int i = 0; i < 40; ++i) many += "%r1 = alloc_storage @global.stack size=2147483647\n";
   EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes in pool"), std::string::npos);
