@@ -1,4 +1,5 @@
-// Parsers for command-line values: NAME=VALUE, dims, ranges, dimension bounds.
+// Parsers for command-line values: NAME=VALUE, numbers, sizes in bytes, random tensors, lists and
+// dimension bounds.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace scopevm::tool {
 
-// Splits "NAME=VALUE". Errors: kInvalidArgument.
+// Splits "NAME=VALUE" at the first '='. Errors: kInvalidArgument (no '=', or an empty name).
 Result<std::pair<std::string, std::string>> split_assignment(const std::string& text);
 
 // Parses a decimal integer. Errors: kInvalidArgument.
@@ -23,7 +24,7 @@ Result<int64_t> parse_number(std::string_view text);
 Result<int64_t> parse_bytes(const std::string& text);
 
 // The value after NAME=random:, such as "1x3x48x320" (elements in [0, 1]) or "1x128:0..30000".
-// Without dims, the tensor is a scalar.
+// Without dims, the tensor is a scalar. A single number after the colon is both LOW and HIGH.
 struct RandomTensor {
   std::vector<int64_t> dims;
   double low = 0;
@@ -40,7 +41,8 @@ std::vector<std::string> split_strings(std::string_view list);
 
 // Parses the values of all --dim options and sets the bound of each name in `bounds`. Each value is
 // a comma-separated list of NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW or NAME%FACTOR==0.
-// Bounds of the same name are combined. `option` is the option's name, for messages. Errors:
+// NAME==VALUE, NAME%FACTOR and NAME%FACTOR=0 are accepted, too. Bounds of the same name are
+// combined. `option` is the option's name in messages: --dim or --variant. Errors:
 // kInvalidArgument, also if no value satisfies all bounds of a name.
 Status add_dim_bounds(const std::vector<std::string>& strings,
                       std::map<std::string, DimBound>& bounds, const std::string& option = "--dim");

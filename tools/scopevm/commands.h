@@ -12,12 +12,13 @@ namespace scopevm::tool {
 
 struct RunOptions {
   std::string module;
-  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B or NAME=none
+  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B or NAME=none; for a sequence,
+  // NAME=VALUE,VALUE,... with values of the first three forms
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;  // NAME=FILE.npy
-  std::vector<std::string> limits;   // SCOPE=BYTES
+  std::vector<std::string> limits;   // [DEVICE.]SCOPE=BYTES
   std::vector<std::string> devices;  // NAME=KIND:NUMBER
-  std::string trace;
+  std::string trace;                 // a file; empty: none
   int threads = 1;
   int repeat = 1;
   uint64_t seed = 1;
@@ -53,11 +54,11 @@ int verify(const std::string& path);
 struct CompileCommand {
   std::string model;
   std::string output;
-  std::vector<std::string> dims;  // NAME=VALUE, NAME=LOW..HIGH, NAME<=HIGH, NAME>=LOW, NAME%FACTOR
+  std::vector<std::string> dims;      // see add_dim_bounds()
   std::vector<std::string> variants;  // each in the syntax of `dims`
   std::vector<std::string> target_cpus;
   std::string machine;              // path; empty: one CPU
-  std::vector<std::string> places;  // [type:|input:|output:]PATTERN=PLACE
+  std::vector<std::string> places;  // in the syntax of CompileOptions::places
   bool allow_unmatched = false;     // a rule of `places` that matches nothing is a warning
   std::string dump_after;
   std::string reproducer;  // a file; empty: none

@@ -1,4 +1,4 @@
-// Exit codes of the commands, and the report of a failure.
+// The exit codes of the commands, and functions that report a failure.
 #pragma once
 
 #include <cstdio>
@@ -9,11 +9,11 @@
 namespace scopevm::tool {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitWrong = 1;  // invalid model, module or input; lost output
+inline constexpr int kExitWrong = 1;  // all other errors, such as an invalid model
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitLimit = 3;  // memory or time ran out
+inline constexpr int kExitLimit = 3;  // out of memory or time
 
-// Prints the message on stderr and returns the matching exit code.
+// Returns the exit code of a status. Prints the message of an error to stderr.
 inline int report(const Status& status) {
   if (status.ok()) return kExitOk;
   std::fprintf(stderr, "scopevm: %s\n", std::string(status.message()).c_str());

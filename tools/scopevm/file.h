@@ -14,8 +14,8 @@ namespace scopevm::tool {
 // Errors: kNotFound.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 
-// Fails if `output` is the same file as one of the inputs, which the command would overwrite. Empty
-// strings denote no file. Errors: kInvalidArgument.
+// Fails if `output` is the same regular file as one of the inputs: the command would overwrite its
+// input. Empty strings denote no file. Errors: kInvalidArgument.
 Status check_is_no_input(const std::string& output, std::initializer_list<std::string> inputs);
 
 // See format::write_file.

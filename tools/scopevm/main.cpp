@@ -192,13 +192,13 @@ void add_module_commands(CLI::App& app, Action& action) {
   command->callback([text, &action] { action = [text] { return verify(text->input); }; });
 }
 
-// Runs the command. Output that is lost is an error.
+// Runs the command. A failure to write to stdout is an error.
 int run_action(const Action& action) {
   int code = kExitOk;
   try {
     code = action();
   } catch (const std::system_error&) {
-    // fmt::print() throws it.
+    // fmt::print() throws this if it cannot write. finish_output() reports a failure of stdout.
     if (std::ferror(stdout) == 0) throw;
   }
   const int output_code = report(finish_output());
@@ -221,7 +221,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version are exceptions of CLI11 too; their exit code is 0.
+    // CLI11 also throws for --help and --version, with exit code 0.
     return app.exit(error) == 0 ? report(finish_output()) : kExitUsage;
   }
   return run_action(action);

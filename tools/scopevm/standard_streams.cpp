@@ -10,8 +10,8 @@
 namespace scopevm::tool {
 
 void open_standard_streams() {
-  // open() returns the lowest free descriptor. Standard input is opened for writing and the others
-  // for reading, so that each use of them fails.
+  // open() returns the lowest free descriptor. stdin is opened only for writing, and stdout and
+  // stderr only for reading, so that their use fails.
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
       (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);

@@ -1,5 +1,5 @@
-// Standard output and standard error of the command. An output that is lost fails the command. A
-// lost message does not: it could not be reported either.
+// The standard streams of the command. The command fails if it cannot write its output. A failure
+// to write a message is ignored, because it cannot be reported.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +12,10 @@
 namespace scopevm::tool {
 
 // Opens the standard streams that the parent process closed, so that no other file gets their
-// descriptors. Writing to a stream that was closed fails.
+// descriptors. Reading a closed stdin fails, and so does writing a closed stdout or stderr.
 void open_standard_streams();
 
-// Flushes stdout. Errors: kInvalidArgument (a byte was not written).
+// Flushes stdout. Errors: kInvalidArgument (this write or an earlier one failed).
 Status finish_output();
 
 // Prints a message to stderr or another log. Unlike fmt::print(), ignores errors.

@@ -12,7 +12,7 @@ namespace scopevm::tool {
 class TraceFile final : public TraceSink {
  public:
   void launched(const TraceEvent& event) override { events_.push_back(event); }
-  // REQUIRES: the module is still loaded.
+  // REQUIRES: the module is still loaded, because the events contain views of its strings.
   Status write(const std::string& path) const;
 
  private:

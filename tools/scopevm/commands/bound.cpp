@@ -1,5 +1,5 @@
 // scopevm bound: prints the exact number of bytes that a call allocates at given dims, without
-// making the call. Storages with a data-dependent size are listed without a number.
+// making the call. A storage with a data-dependent size is listed, but counts as 0 bytes in totals.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

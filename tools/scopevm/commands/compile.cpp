@@ -1,4 +1,5 @@
-// scopevm compile: compiles a model into a module file.
+// scopevm compile: compiles a model into a module file. On request, prints the result of a stage
+// and the times of all stages.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -138,7 +139,8 @@ int compile(const CompileCommand& command) {
   options.dump_after = command.dump_after;
   options.reproducer_path = command.reproducer;
   if (!command.dump_after.empty())
-    // No exception crosses the compiler library: finish_output() reports an error.
+    // Unlike fmt::print(), std::fwrite() throws no exception, which must not cross the compiler
+    // library. finish_output() reports the write error.
     options.dump = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
   if (command.output.empty() && command.dump_after.empty() && !command.timing)
     return report_usage("compile requires -o FILE, --dump-after STAGE or --timing");

@@ -1,4 +1,4 @@
-// scopevm explain: prints the shapes, checks and copies of a model, as text or JSON.
+// scopevm explain: prints the shapes and checks, or the copies, of a model as text or JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -145,7 +145,7 @@ std::string times_text(const CopyExplanation::Copy& copy) {
   return copy.times > 1 ? fmt::format(", about {:.0f} times per call", copy.times) : "";
 }
 
-// "2 copies, 8 bytes each time, 2 with recursion-dependent count"
+// Summarises the copies: "2 copies, 8 bytes each time, 2 with recursion-dependent count".
 std::string copies_text(const std::vector<CopyExplanation::Copy>& copies) {
   std::optional<int64_t> total = 0;
   bool repeats = false;

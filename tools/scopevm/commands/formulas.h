@@ -11,7 +11,7 @@
 
 namespace scopevm::tool {
 
-// Prints one line per definition, such as `A = ceildiv(n, 12)`. Each line starts with `prefix`.
+// Prints one line per definition: `prefix`, then for example `A = ceildiv(n, 12)`.
 inline void print_definitions(std::string_view prefix,
                               const std::vector<FormulaDefinition>& definitions) {
   for (const FormulaDefinition& definition : definitions)

@@ -1,4 +1,5 @@
-// scopevm inspect: prints the sections, signature and memory pools of a module.
+// scopevm inspect: prints the contents of a module without its code and data: functions, variants,
+// devices, pools, images and sections.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -31,7 +32,7 @@ std::string_view kind_text(format::PoolKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-// REQUIRES: read_module() has accepted the file, and with it the section table.
+// REQUIRES: read_module() has accepted the file, and so its section table is valid.
 std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file) {
   std::vector<format::SectionEntry> entries(format::kSectionCount);
   std::memcpy(entries.data(), file.data + sizeof(format::FileHeader),
@@ -58,7 +59,7 @@ void print_function(const format::ModuleContents& module, const format::Function
   print_definitions("  definition ", function.definitions);
   for (const format::MemoryDecl& line : function.memory) {
     const format::PoolDecl& pool = module.pools[line.pool];
-    // The name is redundant if there is only one device.
+    // The device's name is redundant if there is only one device.
     const std::string& device = module.devices[pool.device].name;
     fmt::print("  memory     {} {} = {}\n",
                module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,

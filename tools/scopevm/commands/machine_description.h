@@ -8,8 +8,9 @@
 
 namespace scopevm::tool {
 
-// Returns the description as JSON in the format of --machine. Writes one human-readable line to
-// `log` for each device, and for each kind of device that is absent.
+// Returns the description as JSON in the format of --machine. Writes human-readable lines to `log`:
+// the summary of each device, the note of each driver, and the error of each driver that cannot
+// list its devices.
 std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log);
 
 }  // namespace scopevm::tool

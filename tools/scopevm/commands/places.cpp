@@ -13,8 +13,7 @@ Status read_places(const std::string& machine, const std::vector<std::string>& p
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(machine));
   options.machine_json.assign(bytes.begin(), bytes.end());
   options.machine_name = machine;
-  // An empty string would select the default machine. A blank is a JSON error, which is right for
-  // an empty file.
+  // An empty string would select the default machine. A blank makes an empty file a JSON error.
   if (options.machine_json.empty()) options.machine_json = " ";
   return {};
 }

@@ -1,5 +1,5 @@
-// Draws the graph in layers: a node is in a layer below all nodes that it reads. The nodes of a
-// layer are in program order.
+// Draws the graph in layers: each node is in a layer below the layers of its operands. The nodes of
+// a layer are in program order.
 #include "tools/scopevm/commands/places_svg.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ class Drawing {
     std::vector<int> filled;
     for (const Node& node : nodes) {
       int layer = 0;
-      // In program order a node comes after all nodes that it reads.
+      // `nodes` is in program order, so the operands of a node have spots already.
       for (const int read : node.reads) layer = std::max(layer, spots_[read].layer + 1);
       filled.resize(std::max<size_t>(filled.size(), layer + 1));
       spots_.push_back({layer, filled[layer]++});

@@ -7,8 +7,8 @@
 
 namespace scopevm::tool {
 
-// Returns an SVG document: a box for each kernel, coloured by its place, a box for each copy, and
-// an arrow for each value from its producer to a consumer.
+// Returns an SVG document. Each input, kernel and copy is a box, coloured by its place. A line
+// connects the producer of a value with each consumer. A legend names the places.
 std::string places_svg(const CopyExplanation& explanation);
 
 }  // namespace scopevm::tool

@@ -1,5 +1,5 @@
-// scopevm run: reads inputs from files or generates them from a seed, makes one or more calls, and
-// writes the results to files.
+// scopevm run: reads or generates the inputs, makes one or more calls, prints the results, and
+// writes them to files.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -25,7 +25,8 @@ struct NamedText {
   std::string text;
 };
 
-// The parsed command line. Parsing reports every error that does not depend on the module.
+// The parsed command line. A syntax error in it is a usage error. The elements of sequences are
+// parsed later, because only the signature of the module shows which inputs are sequences.
 struct Plan {
   std::vector<NamedText> inputs;
   std::vector<NamedText> outputs;
@@ -58,7 +59,7 @@ Result<Plan> make_plan(const RunOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(check_given_once("input", plan.inputs));
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
   for (const NamedText& input : plan.inputs)
-    // Elements of sequences are parsed later, when the signature is known.
+    // A value with a comma can only be that of a sequence.
     if (input.text.starts_with(kRandom) && input.text.find(',') == std::string::npos)
       if (auto request = parse_random(input.text.substr(kRandom.size())); !request.ok())
         return std::move(request).status();
@@ -76,7 +77,8 @@ Result<Plan> make_plan(const RunOptions& options) {
   return plan;
 }
 
-// A string tensor of the given rank, with the elements along its last axis.
+// Returns a string tensor of the given rank, with the elements along its last axis. For rank 0,
+// the list must have one element.
 Result<Tensor> make_strings(std::string_view list, size_t rank) {
   const std::vector<std::string> strings = split_strings(list);
   std::vector<int64_t> dims(rank, 1);

@@ -1,4 +1,4 @@
-// The report of `scopevm run`: results, times and memory, as text or JSON.
+// The report of `scopevm run`: results, times, memory and copies, as text or JSON.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct RunReport {
   std::span<const ScopeUse> memory;        // of the last run; see concerned_scopes()
   std::span<const CopyUse> copies;         // of the last run
   std::optional<double> emulated_seconds;  // of the last run; empty without emulation
-  bool has_stats = false;                  // print times and memory
+  bool has_stats = false;                  // print_text() also prints times, memory and copies
 };
 
 void print_text(const RunReport& report);
 void print_json(const RunReport& report);
 
-// The scopes with a bound in the module or with allocations in the call.
+// The scopes in which the call has a bound, a peak or a number of allocations above 0.
 std::vector<ScopeUse> concerned_scopes(const CallStats& stats);
 
 }  // namespace scopevm::tool

@@ -23,7 +23,7 @@ T at(const Tensor& tensor, int64_t index) {
   return tensor.elements<T>()[static_cast<size_t>(index)];
 }
 
-// The string in double quotes; control characters, quotes and backslashes are escaped.
+// The string in double quotes. Bytes below 0x20, quotes and backslashes are escaped.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

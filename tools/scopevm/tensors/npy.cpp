@@ -1,4 +1,4 @@
-// Reads and writes the NPY format of NumPy, versions 1 to 3; see npy.h.
+// Reads and writes NumPy's .npy format; see npy.h.
 #include "tools/scopevm/tensors/npy.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Reads and writes tensors as NumPy's .npy files (format 1.0 to 3.0).
+// Reads tensors from NumPy's .npy files (format versions 1.0 to 3.0) and writes version 1.0.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace scopevm::tool {
 
-// Errors: kNotFound (no such file), kInvalidArgument (not a .npy file, truncated), kUnsupported
-// (Fortran order, big-endian, an element type without DType).
+// Errors: kNotFound (the file cannot be opened), kInvalidArgument (not a .npy file, truncated, an
+// invalid header, shape or string), kUnsupported (Fortran order, big-endian, an element type
+// without DType), kOutOfMemory.
 Result<Tensor> read_npy(const std::string& path);
 
 // Writes bf16 elements as two raw bytes (V2), because NumPy has no such type. read_npy() reads V2
-// as bf16.
+// as bf16. Errors: kInvalidArgument (a string is not UTF-8, or the file cannot be written).
 Status write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace scopevm::tool

@@ -1,4 +1,4 @@
-// Converts between NumPy's fixed-width strings and UTF-8; see npy_string.h.
+// Converts between NumPy's fixed-width strings and string tensors; see npy_string.h.
 #include "tools/scopevm/tensors/npy_string.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ void append_utf8(std::string& text, char32_t c) {
   for (int i = more; i-- > 0;) text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
 }
 
-// Removes the first character from UTF-8 bytes and returns it. Returns no value if the bytes are
-// not valid UTF-8. REQUIRES: `text` is not empty.
+// Removes the first character from UTF-8 bytes and returns it. Returns no value if the text does
+// not start with a valid UTF-8 character. REQUIRES: `text` is not empty.
 std::optional<char32_t> take_character(std::string_view& text) {
   constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<uint8_t>(text.front());

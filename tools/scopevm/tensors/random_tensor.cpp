@@ -28,7 +28,8 @@ class Random {
   uint64_t state_;
 };
 
-// The least and the largest finite element of a type.
+// The smallest and the largest finite element of a type. For 64-bit integers, `most` is the largest
+// double that is an element.
 struct Limits {
   double least;
   double most;
@@ -38,7 +39,7 @@ template <typename T>
 Limits limits_of() {
   using Type = std::numeric_limits<T>;
   auto most = static_cast<double>(Type::max());
-  // The conversion of the largest 64-bit integers to double rounds up.
+  // The conversion of the largest 64-bit integers to double rounds up, out of the type's range.
   if constexpr (Type::is_integer)
     most = std::min(most, std::nextafter(std::ldexp(1.0, Type::digits), 0.0));
   return {static_cast<double>(Type::lowest()), most};
@@ -60,7 +61,7 @@ Status fill_integers(const Tensor& tensor, const RandomTensor& request, Random r
     return {StatusCode::kInvalidArgument,
             fmt::format("random elements from {} to {}: expected a range with an integer for {}",
                         request.low, request.high, name(tensor.dtype()))};
-  // The sum can be rounded to high + 1.
+  // Rounding can make the sum high + 1.
   for (T& element : tensor.elements<T>())
     element = static_cast<T>(std::min(high, low + std::floor(random.next() * (high - low + 1))));
   return {};
@@ -74,8 +75,8 @@ Status fill_reals(const Tensor& tensor, const RandomTensor& request, Random rand
   return {};
 }
 
-// Converts to f16. Rounds towards zero and flushes subnormals to zero: random elements need no
-// exact rounding.
+// Converts a finite number to f16. Rounds towards zero, and subnormals to zero: random elements
+// need no exact rounding.
 uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
