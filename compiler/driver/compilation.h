@@ -1,8 +1,8 @@
 // Compilation: the state of one compilation and its pipeline stages. run() executes all stages; the
 // explain functions execute the stages that they need.
 //
-// Each stage processes main and all its variants before the next stage begins. They share kernels
-// and constants.
+// A stage processes main and all its variants before the next stage begins, except that `shapes`
+// and `memory` alternate for each function. Main and its variants share kernels and constants.
 #pragma once
 
 #include <chrono>
@@ -62,27 +62,28 @@ class Compilation {
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
   Status read_machine();
-  // Runs the graph stage, then place(). `is_lowered`: also lowers the graphs if pools have limits,
-  // and takes the placement of lower cost within them.
+  // Runs the stages graph, placement and fusion. If `is_lowered` is set and a pool has a limit,
+  // place_within_limits() replaces place(), so that the graphs are also lowered.
   Status run_pass_stages(bool is_lowered = true);
-  // Runs the other pass stages.
+  // Runs the stages placement and fusion.
   Status place(placement::PoolChoice choice);
   // Places and lowers the graphs within the limits of pools. Placement compares only single values
   // with a limit. If it chooses a pool with a limit, and values are spilled or do not fit, the
-  // graphs are placed again without such choices.
+  // graphs are placed again without such choices. The placement of lower cost is kept.
   Status place_within_limits();
   Status take_cheaper_placement();
   Status place_and_lower(placement::PoolChoice choice);
-  // Sets the machine, the rules and the choice of pools for the passes.
+  // Creates one PlacementRun per graph, with the machine, the rules and the choice of pools.
   void new_runs(placement::PoolChoice choice);
   Status run_passes(const PassStage& stage, size_t graph);
-  // Checks that each rule of --place matches an op or value.
+  // Checks that each rule of --place matches an op or value. With CompileOptions::allow_unmatched,
+  // a rule without a match is a warning.
   Status check_rules_match();
   // Lowers the graphs and chooses the pools of their buffers, unless that is done already.
   Status lower();
   Status lower_for_targets();
-  // Chooses a pool for each buffer without a required scope. Spills values from pools over their
-  // limits.
+  // Inlines calls, chooses a pool for each buffer without a required scope, and spills values from
+  // pools over their limits.
   Status choose_pools();
   Status plan();
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
@@ -104,21 +105,21 @@ class Compilation {
   std::vector<placement::Rule> rules_;
 
   std::unique_ptr<mlir::MLIRContext> context_ = make_context();
-  // The graphs, and the results of their placement.
+  // The graphs, and the results of placing and lowering them.
   struct Placed {
-    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;  // one per function, main first
+    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;  // one for main, then one per variant
     std::vector<std::shared_ptr<PlacementRun>> runs;        // by index of `graphs`
     std::optional<codegen::KernelModules> kernels;
     std::optional<Program> program;  // none if the graphs are not lowered yet
     std::vector<memory::SpillReport> spills;
-    std::string dumped;  // the results of the stages, for CompileOptions::dump
+    std::string dumped;  // output that is not yet passed to CompileOptions::dump
 
-    Placed clone() const;    // REQUIRES: the graphs are not placed yet
-    double seconds() const;  // of all copies and spills in a call
+    Placed clone() const;    // of the graphs only; REQUIRES: they are not placed yet
+    double seconds() const;  // estimated time of all copies and spills in a call
   };
   Placed placed_;
   bool holds_dump_ = false;                        // dump() appends to `placed_.dumped`
-  std::vector<kernels::GraphFunction> functions_;  // the functions of the graphs, in the same order
+  std::vector<kernels::GraphFunction> functions_;  // by index of `placed_.graphs`
   bytecode::PlannedFunctions planned_;
   format::ModuleContents module_;
 };

@@ -1,5 +1,5 @@
-// compile(): runs the pipeline stages in order, and dumps the result of the stage that the options
-// name.
+// compile(): runs the pipeline stages in order, and dumps the result of the stage or pass that the
+// options name.
 #include "compiler/driver/compilation.h"
 
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ namespace {
 
 const std::string kMain = "main";  // the frontend's name for the model's function
 
-// Reports the time and result of each pass that a PassManager runs.
+// Reports the time and result of each pass that succeeds.
 class PassObserver : public mlir::PassInstrumentation {
  public:
   using Report = std::function<void(llvm::StringRef pass, double seconds, mlir::Operation* result)>;
@@ -107,7 +107,7 @@ Status Compilation::import(const std::vector<Variant>& variants) {
 Status Compilation::import_function(frontend::ModelFile& file, const std::string& name,
                                     const std::map<std::string, DimBound>& dims) {
   SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule graph, file.import({dims}, *context_));
-  // One program contains all functions, so their names must differ.
+  // One program contains main and all its variants, so their names must differ.
   if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
   dump("frontend", *graph);
   functions_.push_back({*graph, name, dims});
@@ -260,7 +260,7 @@ Status Compilation::lower() {
   return choose_pools();
 }
 
-// Lowers the graphs once per target (a round). The Program must be identical for all targets.
+// Lowers the graphs in rounds, one per target. The Program must be identical in all rounds.
 Status Compilation::lower_for_targets() {
   for (size_t i = 0; i < functions_.size(); ++i) functions_[i].graph = *placed_.graphs[i];
   SCOPEVM_ASSIGN_OR_RETURN(
@@ -272,8 +272,7 @@ Status Compilation::lower_for_targets() {
                              kernels::lower_program(functions_, machine_,
                                                     placed_.kernels->begin_round(round, machine_)));
     std::string program_text = str(program);
-    // All targets share one bytecode, so a kernel for one target must not change buffers or
-    // launches.
+    // All targets share one bytecode, so their kernels must have the same buffers and launches.
     if (!text.empty() && program_text != text)
       return Status(StatusCode::kInternal,
                     "internal error: target " + placed_.kernels->round_name(round) +
@@ -321,7 +320,8 @@ Status Compilation::plan() {
     for (const Dimension& dimension : function.dimensions)
       symbols[dimension.name] = dimension.representative;
     for (const Segment& segment : function.segments)
-      // Data-dependent sizes are unknown before a call. Arenas of later segments are not dumped.
+      // Data-dependent sizes are unknown before a call. The value 0 is a placeholder: dump_plan()
+      // omits the arenas that depend on it, those of later segments.
       for (const RuntimeSymbol& defined : segment.symbols) symbols[defined.symbol] = 0;
     if (wants("memory")) dump_plan(plan, shapes, symbols);
     planned_.push_back({std::move(shapes), std::move(plan)});

@@ -1,5 +1,5 @@
-// The MLIR context of a compilation. All dialects are loaded in advance, because several threads
-// lower kernels, and loading a dialect during that would be a data race.
+// The MLIR context of a compilation. All dialects are loaded in advance: several threads lower
+// kernels, and loading a dialect at the same time would be a data race.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// explain_shapes() and explain_copies(). Shapes and symbols are those of the imported graph, whose
-// nodes are those of the model. Checks are those of the shape program, without the checks that the
-// compiler has proved.
+// explain_shapes() and explain_copies(). Shapes, symbols and assertions are those of the imported
+// graph, whose nodes are those of the model. Checks of dims are those of the shape program, which
+// omits the checks that the compiler has proved. Copies are those of the placed graph.
 #include <set>
 
 #include "compiler/driver/compilation.h"
@@ -20,7 +20,7 @@ namespace {
 using graph::TensorType;
 using Explained = ShapeExplanation::Function;
 
-// Longer constants are treated as data and not printed.
+// The elements of longer tensors are not printed.
 constexpr size_t kMostElements = 16;
 
 std::string list_of(llvm::ArrayRef<DimExpr> dims) {
@@ -107,7 +107,8 @@ class GraphReader {
 };
 
 // Each value of a shape program as an expression over symbols and input dims. An input dim that
-// binds a symbol is the symbol; any other input dim is named after the input and its axis.
+// binds a symbol is printed as the symbol. Any other input dim is printed with the name of the
+// input and the axis: x.shape[1].
 IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& function,
                                                              const ShapeProgram& program) {
   using Op = ShapeProgram::Op;
@@ -118,8 +119,8 @@ IndexedVector<ShapeProgram::ValueIndex, DimExpr> expressions(const Function& fun
     if (input.is_list()) continue;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       DimExpr dim = input.shape[axis];
-      // As in ShapeProgram: the first dim that consists of a symbol binds it. Other dims are
-      // checked.
+      // As in ShapeProgram: the first dim that consists of a symbol binds the symbol. All other
+      // dims are checked.
       bool binds = dim.kind() == DimExpr::Kind::kSymbol &&
                    bound.insert(std::string(dim.symbol_name())).second;
       dims.push_back(binds ? dim
@@ -208,7 +209,7 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
   for (auto function : placed_.graphs.front()->getOps<mlir::func::FuncOp>())
-    // Before the passes, which remove or replace nodes of the model.
+    // The graph is read before the passes run, which remove or replace nodes of the model.
     if (!function.isExternal()) GraphReader(explanation.functions.emplace_back()).read(function);
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages(/*is_lowered=*/false));
   SCOPEVM_RETURN_IF_ERROR(lower_for_targets());
@@ -225,7 +226,8 @@ Result<ShapeExplanation> Compilation::explain_shapes() {
 
 namespace {
 
-// Collects the nodes of the placed graph. A loop-carried value counts as its initial value.
+// Collects the nodes of the placed graph. In the body of a loop, a carried value is represented by
+// the node of its initial value.
 class NodeReader {
  public:
   explicit NodeReader(std::vector<CopyExplanation::Node>& nodes) : nodes_(nodes) {}
@@ -249,7 +251,7 @@ class NodeReader {
 
   void read_block(mlir::Block& block) {
     for (mlir::Operation& op : block.without_terminator()) {
-      // Each device that reads a constant has its own instance, so no copy is printed.
+      // A constant is not a node: each device that reads it has its own instance, without a copy.
       if (mlir::isa<graph::ConstantOp>(op)) continue;
       CopyExplanation::Node node{graph::op_name(&op), op.getName().stripDialect().str(), "", {}};
       for (mlir::Value operand : op.getOperands())
@@ -313,8 +315,8 @@ CopyExplanation::Copy Compilation::explained(const placement::Copy& copy, bool i
           .definitions = std::move(text.definitions)};
 }
 
-// Explains the limits of pools and the spills. These are known only after the kernels are
-// generated, because the scratch memory of kernels counts.
+// Explains the limits of pools and the spills. The spills are known only after the kernels are
+// generated, because the limits include the scratch memory of kernels.
 void Compilation::explain_limits(CopyExplanation& explanation) {
   const placement::CallTree calls(*placed_.graphs.front(), machine_.devices.size() > 1);
   for (const memory::SpillReport& spill : placed_.spills) {

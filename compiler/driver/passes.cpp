@@ -1,4 +1,4 @@
-// The passes that passes.td declares. Each one calls a function of its stage.
+// The passes that passes.td declares. Each pass calls a function of its stage.
 #include "compiler/driver/passes.h"
 #include "compiler/codegen/backends.h"
 
@@ -36,7 +36,8 @@ class FusePass : public impl::FusePassBase<FusePass> {
   }
 };
 
-// Called once per pipeline, before any pass runs.
+// Each placement pass calls this before the pipeline runs. Only the first call for a `run` reads
+// the machine description and the rules.
 llvm::LogicalResult load(PlacementRun& run, mlir::MLIRContext* context) {
   run.status = run.load();
   if (run.status.ok()) return mlir::success();
@@ -69,7 +70,8 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
         getOperation(), run_->machine,
         kernel_scopes_only ? std::vector<placement::Rule>() : run_->rules, run_->choice);
     if (placed.ok()) {
-      // The report of the second placement lacks the matched rules, so only its copies are used.
+      // The report of the second placement lacks the matched rules, so only its copies and their
+      // time are used.
       if (kernel_scopes_only) {
         run_->report.copies = std::move(placed->copies);
         run_->report.seconds = placed->seconds;

@@ -13,18 +13,18 @@
 namespace scopevm::compiler {
 
 // State that the placement passes of one pipeline share: the machine, the rules and the report.
-// Either the creator sets `machine`, `rules` and `is_loaded`, or load() reads them.
+// Either the creator sets `machine`, `rules` and `is_loaded`, or load() does.
 struct PlacementRun {
-  std::string machine_file;               // path of the machine description; empty for one CPU
+  std::string machine_file;               // name of the machine description; empty for one CPU
   std::vector<std::string> rule_strings;  // in the syntax of --place
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
   bool is_loaded = false;
   placement::PoolChoice choice = placement::PoolChoice::kAny;
-  placement::Report report;  // of sv-place; its copies are those of the latest run
+  placement::Report report;  // of the first sv-place; copies and seconds are those of the last
   Status status;             // the error of a failed placement pass; ok if none failed
 
-  // Reads `machine` from `machine_file` and `rules` from `rule_strings`; does nothing once loaded.
+  // Reads `machine` from `machine_file` and `rules` from `rule_strings`, unless `is_loaded` is set.
   // Errors: kNotFound (the file), those of parse_machine() and parse_rule().
   Status load();
 };

@@ -1,5 +1,5 @@
-// The passes of the stages `graph` to `fusion`. Each pass calls one function, whose contract is in
-// the folder of its stage. passes.cpp implements the passes, and pipeline.cpp orders them.
+// The passes of the stages `graph` to `fusion`. The functions that they call are declared in the
+// folders of the stages. passes.cpp implements the passes, and pipeline.cpp orders them.
 #ifndef SCOPEVM_COMPILER_DRIVER_PASSES
 #define SCOPEVM_COMPILER_DRIVER_PASSES
 
@@ -16,8 +16,10 @@ def SimplifyPass : Pass<"sv-simplify", "mlir::ModuleOp"> {
 def HoistPass : Pass<"sv-hoist", "mlir::ModuleOp"> {
   let summary = "move loop-invariant ops and per-row products out of loops";
   let description = [{
-    Moves out of each loop the ops that no iteration changes. A matrix product with one row of an
-    outer tensor for each iteration becomes one product before the loop. Simplifies after a change.
+    Moves loop-invariant ops out of each loop. If each iteration multiplies one row of an outer
+    tensor by a matrix, one product of the whole tensor replaces these products before the loop. A
+    loop is first split in two if this makes such a product possible, as for two recurrent layers.
+    Simplifies the module if a loop has changed.
   }];
 }
 

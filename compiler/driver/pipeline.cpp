@@ -1,4 +1,4 @@
-// Adds the passes of each stage in order.
+// Adds the passes of each stage in order, and registers them with MLIR.
 #include "compiler/driver/pipeline.h"
 
 #include <mutex>

@@ -14,7 +14,7 @@ namespace scopevm::compiler {
 // A pipeline stage of kStages (scopevm/compiler.h) that runs under mlir::PassManager.
 struct PassStage {
   std::string_view name;
-  // Appends the stage's passes. `run` must outlive every run of the passes.
+  // Appends the stage's passes, which share `run`.
   void (*add_passes)(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run);
 };
 

@@ -73,8 +73,8 @@ Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
   return result;
 }
 
-// The number of sizes that the bounds admit. It is a double, because a product of such numbers may
-// overflow 64 bits.
+// The number of sizes that the bounds admit, if both ends are multiples of the factor. It is a
+// double, because a product of such numbers may overflow 64 bits.
 double size_count(const format::DimensionDecl& dimension) {
   const int64_t steps = (dimension.max - dimension.min) / dimension.multiple_of;
   return static_cast<double>(steps) + 1;

@@ -1,5 +1,5 @@
 // Variants: versions of main for narrower bounds of its dims. Checks the requested bounds against
-// the general ones, names the variants, and orders them for selection in a call.
+// those of main, names the variants, and orders them for selection in a call.
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@ struct Variant {
 };
 
 // The variants of `options.variants`, in that order. Errors: kInvalidArgument if the bounds of a
-// variant exceed the general bounds, narrow no dim, or equal those of an earlier variant.
+// variant are not within the general bounds, narrow no dim, or equal those of an earlier variant.
 Result<std::vector<Variant>> check_variants(const CompileOptions& options);
 
-// The module's variant table, for a program whose function i + 1 is variant i. The most constrained
-// variant is first: the one with more fixed dims or, if these are equal, fewer admitted sizes.
-// Errors: kUnsupported if a result of a variant has another rank than in main, for example after a
-// Squeeze of all dims that are 1.
+// The module's variant table, for a program whose function i + 1 is variants[i]. The most
+// constrained variant is first: the one with the most fixed dims, then the one with the fewest
+// admitted sizes. Errors: kUnsupported if a result of a variant has another rank than in main, for
+// example after a Squeeze of all dims that are 1.
 Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
                                                        const std::vector<Variant>& variants);
 
