@@ -7,8 +7,9 @@
 
 namespace scopevm::compiler::frontend {
 
-// Small tensors become a dense attribute, which prints as numbers. Larger ones become a resource
-// that shares the bytes and keeps their owner alive as long as the context exists.
+// Small tensors become a dense attribute, which prints as numbers. String tensors become an
+// attribute with the strings. Larger tensors become a resource `name` that shares the bytes and
+// keeps their owner alive as long as the context exists.
 mlir::Value make_constant(mlir::OpBuilder& builder, mlir::Location location,
                           const TensorBytes& tensor, llvm::StringRef name);
 

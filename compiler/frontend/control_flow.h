@@ -30,13 +30,15 @@ class ControlFlowBuilder {
 
   // Builds the ops of a branch at the builder's insertion point and returns the yielded values.
   using Branch = llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>()>;
-  // Errors: kUnsupported if the branches yield different element types or ranks.
+  // Errors: kUnsupported if the branches yield different element types or ranks, kInvalidModel if
+  // they yield different numbers of values, and the errors of the branches.
   Result<llvm::SmallVector<mlir::Value>> if_else(mlir::Value condition, Branch then,
                                                  Branch otherwise);
 
   // `body` may be called several times, until the argument types hold for every iteration; the ops
-  // of earlier calls are erased. An empty trip count means no limit. Errors: kUnsupported if a
-  // carried value changes its element type or rank.
+  // of earlier calls are erased. Without a trip count, the loop has no limit. Errors: kUnsupported
+  // if a carried value changes its element type or rank, or if a gathered part is a list or changes
+  // its shape; kInvalidModel if the number of carried values changes; and the errors of `body`.
   using Body = llvm::function_ref<Result<Iteration>(DimExpr index, mlir::ValueRange carried)>;
   Result<llvm::SmallVector<mlir::Value>> loop(std::optional<DimExpr> trip_count,
                                               llvm::ArrayRef<mlir::Value> initial, Body body);

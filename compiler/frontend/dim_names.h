@@ -17,8 +17,8 @@ namespace scopevm::compiler::frontend {
 DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
 
 // Parses a dim that an input declares as an expression over the names of other input dims, such as
-// "past + now". `dim` returns the dim of a name. Empty if `text` is not such an expression; it is
-// then the name of a dim.
+// "past + now". `dim` returns the dim of a name. Returns no value if `text` is not such an
+// expression; `text` is then the name of a dim.
 std::optional<DimExpr> dim_expression(const std::string& text, const std::set<std::string>& names,
                                       const std::function<DimExpr(const std::string&)>& dim);
 

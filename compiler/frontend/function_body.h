@@ -10,7 +10,8 @@ namespace scopevm::compiler::frontend {
 
 // The body of `node` at `opset`: the model's own function, or the one that ONNX defines for the op.
 // References to attributes are replaced by the attributes of `node`. Null if the op has no body, or
-// none for these types. `input_types` has one entry for each input, empty if it is absent.
+// none for these types, or if libonnx throws an exception. `input_types` has one entry for each
+// input; the entry of an absent input is empty.
 std::unique_ptr<onnx::FunctionProto> function_body(const onnx::ModelProto& model,
                                                    const onnx::NodeProto& node, int opset,
                                                    const std::vector<onnx::TypeProto>& input_types);

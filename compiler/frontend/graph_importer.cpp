@@ -79,7 +79,7 @@ std::string GraphImporter::take_diagnostics() {
 
 Status GraphImporter::read_opsets() {
   for (const auto& import : file_->model.opset_import()) {
-    // Both names denote the standard domain.
+    // "" and "ai.onnx" both denote the standard domain.
     std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > 1000)
       return invalid("opset version is " + std::to_string(import.version()) +
@@ -149,7 +149,8 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
     if (input.name().empty()) return invalid("a graph input has no name");
     Result<mlir::Type> known = type_of_input(input);
     if (!known.ok()) {
-      // The error is reported with the name of the first node that reads the input.
+      // The error is reported with the name of the first node that reads the input. run() reports
+      // it if no node does.
       unsupported_[input.name()] = known.status().message();
       continue;
     }
@@ -286,8 +287,8 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
   return {};
 }
 
-// Imports the ops of the body in place of the node. The body has its own names. Its inputs are
-// bound to the inputs of the node, and the outputs of the node to its outputs.
+// Imports the nodes of the function's body in place of the node. The names of the body are local:
+// the body's inputs denote the node's inputs, and its outputs become the node's outputs.
 Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
   std::vector<onnx::TypeProto> types;
   for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
@@ -394,7 +395,7 @@ Result<ImportedModule> import_onnx(const std::string& path, const std::shared_pt
                                    const ImportOptions& options, mlir::MLIRContext& context) {
   // Backtracking search over the choices of GraphImporter::choose(). After a failed import, the
   // last then-branch among the choices is replaced by the else-branch, and later choices are
-  // dropped.
+  // dropped. If all tries fail, the error of the first one is returned.
   constexpr int kMostTries = 16;
   std::vector<bool> choices;
   Status first;

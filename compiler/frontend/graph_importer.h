@@ -20,15 +20,16 @@ class FuncOp;
 
 namespace scopevm::compiler::frontend {
 
-// The type of a sequence or optional. Errors: kUnsupported if its elements are not tensors of a
-// supported element type.
+// The type of a sequence or optional. Errors: kUnsupported for other types, and if the elements are
+// not tensors of a supported element type.
 Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto& proto);
 
 class GraphImporter {
  public:
-  // If the branches of an If return results of different ranks, only one branch is imported. Entry
-  // i of `choices` selects the branch for the i-th such If: true for the then-branch. For an If
-  // without an entry, the importer selects the then-branch and appends true to `choices`.
+  // If the branches of an If return results of different number, rank or element type, only one
+  // branch is imported. Entry i of `choices` selects the branch for the i-th such If: true for the
+  // then-branch. For an If without an entry, the importer selects the then-branch and appends true
+  // to `choices`.
   GraphImporter(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
                 mlir::MLIRContext& context, std::vector<bool>& choices);
 
@@ -129,12 +130,13 @@ class GraphImporter {
   mlir::OpBuilder builder_;
   mlir::Location location_;
   std::map<std::string, int> opsets_;  // opset version by domain
-  // Inputs and initializers of unsupported types, with the reason. Their use is an error.
+  // Inputs and initializers of unsupported types, with the reason. An error if a node reads one. A
+  // graph input of unsupported type is an error even if it is unused.
   std::map<std::string, std::string> unsupported_;
-  std::map<std::string, Value> values_;  // by name, in the current graph or function body
-  std::map<std::string, Sequence> sequences_;
-  int depth_ = 0;                            // nesting depth of function bodies
-  std::map<std::string, std::string> dims_;  // sanitised name -> the model's name
+  std::map<std::string, Value> values_;        // by name, in the current graph or function body
+  std::map<std::string, Sequence> sequences_;  // by name
+  int depth_ = 0;                              // nesting depth of function bodies
+  std::map<std::string, std::string> dims_;    // the model's name of each dim, by identifier
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
   int subgraph_depth_ = 0;

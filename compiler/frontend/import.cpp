@@ -23,8 +23,8 @@ Status check_file(const std::string& path) {
   return {};
 }
 
-// True if the first bytes contain no control character except white space. An ONNX file begins with
-// the control character 0x08: the protobuf tag of ir_version.
+// True if the first 256 bytes contain no control character except white space. An ONNX file begins
+// with the control character 0x08: the protobuf tag of ir_version.
 bool looks_like_text(const std::string& path) {
   char start[256];
   std::ifstream file(path, std::ios::binary);

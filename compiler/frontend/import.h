@@ -1,10 +1,11 @@
-// A model file -> a graph module: one func.func @main over sv.tensor types.
+// A model file -> a graph module, in which func.func @main is the model. A module from MLIR
+// assembly can contain further functions.
 //   import.cpp           selects the reader by the file's extension or contents
 //   graph_importer.cpp   ONNX -> graph
 //   import_assembly.cpp  MLIR assembly -> graph
 //
-// The attribute `sv.name` of an argument or result is its name in the model. The location of each
-// op is a NameLoc with the name of its node.
+// The attribute `sv.name` of an argument or result is its name in the model. The location of an op
+// from ONNX is a NameLoc with the name of its node.
 //
 // Errors:
 //   kNotFound         no such file

@@ -17,7 +17,8 @@
 namespace scopevm::compiler::frontend {
 namespace {
 
-// "model.mlir:12:7: "; without a file position, the name of the op if there is one.
+// The prefix of a message: "model.mlir:12:7: ". Without a file position, the prefix is the name of
+// the op, if there is one.
 std::string position(mlir::Location location) {
   auto file = location->findInstanceOf<mlir::FileLineColLoc>();
   auto name = location->findInstanceOf<mlir::NameLoc>();
@@ -37,7 +38,8 @@ Status unknown_op(mlir::Operation* op) {
                 "unknown op '" + op->getName().getStringRef().str() + "': not in the sv dialect");
 }
 
-// Checks that the body, including all regions, contains only ops of the graph dialect.
+// Checks that the body, including all regions, contains only ops of the graph dialect and
+// func.return.
 Status check_ops(mlir::func::FuncOp function) {
   mlir::Operation* unknown = nullptr;
   function.getBody().walk([&](mlir::Operation* op) {
@@ -107,7 +109,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
     const std::string message = diagnostic.str();
-    // MLIR adds this to each error of a type rule.
+    // MLIR adds this message to each error of a type rule.
     if (!messages.empty() && llvm::StringRef(message).ends_with("failed to infer returned types"))
       return mlir::success();
     messages += (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + message;

@@ -12,7 +12,8 @@
 namespace scopevm::compiler::frontend {
 
 // The common supertype of two types, of which at least one is a list type. The supertype of an
-// optional and its element type is the optional. Null if there is none.
+// optional and its element type is the optional. Null if there is none, or if neither type is a
+// list type.
 graph::ListType join_lists(mlir::Type a, mlir::Type b);
 
 class ListBuilder {
@@ -22,10 +23,11 @@ class ListBuilder {
       : builder_(builder), location_(location), fresh_(fresh) {}
 
   mlir::Value make(graph::ListType type, llvm::ArrayRef<mlir::Value> elements);
-  // Errors: kUnsupported if the list type does not specify the rank of its elements.
+  // Errors: kUnsupported if the list type does not specify the rank of its elements, or if no
+  // element was inserted.
   Result<mlir::Value> get(mlir::Value list, DimExpr index);
-  // Inserts before `index`, or appends if there is no index. Errors: kInvalidModel if the element
-  // type differs from the list's.
+  // Inserts before `index`, or appends if there is no index. Errors: kInvalidModel if `element` is
+  // a list, or if its element type differs from the list's.
   Result<mlir::Value> insert(mlir::Value list, mlir::Value element, std::optional<DimExpr> index);
   mlir::Value erase(mlir::Value list, DimExpr index);
   DimExpr size(mlir::Value list);

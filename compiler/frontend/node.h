@@ -82,7 +82,7 @@ class Node {
   // --- Compile-time contents. ---
   bool is_known(Value value);
   // The elements of `value` as dims: expressions if they are known at compile time, else symbols
-  // that are read from the value at run time. Errors call the elements `what`. kSize: the call
+  // that are read from the value at run time. `what` names the elements in errors. kSize: the call
   // fails if an element that is read is negative.
   enum class Sign { kSize, kAny };
   Dims dims_of(Value value, llvm::StringRef what, Sign sign = Sign::kSize);
@@ -141,7 +141,7 @@ class Node {
   Value transpose(Value x, const Ints& permutation);
   Value cast(Value x, DType to);
   Value unsqueeze(Value x, Ints axes);  // `axes` are axes of the result
-  // x[starts[i] : starts[i] + sizes[i]] on every axis.
+  // x[starts[i] : starts[i] + sizes[i]] on every axis i.
   Value slice(Value x, const Dims& starts, const Dims& sizes);
   Value expand(Value x, const Dims& dims);
   Value reduce_mean(Value x, const Ints& axes);  // keeps dims
@@ -153,9 +153,9 @@ class Node {
       DimExpr trip_count, Operands initial,
       llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body);
 
-  // Emits a check: the call fails unless a == b, or a >= b. In `message`, {0} is replaced by the
-  // value of a, and {1} by that of b. A check that holds for all dims is not emitted. A check that
-  // fails for all dims fails the node.
+  // Emits a check: the call fails unless a == b (require_equal) or a >= b (require_at_least). In
+  // `message`, {0} is replaced by the value of a, and {1} by that of b. A check that is known to
+  // hold is not emitted. A check that is known to fail makes the node fail.
   void require_equal(DimExpr a, DimExpr b, llvm::StringRef message);
   void require_at_least(DimExpr a, DimExpr b, llvm::StringRef message);
   // Emits a check: the call fails with `message` unless the condition, a one-element bool, holds.

@@ -15,10 +15,11 @@ namespace scopevm::compiler::frontend {
 struct OnnxFile {
   onnx::ModelProto model;
   std::string folder;  // base of relative external-data paths
-  // Inlined function bodies. Kept here because constants share the bytes of their tensors.
+  // Imported function bodies. Constants of the graph can share the bytes of their tensors.
   std::vector<std::unique_ptr<onnx::FunctionProto>> bodies;
 };
 
+// Errors: kNotFound (the file cannot be opened), kInvalidModel (not an ONNX model).
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
 
 // The elements of a tensor, in row-major order. Except for strings, they are bytes that `owner`
@@ -33,13 +34,14 @@ struct TensorBytes {
 };
 
 // The elements of a tensor of `file`. Raw data is shared with the file, and typed data is copied.
-// External data is mapped from the model's folder; a path outside that folder is an error.
+// External data is mapped from the model's folder; a path outside that folder is an error. Errors:
+// kUnsupported (the element type), kInvalidModel.
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
                                  const std::shared_ptr<OnnxFile>& file);
 
-// The element type of an ONNX type code; empty if unsupported, such as complex.
+// The element type of an ONNX type code. No value if it is not supported, such as COMPLEX64.
 std::optional<DType> dtype_of_onnx(int data_type);
-// The name of an ONNX type code for messages, such as COMPLEX64.
+// The name of an ONNX type code for messages, such as COMPLEX64; an unknown code as a number.
 std::string onnx_type_name(int data_type);
 
 }  // namespace scopevm::compiler::frontend

@@ -24,8 +24,8 @@ void lift_results(mlir::Operation* op) {
   builder.setInsertionPointAfter(op);
   for (mlir::Value result : op->getResults()) {
     mlir::StringAttr place = take_place(result);
-    // The place of a copy is an attribute of it already. Of the place of a constant, only a scope
-    // is a constraint.
+    // The place of a copy is already an attribute of the copy. The place of a constant is a
+    // constraint only if it has a memory scope.
     if (!place || mlir::isa<graph::DeviceCopyOp>(op)) continue;
     if (mlir::isa<graph::ConstantOp>(op) && !place.getValue().contains('.')) continue;
     auto annotation = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result,

@@ -7,7 +7,8 @@
 namespace scopevm::compiler::frontend {
 
 // Removes the places from all types. The place of an op result becomes an sv.on_device after the
-// op; places of function parameters and results become attributes of the function.
+// op, except for copies and for constants without a memory scope. Places of function parameters and
+// results become attributes of the function.
 void lift_places(mlir::ModuleOp module);
 
 }  // namespace scopevm::compiler::frontend

@@ -19,11 +19,11 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel);
 // The values as text: "[1, 2, 3]".
 std::string text_of(llvm::ArrayRef<int64_t> values);
 
-// Fails the node unless attribute `name` has `count` values.
+// Fails the node and returns false unless attribute `name` has `count` values.
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count);
 
-// The window dims of a convolution, taken from its weight. The node fails unless they are
-// constants.
+// The window dims of a convolution, taken from its weight. The node fails unless they are constants
+// and equal to the attribute kernel_shape, if it is given.
 Ints kernel_of(Node& n, Value weight);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,4 +1,4 @@
-// ONNX matrix products: MatMul, Gemm.
+// ONNX MatMul, Gemm and Det.
 #include "compiler/frontend/elementwise/quantised.h"
 #include "compiler/graph/type_rule.h"
 
@@ -23,7 +23,7 @@ Value scale(Node& n, Value x, float factor) {
   return factor == 1 ? x : n.emit<MulOp>({x, n.scalar(factor, x)});
 }
 
-// alpha * A' * B' + beta * C
+// alpha * A' * B' + beta * C, where A' and B' are A and B, or their transposes.
 Values gemm(Node& n) {
   Value a = n.input(0), b = n.input(1);
   if (n.rank(a) != 2 || n.rank(b) != 2)

@@ -1,6 +1,6 @@
-// ONNX Einsum: takes diagonals, sums over labels that only one operand has, and then contracts
-// operands pairwise from the left. Each pair becomes one batched matrix product, or an elementwise
-// product if nothing is summed.
+// ONNX Einsum: takes diagonals, sums over labels that occur only in one operand and not in the
+// result, and then contracts operands pairwise from the left. Each pair becomes one batched matrix
+// product, or an elementwise product if nothing is summed.
 #include <cctype>
 #include <map>
 
@@ -173,8 +173,9 @@ class Pair {
  public:
   Pair(Node& n, Operand a, Operand b) : n_(n), a_(std::move(a)), b_(std::move(b)) {}
 
-  // The product of both operands, summed over the labels that both have and no later term needs.
-  // Other labels of both are batch dims; labels of one operand are rows (of a) or columns (of b).
+  // The product of both operands, summed over the labels that both have and that neither a later
+  // term nor the result has. All other labels of both operands are batch dims. Labels of one
+  // operand are rows (of a) or columns (of b).
   Operand product(llvm::function_ref<bool(Label)> is_needed) {
     sum_broadcast_labels(is_needed);
     for (Label label : a_.labels) {
@@ -200,7 +201,7 @@ class Pair {
   }
 
  private:
-  // Sums both operands over each label along which exactly one of them has size 1.
+  // Sums both operands over each summed label along which exactly one operand has size 1.
   void sum_broadcast_labels(llvm::function_ref<bool(Label)> is_needed) {
     auto is_broadcast = [&](Label label) {
       int64_t in_a = position(a_.labels, label), in_b = position(b_.labels, label);

@@ -9,7 +9,7 @@
 //
 // Convolutions are products of matrices: windows are unfolded to rows (im2col), and weights are
 // reshaped. The input is first transposed to channels-last layout, in which a window consists of
-// a few long contiguous runs.
+// a few long contiguous runs. Depthwise convolutions are elementwise ops over the taps instead.
 #include <cstdint>
 #include <cstring>
 
@@ -23,7 +23,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// An 8-bit tensor with its zero point: i32, null for 0.
+// An 8-bit tensor with its zero point, which has type i32 or is null for 0.
 struct Quantised {
   Value values;
   Value zero;
@@ -167,7 +167,7 @@ Values qlinear_matmul(Node& n) {
 struct Convolution {
   SpatialAttributes window;
   int64_t group = 1;
-  Value x, x_zero, w, w_zero;  // the node's inputs
+  Value x, x_zero, w, w_zero;  // 8-bit operands; a zero point is null if absent
 };
 
 // [n, c, spatial...] -> [n, spatial..., c].
@@ -348,7 +348,7 @@ bool is_at_most_rank(Node& n, const Dequantised& x, int64_t rank) {
   return n.rank(x.scale) <= rank && (!x.zero || n.rank(x.zero) <= rank);
 }
 
-// A scalar, or [m, 1, 1, ...] as [m]. Null is returned unchanged.
+// Reshapes [m, 1, 1, ...] to [m]. Null and scalars are returned unchanged.
 Value per_channel(Node& n, Value parameter) {
   if (!parameter || n.rank(parameter) == 0) return parameter;
   return n.reshape(parameter, {n.dim(parameter, 0)});

@@ -1,4 +1,4 @@
-// Types of values that flow through branches and loops; see control_flow.h.
+// Builds branches and loops, and joins the types of their values; see control_flow.h.
 #include "compiler/frontend/control_flow.h"
 
 #include <memory>
@@ -46,8 +46,9 @@ mlir::Attribute ControlFlowBuilder::symbol_named(llvm::StringRef name) {
   return builder_.getStringAttr(fresh_(name));
 }
 
-// The type of an op's result whose type inside the region is `type`. Dims over `inner`, the symbols
-// that are local to the region, are replaced by new symbols, which are appended to `symbols`.
+// The type, after the op, of a value that has type `type` inside the op's region. Dims that contain
+// a symbol of `inner`, the symbols local to the region, are replaced by new symbols, which are
+// appended to `symbols`.
 mlir::Type ControlFlowBuilder::close(mlir::Type type, const std::set<std::string>& inner,
                                      llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
   if (is_list(type)) return type;
@@ -122,7 +123,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
 // --- Loop. --------------------------------------------------------------------------------------
 
 // Replaces each dim of `types` that differs from the dim of `from` by a new symbol, which is
-// appended to `symbols`. Returns true if it changed a type.
+// appended to `symbols`. A dim that is one of `symbols` already is kept. List types are joined.
+// Returns true if it changed a type.
 bool ControlFlowBuilder::open_carried(llvm::ArrayRef<Value> from,
                                       llvm::SmallVectorImpl<mlir::Type>& types,
                                       llvm::SmallVectorImpl<mlir::Attribute>& symbols) {
@@ -159,9 +161,9 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   llvm::SmallVector<mlir::Attribute> carried_symbols;
   std::unique_ptr<mlir::Region> region;
   Iteration iteration;
-  // A fixed-point iteration. The body is first imported for the types of the initial values. If it
-  // yields other dims, these become symbols of the loop, and the body is imported again. It
-  // terminates because each dim is replaced by a symbol at most once.
+  // A fixed-point iteration. The body is first imported for the types of the initial values. Dims
+  // that differ in the yielded values become symbols of the loop, and the body is imported again.
+  // The iteration terminates, because each dim is replaced by a symbol at most once.
   for (bool is_settled = false; !is_settled;) {
     region = std::make_unique<mlir::Region>();
     auto guard = build_in(builder_, *region);
@@ -188,8 +190,8 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   llvm::SmallVector<mlir::Attribute> symbols;
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : types) results.push_back(close(type, inner, symbols));
-  // With a condition, the trip count is only an upper bound. The number of gathered parts is then a
-  // new symbol.
+  // With a condition, the trip count is only an upper bound. Without a known count, the number of
+  // gathered parts is a new symbol.
   std::optional<DimExpr> count = iteration.condition ? std::nullopt : trip_count;
   for (Value part : iteration.parts) {
     if (is_list(part.getType()))

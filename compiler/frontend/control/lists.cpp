@@ -14,7 +14,7 @@ namespace {
 
 ListType type_of(Value list) { return mlir::cast<ListType>(list.getType()); }
 
-// The type of an optional that holds a value of `type`.
+// The type of an optional that holds a value of `type`; `type` itself if it is an optional.
 ListType optional_of(mlir::Type type) {
   if (mlir::isa<TensorType>(type)) return ListType::of(type, ValueKind::kOptional);
   auto list = mlir::cast<ListType>(type);

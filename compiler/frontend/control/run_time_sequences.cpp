@@ -11,8 +11,8 @@ using graph::ListType;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
-// An index into a list, read from input `input`; empty if the input is absent or after an error.
-// Negative indices count from the end.
+// An index into a list, read from input `input`. No value if the input is absent, or after an
+// error. Negative indices count from the end.
 std::optional<DimExpr> position(Node& n, size_t input) {
   if (!n.has_input(input)) return std::nullopt;
   Dims at = n.dims_of(n.input(input), "the position", Node::Sign::kAny);
@@ -128,8 +128,8 @@ Result<Value> GraphImporter::concat_list(Node& n, Value list) {
   if (n.has_failed()) return n.status();
   Dims whole(n.shape(first));
   whole.erase(whole.begin() + axis);
-  // While the result is filled, the axis is its first one. An element then consists of whole rows,
-  // which ScatterND copies by their indices.
+  // While the result is filled, the axis of the concatenation is its first axis. An element of the
+  // list then consists of whole rows, which ScatterND copies by their indices.
   whole.insert(whole.begin(), n.dims_of(sum.front(), "the length of the result").front());
   Value empty = n.expand(n.scalar(0, first), whole);
   auto filled = n.loop(count, {empty, zero}, [&](DimExpr i, mlir::ValueRange carried) -> Iteration {

@@ -26,12 +26,12 @@ Result<size_t> position(Node& n, size_t input, size_t size, bool may_append) {
                  " is out of range for a sequence of length " + std::to_string(size));
 }
 
-// The sizes of the parts into which x is split along `axis`. Empty if their number is known only at
-// run time.
+// The sizes of the parts into which x is split along `axis`. No value if the number of parts is
+// known only at run time, or after an error.
 std::optional<Dims> part_sizes(Node& n, Value x, int64_t axis) {
   std::optional<int64_t> dim = n.dim(x, axis).as_constant();
   bool is_list = n.has_input(1) && n.rank(n.input(1)) > 0;
-  // The length of the list is the number of parts. Their sizes may be known only at run time.
+  // The length of the list is the number of parts. The sizes may be known only at run time.
   if (is_list && n.shape(n.input(1)).front().is_constant())
     return n.dims_of(n.input(1), "the split");
   if (!dim || is_list || n.has_failed()) return std::nullopt;
@@ -180,7 +180,7 @@ Result<GraphImporter::Item> GraphImporter::sequence_op(Node& n) {
   return invalid("input 0 \"" + name + "\" is not a sequence");
 }
 
-// The result of a sequence op on a list of known length. Empty if it is known only at run time.
+// The result of a sequence op on a list of known length. No value if the op must run in a call.
 Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n,
                                                                          const Sequence& list) {
   const std::string& op = n.proto().op_type();
@@ -195,7 +195,8 @@ Result<std::optional<GraphImporter::Item>> GraphImporter::op_on_sequence(Node& n
   }
   if (op == "OptionalGetElement") {
     if (!has_optional) return Some(list);
-    // A list op, which fails at run time. It may be in a branch that OptionalHasElement excludes.
+    // Emits a list op, which fails when it runs. An error here would reject models in which the
+    // node is in a branch that OptionalHasElement excludes.
     if (list.items.empty()) return Some();
     return Some(list.items.front());
   }
@@ -279,7 +280,8 @@ Result<Value> GraphImporter::concat_from_sequence(Node& n, const Sequence& list)
   return n.emit<graph::ConcatOp>(parts, {n.attr("axis", axis)});
 }
 
-// Imports the body once per element if the lengths of all sequences are known, else as a loop.
+// Imports the body once per element if the lengths of all sequences are known and not 0, else as a
+// loop.
 Status GraphImporter::import_sequence_map(Node& n) {
   const onnx::AttributeProto* body = n.attribute("body", onnx::AttributeProto::GRAPH);
   if (!body) return invalid("attribute \"body\" is missing");

@@ -36,7 +36,7 @@ std::string GraphImporter::fresh_symbol(llvm::StringRef what) {
 }
 
 // Discards the symbolic values after ops were erased, because a new op may have the address of an
-// erased one.
+// erased op.
 void GraphImporter::forget_known_values() {
   symbols_ = std::make_unique<graph::SymbolicValues>(symbols_->intervals());
 }
@@ -129,7 +129,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (values.ok() || needs_other_choice_) return values;
   forget_known_values();
   if (branches[0].status.ok() && branches[1].status.ok()) {
-    // The branches return different ranks, so the types of the users fit only one of them.
+    // The branches return results of different number, rank or element type, so the types of the
+    // users fit only one branch.
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
   // if_else() stops at the first branch that fails. The other one may be valid.
@@ -182,8 +183,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_valid_branch(Node& n, Val
       }
       Dims dims(tensor.getShape());
       for (DimExpr& dim : dims)
-        // A symbol of the valid branch has no value in this branch, so its dims are replaced by 0.
-        // The values are never read, because the assertion fails first.
+        // A symbol of the valid branch has no value in this branch, so a dim that contains one is
+        // replaced by 0. The values are never read, because the assertion fails first.
         if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
       values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
     }
@@ -277,8 +278,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_loop(Node& n) {
           return invalid("the condition returned by its body is a sequence, expected a tensor");
         Iteration iteration;
         const auto* known = symbols_->find(outputs[0]);
-        // A condition that is always true is dropped: with a condition, the number of iterations is
-        // unknown.
+        // A condition that is always true is dropped, because the number of iterations of a loop
+        // with a condition is unknown.
         bool always = known && known->size() == 1 && (*known)[0].is_constant(1);
         if (has_condition && !always) iteration.condition = n.reshape(outputs[0], {});
         iteration.carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
@@ -336,7 +337,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
   auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
   if (n.has_failed()) return n.status();
-  // Before opset 9, input 0 is the sequence lengths.
+  // Before opset 9, input 0 contains the sequence lengths.
   size_t first = n.opset() < 9 ? 1 : 0;
   if (scanned_count == 0 || scanned_count + first > n.input_count())
     return invalid("num_scan_inputs is " + std::to_string(scanned_count) + ", expected 1 to " +

@@ -21,7 +21,7 @@ llvm::SmallVector<Value> conv_operands(Node& n) {
 Values conv(Node& n) {
   auto operands = conv_operands(n);
   Value bias = operands.size() > 2 ? operands[2] : Value();
-  // A convolution between DequantizeLinear nodes is emitted on 8-bit integers.
+  // A convolution of two results of DequantizeLinear is computed on 8-bit integers.
   if (Value y = dequantised_conv(n, operands[0], operands[1], bias)) return y;
   SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
   return n.emit<ConvOp>(operands,
@@ -125,7 +125,7 @@ Values conv_transpose(Node& n) {
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     Ints wanted;
     for (size_t i = 0; i < rank; ++i)
-      // pads_for_output() fails for a dim that is not constant, before it reads `wanted`.
+      // For a dim that is not constant, pads_for_output() fails before it reads this entry.
       wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) *
                        a.strides[i]);
     pads_for_output(n, x, wanted, a, output_pads);

@@ -47,7 +47,7 @@ Value thresholded_relu(Node& n, Value x, const Activation& a) {
 
 struct Function {
   const char* name;
-  int parameters;  // number of parameters: alpha, beta
+  int parameters;  // 0: none; 1: alpha; 2: alpha and beta
   float alpha, beta;
   Value (*emit)(Node&, Value, const Activation&);
 };

@@ -20,8 +20,8 @@ Values binary(Node& n) {
   return n.emit<Op>({n.input(0), n.input(1)});
 }
 
-// Before opset 7, an attribute enables broadcasting, and `axis` is the axis of a for the first dim
-// of b.
+// Before opset 7, an attribute enables broadcasting, and the attribute `axis` is the axis of a with
+// which the first axis of b is aligned.
 template <typename Op>
 Values old_binary(Node& n) {
   Value a = n.input(0), b = n.input(1);
@@ -36,7 +36,7 @@ Values old_binary(Node& n) {
   return n.emit<Op>({a, b});
 }
 
-// Combines any number of operands from the left, for Sum, Min and Max.
+// Combines any number of operands from the left, for Sum, Mean, Min and Max.
 template <typename Op>
 Value fold(Node& n) {
   Value result;
@@ -62,7 +62,7 @@ Values identity(Node& n) { return n.input(0); }
 
 constexpr char kNoTraining[] = "Dropout in training mode is not supported";
 
-// The ratio of Dropout; empty if it is not a constant.
+// The ratio of Dropout. No value if it is not a constant of type f32 or f64.
 std::optional<double> known_ratio(Node& n) {
   if (!n.has_input(1)) return 0.5;
   Value given = n.input(1);
@@ -73,8 +73,8 @@ std::optional<double> known_ratio(Node& n) {
   return ratio.size() == 1 ? std::optional<double>(ratio[0]) : std::nullopt;
 }
 
-// Rejects training-mode Dropout, at compile time or by a run-time check. From opset 12, mode and
-// ratio are inputs.
+// Rejects Dropout in training mode unless the ratio is 0: at compile time, or by a run-time check.
+// From opset 12, mode and ratio are inputs.
 void require_no_drops(Node& n) {
   Value mode = n.input(2);
   if (n.has_failed()) return;

@@ -87,7 +87,8 @@ struct Operands {
   Dims shape;
 };
 
-// Reshapes [s] to [s, 1, 1, ...], which broadcasts along `axis` of x.
+// Reshapes [s] to [s, 1, 1, ...], which broadcasts along `axis` of x. A scalar is unchanged, and
+// [1] becomes a scalar.
 Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
   parameter = as_scalar(n, parameter);
   if (n.rank(parameter) == 0) return parameter;
@@ -122,7 +123,8 @@ Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t blo
   return n.slice(repeated, Dims(whole.size(), DimExpr(0)), whole);
 }
 
-// Fails the node if `parameter` does not have one entry per block of x along `axis`.
+// Fails the node and returns false if `parameter` does not have one entry per block of x along
+// `axis`. Compares constant dims only.
 bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
   if (n.rank(parameter) != n.rank(x))
     return n.fail("with block_size, scale and zero point must have the rank of x, but x is " +
@@ -222,7 +224,7 @@ Values dequantize_linear(Node& n) {
                   ", expected " + std::string(name(from)) + ", the type of x"),
            Value();
   Value x = o.x;
-  // In i32, because the difference of two 8-bit numbers needs 9 bits.
+  // In i32, because the difference of two 8-bit or 16-bit numbers needs one bit more.
   if (o.zero && !is_known_zero(o.zero))
     x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
   Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});

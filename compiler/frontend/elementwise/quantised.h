@@ -10,15 +10,16 @@ namespace scopevm::compiler::frontend {
 // saturate(round(x / scale) + zero), with element type `to`. Ties are rounded to even. The operands
 // broadcast, and `zero` may be null.
 Value quantise(Node& n, Value x, Value scale, Value zero, DType to);
-// As quantise, for x / scale in f32, given as `x`.
+// As quantise(), where `x` is the quotient of x and the scale, in f32.
 Value requantise(Node& n, Value x, Value zero, DType to);
 
 // A tensor produced by DequantizeLinear: (values - zero) * scale, with 8-bit values and f32 result.
-// Scale and zero point broadcast to the values; the zero point is null if absent.
+// Scale and zero point broadcast to the values. The zero point is null if it is absent or known to
+// be 0.
 struct Dequantised {
   Value values, scale, zero;
 };
-// Empty if DequantizeLinear does not produce `value`.
+// No value if `value` is not such a tensor.
 std::optional<Dequantised> dequantised(Value value);
 // The matrix product and the convolution of two dequantised tensors, accumulated in integers.
 // `bias` may be null. Both return null if an operand is not dequantised, if the sums may overflow
@@ -29,7 +30,7 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 // The constant that produces `value`, directly or through one reshape; null if there is none.
 graph::ConstantOp constant_source(Value value);
 
-// Reshapes a one-element tensor to a scalar; returns other tensors unchanged.
+// Reshapes a tensor of shape [1] to a scalar; returns other tensors unchanged.
 Value as_scalar(Node& n, Value parameter);
 
 }  // namespace scopevm::compiler::frontend

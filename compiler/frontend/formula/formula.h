@@ -38,7 +38,7 @@ class Formula {
   }
   Formula unsqueeze(const Ints& axes) const { return {*node_, node_->unsqueeze(value_, axes)}; }
   Formula expand(const Dims& dims) const { return {*node_, node_->expand(value_, dims)}; }
-  // Element `index` along the axis. The axis is removed, or kept with size 1 if keep_axis.
+  // The slice at `index` along the axis. The axis is removed, or kept with size 1 if keep_axis.
   Formula element_at(int64_t axis, DimExpr index, bool keep_axis = false) const;
   // The elements in reverse order along the axis.
   Formula reversed(int64_t axis) const;

@@ -1,8 +1,9 @@
-// ONNX ops that read or write elements at indices: Gather*, Scatter*.
+// ONNX ops that read or write elements at indices: Gather*, Scatter* and OneHot.
 //
-// The graph ops clamp indices, but ONNX requires an error for an index out of range. Constant
-// indices are checked at compile time, and indices that are dims by the shape function.
-// Data-dependent indices are checked by a pass over them at run time.
+// The graph ops of Gather* and Scatter* clamp indices, but ONNX requires an error for an index out
+// of range. Constant indices into axes of constant size are checked at compile time. Other indices
+// known as dims are checked by the shape function. Data-dependent indices are checked by a pass
+// over them at run time.
 #include <algorithm>
 
 #include "compiler/frontend/formula/formula.h"

@@ -231,8 +231,8 @@ Value iota(Node& n, DimExpr size) {
                              n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
 }
 
-// Trilu with a diagonal `k` that is known at run time: selects elements by comparing row and column
-// indices.
+// Trilu with a diagonal `k` that is known only at run time: selects elements by comparing row and
+// column indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
   if (n.rank(x) < 2)
     return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x))), Value();

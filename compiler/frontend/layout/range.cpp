@@ -55,7 +55,7 @@ std::optional<double> known_number(Node& n, Value value) {
   return wide;
 }
 
-// A range of floats that are known at compile time, with a constant size. Empty if they are
+// A range of constant size, from floats that are known at compile time. No value if they are
 // unknown.
 std::optional<Value> known_range(Node& n, const Bounds& b) {
   auto from = known_number(n, b.start), to = known_number(n, b.limit),

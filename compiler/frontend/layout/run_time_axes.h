@@ -13,7 +13,7 @@ struct AxisView {
   DimExpr before, size, after;
 };
 
-// REQUIRES: n has not failed; `axes` are integers of rank 0 or 1.
+// REQUIRES: n has not failed.
 class RunTimeAxes {
  public:
   // Emits a check: the call fails unless the axes are distinct and in the range of x's rank.
@@ -30,7 +30,8 @@ class RunTimeAxes {
   Dims without_, with_ones_;
 };
 
-// The number of axes; reports "unsupported" if it is not known at compile time.
+// The number of axes. Fails the node and returns no value if the number is not known at compile
+// time, or if `axes` are not i64 or i32 of rank 0 or 1.
 std::optional<int64_t> count_of_axes(Node& n, Value axes);
 
 // The dims of x with a 1 inserted at each of `axes`, which are axes of the result.

@@ -137,7 +137,7 @@ Values reshape_with_attribute(Node& n) {
 
 Values expand(Node& n) { return n.expand(n.input(0), n.dims_of(n.input(1), "the shape")); }
 
-// The axes: an attribute, from opset 13 an input.
+// The axes, which are an attribute, and from opset 13 on an input.
 Ints axes_of(Node& n) {
   if (n.opset() < 13) return n.integers("axes");
   return n.has_input(1) ? n.integers_of(n.input(1), "axes") : Ints();

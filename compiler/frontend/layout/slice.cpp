@@ -107,8 +107,8 @@ Value slice_by(Node& n, Value x, int64_t axis, Node::SignedDim start, Node::Sign
   n.require_at_least(length, 1, "a step is 0");
   DimExpr by = n.intervals().greater(length, 1), backward = is_positive(step.negative),
           forward = DimExpr(1) - backward;
-  // The direction is known only at run time, so both ranges are computed. Factors 0 and 1 select
-  // one.
+  // The direction is known only at run time, so both ranges are computed. The factors `forward` and
+  // `backward`, each 0 or 1, select one.
   Box ahead = box_of(n, start, end, dim, by, false), back = box_of(n, start, end, dim, by, true);
   Box box = {forward * ahead.first + backward * back.first,
              forward * ahead.size + backward * back.size};

@@ -1,4 +1,4 @@
-// ONNX pools, MaxUnpool and Col2Im.
+// ONNX pools, MaxUnpool and Col2Im, and the window attributes of spatial.h.
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 #include "compiler/graph/type_rule.h"
@@ -62,7 +62,7 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
   if (!check_count(n, "strides", a.strides, rank) || !check_count(n, "pads", a.pads, 2 * rank) ||
       !check_count(n, "dilations", a.dilations, rank) || !check_range(n, "strides", a.strides) ||
       !check_range(n, "dilations", a.dilations) || !check_range(n, "kernel dims", a.kernel))
-    // Valid attributes after an error, so that callers can index them and divide by them.
+    // Returns valid attributes after an error, so that callers can index them and divide by them.
     return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1)};
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
     n.unsupported("pads are " + text_of(a.pads) + "; negative pads are not supported");
@@ -120,8 +120,9 @@ Values max_pool(Node& n) {
   return {op->getResult(0), op->getResult(1)};
 }
 
-// Scatters x into zeros at the given indices. The indices refer to an output of the default size:
-// an input size for which MaxPool gives the size of x. A larger output_shape adds zeros at the end.
+// Scatters x into zeros at the given indices. The indices refer to an output of the default size,
+// from which MaxPool computes a result of the size of x. A larger output_shape adds zeros at the
+// end.
 Values max_unpool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);

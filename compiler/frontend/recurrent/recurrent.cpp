@@ -164,13 +164,13 @@ class Recurrence {
   bool has_batch_first() { return n_.opset() >= 14 && n_.flag("layout", false); }
   Value batch_second(Value x) { return has_batch_first() ? n_.transpose(x, {1, 0, 2}) : x; }
 
-  // Fails if a dim is known to differ.
+  // Fails the node if the rank or a dim is known to differ.
   void expect(const char* what, Value value, const Dims& dims) {
     bool fits = n_.rank(value) == static_cast<int64_t>(dims.size());
     for (size_t axis = 0; fits && axis < dims.size(); ++axis) {
       DimExpr dim = n_.dim(value, static_cast<int64_t>(axis));
-      // Dims with a constant difference other than 0 are never equal. Others are compared at run
-      // time, by the reshape.
+      // Dims with a constant difference other than 0 are never equal. Other dims are compared in
+      // each call, by the op that reads the value.
       fits = dim == dims[axis] || !(dim - dims[axis]).is_constant();
     }
     if (!fits)

@@ -50,8 +50,8 @@ Values batch_normalization_in_training(Node& n) {
   return {y, running(3, mean), running(4, variance)};
 }
 
-// x * (scale / deviation) + (bias - mean * scale / deviation). The terms in parentheses are folded
-// if the inputs are constants.
+// Inference: x * (scale / deviation) + (bias - mean * scale / deviation). The terms in parentheses
+// are folded if the inputs are constants.
 Values batch_normalization(Node& n) {
   // Before opset 7, training was the default.
   bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
@@ -124,7 +124,7 @@ Values group_normalization(Node& n) {
            Value();
   Dims split = {shape[0], DimExpr(groups), size,
                 element_count(llvm::ArrayRef(shape).drop_front(2))};
-  // stash_type: the element type of the sums.
+  // stash_type is the element type in which ONNX computes mean and variance; 1 denotes f32.
   bool is_wide = n.integer("stash_type", 1) == 1 && n.dtype(x) != DType::kF64;
   Formula grouped = Formula(n, x).reshape(split).as(is_wide ? DType::kF32 : n.dtype(x));
   Formula y = Formula(n, standardise(n, grouped, {2, 3}, n.number("epsilon", 1e-5f)));

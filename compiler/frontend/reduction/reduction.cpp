@@ -125,8 +125,8 @@ Value as_matrix(Node& n, Value x, int64_t axis) {
                    {element_count(shape.take_front(axis)), element_count(shape.drop_front(axis))});
 }
 
-// The first dim of the columns of as_matrix(). The axis may be the rank of x; a negative axis
-// counts from the rank.
+// The attribute `axis`: the first dim that as_matrix() combines into columns. It may be the rank of
+// x. A negative axis counts from the rank.
 int64_t column_axis(Node& n, Value x) {
   int64_t axis = n.integer("axis", 1), rank = n.rank(x);
   return axis < 0 ? n.axis(axis, rank) : n.axis(axis, rank + 1);
@@ -138,7 +138,7 @@ Values along_rows(Node& n) {
   Value x = n.input(0);
   int64_t rank = n.rank(x), axis = column_axis(n, x);
   if (n.has_failed()) return Value();
-  // The rows of the matrix are the last axis, so no reshape is needed.
+  // Each row of the matrix is a slice along the last axis, so no reshape is needed.
   if (axis == rank - 1) return n.emit<Op>({x}, {n.attr("axis", axis)});
   Value matrix = n.emit<Op>({as_matrix(n, x, axis)}, {n.attr("axis", int64_t{1})});
   return n.reshape(matrix, Dims(n.shape(x)));

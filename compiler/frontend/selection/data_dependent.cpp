@@ -13,7 +13,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// The indices of the nonzero elements of a vector. Empty unless all elements are known numbers.
+// The indices of the nonzero elements of a vector. No value unless all elements are known numbers.
 std::optional<Ints> known_nonzero(Node& n, Value x) {
   if (n.has_failed() || !n.is_known(x) || n.rank(x) != 1) return std::nullopt;
   Ints indices;

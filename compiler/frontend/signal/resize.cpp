@@ -1,6 +1,6 @@
-// ONNX Resize and Upsample. A node with parameters that are known at compile time becomes
-// sv.resize. Rarer cases are emitted one axis at a time. Run-time scales and a region of x become a
-// gather of weighted neighbours, and antialias becomes a product with a weight matrix.
+// ONNX Resize and Upsample. Most nodes become one sv.resize. The cases that it does not support are
+// emitted one axis at a time. Run-time scales, a region of x, and align_corners with a fractional
+// scale become a gather of weighted neighbours. Antialias becomes a product with a weight matrix.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -17,7 +17,7 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 struct Resample {
   std::string mode, coordinates, rounding;
   Dims dims;                        // of the result
-  llvm::SmallVector<float> scales;  // empty if the dims determine them
+  llvm::SmallVector<float> scales;  // empty if they are known at run time or follow from `dims`
   Value run_time_scales;            // f32, rank 1; null if known at compile time
   Value roi;                        // f32: all starts, then all ends; only for tf_crop_and_resize
   bool antialias = false;
@@ -37,8 +37,8 @@ DimExpr scaled(Node& n, DimExpr dim, float scale) {
     return static_cast<int64_t>(std::floor(static_cast<float>(*c) * scale));
   double p = scale;
   int64_t q = 1;
-  // Doubling is exact. A scale of at least 1 has at most 23 fractional bits; a smaller one may have
-  // more and is rejected.
+  // Doubling is exact. A scale of at least 1 has at most 23 fractional bits. A smaller scale with
+  // more than 24 fractional bits is rejected.
   while (p != std::floor(p) && q < (1 << 24)) p *= 2, q *= 2;
   if (p != std::floor(p))
     return n.unsupported("scale " + std::to_string(scale) +
@@ -70,7 +70,7 @@ class AxisResampler {
     if (r_.antialias && r_.mode != "nearest") return by_matrix();
     Formula at = coordinate();
     Formula y = r_.mode == "nearest" ? x_.gather(index(nearest(at)), axis_) : by_taps(at);
-    // Only tf_crop_and_resize reaches coordinates outside of x, which get the extrapolation value.
+    // tf_crop_and_resize replaces results at coordinates outside x by the extrapolation value.
     if (!r_.roi) return y;
     Formula is_inside = along_axis((at.scalar(0) <= at) & (at <= in_ - 1.0));
     return select(is_inside, y, n_.number("extrapolation_value", 0));

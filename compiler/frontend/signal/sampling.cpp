@@ -98,7 +98,7 @@ class Sampler {
     // The distance from `low`, modulo the period of the reflection.
     Formula distance = abs(x - low) % period;
     Formula mirrored = low + select(distance <= range, distance, period - distance);
-    // An axis of one element: the period is 0.
+    // On an axis of one element, the period is 0.
     return select(range == 0.0, low, mirrored);
   }
 
@@ -111,7 +111,8 @@ class Sampler {
     return select(is_inside, x, clamp(x, 0, last));
   }
 
-  // Integer coordinates of neighbours -> indices into the flattened x.
+  // Integer coordinates of neighbours along spatial axis d -> indices into that axis, padded if
+  // the padding is zeros.
   Formula index_of(size_t d, const Formula& whole) {
     Formula size = number(n_, sizes_[d], real_);
     // The border of zeros shifts coordinates by 1. Neighbours outside x are clamped to the border.
@@ -184,8 +185,8 @@ std::optional<Sampling> sampling_of(Node& n) {
   return how;
 }
 
-// grid: [n, result dims..., k], where k is the number of spatial axes. The coordinates along the
-// last axis are in reverse order of the axes.
+// grid: [n, result dims..., k], where k is the number of spatial axes. The last axis contains the
+// coordinates of a point, in reverse order of the spatial axes.
 Values grid_sample(Node& n) {
   Value x = n.input(0), grid = n.input(1);
   int64_t rank = n.rank(x), spatial = rank - 2;

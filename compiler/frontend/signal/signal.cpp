@@ -183,7 +183,8 @@ Values stft(Node& n) {
 
 // --- Windows. -----------------------------------------------------------------------------------
 
-// a - b * cos(angle) + c * cos(2 * angle) over `size` positions.
+// a - b * cos(angle) + c * cos(2 * angle) at each position of the window. The angle grows from 0 to
+// one turn.
 Values cosine_window(Node& n, double a, double b, double c) {
   auto dtype = dtype_of_onnx(static_cast<int>(n.integer("output_datatype", 1)));
   std::optional<DimExpr> size = one_dim(n, n.input(0), "the size");
