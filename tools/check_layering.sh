@@ -5,7 +5,8 @@
 #               one header of the runtime. Third-party headers are allowed folder by folder.
 #   compiler    a folder includes only itself and folders above it in kStages
 #   cycles      no two folders include each other, directly or through others
-# Prints file:line of each offence; exits with 1 if there is any.
+# Prints each offence: file:line of an include, or the folders of a cycle. Exits with 1 if there is
+# any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +24,8 @@ kCompilerTools='^tools/opt/'
 kCompilerInterface='compiler/interface/'
 
 # Folders of compiler/ in include order: shared folders, then the stages of the pipeline, then the
-# driver. Subfolders belong to the nearest listed parent folder. `.` is compiler/program.h.
+# driver. Subfolders belong to the nearest listed parent folder. `.` denotes the files directly in
+# compiler/, such as program.h.
 kStages='
 interface
 support

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks the dependencies of the runtime: neither libscopevm nor the scopevm command may load LLVM,
-# MLIR, protobuf, OpenMP, OpenCL or CUDA (drivers are loaded by name when a device is opened). The
-# stripped library must be smaller than 1.5 MB.
+# Checks the dependencies of the runtime: neither libscopevm nor the scopevm command may link LLVM,
+# MLIR, ONNX, protobuf, OpenMP, OpenCL or CUDA. (The runtime loads OpenCL and CUDA by name when it
+# first needs them.) The stripped library must be smaller than 1.5 MB.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail

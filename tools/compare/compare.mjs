@@ -1,19 +1,20 @@
 // Runs ONNX Runtime and scopevm alternately on the same inputs. Prints the largest error, the
-// latency ratio at 1 and 2 threads, the times of session creation and module load, and the peak
-// memory of both.
+// latency ratio for each number of threads, the times of session creation and module load, and the
+// peak memory of both.
 //
-//   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/, an .onnx file, or `all`
+//   ./dev compare MODEL [SHAPE...]          MODEL: a name in models/ or examples/, an .onnx file,
+//                                           or `all`
 //                                           SHAPE: NAME=NUMBER,...   (default: see inputs.mjs)
 //     --rounds N      rounds per thread count (5)
 //     --threads LIST  thread counts (1,2)
-//     --errors-only   no timing
-//     --json          one JSON object per shape, or {model, failure}; input of table.mjs
+//     --errors-only   no times and no peak memory; more default shapes
+//     --json          one JSON object per shape or stream, or {model, failure}; input of table.mjs
 //     --stream STEPS  STEPS calls, each with state from the previous call: see stream.mjs
 //     --reference FOLDER   only write the inputs and ONNX Runtime's outputs to FOLDER as .npy
 //
-// An output element agrees if its absolute or its relative error is at most 1e-4. Exits with 1 if
-// an element does not agree, if the memory used differs from the module's formulas, or if scopevm
-// fails.
+// A float agrees if its absolute or its relative error is at most 1e-4; other elements must be
+// equal. Exits with 1 if an output element or a token does not agree, if the memory used differs
+// from the module's formulas, or if the comparison fails. Exits with 2 after a usage error.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

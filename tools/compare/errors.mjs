@@ -4,7 +4,9 @@ import {readNpy} from './npy.mjs';
 const kTolerance = 1e-4;
 const kRelativeFrom = 1e-3;  // relative errors of smaller values are not reported
 
-// Compares the tensor in `file` with `expected`. Integers must be equal.
+// Compares the tensor in `file` with `expected`. Elements that are not floats must be equal.
+// Returns {abs, rel, bad, count, worst}: the largest errors, the numbers of elements that do not
+// agree and of all elements, and a description of the worst element.
 export function compareTensors(name, expected, file) {
   const actual = readNpy(file);
   if (actual.dtype !== expected.dtype || String(actual.dims) !== String(expected.dims))

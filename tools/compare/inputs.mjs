@@ -14,7 +14,7 @@ const kLstm = {
 // By model name:
 //   dims     dims of inputs, instead of those in the model
 //   shapes   default shapes
-//   checked  additional shapes for which only the results are compared
+//   checked  additional shapes with --errors-only
 //   bounds   values of --dim
 //   values   a function for each integer input: (flat index, dims of the input, shape, a random
 //            number in [0, 1)) => element

@@ -1,6 +1,6 @@
-// Reads and writes .npy files (version 1.0, little-endian, C order), the exchange format of
-// `scopevm run`. A tensor here is {dtype, dims, data}, with the dtype names of ONNX Runtime for
-// JavaScript.
+// Reads and writes .npy files (little-endian, C order), the exchange format of `scopevm run`.
+// Writes version 1.0 of the format. A tensor here is {dtype, dims, data}, with the dtype names of
+// ONNX Runtime for JavaScript.
 import fs from 'node:fs';
 
 const kTypes = {

@@ -15,7 +15,8 @@ import {runModule} from './scopevm.mjs';
 const tensor = (dtype, dims, data) => ({dtype, dims, data});
 
 // A stream has a name, the inputs of the first step, and next(outputs, step), which returns the
-// inputs of the following step. Inputs that next() does not return are unchanged.
+// inputs of the following step. Inputs that next() does not return are unchanged. In a stream of
+// tokens, token(outputs) returns the token of a step.
 function sound(rate, samples) {
   // A periodic sound with varying pitch and loudness, and noise.
   const chunk = step => {
@@ -96,7 +97,7 @@ function runOurs(module, inputs, names, work) {
   return outputs;
 }
 
-// Returns an object with the results of each stream of the model.
+// Runs the streams of the model. Returns one object with errors for each stream.
 export async function compareStreams(session, model, module, steps, work) {
   const results = [];
   for (const stream of streamsOf(model, ort.inputsOf(session))) {

@@ -11,8 +11,8 @@ from graph_builder import FLOAT, GraphBuilder
 
 class ConvNet(GraphBuilder):
     """A GraphBuilder with the layers of image networks. Before an activation, values are assumed to
-    be normal with mean 0 and standard deviation `scale`. After a ReLU, their mean is then
-    0.4 * scale and their variance 0.34 * scale ** 2."""
+    be normal with mean 0 and standard deviation `scale`, a parameter of conv_norm(). After a ReLU,
+    their mean is then 0.4 * scale and their variance 0.34 * scale ** 2."""
 
     def conv_norm(self, value, name, channels_in, channels_out, kernel, stride=1, groups=1,
                   rectified=True, scale=1.0, gamma=1.0):

@@ -1,6 +1,8 @@
 """Prints the contents of an ONNX file: opset, inputs, outputs, initializers and op counts.
 
     python3 tools/models/describe.py model.onnx... [--nodes]
+
+--nodes also prints each node.
 """
 import collections
 import sys
@@ -21,7 +23,7 @@ def type_text(value):
 
 
 def all_nodes(graph):
-    """Every node of the graph and of the graphs nested in its attributes."""
+    """Yields every node of the graph and of the graphs in attributes of its nodes."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:

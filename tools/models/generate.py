@@ -2,7 +2,7 @@
 
     python3 tools/models/generate.py models [NAME...] [--force]
 
-A model is regenerated only if it is older than the generators, or with --force.
+An existing model is regenerated only if it is older than the generators, or with --force.
 """
 import argparse
 import pathlib

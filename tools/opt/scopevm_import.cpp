@@ -2,7 +2,7 @@
 //
 //   scopevm-import MODEL [--simplify] [NAME=SIZE]...
 //
-// --simplify also runs the simplification passes. NAME=SIZE gives the symbolic dim NAME a size.
+// --simplify also runs graph::simplify(). NAME=SIZE replaces the symbolic dim NAME by a size.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
