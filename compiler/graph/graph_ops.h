@@ -34,7 +34,7 @@ struct TypeRule;
 // How much a list type specifies about the dims of its elements.
 enum class ElementDims : uint8_t {
   kNone,   // the list has no elements
-  kShape,  // all elements have this rank
+  kShape,  // all elements have the rank of the type's shape
   kAny,    // the ranks of the elements may differ
 };
 
@@ -44,8 +44,8 @@ inline constexpr int64_t kAnyDim = -1;
 // The associative operator of a reduction.
 enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 
-// The default CostOp implementation, for families without a formula. It derives the cost from the
-// op's other interfaces.
+// The default CostOp implementation, for families without a formula. flops_of() uses the op's other
+// interfaces, and returns 0 for an op without them.
 DimExpr flops_of(mlir::Operation* op);
 DimExpr bytes_of(mlir::Operation* op);
 

@@ -1,7 +1,7 @@
 // Interfaces and traits of graph ops. Passes query these instead of keeping lists of ops.
 //
-// Interface methods are defined with the op's family (compiler/graph/FAMILY), except those of
-// LoweringOp, which the kernels library attaches as external models
+// Interface methods without a default are defined with the op's family (compiler/graph/FAMILY). The
+// exception is LoweringOp: the kernels library attaches its methods as external models
 // (compiler/kernels/op_lowerings.h).
 #ifndef SCOPEVM_GRAPH_OP_INTERFACES
 #define SCOPEVM_GRAPH_OP_INTERFACES
@@ -55,12 +55,12 @@ def Graph_RowOp : Graph_Interface<"RowOp"> {
 def Graph_WindowOp : Graph_Interface<"WindowOp"> {
   let description = [{
     Moves a window over the spatial axes of `x: [n, c, spatial...]`. The arrays have one entry for
-    each spatial axis; `pads` has the begins, then the ends.
+    each spatial axis. `pads` lists the padding before each axis, then the padding after each axis.
   }];
   let methods = [
     InterfaceMethod<"Steps of the window, in elements.", "::llvm::ArrayRef<int64_t>", "getStrides">,
     InterfaceMethod<"Elements added around x.", "::llvm::ArrayRef<int64_t>", "getPads">,
-    InterfaceMethod<"Distances of the elements in a window.", "::llvm::ArrayRef<int64_t>",
+    InterfaceMethod<"Distances between the elements of a window.", "::llvm::ArrayRef<int64_t>",
       "getDilations">,
     InterfaceMethod<"Elements of a window along each spatial axis.",
       "::llvm::SmallVector<::scopevm::compiler::DimExpr>", "getWindowDims">,
@@ -79,11 +79,11 @@ def Graph_RequestCheckOp : Graph_Interface<"RequestCheckOp"> {
 }
 
 def Graph_SymbolicOp : Graph_Interface<"SymbolicOp"> {
-  let description = "Can be evaluated over dimension expressions, where operands are shapes.";
+  let description = "Can be evaluated over dimension expressions, to track shapes in tensors.";
   let methods = [
     InterfaceMethod<[{
-      The elements of the only result, row-major; none where an operand's are not known. REQUIRES:
-      the result is an integer or bool tensor of static shape.
+      The elements of the only result, row-major. Empty if they are unknown, for example because
+      those of an operand are. REQUIRES: the result is an i64, i32 or bool tensor of static shape.
     }], "::std::optional<::std::vector<::scopevm::compiler::DimExpr>>", "evaluateSymbolic",
       (ins "::scopevm::compiler::graph::SymbolicValues &":$values)>,
   ];
@@ -92,7 +92,7 @@ def Graph_SymbolicOp : Graph_Interface<"SymbolicOp"> {
 def Graph_CostOp : Graph_Interface<"CostOp"> {
   let description = "What one execution costs, as formulas over the op's dims.";
   let methods = [
-    InterfaceMethod<"Arithmetic operations; 0 for an op that only moves elements.",
+    InterfaceMethod<"Arithmetic operations; 0 if no interface of the op defines a number.",
       "::scopevm::compiler::DimExpr", "getFlops", (ins), [{}], [{
       return ::scopevm::compiler::graph::flops_of($_op);
     }]>,
@@ -111,7 +111,7 @@ def Graph_LoweringOp : Graph_Interface<"LoweringOp"> {
 }
 
 def Graph_HostOp : Graph_Interface<"HostOp"> {
-  let description = "The VM runs the op itself, on the host: placement puts it there.";
+  let description = "The VM runs the op itself, without a kernel. Placement places it on the host.";
   let methods = [
     InterfaceMethod<"The reason, for explanations of copies.", "::llvm::StringRef", "getHostReason">,
   ];

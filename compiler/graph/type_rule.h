@@ -1,7 +1,6 @@
 // Type rules of the graph ops: operand types and attributes -> result types. An op's rule is its
 // static method `infer`, in the folder of its family; this header declares the functions that the
-// rules share. On failure a rule reports the error with the operand types. A malformed graph never
-// aborts the process.
+// rules share. On failure a rule reports an error; a malformed graph never aborts the process.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -11,7 +10,7 @@ namespace scopevm::compiler::graph {
 // The element types that an operand accepts.
 enum class ElementTypes : uint8_t {
   kAny,
-  kNumeric,  // bool, integers and floats: strings would be computed on as ids
+  kNumeric,  // bool, integers and floats; not str, whose elements are string ids
   kNumber,   // integers and floats
   kFloat,
   kInteger,
@@ -30,7 +29,8 @@ struct TypeRule {
   // applies to all further operands.
   llvm::LogicalResult check_elements(mlir::ValueRange operands,
                                      llvm::ArrayRef<ElementTypes> accepted) const;
-  // Fails unless a list attribute has `expected` entries. `noun` is its name in the singular.
+  // Fails unless a list attribute has `expected` entries. `noun` is the attribute's name in the
+  // singular, and `reason` ends the message.
   llvm::LogicalResult check_count(size_t count, llvm::StringRef noun, size_t expected,
                                   const llvm::Twine& reason = "") const;
   // Appends a result type. Fails if a dim is negative in every request.
@@ -47,7 +47,8 @@ bool is_among(DimExpr dim, mlir::ArrayAttr symbols);
 // A type in textual form, for messages.
 std::string text_of(mlir::Type type);
 
-// Element types and shapes are pairwise equal. Places are ignored; the placement stage sets them.
+// True if all types are tensors whose element types and shapes are pairwise equal. Places are
+// ignored, because type rules do not compute them.
 bool equal_but_for_place(mlir::TypeRange a, mlir::TypeRange b);
 
 // False if the facts about the symbols prove that the dims differ in every request.
@@ -56,7 +57,7 @@ bool may_be_equal(DimExpr a, DimExpr b);
 // The dim that results from broadcasting two dims, which must be equal unless one is 1. If only
 // some requests satisfy this, each request is checked. Empty if no request can satisfy it. The
 // result is the constant operand other than 1, if any. Otherwise it is a formula for the maximum of
-// both, or for 0 if one of them may be 0.
+// both, or for 0 in requests in which one of them is 0.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);
 // NumPy broadcasting, aligned at the last dim. Empty if the shapes do not broadcast.
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
@@ -70,7 +71,7 @@ llvm::LogicalResult check_axis(TypeRule& rule, TensorType x, int64_t axis);
 
 // --- Rules shared by several ops. ---------------------------------------------------------------
 
-// For operands of one element type, which broadcast. The result has that type.
+// The operands have one element type and broadcast. The result has that element type.
 llvm::LogicalResult infer_elementwise(TypeRule& rule, mlir::ValueRange operands);
 // As infer_elementwise, with a bool result.
 llvm::LogicalResult infer_comparison(TypeRule& rule, mlir::ValueRange operands);

@@ -7,7 +7,8 @@
 namespace scopevm::compiler::graph {
 
 // Payloads are double for float types and int64_t for all others: bool as 0 or 1, u64 as its bits.
-// A value that cannot be represented, such as a float too large for an integer type, is unknown.
+// Unknown results are left to the kernels. These are powers of integers, casts of NaN or of
+// magnitudes from 2^62 to integers, and casts of integers beyond 2^53 to f16 or bf16.
 class NumberArithmetic : public Arithmetic {
  public:
   Payload literal(const Scalar& like, DType dtype, double value) override;

@@ -43,7 +43,7 @@ class Scalar {
   Payload payload_;
 };
 
-// --- Primitive operations. Each evaluator implements all of them. -------------------------------
+// --- Primitive operations. An evaluator can return an unknown result. ---------------------------
 
 enum class UnaryFunction : uint8_t {
   kAbs,

@@ -58,8 +58,8 @@ void MatMulOp::addRequestChecks(RequestChecks& checks) {
   if (a > 2 && b > 2) checks.require_broadcast({getA(), getB()}, 2);
 }
 
-// Folds only 8-bit products up to a size, such as the column sums of quantised weights. Folding
-// other products is not worth the compile time.
+// Folds only products of 8-bit matrices of limited size without transposes, such as the column sums
+// of quantised weights. Folding other products is not worth the compile time.
 mlir::OpFoldResult MatMulOp::fold(FoldAdaptor adaptor) {
   return fold_tensor(*this, adaptor.getOperands(), [&](const ConstantArrays& x, ConstantArray& y) {
     constexpr int64_t kMaxSteps = int64_t{1} << 26;

@@ -1,4 +1,5 @@
-// Groups, control flow and calls: generated definitions, verifiers, and control-flow interfaces.
+// Groups, control flow, calls and lists: generated definitions, the syntax of sv.group, verifiers
+// except those of lists (lists.cpp), and control-flow interfaces.
 #include "compiler/graph/control/signature.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
@@ -67,8 +68,8 @@ bool is_one_bool(mlir::Type type) {
          tensor(type).getElementCount().is_constant(1);
 }
 
-// Verifies that a value of type `from` can flow to `to`. A dim of `to` must equal that of `from` or
-// be a symbol in `open`.
+// Verifies that a value of type `from` can flow to `to`. For tensors, each dim of `to` must equal
+// that of `from` or be a symbol in `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
   auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
@@ -85,9 +86,9 @@ llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type 
   return op->emitOpError() << what << " has type " << text_of(from) << ", expected " << text_of(to);
 }
 
-// Verifies that a loop can gather parts of type `part` into a result of type `whole`. Its first dim
-// is the number of iterations: the trip count, or a symbol of the loop if a condition can end the
-// loop earlier.
+// Verifies that a loop can gather parts of type `part` into a result of type `whole`. The first dim
+// of `whole` is the number of iterations: the trip count, or a symbol of the loop if the loop has a
+// condition or no trip count.
 llvm::LogicalResult check_gathered(LoopOp loop, mlir::Type part_type, mlir::Type whole_type) {
   auto part = mlir::dyn_cast<TensorType>(part_type), whole = mlir::dyn_cast<TensorType>(whole_type);
   if (!part || !whole)

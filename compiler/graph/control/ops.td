@@ -38,7 +38,7 @@ def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
 
 // --- Control flow. Regions can use values of the enclosing blocks. ------------------------------
 //
-// A symbol whose name starts with `$` is defined by the op that lists it, when that op runs. All
+// A symbol whose name starts with `$` is defined by the op that lists it, when that op runs. These
 // symbols are at least 0.
 
 // Defines symbols[i] from element i of x: integers or bools, rank 0 or 1. A negative element fails
@@ -88,12 +88,14 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, 
   let hasVerifier = 1;
 }
 
-// Runs the body at most trip_count times, or without a limit if that is empty. `index` is the
+// Runs the body at most trip_count times, or without a limit if trip_count is empty. `index` is the
 // symbol of the iteration number, which starts at 0. The block arguments are the carried values.
 // The body yields the next carried values, then one part of each gathered output. If has_condition,
-// it first yields a bool: whether to continue. The results are the final carried values, then the
-// gathered outputs with a new first dim. That dim is trip_count, or a symbol of `symbols` if
-// has_condition. `carried_symbols` are dims of block arguments that change between iterations.
+// it first yields a bool of one element: whether to continue. The results are the final carried
+// values, then the gathered outputs with a new first dim. That dim is trip_count, or a symbol of
+// `symbols` if has_condition or if trip_count is empty. `carried_symbols` lists the dims of block
+// arguments that change between iterations, and `symbols` the result dims that only the execution
+// determines.
 def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
                 SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "executes its region repeatedly";
@@ -111,7 +113,7 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBran
 // --- Calls. -------------------------------------------------------------------------------------
 //
 // Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` has one
-// name, in order of appearance, for each result dim that the arguments do not determine.
+// name, in order of appearance, for each distinct result dim that the arguments do not determine.
 def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
                 DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls a function";

@@ -1,5 +1,5 @@
-// Call type inference: binds the names of the callee's parameters to the dims of the arguments, and
-// computes the result types.
+// Type inference of calls and closures: binds the names of the callee's parameters to the dims of
+// the arguments, and computes the result types. Also compares the signatures of closures.
 #include "compiler/graph/control/signature.h"
 
 #include <map>

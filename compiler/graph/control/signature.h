@@ -7,18 +7,20 @@
 
 namespace scopevm::compiler::graph {
 
-// True for tensors of one element type and shape, whatever their places, and for closures whose
+// True for equal types, for tensors that differ only in their places, and for closures whose
 // signatures differ only in symbol names.
 bool is_same_value(mlir::Type a, mlir::Type b);
 
 // Computes the result types of a call. The callee of an sv.call is looked up by name. Reports an
-// error on the call and fails if the arguments do not match the callee's parameters. Also fails
-// unless `symbols` has one name for each result dim that the arguments do not determine.
+// error on the call and fails if that function does not exist or if the arguments do not match the
+// callee's parameters. Also fails unless `symbols` has one name for each distinct result dim that
+// the arguments do not determine.
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 
 // The callee's signature without the captured parameters. Reports an error and returns null if the
-// captured values do not match the callee's parameters.
+// callee does not exist, or if it takes or returns lists. Also if the captured values do not match
+// its parameters.
 ClosureType infer_closure(ClosureOp op);
 
 }  // namespace scopevm::compiler::graph

@@ -116,7 +116,7 @@ llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
   llvm::SmallVector<DimExpr> shape = {x.getDim(0), channels};
   for (size_t i = 0; i < spatial; ++i)
     // The inverse of window_count(): the size from the start of the first window to the end of the
-    // last one, without the pads.
+    // last one, without the pads and with the output pads.
     shape.push_back((x.getDim(2 + i) - 1) * DimExpr(window.strides[i]) + op.getOutputPads()[i] +
                     (w.getDim(2 + i) - 1) * DimExpr(window.dilations[i]) + 1 - window.pads[i] -
                     window.pads[spatial + i]);

@@ -12,7 +12,8 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
-// The largest stride, dilation, pad and kernel dim: products with dims stay far from overflow.
+// The limit for strides, dilations, pads, groups and the kernel dims of pools. It keeps products
+// with dims far from overflow.
 constexpr int64_t kMaxWindow = int64_t{1} << 20;
 
 // Fails if an entry is less than `least` or more than kMaxWindow; `name` is the attribute's name.
@@ -45,7 +46,8 @@ struct Window {
 };
 
 // The number of window positions along spatial axis i. Along the axis, the input has `size`
-// elements and the window has `kernel`. If `ceil`, a partial window at the end counts.
+// elements and the window has `kernel`. If `ceil`, a partial window at the end counts, unless it
+// starts in the padding after the input.
 inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExpr kernel,
                             bool ceil) {
   size_t rank = window.strides.size();
@@ -53,7 +55,6 @@ inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExp
                  (kernel - 1) * DimExpr(window.dilations[i]);
   DimExpr stride = window.strides[i];
   if (!ceil) return floordiv(span, stride) + 1;
-  // Windows that would start in the padding after the input do not count.
   DimExpr count = ceildiv(span, stride) + 1;
   DimExpr starts_inside = floordiv(size + window.pads[i] - 1, stride) + 1;
   return min(count, starts_inside);

@@ -47,7 +47,7 @@ struct Step {
 };
 
 // The operand dim from which result dim `e` of `op` is computed: an equal dim, else a dim with a
-// common symbol.
+// common symbol. Empty if there is none.
 std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
   for (mlir::Value operand : op->getOperands())
     if (llvm::is_contained(dims_of(operand), e)) return Step{operand, e};
@@ -58,7 +58,8 @@ std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
   return std::nullopt;
 }
 
-// Names of the ops that changed the dim between an input and `value`, nearest first.
+// Names of the ops that changed the dim between an input and `value`. The op nearest to `value` is
+// first.
 std::vector<std::string> changes(DimExpr e, mlir::Value value) {
   std::vector<std::string> names;
   value = outside_group(value);
@@ -90,7 +91,7 @@ std::string DimTrace::name(mlir::Value value) {
   return "an operand";
 }
 
-// The origin of a symbol: `input "x" dim 2`, or the op that defines it.
+// The origin of a symbol: `input "x" dim 2`, else the op that defines it, else "a value".
 std::string DimTrace::definition_of(const std::string& symbol, mlir::Value value) {
   auto function = value.getParentRegion()->getParentOfType<mlir::func::FuncOp>();
   if (!function) return "a value";
@@ -144,7 +145,7 @@ std::string DimTrace::origin(DimExpr e, mlir::Value value) {
   size_t count = 0;
   for (const std::string& symbol : e.symbols()) {
     DimExpr named = DimExpr::symbol(symbol);
-    if (llvm::is_contained(shown_, named)) continue;  // already described for the other side
+    if (llvm::is_contained(shown_, named)) continue;  // already described in this message
     if (++count > kMostSymbols) return text + ", ...";
     shown_.push_back(named);
     text += (count == 1 ? " with " : ", ") + cut_text(symbol, kLongestName) + " = {" +

@@ -23,15 +23,17 @@ class DimTrace {
   // shows are appended to `shown`; "{2}" refers to shown[0].
   explicit DimTrace(std::vector<DimExpr>& shown) : shown_(shown) {}
 
-  // The value's name for messages: `input "y"`, `"pool_1"`.
+  // The value's name for messages: `input "y"`, `"pool_1"`, or "an operand" for an argument of
+  // another region.
   static std::string name(mlir::Value value);
 
-  // Describes how `e` is computed, which is a dim of `value` or an expression over its dims. For
-  // example, `floordiv(h, 2) with h = {2} from input "x" dim 2`. Empty for a constant, and if
-  // `value` is the input that defines the dim.
+  // Describes how `e`, a dim of `value` or an expression over its dims, is computed. For example,
+  // `floordiv(h, 2) with h = {2} from input "x" dim 2`. Empty for a constant, and for a symbol that
+  // is a dim of the input `value`.
   std::string origin(DimExpr e, mlir::Value value);
 
-  // The ops that changed the dim between an input and `value`: `, through "conv_1", "pad_2"`.
+  // The ops that changed the dim between an input and `value`, without the op that defines `value`:
+  // `, through "conv_1", "pad_2"`. Empty if there are none.
   static std::string way(DimExpr e, mlir::Value value);
 
  private:

@@ -8,13 +8,14 @@
 
 namespace scopevm::compiler::graph {
 
-// The names in the op's location, joined with "+" if several ops were fused into this one. The op's
-// mnemonic if the location has no name.
+// The names in the op's location, joined with "+" if several ops were fused into this one. If the
+// location has no name: for a group, the names of its ops joined with "+"; for any other op, its
+// mnemonic.
 std::string op_name(mlir::Operation* op);
 
-// The name of a function argument, "input0" if it is unnamed; empty for any other value.
+// The name of a function argument, or "inputN" if argument N is unnamed. Empty for any other value.
 std::string input_name(mlir::Value value);
-// The name of a function result, "output0" if it is unnamed.
+// The name of a function result, or "outputN" if result N is unnamed.
 std::string output_name(mlir::func::FuncOp function, unsigned index);
 
 }  // namespace scopevm::compiler::graph

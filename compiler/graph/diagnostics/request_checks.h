@@ -17,13 +17,13 @@ void collect_checks(mlir::Operation* op, SegmentIndex segment, std::vector<Check
 // One side of a condition.
 struct CheckedDim {
   DimExpr dim;
-  mlir::Value value;  // the value from whose dims `dim` is computed; null for a number
-  std::string what;   // the name of the dim in messages: `input "x" dim 1`
+  mlir::Value value;  // the value from whose dims `dim` is computed; null if none is known
+  std::string what;   // the name of the dim in messages: `input "x" dim 1`; may be empty
 };
 CheckedDim dim_of(mlir::Value value, int64_t axis);
 
-// Builds the checks of one op. In a message, {0} is the value of the first side and {1} that of the
-// second; the provenance of both is appended.
+// Builds the checks of one op. In a message, {0} is the value of the first side, and {1} is the
+// value of the second. The provenance of each side with a known value is appended.
 class RequestChecks {
  public:
   RequestChecks(mlir::Operation* op, SegmentIndex segment, std::vector<Check>& checks)
@@ -34,9 +34,11 @@ class RequestChecks {
   void require_at_least(const CheckedDim& a, const CheckedDim& b, const std::string& message);
   void require_at_most(const CheckedDim& a, const CheckedDim& b);
   void require_multiple_of(const CheckedDim& a, int64_t factor, const std::string& message);
-  // Pairwise broadcast of the operands' shapes, aligned at the last dim.
+  // The operands' shapes broadcast pairwise, aligned at the last dim. The last `skip_last` dims are
+  // not checked.
   void require_broadcast(mlir::ValueRange operands, int64_t skip_last = 0);
-  // Every dim of every result is at least 0. Windows, borders and repeats could make it negative.
+  // Every dim of every tensor result is at least 0. Windows, borders and repeats could make it
+  // negative.
   void require_results();
   // Any kind of condition. Does nothing if an equal check already runs before the op.
   void add(Check::Kind kind, const CheckedDim& a, const CheckedDim& b, const std::string& message);

@@ -54,7 +54,8 @@ void check_not_empty(mlir::Value x, int64_t axis, mlir::Value indices, RequestCh
                           dim.what + " is {0}: no index is valid for an empty axis");
 }
 
-// Each dim of `indices` must be at most that of `x`, except along the axis `along`.
+// Each dim of `indices` must be at most that of `x`, except along the axis `along`. If there are
+// indices, that axis of `x` must not be empty.
 void check_along(mlir::Value indices, mlir::Value x, int64_t along, RequestChecks& checks) {
   for (int64_t axis = 0; axis < tensor_type(x).getRank(); ++axis)
     if (axis != along) checks.require_at_most(dim_of(indices, axis), dim_of(x, axis));

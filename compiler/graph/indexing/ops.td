@@ -53,7 +53,7 @@ def OneHotOp : Graph_Op<"one_hot", "a new axis with the value on at each index a
 
 // x is divided into blocks of `block` elements. starts[i] is the number of nonzero elements before
 // block i, and count is the total, a tensor of one element.
-def CountNonzeroOp : Graph_Op<"count_nonzero", "number of nonzero elements of each block"> {
+def CountNonzeroOp : Graph_Op<"count_nonzero", "numbers of nonzero elements before each block, and in total"> {
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<I64Attr, "4096">:$block);
   let results = (outs Graph_Tensor:$starts, Graph_Tensor:$count);
   let checks = kNoChecks;

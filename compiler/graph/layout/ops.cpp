@@ -16,8 +16,8 @@ namespace {
 
 using Shape = llvm::SmallVector<DimExpr>;
 
-// The largest step of a slice and the largest number of a diagonal: sums with indices stay far from
-// overflow.
+// The largest magnitude of a slice's step and of a diagonal's number. It keeps sums with indices
+// far from overflow.
 constexpr int64_t kMaxDistance = int64_t{1} << 40;
 
 std::string text_of(llvm::ArrayRef<int64_t> values) {
@@ -191,8 +191,8 @@ void PadOp::addRequestChecks(RequestChecks& checks) {
     DimExpr pad = getPads().getValue()[i];
     if (pad.is_constant(0)) continue;
     CheckedDim dim = dim_of(getX(), i % rank);
-    // min(pad, 1) is 0 without padding, else 1. Reflection skips the edge element, so it needs
-    // pad + 1 elements.
+    // min(pad, 1) is 1 with padding, and at most 0 otherwise. Reflection skips the edge element, so
+    // it needs pad + 1 elements.
     DimExpr least = min(pad, 1) + (getMode() == PadMode::kReflect ? pad : DimExpr(0));
     checks.require_at_least(dim, {least, nullptr, ""},
                             dim.what + " is {0}, but " + stringifyPadMode(getMode()).str() +

@@ -38,8 +38,9 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
 }
 // x is [n, c, h, w], and boxes is [k, 4] with columns x1, y1, x2, y2. images is i64[k], the index
 // in n of the image of each box. A coordinate is multiplied by scale, and offset is subtracted.
-// Each side is then enlarged to min_size. A grid cell is the mean of samples x samples points, or
-// the maximum if `greatest`. If samples is 0, their number depends on the size of the cell.
+// Sides shorter than min_size are then enlarged to it. A grid cell is the mean of samples x samples
+// points, or the maximum if `greatest`. If samples is 0, their number depends on the size of the
+// cell.
 def RoiAlignOp : Graph_Op<"roi_align", "regions of x given by boxes, each resampled to a grid"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$boxes, Graph_Tensor:$images, I64Attr:$height,
                        I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,

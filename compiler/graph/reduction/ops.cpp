@@ -1,4 +1,5 @@
-// Reductions and ops along an axis: generated definitions, type rules, request checks.
+// Reductions, ops along one axis, and layer normalisation: generated definitions, type rules,
+// request checks.
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"

@@ -1,4 +1,4 @@
-// Reductions, and ops along one axis. Axes are in [0, rank), ascending.
+// Reductions, ops along one axis, and layer normalisation. Axes are in [0, rank), ascending.
 #ifndef SCOPEVM_GRAPH_REDUCTION_OPS
 #define SCOPEVM_GRAPH_REDUCTION_OPS
 

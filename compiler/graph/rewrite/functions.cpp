@@ -1,4 +1,4 @@
-// Call graph queries.
+// The call graph of a module: callees of a function, and removal of unreachable functions.
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,6 +1,6 @@
-// Loop-invariant code motion, and batching of row-wise products. The value of a body in iteration i
-// can be row i of a tensor that can be computed outside the loop. If it depends on a matrix
-// product, that tensor is computed before the loop, for all iterations at once.
+// Loop-invariant code motion, and batching of row-wise products. In each iteration, a value of the
+// loop body can be one row of a tensor that does not depend on the iteration. If that value depends
+// on a matrix product, the tensor is computed before the loop, for all iterations at once.
 //   split_loop.cpp   splits a loop in two, so that the second loop has such products
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
@@ -67,8 +67,8 @@ mlir::Value row_of(mlir::OpBuilder& builder, mlir::Location location, mlir::Valu
   return builder.create<ReshapeOp>(location, type, row, DimsAttr::get(context, type.getShape()));
 }
 
-// True if `op` can be a view. A view shares the storage of its operand, so its operand and its
-// result must have the same place.
+// True if `op` can be a view: its place is not constrained, and operand 0 and the result have the
+// same place, because a view shares the storage of its operand.
 bool is_view(mlir::Operation* op) {
   return !is_constrained(op) &&
          type_of(op->getOperand(0)).getPlace() == type_of(op->getResult(0)).getPlace();
@@ -96,8 +96,8 @@ bool slice_gathers(LoopOp loop) {
   return changed;
 }
 
-// Finds values of the body that are rows of a tensor that can be computed outside the loop.
-// Computes that tensor before the loop.
+// Finds values of the body that are rows of a tensor that can be computed outside the loop. If such
+// values depend on a matrix product, computes the tensor before the loop.
 class RowHoister {
  public:
   explicit RowHoister(LoopOp loop)
@@ -148,7 +148,7 @@ class RowHoister {
     return true;
   }
 
-  // True for ops whose result rows depend only on the same row of the operands.
+  // True if each row of the batched op depends only on the same row of its operands.
   bool is_by_row(mlir::Operation* op) const {
     if (mlir::isa<ReshapeOp>(op)) return is_view(op);
     if (mlir::isa<ElementwiseOp>(op)) return true;

@@ -1,4 +1,4 @@
-// Queries about loop bodies, and removal of loop-invariant checks; see loop_body.h.
+// Queries about loop bodies, and removal of checks that always hold; see loop_body.h.
 #include "compiler/graph/rewrite/loop_body.h"
 
 #include "compiler/graph/diagnostics/loop_bounds.h"

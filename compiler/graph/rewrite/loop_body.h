@@ -13,13 +13,13 @@ std::set<std::string> symbols_defined_in(mlir::Region& region);
 // Symbols that ops in the body define, the index, and the carried symbols.
 std::set<std::string> symbols_defined_in(LoopOp loop);
 
-// True if a result type or an attribute of `op` contains one of the symbols.
+// True if a dim of a tensor result, or a dim in an attribute of `op`, contains one of the symbols.
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);
 
 bool is_outside(mlir::Value value, LoopOp loop);
 
-// Removes the sv.require ops of the body that hold in every iteration. Returns true if it removed
-// any.
+// Removes the sv.require ops of kind at_least from the body if they provably hold in every
+// iteration. Returns true if it removed any.
 bool drop_checks(LoopOp loop);
 
 }  // namespace scopevm::compiler::graph

@@ -79,7 +79,8 @@ bool is_parameter(mlir::Value value, TensorType x, int64_t axis) {
   return type_of(value).getShape() == x.getShape().drop_front(axis);
 }
 
-// `value` expanded to the normalised dims. If dims are not known to be equal at compile time, the
+// `value` expanded to the normalised dims. Returns `value` itself if it is null, has these dims
+// already or does not broadcast to them. If dims are not known to be equal at compile time, the
 // expand adds a request check. The reshape then replaces the dims by those of x.
 mlir::Value as_parameter(mlir::Value value, LayerNormOp op, mlir::OpBuilder& builder) {
   TensorType x = type_of(op.getX());
@@ -126,7 +127,8 @@ mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder) {
       std::optional<Standardised> found = match_standardised(normal, add);
       if (!found) continue;
       TensorType x = type_of(found->x);
-      // Ops with parameters of other dims, or with a larger result, are not a layer normalisation.
+      // A layer normalisation has parameters of exactly the normalised dims and a result of the
+      // type of x.
       if (x != add.getResult().getType() || !is_parameter(scale, x, found->axis) ||
           !is_parameter(bias, x, found->axis))
         continue;

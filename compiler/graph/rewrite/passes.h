@@ -11,19 +11,21 @@
 
 namespace scopevm::compiler::graph {
 
-// Folds constants, removes identity ops and dead ops: simplify.cpp.
+// Removes unused functions. In the others, folds constants, replaces known shape arithmetic,
+// applies the canonicalization patterns, and removes dead ops: simplify.cpp. Always succeeds.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
 
 // Erases private functions that are unreachable from the public ones: functions.cpp.
 void remove_unused_functions(mlir::ModuleOp module);
-// The functions that `function` calls directly, in order of first call, without duplicates.
+// The functions that `function` calls directly or makes closures of, in order of first use, without
+// duplicates.
 llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function);
 
 // Loop-invariant code motion, and batching of products over all iterations: hoist.cpp.
 llvm::LogicalResult hoist(mlir::ModuleOp module);
 
-// Replaces symbols in the argument types of a function and re-infers the types of all ops:
-// specialise.cpp. Fails with a diagnostic if an op rejects the new types.
+// Replaces symbols in the argument types and attributes of a function, and infers the types of all
+// ops again: specialise.cpp. Fails with a diagnostic if an op rejects the new types.
 using Replacement = std::function<std::optional<DimExpr>(std::string_view)>;
 llvm::LogicalResult specialise(mlir::func::FuncOp function, const Replacement& with);
 

@@ -1,4 +1,4 @@
-// Compares the places of two ops; see placement_attributes.h.
+// Queries of placement attributes, annotations and places; see placement_attributes.h.
 #include "compiler/graph/rewrite/placement_attributes.h"
 
 #include "compiler/graph/graph_ops.h"

@@ -20,9 +20,9 @@ inline constexpr char kPlaceAttribute[] = "sv.place";
 // True if the op has one of the attributes above, except kPlaceAttribute.
 bool has_placement_attributes(mlir::Operation* op);
 
-// True if the graph constrains the place of the op: by such an attribute, by an annotation of a
-// result, or by an annotation of an operand that constrains its readers. A rewrite must keep such
-// an op, because the constraint would be lost or would apply to another op.
+// True if the graph constrains the place of the op: by such an attribute, by an annotation or copy
+// of a result, or by an annotation of an operand that constrains its readers. A rewrite must keep
+// such an op, because the constraint would be lost or would apply to another op.
 bool is_constrained(mlir::Operation* op);
 
 // True for a tensor type whose place has a memory scope: `@gpu.global.fast`.

@@ -1,4 +1,4 @@
-// Canonicalization patterns that involve several ops; layer normalisation is in normalisation.cpp.
+// Canonicalization patterns, except those of layer normalisation (normalisation.cpp).
 #include "compiler/graph/rewrite/rewrites.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// The value of a splat constant.
+// The value of a splat constant of type f32 or f64. Empty for any other value.
 std::optional<double> splat_of(mlir::Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant) return std::nullopt;
@@ -111,15 +111,15 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
 
 // --- Folding constants into contractions. -------------------------------------------------------
 
-// If `value` is a constant with one element per channel, or with a single element: its elements as
-// a tensor of rank 1. Otherwise null. The constant broadcasts to a tensor of rank `rank`, in which
-// dim 1 are the channels.
+// Returns the elements of the constant `value` as a tensor of rank 1. The constant must have a
+// single element, or one element per channel of the tensor to which it is broadcast. That tensor
+// has rank `rank`, and its dim 1 is the channels. Null for any other value.
 mlir::Value channel_constant(mlir::Value value, int64_t rank, DimExpr channels,
                              mlir::OpBuilder& builder) {
   if (!value.getDefiningOp<ConstantOp>()) return {};
   llvm::ArrayRef<DimExpr> shape = type_of(value).getShape();
   if (static_cast<int64_t>(shape.size()) > rank) return {};
-  // Broadcasting aligns dims at the end. If the result is negative, the constant has no channel
+  // Broadcasting aligns dims at the end. If channel_axis is negative, the constant has no channel
   // axis.
   auto channel_axis = static_cast<int64_t>(shape.size()) - (rank - 1);
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
@@ -142,7 +142,8 @@ struct ConvAndConstant {
   mlir::Value constant;  // [channels], or [1]
 };
 
-// Matches op(conv(x, w, bias), constant), where op is the only user of the convolution.
+// Matches op(conv(x, w, bias), constant) with the operands in either order. w and bias must be
+// constants, and op must be the only user of the convolution.
 std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto conv = op->getOperand(i).getDefiningOp<ConvOp>();

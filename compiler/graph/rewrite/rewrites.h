@@ -1,5 +1,5 @@
-// Canonicalization patterns: each replaces one op, together with its producers, by a cheaper
-// equivalent. Each op lists its patterns in getCanonicalizationPatterns.
+// Canonicalization patterns: each replaces one op by a cheaper equivalent, which can also replace
+// producers of the op. Each op lists its patterns in getCanonicalizationPatterns.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"

@@ -1,5 +1,5 @@
-// Simplifies the graph: folds constants, replaces known shape arithmetic by constants or
-// sv.dims_tensor, and removes no-ops and dead ops.
+// Simplifies the graph: removes unused functions, folds constants, replaces known shape arithmetic
+// by constants or sv.dims_tensor, applies canonicalization patterns, and removes dead ops.
 //   values/fold.h        evaluates ops on constants
 //   rewrites.cpp         canonicalization patterns
 #include "compiler/graph/rewrite/passes.h"
@@ -53,8 +53,9 @@ mlir::FrozenRewritePatternSet canonicalization_patterns(mlir::MLIRContext* conte
   return std::move(patterns);
 }
 
-// Folds ops and applies canonicalization patterns, once each in program order. MLIR's greedy driver
-// is not used, because it also moves and merges constants, whose locations have the model's names.
+// Folds each op or applies one canonicalization pattern to it, in program order. MLIR's greedy
+// driver is not used, because it also moves and merges constants, whose locations have the model's
+// names.
 class Canonicalizer {
  public:
   explicit Canonicalizer(mlir::MLIRContext* context)
@@ -76,7 +77,7 @@ class Canonicalizer {
   }
 
  private:
-  // Replaces a foldable op by constants.
+  // Replaces a foldable op by a constant. Returns true if it did.
   bool fold(mlir::Operation* op) {
     llvm::SmallVector<mlir::OpFoldResult, 1> results;
     if (op->getNumResults() != 1 || !may_fold(op) || failed(op->fold(results)) || results.empty())
@@ -88,7 +89,7 @@ class Canonicalizer {
     return true;
   }
 
-  // A constraint of the op, or of a constant that it reads, would be lost.
+  // False if folding would lose a constraint of the op or of a constant that it reads.
   static bool may_fold(mlir::Operation* op) {
     return !is_constrained(op) && llvm::none_of(op->getOperands(), [](mlir::Value operand) {
       auto constant = operand.getDefiningOp<ConstantOp>();

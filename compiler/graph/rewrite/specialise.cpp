@@ -91,8 +91,8 @@ class Specialiser {
       }
       auto part = mlir::cast<TensorType>(parts[i].getType());
       llvm::SmallVector<DimExpr> dims(part.getShape());
-      // A gathered result stacks one part per iteration: its first dim is the number of iterations,
-      // which no part has.
+      // A gathered result stacks one part per iteration: its first dim is the number of iterations.
+      // The parts do not have that dim.
       dims.insert(dims.begin(), mlir::cast<TensorType>(replaced(result.getType())).getDim(0));
       flow(part.withShape(dims), loop.getSymbols(), result);
     }

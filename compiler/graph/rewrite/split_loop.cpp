@@ -1,6 +1,6 @@
-// Loop fission. A recurrent model of several layers is one loop, in which layer 2 reads the output
-// of layer 1 of the same step. After the split, the product of layer 2's inputs with their weights
-// is not part of a recurrence. hoist.cpp can then compute it before the second loop.
+// Loop fission. A recurrent model of several layers can be one loop, in which layer 2 reads the
+// output of layer 1 of the same iteration. After the split, the product of layer 2's inputs with
+// their weights is not part of a recurrence. hoist.cpp can then compute it before the second loop.
 #include "compiler/graph/rewrite/split_loop.h"
 
 #include "compiler/graph/rewrite/loop_body.h"
@@ -34,7 +34,8 @@ class Splitter {
   }
 
  private:
-  // True if sizes are fixed, the loop has no condition, and all ops of the body are pure.
+  // True if the loop has a trip count, no condition, and the same sizes in all iterations. The body
+  // must contain only pure ops on tensors, without regions.
   bool is_plain() {
     if (loop_.getHasCondition() || !loop_.getCarriedSymbols().empty() ||
         !loop_.getSymbols().empty() || loop_.getTripCount().getValue().empty())
@@ -73,8 +74,8 @@ class Splitter {
     }
   }
 
-  // Sets in_first_ to the smallest set of carried values that is closed under dependence. Returns
-  // false if that is the set of all values.
+  // Sets in_first_ to the smallest non-empty set of carried values that is closed under dependence.
+  // Returns false if that is the set of all values.
   bool choose_first() {
     llvm::SmallBitVector best(carried_, true);
     // The smallest closed set is the closure of one of its values.
@@ -103,6 +104,8 @@ class Splitter {
     return needed.any() && !needed.test(in_first_);
   }
 
+  // Adds the ops of the body that `value` depends on to `ops`, operands first. If stop_at_first,
+  // stops at values of the first loop that depend on a carried value, and adds them to crossing_.
   void collect(mlir::Value value, llvm::SetVector<mlir::Operation*>& ops, bool stop_at_first) {
     mlir::Operation* op = value.getDefiningOp();
     bool is_argument = mlir::isa<mlir::BlockArgument>(value) && !is_outside(value, loop_);

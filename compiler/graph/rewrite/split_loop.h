@@ -12,10 +12,10 @@ struct SplitLoop {
   LoopOp second;
 };
 
-// Moves the carried values that do not depend on the others into a first loop. The second loop
-// reads the values that the first loop gathered. Splits only if a matrix product of the second loop
-// can then be computed for all iterations at once; otherwise returns nothing. Erases `loop` if it
-// is split.
+// Moves the smallest set of carried values that depend on no others into a first loop. The second
+// loop reads the values that the first loop gathered. Splits only if a matrix product of the second
+// loop can then be computed for all iterations at once; otherwise returns nothing. Erases `loop` if
+// it is split.
 std::optional<SplitLoop> split_loop(LoopOp loop);
 
 }  // namespace scopevm::compiler::graph

@@ -1,4 +1,5 @@
-// Ops that order and choose: generated definitions, type rules, request checks.
+// Ops that sort and select elements, rows or boxes: generated definitions, type rules, request
+// checks.
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"

@@ -19,7 +19,8 @@ def Graph_ResizeRounding : Graph_Enum<"ResizeRounding", "rounding of nearest coo
   I32EnumAttrCase<"kRoundPreferCeil", 1, "round_prefer_ceil">,
   I32EnumAttrCase<"kFloor", 2, "floor">, I32EnumAttrCase<"kCeil", 3, "ceil">]>;
 
-// mode, coordinates and rounding are defined as in ONNX Resize.
+// The attributes except dims are defined as in ONNX Resize. If scales is empty, the scale of an
+// axis is the quotient of its dims.
 def ResizeOp : Graph_Op<"resize", "x resampled to dims"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims, DenseF32ArrayAttr:$scales,
                        Graph_EnumAttr<Graph_ResizeMode>:$mode,

@@ -1,5 +1,5 @@
 // Ops that read or create strings. The VM executes all of them except count_ngrams. Ops of other
-// families only move strings.
+// families only move strings or compare them for equality.
 #ifndef SCOPEVM_GRAPH_STRING_OPS
 #define SCOPEVM_GRAPH_STRING_OPS
 

@@ -22,8 +22,11 @@ class ConstantArray {
   int64_t count() const { return count_; }
   bool is_float() const { return scopevm::is_float(dtype_); }
 
+  // Element i. integer() returns the bits of a u64, and 0 for floats.
   double real(int64_t i) const;
   int64_t integer(int64_t i) const;
+  // Rounds or truncates the value to the element type. REQUIRES: the array was made from a type;
+  // set() is for floats, and set_integer() for all other types.
   void set(int64_t i, double value);
   void set_integer(int64_t i, int64_t value);
   // this[i] = from[j]. REQUIRES: both have one element type.

@@ -35,7 +35,7 @@ std::vector<uint8_t> expand(mlir::DenseElementsAttr dense, DType dtype) {
   return bytes;
 }
 
-// The most elements of a constant, as in ONNX models.
+// The limit for the elements of a constant. The importer has the same limit for ONNX models.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // The element count, or none if it exceeds kMaxElements.

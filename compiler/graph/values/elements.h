@@ -6,9 +6,9 @@
 
 namespace scopevm::compiler::graph {
 
-// Describes why the attribute cannot be a constant: it is neither dense nor a resource, or the
-// resource does not contain its elements. Empty if it can. The functions below and ConstantArray
-// REQUIRE that it is empty.
+// Describes why the attribute cannot be a constant: it is neither dense nor a resource, it has more
+// than 2^40 elements, or the resource does not contain exactly its elements as numbers. Empty if it
+// can be a constant, which the functions below and ConstantArray require.
 std::string error_of_elements(mlir::ElementsAttr elements);
 
 // The attribute as a Program constant of `dtype`: raw row-major bytes, bool as one byte each,

@@ -10,13 +10,14 @@ namespace {
 
 // A folded result may always have this many bytes. A larger result may have as many bytes as its
 // operands together, or as many elements as its largest operand. The last case permits the
-// conversion of weights that are stored as 8-bit integers.
+// conversion of weights that are stored as 8-bit integers. No result exceeds kMaxBytes.
 constexpr int64_t kFreeBytes = 4096;
 constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
 TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
 
-// The byte size of a static type; none if it is too large.
+// The byte size of a static type. Empty if the type is not static or has more than kMaxBytes
+// elements.
 std::optional<int64_t> static_bytes(TensorType tensor) {
   std::optional<int64_t> count = tensor.getElementCount().as_constant();
   // The bound on the count also keeps the product below within 64 bits.

@@ -10,9 +10,9 @@ namespace scopevm::compiler::graph {
 
 using ConstantArrays = llvm::SmallVector<ConstantArray, 3>;
 
-// The folded value of an op with one result and constant operands. `fill` computes the elements of
-// the zero-initialised result and returns false on failure. Null on failure, for a result much
-// larger than the operands, and for strings.
+// The folded value of an op with one result. `fill` computes the elements of the zero-initialised
+// result and returns false on failure. Null if `fill` fails, if an operand is not constant, for a
+// result much larger than the operands, and for strings.
 mlir::OpFoldResult fold_tensor(
     mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands,
     llvm::function_ref<bool(const ConstantArrays& x, ConstantArray& y)> fill);

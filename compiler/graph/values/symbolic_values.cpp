@@ -16,7 +16,8 @@ bool is_shape_dtype(DType dtype) {
   return dtype == DType::kI64 || dtype == DType::kI32 || dtype == DType::kBool;
 }
 
-// The element count, if the tensor is small enough to hold a shape.
+// The element count of a static i64, i32 or bool tensor of at most kMaxElements elements. Empty for
+// other types.
 std::optional<int64_t> shape_tensor_size(TensorType type) {
   if (!type || !is_shape_dtype(type.getDtype()) || !type.isStatic()) return std::nullopt;
   std::optional<int64_t> count = type.getElementCount().as_constant();
@@ -36,7 +37,7 @@ std::optional<DimExpr> divide(const DimIntervals& intervals, DimExpr a, DimExpr 
 }
 
 std::optional<DimExpr> modulo(const DimIntervals& intervals, DimExpr a, DimExpr b) {
-  // ONNX Mod has the sign of the divisor, as mod() has for positive divisors.
+  // ONNX Mod has the sign of the divisor. For positive divisors, so does mod().
   if (!intervals.is_at_least(b, 1)) return std::nullopt;
   return mod(a, b);
 }
@@ -55,8 +56,8 @@ std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, Di
   return std::nullopt;
 }
 
-// Tensor arithmetic wraps on overflow, but dim arithmetic does not. Therefore a result that
-// overflows 64 bits is unknown. Operations on constants then have a result that is not constant.
+// Tensor arithmetic wraps on overflow, but dim arithmetic does not. A result that overflows 64 bits
+// is therefore unknown. An operation on constants has overflowed if its result is not a constant.
 bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
   return !result.is_constant() && llvm::all_of(from, [](DimExpr e) { return e.is_constant(); });
 }

@@ -1,9 +1,9 @@
 // Integer tensors whose elements are known as dimension expressions: an analysis over values.
 //
 // Models compute shapes with tensors: Shape, Gather, Add, Concat, then Reshape. The elements of
-// such small integer tensors are polynomials over the input dims. This analysis evaluates each
-// producing op once, symbolically. A Reshape's target or a Slice's start is then taken from the
-// result, and no kernel has to compute it.
+// these small integer tensors are expressions over the input dims. This analysis evaluates each op
+// that produces such a tensor once, symbolically. A Reshape's target or a Slice's start is then
+// taken from the result, and no kernel has to compute it.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ namespace scopevm::compiler::graph {
 
 class SymbolicValues {
  public:
-  // Longer tensors are treated as data, not as shapes.
+  // Tensors with more elements are treated as data, not as shapes.
   static constexpr int64_t kMaxElements = 1024;
 
   explicit SymbolicValues(DimIntervals intervals) : intervals_(intervals) {}
