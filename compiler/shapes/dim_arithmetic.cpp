@@ -1,5 +1,5 @@
-// Arithmetic of dimension expressions. Every operation converts to the normal form and back, so
-// that equal polynomials share one interned node.
+// Arithmetic of dimension expressions. Every operation except min and max converts to the normal
+// form and back, so that equal polynomials share one interned node.
 #include <algorithm>
 #include <numeric>
 
@@ -28,7 +28,8 @@ struct Quotient {
   int64_t divisor = 1;
 };
 
-// Merges the division of `rest` by d with a division inside `rest`, by the identity
+// The division of `rest` by d. If `rest` is floor(x/e) + c for constants e > 0 and c, merges both
+// divisions by the identity
 //   floor((floor(x/e) + c) / d) = floor((x + c*e) / (e*d)).
 Quotient merge_nested(const Polynomial& rest, int64_t d) {
   Quotient whole{from_polynomial(rest), d};
@@ -79,13 +80,14 @@ DimExpr take_multiples(Polynomial& p, int64_t d) {
 
 DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   if (d == 1) return a;
-  // Whole multiples of d leave the floor: floor((d*p + r) / d) = p + floor(r / d).
+  // Whole multiples of d leave the floor: if a = d*p + r, then floor(a / d) = p + floor(r / d).
   Division division = split_by_constant(to_polynomial(a), d);
   Polynomial& rest = division.remainder;
   DimExpr quotient = from_polynomial(division.quotient) + take_multiples(rest, d);
   // The remaining constant is in [0, d), so its quotient is 0.
   if (rest.empty() || (rest.size() == 1 && rest.begin()->first.empty())) return quotient;
-  // floor((g*p + c) / (g*e)) = floor((p + floor(c/g)) / e).
+  // Divides by g, the common divisor of d and of all coefficients except the constant c:
+  //   floor((g*p + c) / (g*e)) = floor((p + floor(c/g)) / e), where d = g*e.
   int64_t constant = 0;
   if (auto it = rest.find({}); it != rest.end()) {
     constant = it->second;
@@ -129,8 +131,8 @@ DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
   return kept.size() == 1 ? kept.front() : make(kind, std::move(kept));
 }
 
-// Divides by a divisor that is not constant, if the division is exact or leaves a non-negative
-// remainder (`ceildiv(n, m)` stays one floordiv).
+// Divides by a divisor that is not constant. Empty if the quotient is 0 or the remainder can be
+// negative: `ceildiv(n, m)` stays one floordiv if n can be 0.
 std::optional<Division> divide(DimExpr a, DimExpr b) {
   std::optional<Division> division = dims::divide(to_polynomial(a), to_polynomial(b));
   if (!division || division->quotient.empty() ||

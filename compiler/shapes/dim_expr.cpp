@@ -1,4 +1,4 @@
-// Dimension expressions as interned nodes: order, printing, evaluation.
+// Dimension expressions as interned nodes: order, printing, evaluation, substitution.
 //   polynomial.cpp      the normal form
 //   dim_arithmetic.cpp  operations, through the normal form
 //   dim_parse.cpp       parser
@@ -130,7 +130,8 @@ DimExpr combine(Kind kind, DimExpr a, DimExpr b) {
   }
 }
 
-// One term of a sum: "n" if it is the first, otherwise "+n" or "-2*n". A sum in a sum is opaque.
+// One term of a sum: "n" if it is the first, otherwise "+n" or "-2*n". A sum in a sum is opaque and
+// keeps its parentheses.
 std::string str_of_term(DimExpr term, bool is_first) {
   std::string text = term.kind() == Kind::kAdd ? "(" + term.str() + ")" : term.str();
   return is_first || text.front() == '-' ? text : "+" + text;
@@ -144,8 +145,8 @@ std::string str_of_product(DimExpr e) {
       continue;
     }
     bool is_first = text.empty() || text == "-";
-    // A product in a product is opaque and keeps its parentheses: without them, it would be parsed
-    // as one product.
+    // A product in a product is opaque. It keeps its parentheses unless it is the first factor,
+    // because `a*(b*c)` and `a*b*c` are parsed differently.
     bool needs_parentheses =
         factor.kind() == Kind::kAdd || (factor.kind() == Kind::kMul && !is_first);
     if (!is_first) text += "*";

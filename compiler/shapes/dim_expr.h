@@ -3,18 +3,17 @@
 // Expressions are interned and normalised when built: a sum of products over atoms (symbols and
 // irreducible floordiv, mod, min, max terms) in one canonical order. Equal polynomials are
 // therefore the same object, and equality is one pointer comparison. `n*m+n` and `n*(1+m)` are
-// equal; `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is kept as `floordiv(a + b - 1, b)` and
-// printed so.
+// equal; `floordiv(4*n, 2)` is `2*n`; `ceildiv(a, b)` is built as `floordiv(a + b - 1, b)`.
 //
 // A symbol may have known facts about its value (DimFacts), which normalisation uses. If n is at
 // most 512 and a multiple of 8, `min(n, 512)` is `n` and `mod(n, 8)` is 0. Symbols with one name
 // and different facts are different objects, so facts are attached where a function's symbols are
 // created.
 //
-// Values are 64-bit. Symbols are dimensions and thus non-negative, and divisors are positive;
+// Values are 64-bit. Symbols are dimensions and thus non-negative. Divisors are positive;
 // evaluation fails otherwise. Normalisation relies on both: `floordiv(n*m, n)` is `m`. Constants
 // never wrap: an operation that would overflow 64 bits is kept unsimplified and fails when
-// evaluated.
+// evaluated. A product that would expand to thousands of nodes is also kept unsimplified.
 //
 // Ownership: interned objects live until the process ends. Thread-safety: all functions are
 // thread-safe.
@@ -55,17 +54,19 @@ class DimExpr {
   static DimExpr symbol(std::string_view name, const DimFacts& facts = {});
 
   Kind kind() const;
-  // Operands in canonical order: two or more for kAdd, kMul, kMin, kMax; two for kFloorDiv, kMod.
+  // None for kConstant and kSymbol. Dividend and divisor for kFloorDiv and kMod. Two or more for
+  // the other kinds, in canonical order unless the expression was kept unsimplified.
   std::span<const DimExpr> operands() const;
   std::optional<int64_t> as_constant() const;
   bool is_constant() const { return as_constant().has_value(); }
   bool is_constant(int64_t value) const { return as_constant() == value; }
   std::string_view symbol_name() const;  // REQUIRES: kind() == kSymbol
-  const DimFacts& facts() const;  // of a symbol; for other kinds, the facts of an unknown symbol
+  const DimFacts& facts() const;         // of a symbol; default facts for other kinds
 
   // Canonical form: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
   std::string str() const;
-  // Parses the grammar of str(), with `-`, parentheses and ceildiv(a, b). Empty on a syntax error.
+  // Parses the grammar of str(), and also ceildiv(a, b). Empty on a syntax error, for a number
+  // beyond 64 bits, and for an expression nested more than 200 levels deep.
   static std::optional<DimExpr> parse(std::string_view text);
 
   // The symbols of the expression, without duplicates, ordered by name.
@@ -92,7 +93,8 @@ class DimExpr {
   friend struct DimInterner;
 };
 
-// Rounds towards minus infinity. REQUIRES: b is not the constant 0 (at run time: b > 0).
+// floordiv rounds towards minus infinity, ceildiv towards plus infinity, and mod is in [0, b).
+// Their evaluation fails unless b > 0.
 DimExpr floordiv(DimExpr a, DimExpr b);
 DimExpr ceildiv(DimExpr a, DimExpr b);
 DimExpr mod(DimExpr a, DimExpr b);
@@ -102,7 +104,7 @@ DimExpr max(DimExpr a, DimExpr b);
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
 DimExpr element_count(std::span<const DimExpr> dims);
-// True if proved for all values of the symbols that their facts allow.
+// True if it is proved that `e` is at least 0 for all values of the symbols that their facts allow.
 bool is_never_negative(DimExpr e);
 // Bounds of all values of `e`, saturated at the limits of int64.
 DimInterval interval_of(DimExpr e);

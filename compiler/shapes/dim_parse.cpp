@@ -2,6 +2,7 @@
 //   sum     := product (('+' | '-') product)*
 //   product := factor ('*' factor)*
 //   factor  := '-' factor | integer | name | function '(' sum ',' sum (',' sum)* ')' | '(' sum ')'
+// The functions are floordiv, ceildiv, mod, min and max; only min and max take more than two sums.
 // A name starts with a letter, '_' or '$', followed by these, digits and dots.
 #include <cctype>
 #include <charconv>

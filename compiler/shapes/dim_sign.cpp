@@ -27,7 +27,7 @@ class Prover {
       case Kind::kConstant:
         return *e.as_constant() >= 0;
       // Symbols are dims, or parts of run-time values, which are non-negative by construction.
-      // Evaluation of mod fails for a divisor below 1.
+      // mod() is non-negative, because its evaluation fails for a divisor below 1.
       case Kind::kSymbol:
       case Kind::kMod:
         return true;

@@ -11,7 +11,8 @@ namespace scopevm::compiler {
 // instead.
 std::string short_text(DimExpr e, size_t longest = 80);
 
-// `text` truncated to `longest` bytes at a character boundary, with "..." appended if truncated.
+// `text` if it has at most `longest` bytes. Otherwise its first characters and "...", together at
+// most `longest` bytes. REQUIRES: `longest` is at least 3.
 std::string cut_text(std::string text, size_t longest);
 
 }  // namespace scopevm::compiler

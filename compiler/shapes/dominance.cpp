@@ -9,7 +9,8 @@ namespace {
 
 using Kind = DimExpr::Kind;
 
-// x/d; d is 1 if the expression is not a floordiv by a constant.
+// The expression floordiv(dividend, divisor). The divisor is 1 if the expression is not a floordiv
+// by a constant.
 struct Quotient {
   DimExpr dividend;
   int64_t divisor;
@@ -21,8 +22,8 @@ Quotient quotient_of(DimExpr e) {
   return {e, 1};
 }
 
-// Proves floordiv(x, d) >= floordiv(x + c, d*r) for constants with c <= d*(r - 1). `a` is the left
-// side, `b` the right side. REQUIRES: `a` is not negative.
+// Proves floordiv(x, d) >= floordiv(x + c, d*r) for constants c, d and r with c <= d*(r - 1). `a`
+// is the left side, and `b` is the right side. REQUIRES: `a` is not negative.
 bool is_finer_quotient(DimExpr a, DimExpr b) {
   const Quotient fine = quotient_of(a), coarse = quotient_of(b);
   if (coarse.divisor % fine.divisor != 0) return false;
@@ -44,8 +45,8 @@ bool DominanceProver::is_factor_at_least(DimExpr a, DimExpr b) {
   return a == b || is_finer_quotient(a, b) || is_not_negative(a - b);
 }
 
-// Compares products of non-negative factors: each factor of `b` has a larger one in `a`, and the
-// other factors of `a` are at least 1.
+// Compares products of non-negative factors. True if each factor of `b` is matched with a factor of
+// `a` that is at least as large. The other factors of `a` must be at least 1.
 bool DominanceProver::is_product_at_least(std::vector<DimExpr> a, const std::vector<DimExpr>& b) {
   for (DimExpr factor : b) {
     if (!is_not_negative(factor)) return false;
@@ -60,7 +61,7 @@ bool DominanceProver::is_product_at_least(std::vector<DimExpr> a, const std::vec
   return std::ranges::all_of(a, is_at_least_one);
 }
 
-// Each negative term is covered by parts of larger positive terms.
+// True if parts of larger positive terms cover each negative term.
 bool DominanceProver::is_covered_by_terms(DimExpr difference) {
   Polynomial positive, negative;
   for (const auto& [monomial, coefficient] : to_polynomial(difference)) {

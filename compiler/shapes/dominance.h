@@ -13,8 +13,8 @@ namespace scopevm::compiler::dims {
 // Proves that differences are never negative, by is_never_negative() for small ones, or by one of
 // two rules:
 //
-//   terms:  4*ceildiv(n, 4)*m - 3*ceildiv(n, 8) is proved term by term, because the first term has
-//           a larger coefficient and larger factors
+//   terms:  4*ceildiv(n, 4)*m - 3*ceildiv(n, 8) is proved term by term for m >= 1, because the
+//           first term has a larger coefficient and larger factors
 //   floors: floordiv(x, d) is between (x - d + 1)/d and x/d. A difference that is a multiple of g
 //           is not negative if it is above -g.
 class DominanceProver {

@@ -64,7 +64,7 @@ int64_t common_divisor(DimExpr e) {
   return divisor;
 }
 
-// A sum as factor * sum. The factor contains all symbols that the terms share, and the greatest
+// A sum as factor * sum. The factor contains all atoms that the terms share, and the greatest
 // common divisor of the coefficients if factored() takes it out.
 struct Factored {
   DimExpr factor;

@@ -1,5 +1,5 @@
-// Prints expressions as formulas for readers. An operand that occurs more than once, or that makes
-// a line too long, is printed once, as a definition with a name.
+// Prints expressions as formulas for readers. An operand becomes a definition with a name if it
+// makes a line too long. So does an operand that occurs more than once, unless it is short.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ struct FormulaText {
 };
 
 // The length is linear in the number of distinct nodes of the expressions. If more than 1000
-// definitions are needed, formulas that use definitions are replaced by a message, and there are no
-// definitions.
+// definitions are needed, formulas that need definitions are replaced by a message, and there are
+// no definitions.
 FormulaText formula_text(std::span<const DimExpr> expressions);
 
 }  // namespace scopevm::compiler

@@ -43,7 +43,7 @@ DimExpr from_term(const Monomial& monomial, int64_t coefficient) {
   return make(Kind::kMul, std::move(factors));
 }
 
-// monomial / divisor, if the divisor's factors are a subset of the monomial's.
+// monomial / divisor. Empty if the divisor has a factor that the monomial does not have.
 std::optional<Monomial> divide(const Monomial& monomial, const Monomial& divisor) {
   // Monomials are sorted multisets of atoms: n*n has two equal factors.
   if (!std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end()))
@@ -64,7 +64,8 @@ Polynomial::const_iterator leading(const Polynomial& p) {
                           [](const auto& a, const auto& b) { return is_less(a.first, b.first); });
 }
 
-// Replaces 8*floordiv(n, 8) by n if n is a multiple of 8.
+// Replaces one term 8*floordiv(n, 8) by n, where 8 is the known factor of n. Returns true if it
+// did.
 bool undo_exact_division(Polynomial& p) {
   for (const auto& [monomial, coefficient] : p)
     for (size_t i = 0; i < monomial.size(); ++i) {

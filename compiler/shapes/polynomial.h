@@ -1,9 +1,9 @@
 // The normal form of dimension expressions, a polynomial over atoms, and its arithmetic. Private to
 // compiler/shapes.
 //
-// Arithmetic never wraps. If a coefficient overflows 64 bits or a product has too many terms, the
-// operation returns no polynomial. The expression is then built as an opaque node: an atom that is
-// evaluated operation by operation.
+// Arithmetic never wraps. If a coefficient overflows 64 bits, the operation returns no polynomial.
+// The expression is then built as an opaque node: an atom that is evaluated operation by operation.
+// A product that would have too many nodes is also built as an opaque node.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ size_t tree_size(DimExpr e);
 Polynomial to_polynomial(DimExpr e);
 DimExpr from_polynomial(Polynomial polynomial);
 
-// Adds coefficient * monomial to `to`. Returns false on overflow and leaves `to` unspecified.
+// Adds coefficient * monomial to `to`. Returns false and leaves `to` unspecified if the sum
+// overflows or is INT64_MIN.
 bool add_term(Polynomial& to, const Monomial& monomial, int64_t coefficient);
 std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b);
 
@@ -37,7 +38,8 @@ struct Division {
   Polynomial quotient;
   Polynomial remainder;
 };
-// Divides terms by b's leading term while the division is exact; the other terms are the remainder.
+// Divides each term by b's leading term if that division is exact; the other terms are the
+// remainder. Empty on overflow and after too many steps. REQUIRES: b is not 0.
 std::optional<Division> divide(Polynomial a, const Polynomial& b);
 // Splits each coefficient by d. The remainders of non-constant terms have the sign of their
 // coefficient; the constant's remainder is in [0, d). REQUIRES: d > 0.

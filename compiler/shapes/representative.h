@@ -9,13 +9,15 @@
 
 namespace scopevm::compiler {
 
-// 64, or the nearest value that the facts allow; 0 only if no other value is allowed.
+// 64, or a value near 64 that the facts allow: the greatest allowed one in [1, 64], else the least
+// one above. 0 only if no other value is allowed. If the range contains no multiple of the known
+// factor, a value in the range.
 int64_t representative(const DimFacts& facts);
 
 using DimValues = std::map<std::string, double, std::less<>>;
 
 // The value of `e` with each symbol at its value in `known`, or at its representative. Never
-// negative, and finite also if the value overflows 64 bits.
+// negative and always finite: 0 if a double cannot represent the value.
 double representative(DimExpr e, const DimValues& known = {});
 
 }  // namespace scopevm::compiler

@@ -15,11 +15,12 @@ namespace {
 
 using Kind = DimExpr::Kind;
 
-// Sums with more terms, and larger maxima, are kept as one nested maximum.
+// A sum that would have more than kMostSums terms, and a maximum of more than kMostTerms, is kept
+// as one nested maximum.
 constexpr size_t kMostSums = 16, kMostTerms = 48;
 // Larger expressions are not compared.
 constexpr size_t kLargestCompared = 256;  // nodes
-constexpr int kMostProofs = 1500;         // per function; bounds the compile time
+constexpr int kMostProofs = 1500;         // per call of formulas(); bounds the compile time
 
 // An expression, and its values at sample dims.
 struct Term {
@@ -122,7 +123,8 @@ class MaxPlus {
   std::unordered_map<std::pair<DimExpr, DimExpr>, bool, PairHash> proofs_;
 };
 
-// Dims for samples: the least ones, then random ones of all magnitudes.
+// Sample values of the dims: the least values that the facts allow if `least`, otherwise random
+// values of all magnitudes.
 std::map<std::string, int64_t> sample_dims(const std::map<std::string, DimFacts>& facts, bool least,
                                            std::mt19937& random) {
   constexpr int64_t kLargest = int64_t{1} << 13;

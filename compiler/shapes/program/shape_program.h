@@ -1,7 +1,7 @@
-// ShapeProgram: straight-line int64 code that computes every size of a frame: from the dims of a
-// function's inputs to its slots and checks. Values that depend on runtime-defined symbols belong
-// to a later segment, whose code runs once the symbols are known. That code reads values of earlier
-// segments from their slots.
+// ShapeProgram: straight-line int64 code that computes the slots and checks of a frame from the
+// dims of the function's inputs. Values that depend on runtime-defined symbols belong to a later
+// segment, whose code runs once the symbols are known. That code reads values of earlier segments
+// from their slots.
 //
 //   dim_expr.cpp       expressions
 //   shape_program.cpp  expressions -> program, by value numbering
@@ -44,7 +44,8 @@ class ShapeProgram {
   using ValueIndex = isa::Index<struct ShapeValueTag>;
   struct Instruction {
     Op op;
-    int64_t immediate = 0;  // kConstant: the value; kInputDim: index into the flattened input dims
+    int64_t immediate = 0;  // kConstant: the value; kInputDim: index into the flattened input dims;
+                            // kRuntime: the slot
     ValueIndex a;           // operands of kAdd and all later opcodes
     ValueIndex b;
     SegmentIndex segment;
@@ -62,10 +63,11 @@ class ShapeProgram {
     std::vector<SlotIndex> more_slots;  // {2} and higher
   };
 
-  // Binds each symbol to the first input dim that consists of that symbol. Adds checks in this
-  // order: input dims match their declarations, dimensions are within their bounds, the function's
-  // own checks, and no result dim is negative. Errors: kUnsupported if a size of the function
-  // depends on a symbol without such an input dim.
+  // Binds each symbol of the inputs to the first input dim that consists of that symbol. Binds each
+  // runtime-defined symbol to the value that the VM stores. Adds checks in this order: tensor
+  // elements that define symbols are not negative; input dims match their declarations; dimensions
+  // are within their bounds; the function's own checks; no other dim is negative. Errors:
+  // kUnsupported if the function depends on a symbol that is not bound, except kThreadsSymbol.
   static Result<ShapeProgram> create(const Function& function);
 
   // The segment that computes a value.
@@ -92,7 +94,7 @@ class ShapeProgram {
   ValueIndex max(ValueIndex a, ValueIndex b);
 
   // Translates `value` of `callee` to a value of the caller. `dims` are the dims of the callee's
-  // inputs, flattened. REQUIRES: `value` belongs to segment 0 of `callee`.
+  // inputs, flattened, as values of the caller. REQUIRES: `value` belongs to segment 0 of `callee`.
   ValueIndex value_in_call(const ShapeProgram& callee, ValueIndex value,
                            std::span<const ValueIndex> dims);
 
@@ -108,12 +110,13 @@ class ShapeProgram {
   const IndexedVector<SlotIndex, std::optional<ValueIndex>>& stores() const { return stores_; }
   uint32_t dim_count() const { return static_cast<uint32_t>(dims_.size()); }
 
-  // Message of the check that fails when arithmetic overflows; its index is conditions().size().
+  // Message of the check that fails when arithmetic overflows or a divisor is below 1. Its position
+  // is the one after the last condition of the segment.
   static constexpr char kOverflowMessage[] =
       "the sizes that this request needs exceed 64-bit arithmetic";
 
-  // Every value for the given symbols, which include runtime-defined ones. Empty if arithmetic
-  // overflows or a divisor is below 1.
+  // Every value for the given symbols, which include runtime-defined ones. Empty if a symbol has no
+  // value, arithmetic overflows or a divisor is below 1.
   using Values = IndexedVector<ValueIndex, int64_t>;
   std::optional<Values> evaluate(const std::map<std::string, int64_t>& symbols,
                                  int64_t threads) const;
@@ -144,10 +147,11 @@ class ShapeProgram {
   IndexedVector<ValueIndex, Instruction> instructions_;
   std::map<std::tuple<Op, int64_t, ValueIndex, ValueIndex>, ValueIndex> numbered_;
   std::map<DimExpr, ValueIndex> exprs_;
-  // The first input dim that consists of the symbol.
+  // The definition of a symbol: the first input dim that consists of it, or a value that the VM
+  // stores.
   struct Binding {
     ValueIndex value;
-    std::string where;  // `input "x" dim 0`
+    std::string where;  // for messages: `input "x" dim 0`
     SegmentIndex segment = {};
   };
   std::map<std::string, Binding, std::less<>> symbols_;
