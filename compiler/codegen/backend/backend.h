@@ -34,7 +34,7 @@ struct ImageRequest {
   mlir::ModuleOp kernels;            // the generator may modify it
   const std::vector<Kernel>& table;  // the launched functions of `kernels`, each once
   const kernels::Target& target;     // the target that `kernels` was generated for
-  int threads = 1;                   // maximum number of threads; the image does not depend on it
+  int threads = 1;                   // most compiler threads; the image does not depend on it
   // Adds the shape functions to the module. Empty for every kind except the host's.
   std::function<void(llvm::Module&)> add_functions;
   std::function<void(int64_t done, int64_t total)> progress;  // may be empty
@@ -47,7 +47,7 @@ class CodeGenerator {
 
   // The targets of the kind, at least one; each becomes one image. `devices`: the machine's devices
   // of this kind. `required`: targets from the command line that replace the described ones
-  // (--target-cpu for the host). Errors: kInvalidArgument for an unknown name.
+  // (--target-cpu for the host). Errors: kInvalidArgument for an unknown CPU or CPU feature.
   virtual Result<std::vector<kernels::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const = 0;
 

@@ -1,5 +1,5 @@
-// Rewrite patterns for targets without F16C. Without these patterns, LLVM converts between f16 and
-// f32 by calls of a compiler's run-time library.
+// Rewrite patterns that convert between f16 and f32 by integer arithmetic, for OpenCL and for CPUs
+// without F16C. Without these patterns, LLVM would emit calls of a compiler's run-time library.
 #pragma once
 
 namespace mlir {

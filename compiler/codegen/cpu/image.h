@@ -1,9 +1,10 @@
 // Code generation for CPUs: a kernels module and shape functions -> one ELF shared object.
-//   target.cpp    CPU name -> Target and the CPU features that an image needs
-//   to_llvm.cpp   kernels in arith, scf, vector, memref -> LLVM IR with KernelFn entries
-//   native.cpp    LLVM IR -> optimised object file
-//   link.cpp      object files -> shared object (lld)
-//   image.cpp     runs all of these, kernels in parallel
+//   target.cpp         CPU name -> Target and the CPU features that an image needs
+//   to_llvm.cpp        kernels in arith, math, scf, vector, memref -> LLVM IR with KernelFn entries
+//   math_patterns.cpp  math functions of f32, and conversions of f16 -> arithmetic
+//   native.cpp         LLVM IR -> optimised object file
+//   link.cpp           object files -> shared object (lld)
+//   image.cpp          runs the steps, with kernels in parallel
 #pragma once
 
 #include <cstdint>
@@ -38,9 +39,10 @@ std::vector<std::string> required_features(const kernels::Target& target);
 
 struct ImageOptions {
   int threads = 1;  // objects compiled in parallel; the bytes do not depend on it
-  // Adds more functions to the image (shape functions). Called once, on an empty module.
+  // Adds more functions to the image (shape functions). Called once, on an empty module. May be
+  // empty.
   std::function<void(llvm::Module&)> add_functions;
-  std::function<void(int64_t done, int64_t total)> progress;
+  std::function<void(int64_t done, int64_t total)> progress;  // may be empty
 };
 
 // Compiles every kernel of `kernels` and removes it from the module. The image exports one KernelFn

@@ -31,7 +31,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-// Checks that the local buffers of each function together fit in kMaxLocalBytes.
+// Checks that the local buffers of each function have static sizes and together fit in
+// kMaxLocalBytes.
 Status check_locals(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     uint64_t bytes = 0;

@@ -34,8 +34,8 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               const llvm::StringMap<Kernel>& entries,
                                               llvm::LLVMContext& context);
 
-// The maximum size of all local buffers of one kernel together, in bytes. Local buffers are on the
-// stack and hold small tables. Larger buffers are Temporaries of the launch.
+// The maximum size of all local buffers of one function together, in bytes. Local buffers are on
+// the stack and hold small tables. Larger buffers are temporaries of the launch.
 inline constexpr int64_t kMaxLocalBytes = 4096;
 
 // Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also if the local

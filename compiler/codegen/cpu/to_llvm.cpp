@@ -46,12 +46,14 @@ void add_lowering_passes(mlir::PassManager& passes) {
   passes.addPass(mlir::createCSEPass());
 }
 
-// A memref argument is five values: allocated and aligned pointer, offset, size, stride.
+// An argument that is a memref of rank 1 becomes five values: allocated and aligned pointer,
+// offset, size, stride.
 constexpr unsigned kMemRefFields = 5;
 // Kernels take sizes from params, so the size in a descriptor only has to be large enough.
 constexpr int64_t kUnknownSize = int64_t{1} << 60;
 
-// entry(buffers, params, begin, end, worker) -> body(descriptor..., param..., begin, end, worker)
+// Creates the function entry(buffers, params, begin, end, worker). It calls body(descriptor...,
+// param..., begin, end, worker).
 void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel) {
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> builder(context);

@@ -1,7 +1,8 @@
-// Integers are stored as unsigned. Signed operations convert their operands with as_int() or the
-// function for their width. Narrow scalars are multiplied as uint, because C would promote them to
-// int, which can overflow. Vector comparisons result in -1 for true, in the width of their
-// operands. Lanes of bool are of type char.
+// Prints elementwise operations; see arithmetic.h. Integers are stored as unsigned. Signed
+// operations convert their operands with as_int() or the function for their width. Unsigned
+// operations on narrow scalars are computed as uint, because C would promote them to int, which can
+// overflow. Vector comparisons result in -1 for true, in the width of their operands. Lanes of bool
+// are of type char.
 #include "compiler/codegen/opencl/arithmetic.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -9,9 +9,10 @@ namespace scf = mlir::scf;
 void Printer::assign(mlir::ValueRange targets, mlir::ValueRange values) {
   llvm::SmallVector<std::string> sources;
   for (mlir::Value value : values) sources.push_back(name(value));
-  // If an assignment reads the target of an earlier one, its old value is saved in a temporary.
+  // If an assignment reads the target of an earlier one, the target's old value is saved in a
+  // temporary.
   for (size_t i = 0; i < sources.size(); ++i)
-    // The assignments of a region's end are parallel in MLIR; C executes them in order.
+    // The assignments at the end of a region are parallel in MLIR; C executes them in order.
     for (size_t earlier = 0; earlier < i; ++earlier) {
       if (sources[i] != name(targets[earlier])) continue;
       std::string kept = fresh();

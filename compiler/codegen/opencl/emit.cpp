@@ -18,7 +18,8 @@ constexpr char kHead[] =
     "#pragma OPENCL FP_CONTRACT OFF\n";
 constexpr char kF64[] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
 
-// Expands f16 conversions to integer arithmetic, because not every device supports f16.
+// Expands f16 conversions to integer arithmetic, because not every device supports f16. Then
+// canonicalizes the kernels and removes common subexpressions.
 Status prepare(mlir::ModuleOp kernels) {
   mlir::RewritePatternSet patterns(kernels.getContext());
   add_half_patterns(patterns);

@@ -1,6 +1,6 @@
 // Prints loads, stores and local arrays. Vectors are accessed by vload and vstore, which require
 // only the alignment of an element. Masked and indexed accesses are split into lanes, because the
-// address of a masked lane may be invalid.
+// address of a lane that the mask excludes may be invalid.
 #include "compiler/codegen/opencl/op_printers.h"
 #include "compiler/codegen/opencl/printer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -40,7 +40,7 @@ bool print(Printer& p, memref::AllocaOp op) {
   return true;
 }
 
-// Vectors of vectors are unsupported, so elements are scalars.
+// REQUIRES: the memref has scalar elements.
 bool print(Printer& p, vector::LoadOp op) {
   if (op.getIndices().size() != 1) return false;
   mlir::Value base = op.getBase(), at = op.getIndices()[0];
@@ -74,7 +74,7 @@ bool print(Printer& p, vector::StoreOp op) {
   return true;
 }
 
-// Lane l of the result is source(l) if it is set in `mask`, else lane l of `rest`.
+// Lane l of the result is source(l) if lane l of `mask` is set, else lane l of `rest`.
 template <typename Source>
 void print_where(Printer& p, mlir::Value result, mlir::Value mask, mlir::Value rest,
                  const Source& source) {
