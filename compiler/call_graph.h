@@ -12,8 +12,8 @@ class CallGraph {
  public:
   explicit CallGraph(const Program& program);
 
-  // The functions that calls of `function` may run, transitively. A closure counts as a call of its
-  // function.
+  // The functions that calls of `function` may run, transitively. A step that makes a closure
+  // counts as a call of the closure's function.
   const std::set<FunctionIndex>& reachable(FunctionIndex function) const {
     return reachable_[function];
   }

@@ -144,7 +144,7 @@ struct Copy {
   static constexpr std::string_view kName = "copy";
 };
 
-// Begins a segment: defines symbols from elements or dims of the operands.
+// Begins a segment: defines symbols from the elements, dims or list sizes of the operands.
 struct Read {
   static constexpr std::string_view kName = "read";
 };
@@ -275,7 +275,7 @@ struct Step {
     if (const auto* closure = as<step::MakeClosure>()) return closure->callee;
     return std::nullopt;
   }
-  // For a mark that closes a block: the position of its opening mark.
+  // For a mark that closes a block: the position of its opening mark. Empty for other steps.
   std::optional<int64_t> begin() const;
   // REQUIRES: begin().
   void set_begin(int64_t position);
@@ -291,6 +291,8 @@ struct Step {
 // segment 0, that is before any step runs. In `message`, {0} and {1} are the values of lhs and rhs,
 // and {2}, {3}, ... are the values of `more`.
 struct Check {
+  // kEqual: lhs == rhs. kBroadcastable: lhs == rhs, or one of them is 1. kAtLeast: lhs >= rhs.
+  // kMultipleOf: lhs is a multiple of rhs.
   enum class Kind : uint8_t { kEqual, kBroadcastable, kAtLeast, kMultipleOf } kind = Kind::kEqual;
   DimExpr lhs;
   DimExpr rhs;
@@ -312,7 +314,7 @@ struct Dimension {
 
 struct Function {
   std::string name = "main";
-  std::vector<ValueId> inputs;   // an input's dims are symbols or constants
+  std::vector<ValueId> inputs;   // each symbol of their dims is itself a dim of an input
   std::vector<ValueId> outputs;  // may contain inputs, constants and views, and duplicates
   std::vector<std::string> output_names;
   IndexedVector<ValueId, Value> values;

@@ -1,4 +1,5 @@
-// Prints a program for --dump-after=kernels: one value, constant or step per line, in order.
+// Prints a program for --dump-after=kernels. Each pool, constant, function, value, check and step
+// has one line.
 #pragma once
 
 #include <string>

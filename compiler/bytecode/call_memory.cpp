@@ -1,8 +1,8 @@
 // Translates the bytes that callees need to values over the caller's dims.
 //
-// One callee runs at a time. At a step of the function, its pools hold its arenas, the results that
-// it has allocated, the results of earlier calls that it keeps and, during a call, the callee's
-// bytes. The reported number is the maximum of
+// One callee runs at a time. At a step of the function, the pools hold its arenas, the results that
+// it has allocated, and the results of earlier calls that it keeps. During a call, they also hold
+// the callee's bytes. The reported number is the maximum of
 //   kept + callee - results that are not yet allocated
 // over all steps: added to the arenas and all results, it is the peak.
 #include "compiler/bytecode/call_memory.h"
@@ -51,8 +51,7 @@ class CallMemoryFinder {
     }
   }
 
-  // The results that a function allocates or receives from its calls, whose bytes depend on the
-  // dims only.
+  // A result that a function allocates or receives from a call. Its bytes depend on the dims only.
   struct Lifetime {
     PoolIndex pool;
     DimExpr bytes;
@@ -170,8 +169,8 @@ class CallMemoryFinder {
     return total;
   }
 
-  // True if the function has later segments, or values with their own storage, as listed by
-  // add_memory_by_data.
+  // True if memory of the function depends on data: arenas of later segments, results that are
+  // lists or have data-dependent sizes, or values for which is_made_by_data() holds.
   bool needs_by_data(FunctionIndex f) const {
     const Function& function = program_.functions[f];
     for (const memory::Arena& arena : planned_[f].plan.arenas)

@@ -18,8 +18,8 @@ struct CallBytes {
 
 struct CallMemory {
   using ByPool = std::map<PoolIndex, CallBytes>;
-  // The peak of the function exceeds the sum of its arenas and results by this number of bytes,
-  // because it keeps results of calls and its callees need memory.
+  // The peak of the function minus the sum of its arenas and results. It is needed for results of
+  // calls that the function keeps, and for its callees.
   ByPool bytes;
   // A requirement that the dims do not determine, and the reason: recursion, or data-dependent
   // sizes.

@@ -13,9 +13,9 @@ namespace op = isa::op;
 
 constexpr SegmentIndex kEntry{0};  // the segment that begins at the function's entry
 
-// The step after which an arena may be released. Usually this is the last step that uses the arena.
-// If that step is in a branch or loop that begins after the arena's segment, it is the end of that
-// branch or loop. It is never after the end of the branch or loop in which the segment begins.
+// The step after which an arena may be released: the last step that uses the arena, or the end of a
+// branch or loop that contains that step and begins after the arena's segment. The arena is always
+// released before the end of a branch or loop in which its segment begins.
 int64_t end_of_arena(const Function& function, const memory::Plan& plan,
                      const memory::Arena& arena) {
   int64_t last = -1;
@@ -73,8 +73,8 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
   const memory::LastSteps releases = memory::release_steps(function);
   for (ValueId id : function.values.indices()) {
     // A register that references a storage must be released on every path, at the end of the
-    // branches. The release of another register emits no instruction, so it is free after the last
-    // use in program order.
+    // branches. The release of any other register emits no instruction, so that register is free
+    // after the last use in program order.
     const std::optional<int64_t> last = holds_reference(id) ? releases[id] : last_uses[id];
     if (last && *last < static_cast<int64_t>(function.steps.size())) dying_[*last].push_back(id);
   }
@@ -101,7 +101,7 @@ Result<Code> CodeEmitter::run() {
 
 // --- Operands. ----------------------------------------------------------------------------------
 
-// An operand of type int: an immediate for a small constant, otherwise a slot.
+// An operand of type int: an immediate for a small non-negative constant, otherwise a slot.
 Int CodeEmitter::int_operand(ValueIndex value) {
   std::optional<int64_t> constant = shapes_.constant_of(value);
   if (constant && *constant >= 0 && *constant <= Int::kMaxImmediate)

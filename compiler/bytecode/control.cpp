@@ -181,8 +181,8 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
   begin_segment(step);
 }
 
-// Releases a condition that the body computes before the branch: the loop can end without having
-// executed the body.
+// Releases a condition that the body computes. The release precedes the branch, because the code
+// after the loop also runs if the body was never executed.
 void CodeEmitter::release_condition(ValueId condition, int64_t begin, int64_t end) {
   const ValueId root = memory::root_of(function_, condition);
   const bool is_of_body = std::any_of(

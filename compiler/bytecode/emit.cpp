@@ -1,4 +1,5 @@
-// Emits the tables of the module: signatures, memory formulas, shape functions, kernels, constants.
+// Emits the tables of the module: devices, pools, signatures, memory formulas, shape functions,
+// kernels, strings, constants.
 #include "compiler/bytecode/emit.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace scopevm::compiler::bytecode {
 namespace {
 
-// The name of the entry of calls that are not inlined.
+// The name of the memory entry for calls that are not inlined.
 constexpr char kCalls[] = "calls";
 
 std::string dim_text(DimExpr dim) {
@@ -73,7 +74,7 @@ void add_strings(const Program& program, ShapeProgram& shapes, format::FunctionD
 }
 
 // The pools in which a call may need an unknown amount of memory. These are the workspace and
-// global pools of all devices, and every other pool of a value or temporary.
+// global pools of all devices, and every other pool of a computed value or a temporary.
 std::vector<PoolIndex> pools_of_calls(const Program& program) {
   const Machine& machine = program.machine;
   std::vector<PoolIndex> pools;
@@ -122,7 +123,7 @@ void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
   FormulaText text = formula_text(shapes.formulas(values));
   for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
   decl.definitions = std::move(text.definitions);
-  // Calls that need no more memory than the results.
+  // Removes the entries of calls that need no more memory than the results.
   std::erase_if(decl.memory, [](const format::MemoryDecl& entry) {
     return entry.what == kCalls && entry.formula == "0";
   });

@@ -1,10 +1,10 @@
-// The last pipeline stage: encodes a planned program as module contents.
+// The bytecode stage: encodes a planned program as module contents.
 //   code_emitter.cpp  one function's steps -> instruction words
 //   control.cpp       branches and loops
 //   calls.cpp         calls
 //   lists.cpp         operations on lists
 //   call_memory.cpp   memory of callees, in the caller's dims
-//   emit.cpp          tables: signatures, memory formulas, shape functions, constants
+//   emit.cpp          tables, such as signatures, memory formulas, shape functions and constants
 #pragma once
 
 #include <string>
