@@ -1,4 +1,5 @@
-// CallGraph: which functions of a program call which, directly and through closures that they make.
+// CallGraph: the calls between the functions of a program, including calls through closures that a
+// function makes.
 #pragma once
 
 #include <set>

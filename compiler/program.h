@@ -1,8 +1,9 @@
 // Program: the lowered form that the kernels stage passes to shapes, memory, codegen and bytecode.
 //
-// A function is a list of steps over values. A value is written by one step, with two exceptions.
+// A function is a list of steps over values. A value is written by one step, with three exceptions.
 // Each branch of an if writes the results of the if. A loop-carried value is written before the
-// loop and in each iteration.
+// loop and in each iteration. A gathered output of a loop is written part by part, in each
+// iteration.
 //
 // These are plain structs without MLIR types, so that the later stages build and test fast. Kernel
 // bodies stay in the MLIR modules of codegen::KernelModules. A launch refers to its kernel by
@@ -277,11 +278,11 @@ struct Step {
   }
   // For a mark that closes a block: the position of its opening mark. Empty for other steps.
   std::optional<int64_t> begin() const;
-  // REQUIRES: begin().
+  // REQUIRES: begin() is not empty.
   void set_begin(int64_t position);
   // All expressions that are evaluated when the step runs, except the dims of its values.
   std::vector<DimExpr> expressions() const;
-  // Replaces each of these expressions by `with` of it.
+  // Replaces each of these expressions by the result of calling `with` on it.
   void replace_expressions(const std::function<DimExpr(DimExpr)>& with);
   // "launch", "copy", ...
   std::string_view kind_name() const;

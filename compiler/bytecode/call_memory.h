@@ -21,8 +21,8 @@ struct CallMemory {
   // The peak of the function minus the sum of its arenas and results. It is needed for results of
   // calls that the function keeps, and for its callees.
   ByPool bytes;
-  // A requirement that the dims do not determine, and the reason: recursion, or data-dependent
-  // sizes.
+  // A source of memory whose size the dims do not determine, because of recursion, closures or
+  // data-dependent sizes.
   struct Open {
     std::string what;
     bool is_recursive = false;

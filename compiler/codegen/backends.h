@@ -12,7 +12,7 @@ class Backend;
 
 class Backends {
  public:
-  // REQUIRES: `backend` outlives the set, and no other back end in the set has its name.
+  // REQUIRES: `backend` outlives this object, and no other back end in the list has its name.
   void add(const Backend& backend);
 
   // A module stores the images in this order.

@@ -1,4 +1,4 @@
-// Default CostOp implementation: derives the cost of an op from its other interfaces.
+// Default CostOp implementation: derives the cost of an op from its other interfaces and its types.
 #include "compiler/graph/graph_ops.h"
 
 namespace scopevm::compiler::graph {

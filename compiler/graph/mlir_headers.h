@@ -1,6 +1,6 @@
-// The headers of LLVM, MLIR and the graph dialect that most compiler sources include, precompiled
-// once (scopevm_precompile_mlir). Sources still include what they use: a build without precompiled
-// headers works too.
+// The headers of the standard library, LLVM, MLIR and the graph dialect that most compiler sources
+// include. They are precompiled once (scopevm_precompile_mlir). Sources still include what they
+// use: a build without precompiled headers works too.
 #pragma once
 
 #include <algorithm>

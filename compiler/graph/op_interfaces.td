@@ -117,7 +117,8 @@ def Graph_HostOp : Graph_Interface<"HostOp"> {
   ];
 }
 
-// The op computes sums of products of two operands. In a fusion group, it is the first op.
+// The op computes sums of products of two operands. A fusion group with contractions starts with
+// one, except for constants.
 def Graph_Contraction : NativeOpTrait<"Contraction"> {
   let cppNamespace = "::scopevm::compiler::graph";
 }

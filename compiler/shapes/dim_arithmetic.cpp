@@ -54,8 +54,8 @@ Quotient merge_nested(const Polynomial& rest, int64_t d) {
 }
 
 // Removes from `p` the terms that are multiples of d according to the facts about their symbols;
-// returns their sum divided by d. A symbol n that is a multiple of 8 gives the atom floordiv(n, 8)
-// for any divisor.
+// returns their sum divided by d. For a symbol n that is a multiple of 8, the atom in that sum is
+// floordiv(n, 8), whatever d is.
 DimExpr take_multiples(Polynomial& p, int64_t d) {
   DimExpr quotient = 0;
   std::erase_if(p, [&](const auto& term) {

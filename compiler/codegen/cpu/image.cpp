@@ -21,8 +21,8 @@
 namespace scopevm::compiler::codegen {
 namespace {
 
-// The number of kernels per part that have no calls: small enough for balanced threads, large
-// enough to amortise the fixed cost of a pass pipeline.
+// The number of functions without calls per part: small enough for balanced threads, large enough
+// to amortise the fixed cost of a pass pipeline.
 constexpr size_t kKernelsPerPart = 6;
 
 using Part = std::vector<mlir::func::FuncOp>;

@@ -1,5 +1,5 @@
 // OpPrinters: maps operation types to the functions that print them. Each source file registers its
-// own functions. Operations without one are printed as expressions (arithmetic.h).
+// own functions. Operations without such a function are printed as expressions (arithmetic.h).
 #pragma once
 
 #include <functional>

@@ -16,7 +16,8 @@ defvar Graph_RegionBranch = DeclareOpInterfaceMethods<
 defvar Graph_CallInterface = DeclareOpInterfaceMethods<CallOpInterface>;
 
 // The ops of one kernel. The body can only use its block arguments, one per operand, and contains
-// graph ops. A contraction, if present, is the first op, and the others are its epilogue.
+// graph ops. If the group has a contraction, that is the first op except for constants. The other
+// ops are its epilogue, or a softmax and a second contraction (attention).
 def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
                  SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "ops fused into one kernel";
@@ -148,7 +149,7 @@ def CallClosureOp : Op<Graph_Dialect, "call_closure",
 // --- Lists. -------------------------------------------------------------------------------------
 //
 // Negative indices count from the end. An index out of range fails the call. Lists are immutable:
-// each op returns a new list.
+// an op that changes a list returns a new one.
 class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
     : Op<Graph_Dialect, mnemonic, !listconcat(traits, [Graph_HostOp])> {
   let summary = summary_;

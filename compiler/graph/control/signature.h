@@ -18,9 +18,9 @@ bool is_same_value(mlir::Type a, mlir::Type b);
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 
-// The callee's signature without the captured parameters. Reports an error and returns null if the
-// callee does not exist, or if it takes or returns lists. Also if the captured values do not match
-// its parameters.
+// The callee's signature without the captured parameters. Reports an error and returns null in
+// these cases: the callee does not exist, it takes or returns lists, or the captured values do not
+// match its parameters.
 ClosureType infer_closure(ClosureOp op);
 
 }  // namespace scopevm::compiler::graph

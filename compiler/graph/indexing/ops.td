@@ -49,7 +49,7 @@ def OneHotOp : Graph_Op<"one_hot", "a new axis with the value on at each index a
 }
 
 // The result size of nonzero is data-dependent. Therefore count_nonzero runs first, and
-// sv.read_dims defines a symbol by its count.
+// sv.read_dims defines a symbol with the value of `count`.
 
 // x is divided into blocks of `block` elements. starts[i] is the number of nonzero elements before
 // block i, and count is the total, a tensor of one element.
@@ -59,7 +59,8 @@ def CountNonzeroOp : Graph_Op<"count_nonzero", "numbers of nonzero elements befo
   let checks = kNoChecks;
 }
 
-// starts is the result of count_nonzero for the same x and block. count has one dim, the total.
+// starts is the result of count_nonzero for the same x and block. The attribute count has one dim:
+// that total.
 def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the nonzero elements, in order"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$starts, Graph_Dims:$count,
                        DefaultValuedAttr<I64Attr, "4096">:$block);

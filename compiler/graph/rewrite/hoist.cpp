@@ -191,8 +191,8 @@ class RowHoister {
   // The dims [trip count, 1..., row dims], with `rank` dims after the trip count.
   llvm::SmallVector<DimExpr> batched_dims(TensorType row, int64_t rank) {
     llvm::SmallVector<DimExpr> dims = {loop_.getTripCount().getValue().front()};
-    // Broadcasting aligns dims at the end. The dims of size 1 therefore stand between the trip
-    // count and the dims of the row.
+    // Broadcasting aligns dims at the end. The dims of size 1 are therefore inserted between the
+    // trip count and the dims of the row.
     dims.append(static_cast<size_t>(rank - row.getRank()), DimExpr(1));
     dims.append(row.getShape().begin(), row.getShape().end());
     return dims;

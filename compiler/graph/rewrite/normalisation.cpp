@@ -41,8 +41,8 @@ struct Standardised {
   float epsilon;
 };
 
-// Matches centred / sqrt(mean(centred^2) + epsilon), or the product with a reciprocal. All matched
-// ops must be at the place of `end`.
+// Matches centred / sqrt(mean(centred^2) + epsilon), or centred times the reciprocal of that square
+// root. can_combine() must hold for `end` and each matched op.
 std::optional<Standardised> match_standardised(mlir::Value value, mlir::Operation* end) {
   SqrtOp sqrt;
   SubOp centred;

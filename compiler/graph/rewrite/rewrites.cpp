@@ -176,7 +176,7 @@ mlir::Value scale_into_conv(MulOp op, mlir::OpBuilder& builder) {
   ConvOp conv = match->conv;
   TensorType weight_type = type_of(conv.getW());
   llvm::SmallVector<DimExpr> column(weight_type.getRank(), DimExpr(1));
-  // Weights are [output channels, ...] in ONNX, so the factor broadcasts as [channels, 1, ...].
+  // Weights are [output channels, ...], so the factor broadcasts as [channels, 1, ...].
   column[0] = type_of(match->constant).getDim(0);
   mlir::MLIRContext* context = op.getContext();
   mlir::Value factor = builder.create<ReshapeOp>(op.getLoc(), weight_type.withShape(column),

@@ -102,7 +102,8 @@ SlotIndex ShapeProgram::new_slot() {
   return slot;
 }
 
-// Constants and the thread count are available in every segment.
+// Gives a value of an earlier segment a slot. Constants and the thread count need none, because
+// they are available in every segment.
 void ShapeProgram::slot_from_earlier(ValueIndex value) {
   Op op = instructions_[value].op;
   if (op != Op::kConstant && op != Op::kThreads) slot_of(value);
