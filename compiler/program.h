@@ -340,7 +340,8 @@ struct Constant {
   std::vector<int64_t> dims;
   PoolIndex pool;
   std::string name;
-  // The bytes, row-major. `owner` keeps them alive; it is shared with the importer where possible.
+  // The bytes, row-major. They are valid as long as `owner`, or as the MLIR context if `owner` is
+  // null. Copies are avoided where possible.
   std::shared_ptr<const void> owner;
   const uint8_t* data = nullptr;
   int64_t bytes = 0;

@@ -1,8 +1,8 @@
 // Translates the bytes that callees need to values over the caller's dims.
 //
-// One callee runs at a time. At a step of the function, the pools hold its arenas, the results that
-// it has allocated, and the results of earlier calls that it keeps. During a call, they also hold
-// the callee's bytes. The reported number is the maximum of
+// One callee runs at a time. At a step of the function, the pools hold its arenas, its allocated
+// results, and the results of earlier calls that it keeps. During a call, they also hold the
+// callee's bytes. The reported number is the maximum of
 //   kept + callee - results that are not yet allocated
 // over all steps: added to the arenas and all results, it is the peak.
 #include "compiler/bytecode/call_memory.h"

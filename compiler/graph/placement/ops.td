@@ -15,7 +15,7 @@ def OnDeviceOp : Graph_Op<"on_device", "x, constrained to a place"> {
 }
 
 // `from` is a place to which x is constrained. If it is absent, x is not constrained.
-def DeviceCopyOp : Graph_Op<"device_copy", "copy of x in another memory scope"> {
+def DeviceCopyOp : Graph_Op<"device_copy", "copy of x at the place `to`"> {
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to, OptionalAttr<StrAttr>:$from);
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = kNoChecks;

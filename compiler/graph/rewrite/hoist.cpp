@@ -21,7 +21,8 @@ bool hoist_invariants(LoopOp loop) {
   bool changed = false;
   for (mlir::Operation& op :
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
-    // Ops that can fail are not hoisted: the loop may run zero times.
+    // Of the pure ops, this one fails a call if its input is invalid. It is not hoisted, because
+    // the loop may run zero times.
     bool may_fail = mlir::isa<StringToNumberOp>(op);
     // Operands that are already hoisted count as outside, so one pass in program order hoists whole
     // chains. Ops whose dims use symbols of the body are not hoisted.
