@@ -37,7 +37,7 @@ class SCOPEVM_API Allocator {
   virtual void deallocate(void* block, int64_t bytes) = 0;
   /// The current counters.
   virtual AllocatorStats stats() const = 0;
-  /// Returns cached blocks to the operating system.
+  /// Returns cached blocks to their source: the operating system or the driver of a device.
   virtual void trim() = 0;
 };
 

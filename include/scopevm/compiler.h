@@ -30,7 +30,9 @@ struct DimBound {
 
 /// The input and the options of compile(), explain_shapes() and explain_copies().
 struct CompileOptions {
-  std::string model_path;  ///< .onnx or .mlir
+  /// An ONNX model (.onnx) or a textual graph (.mlir). A file with another extension is read as a
+  /// graph if it is a text file, else as an ONNX model.
+  std::string model_path;
   /// LLVM CPU names ("x86-64-v3", "cascadelake") or "host", optionally with feature changes:
   /// "x86-64-v3,+avxvnni". The module contains one kernel image per entry. Empty: the targets of
   /// `machine_json`, or the host CPU if it has none.
@@ -42,26 +44,28 @@ struct CompileOptions {
   /// `dims`. A call runs the most constrained variant that admits its dims: the one with the most
   /// fixed dims, then the one with the fewest admitted sizes, then the first.
   std::vector<std::map<std::string, DimBound>> variants;
-  /// The target machine as a JSON machine description (docs/machine.md), and its name in messages.
-  /// Empty `machine_json`: a machine with one CPU.
+  /// The target machine as a JSON machine description (docs/machine.md). Empty: a machine with one
+  /// CPU.
   std::string machine_json;
   std::string machine_name = "machine";  ///< name of the description in messages
   /// Placement constraints for ops, inputs and outputs, in the syntax of `--place`: "conv_*=gpu",
   /// "type:matmul=gpu", "input:x=gpu", "output:y=cpu.global.fast". Later constraints take
   /// precedence.
   std::vector<std::string> places;
-  /// A constraint in `places` that matches no op or value is a warning, not an error.
+  /// True: a constraint in `places` that matches no op or value is a warning. False: it is an
+  /// error.
   bool allow_unmatched = false;
   /// A stage (one of kStages) or an MLIR pass ("sv-hoist") whose result is passed to `dump` as
   /// text. Empty: none.
   std::string dump_after;
   /// Receives the text of `dump_after`. Can be empty if `dump_after` is empty.
   std::function<void(std::string_view)> dump;
-  /// Called at the start of every stage and when a kernel is compiled. `done` and `total` count
-  /// work items; both are 0 when the count is unknown. Calls are serialized but can come from
-  /// worker threads.
+  /// Called at each start of a stage and during stages that report their progress. A stage can
+  /// start several times. `done` and `total` count parts of the stage's work, such as groups of
+  /// kernels to compile; both are 0 when the count is unknown. Calls are serialized but can come
+  /// from any thread of the compiler.
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
-  int threads = 0;  ///< number of kernels compiled concurrently; 0: one per core
+  int threads = 0;  ///< number of threads that compile kernels; 0: one per core
   /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
   /// control flow) afterwards. Recursive calls are never inlined.
   int64_t inline_limit = 10'000;
@@ -87,7 +91,7 @@ struct StageTime {
   double seconds = 0;  ///< elapsed time
   /// The peak resident set size of the process up to the end of the stage.
   int64_t peak_bytes = 0;
-  std::vector<PassTime> passes;  ///< the passes of an MLIR stage, in order
+  std::vector<PassTime> passes;  ///< the MLIR passes of the stage, in order; empty if it has none
 };
 
 /// The result of compile().
@@ -97,8 +101,10 @@ struct CompileOutput {
   std::vector<std::string> warnings;  ///< one message each
 };
 
-/// Compiles a model to a module. Errors: kNotFound (no such file), kInvalidModel ("model.onnx: node
-/// \"conv_3\": ..."), kUnsupported (the message names the op, the opset and the node).
+/// Compiles a model to a module. Errors: kInvalidArgument (an invalid option), kNotFound (no such
+/// file), kInvalidModel (an invalid machine description or model: "model.onnx: node \"conv_3\":
+/// ..."), kUnsupported (for an op, the message names the op, the opset and the node),
+/// kResourceLimit (a pool exceeds its limit in the machine description).
 SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 
 /// The shapes of a model as the compiler infers them, before any request. Dims are expressions in
@@ -124,7 +130,9 @@ struct ShapeExplanation {
   /// A condition that a call must satisfy.
   struct Check {
     std::string condition;  ///< "m == n"
-    std::string message;    ///< {0} and {1} stand for the values of the condition's two sides
+    /// {0} and {1} stand for the values of the condition's two sides, and {2}, {3}, ... for the
+    /// values of other sizes.
+    std::string message;
   };
   /// A function of the graph.
   struct Function {
@@ -184,10 +192,10 @@ struct CopyExplanation {
     double seconds = 0;              ///< cost of the copies and of slower accesses, per call
     double lower_bound_seconds = 0;  ///< lower bound of that cost over all choices
   };
-  std::vector<Copy> copies;        ///< all copies that a call makes
-  std::vector<Limit> limits;       ///< one per pool that would exceed its limit
-  std::vector<Node> nodes;         ///< the nodes of main, including those in its regions
-  bool is_proved = true;           ///< proved: no cheaper placement satisfies all constraints
+  std::vector<Copy> copies;   ///< all copies that a call makes
+  std::vector<Limit> limits;  ///< one per pool that would exceed its limit
+  std::vector<Node> nodes;    ///< the nodes of main, including those in its regions
+  bool is_proved = true;  ///< true: it is proved that no cheaper placement meets all constraints
   std::vector<std::string> notes;  ///< constraints that some matched values do not satisfy, and why
   std::vector<std::string> warnings;  ///< one message each
 };

@@ -10,8 +10,8 @@
 
 namespace scopevm {
 
-/// A name for a common part of formulas. In a list of definitions, each formula uses only names
-/// that earlier entries define.
+/// A name for a common part of formulas. In a list of definitions, a formula can use the names that
+/// earlier entries define, but not those of later entries.
 struct FormulaDefinition {
   std::string name;     ///< "A", ..., "Z", "A1", ...; never the name of a dimension
   std::string formula;  ///< "ceildiv(n, 12)"

@@ -21,13 +21,15 @@ namespace scopevm {
 using KernelFn = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                           int64_t worker);
 
-/// Computes the i64 slots of a frame from the dims of the inputs.
+/// Computes the sizes of one segment of a function, as i64 slots of the frame.
 ///
-/// - `dims`: the dims of all inputs in order, flattened, then the session's thread count
-/// - `slots`: out, the frame's slots
+/// - `dims`: the dims of the tensors that the `shape_function` instruction lists, in order and
+///   flattened, then the session's thread count. The compiler lists all inputs of the function in
+///   the first segment, and no tensors in later segments.
+/// - `slots`: the frame's slots; a later segment also reads slots that were written before it
 ///
-/// Returns -1 if every check holds, else the index of the first failed check. On integer overflow,
-/// it returns the index of the function's overflow check, which follows all other checks.
+/// Returns -1 if every check holds, else the index of the first failed check. The overflow check is
+/// the last one. It fails if integer arithmetic overflows or a divisor is below 1.
 using ShapeFn = int64_t (*)(const int64_t* dims, int64_t* slots);
 
 }  // namespace scopevm

@@ -27,8 +27,8 @@ struct TensorSignature {
   /// One per axis: an integer ("48"), a dimension's name ("n") or an expression over dimension
   /// names ("floordiv(w-1, 2)+1").
   std::vector<std::string> dims;
-  /// If this is a sequence or an optional, dtype and dims describe its elements. "?" is a dim that
-  /// can differ between elements; a single "..." stands for any rank.
+  /// For a sequence or an optional, dtype and dims describe the elements. "?" is a dim that can
+  /// differ between elements; a single "..." stands for any rank.
   ValueKind kind = ValueKind::kTensor;
 };
 
@@ -47,20 +47,26 @@ struct Signature {
   std::vector<DimensionSignature> dimensions;  ///< named dimensions of the inputs
 };
 
-/// One storage that a call allocates, and its size.
+/// One entry of a memory bound: a storage that a call allocates, or a group of storages, and its
+/// size.
 struct MemoryLine {
-  std::string device;      ///< name of the device in the module
-  std::string scope;       ///< memory scope, such as "global.workspace"
-  std::string what;        ///< "workspace", or the name of the result
+  std::string device;  ///< name of the device in the module
+  std::string scope;   ///< memory scope, such as "global.workspace"
+  /// "workspace", the name of a result, "calls" (of functions that are not inlined), or memory
+  /// whose size depends on data, such as "lists" and "strings".
+  std::string what;
   bool is_result = false;  ///< true for a result of the call
-  int64_t bytes = 0;       ///< size of the storage
+  int64_t bytes = 0;       ///< size of the entry
   /// Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
   int64_t lower_bound_bytes = 0;
-  std::string formula;           ///< `bytes` over dimensions and definitions (scopevm/formula.h)
-  bool depends_on_data = false;  ///< `bytes` is known only during a call and is 0 here
+  /// `bytes` over dimensions and definitions (scopevm/formula.h). If `depends_on_data` is true,
+  /// this can also be a text that names the cause, such as "recursion".
+  std::string formula;
+  /// True if the size is known only during a call. `bytes` and `lower_bound_bytes` are then 0.
+  bool depends_on_data = false;
 };
 
-/// The sum over all storages in one memory scope of one device.
+/// The sum over all entries in one memory scope of one device.
 struct ScopeBound {
   std::string device;             ///< name of the device in the module
   std::string scope;              ///< memory scope
@@ -72,8 +78,8 @@ struct ScopeBound {
 struct MemoryBound {
   std::string function;  ///< the function that a call with these dims runs: "main" or a variant
   std::vector<FormulaDefinition> definitions;  ///< of names in the formulas of `lines`
-  std::vector<MemoryLine> lines;               ///< one per storage
-  std::vector<ScopeBound> scopes;              ///< one per memory scope of a device
+  std::vector<MemoryLine> lines;               ///< the entries
+  std::vector<ScopeBound> scopes;              ///< one per memory scope that `lines` contains
 };
 
 namespace vm {
@@ -94,15 +100,19 @@ class SCOPEVM_API Module {
   /// The inputs, outputs and dimensions of `main`.
   const Signature& signature() const;
 
-  /// The exact bytes that a call allocates for these dimension values in a session with `threads`
-  /// threads, per storage and per memory scope. The result describes the variant that the call
-  /// would run. Values that a call would reject are rejected here with the same message, because
-  /// both evaluate the same shape function. Errors:
+  /// The bytes that a call allocates for these dimension values in a session with `threads`
+  /// threads, per storage and per memory scope. The bytes of the workspace and of results are
+  /// exact, unless they depend on data. The result describes the variant that the call would run.
+  /// Values that a call would reject are rejected here with the same message, because both evaluate
+  /// the same shape function. Errors:
   /// - kInvalidArgument: missing or unknown dimension, value out of bounds, failed check, or
   ///   `threads` below 1
   /// - kUnsupported: no kernel image runs on this CPU, or the sizes depend on values that a call
   ///   computes
-  /// - kInvalidModel: the kernel image does not load, or lacks a function
+  /// - kInvalidModel: the kernel image does not load or lacks a function, or the number of dims
+  /// that
+  ///   the shape function takes is not that of the inputs
+  /// - kDevice: the operating system provides no memory file for the kernel image
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 

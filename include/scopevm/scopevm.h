@@ -69,9 +69,9 @@ SCOPEVM_API int scopevm_module_input_kind(const scopevm_module* module, size_t i
 /** Like scopevm_module_input_kind(), for an output. */
 SCOPEVM_API int scopevm_module_output_kind(const scopevm_module* module, size_t index);
 
-/** The exact bytes, results included, that a call allocates in memory scope `scope`, summed over
- * all devices. Dimension names[i] has the value values[i] (`count` dimensions); the session has
- * `threads` threads. */
+/** The bytes, results included, that a call allocates in memory scope `scope`, summed over all
+ * devices: see Module::memory_bound in scopevm/module.h. 0 if no device has this scope. Dimension
+ * names[i] has the value values[i] (`count` dimensions); the session has `threads` threads. */
 SCOPEVM_API scopevm_status* scopevm_module_memory_bound(const scopevm_module* module,
                                                         const char* const* names,
                                                         const int64_t* values, size_t count,
@@ -155,9 +155,9 @@ SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
  * tensors. */
 SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
                                                 DLManagedTensor** out);
-/** The number of tensors in a result: 1 for a tensor, the number of elements for a sequence.
- * *out_has_value is set to 0 for an optional without a value, else to 1; out_has_value can be
- * NULL. */
+/** The number of tensors in a result: 1 for a tensor, the number of elements for a sequence, 0 for
+ * an optional without a value. *out_has_value is set to 0 for an optional without a value, else to
+ * 1; out_has_value can be NULL. */
 SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
                                                      size_t* out_size, int* out_has_value);
 /** Like scopevm_call_output(), for tensor `element` of a result. */

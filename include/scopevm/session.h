@@ -11,7 +11,7 @@
 ///
 /// Every function that can run out of memory fails with kOutOfMemory, in addition to the errors
 /// that its comment lists. An exception of an embedder's executor or trace sink ends the call with
-/// kInternal.
+/// kInternal, or with kOutOfMemory if it is std::bad_alloc.
 #pragma once
 
 #include <atomic>
@@ -35,12 +35,12 @@ namespace scopevm {
 
 /// An allocator for a memory scope of a CPU. Non-CPU devices allocate through their drivers.
 struct ScopeAllocator {
-  std::string scope;  ///< of every CPU ("global.workspace") or of one ("npu.global.workspace")
+  std::string scope;  ///< of every CPU ("global.workspace") or of one ("cpu.global.workspace")
   std::shared_ptr<Allocator> allocator;  ///< shared with the session
 };
 
-/// Limits the live bytes of all calls and results of the session in one memory scope. A call that
-/// would exceed the limit fails with kResourceLimit.
+/// Limits the live bytes of the session in one memory scope: those of all calls, results and
+/// constants. A call that would exceed the limit fails with kResourceLimit.
 struct ScopeLimit {
   std::string scope;  ///< of every device ("global.workspace") or of one ("npu.global.workspace")
   int64_t bytes = 0;  ///< maximum of the live bytes, at least 0
@@ -61,9 +61,9 @@ struct SessionOptions {
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
   std::vector<ScopeLimit> memory_limits;   ///< in addition to the limits in the module
   std::shared_ptr<Executor> executor;  ///< null: the default one; when set, `threads` is ignored
-  /// Delays copies and launches to the minimum durations that follow from the bandwidth and latency
-  /// of the pools (docs/machine.md, "Emulation"). At least one pool of the module must have a
-  /// bandwidth or a latency.
+  /// Delays copies and the launches of CPU kernels to the minimum durations that follow from the
+  /// bandwidth and latency of the pools (docs/machine.md, "Emulation"). At least one pool of the
+  /// module must have a bandwidth or a latency.
   bool emulate = false;
 };
 
@@ -72,7 +72,8 @@ struct TraceEvent {
   std::string_view name;    ///< the model's ops; valid as long as the module
   std::string_view kernel;  ///< the kernel's symbol; valid as long as the module
   int64_t start_ns = 0;     ///< start of the launch
-  int64_t duration_ns = 0;  ///< duration of the launch
+  /// Duration of the launch. For a kernel of a non-CPU device: of its submission to the driver.
+  int64_t duration_ns = 0;
 };
 
 /// Receives the kernel launches of a call. Methods are called on the thread that runs the call.
@@ -86,9 +87,10 @@ class SCOPEVM_API TraceSink {
 /// The options of one run of a call.
 struct CallOptions {
   /// A call that passes the deadline fails with kDeadlineExceeded. Deadline and `cancel` are
-  /// checked before every launch, in loops of the graph, at the end of the call, and between blocks
-  /// of a CPU kernel's work items. A block takes about half a millisecond, or up to about 10 ms if
-  /// shorter blocks would slow the kernel down, as with the rows that a matmul packs.
+  /// checked before every launch, function call and string operation, in loops of the graph, during
+  /// emulated delays, and at the end of the call. They are also checked between blocks of a CPU
+  /// kernel's work items. A block takes about half a millisecond, or up to about 10 ms if shorter
+  /// blocks would slow the kernel down. For example, a matmul packs the rows of each block.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;
@@ -97,9 +99,11 @@ struct CallOptions {
 
 /// The memory that one call used in one memory scope of one device.
 struct ScopeUse {
-  std::string_view device;        ///< valid as long as the module
-  std::string_view scope;         ///< valid as long as the module
-  int64_t bound_bytes = 0;        ///< Module::memory_bound() at this call's dims
+  std::string_view device;  ///< valid as long as the module
+  std::string_view scope;   ///< valid as long as the module
+  /// Module::memory_bound() at this call's dims, with the actual sizes of data-dependent storages.
+  /// At least `peak_bytes` if the scope has such storages.
+  int64_t bound_bytes = 0;
   int64_t lower_bound_bytes = 0;  ///< the lower bound at this call's dims
   int64_t peak_bytes = 0;         ///< maximum of live bytes during the call, results included
   int64_t allocations = 0;        ///< number of allocations from the scope's allocator
@@ -122,11 +126,12 @@ struct CallStats {
   std::vector<ScopeUse> memory;  ///< one per pool of the module
   std::vector<CopyUse> copies;   ///< one per pair of memory scopes with copies
   /// With SessionOptions::emulate: the sum of the emulated minimum times of copies and launches. It
-  /// depends on the module, the dims and the number of threads only, not on this machine's speed.
+  /// depends on the module, the inputs and the number of threads only, not on this machine's speed.
   double emulated_seconds = 0;
 };
 
-/// The memory of all calls and results of a session in one memory scope of one device.
+/// The memory of a session in one memory scope of one device: that of all calls and results, and of
+/// the constants in a pool that calls also use.
 struct ScopeStats {
   std::string device;     ///< name of the device in the module
   std::string scope;      ///< memory scope
@@ -149,16 +154,17 @@ class SCOPEVM_API Call {
   ~Call();
 
   /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets the
-  /// input. Errors: kNotFound (the message suggests the most similar name), kInvalidArgument (rank,
-  /// dim or element type; the message names the input, the expected and the given value).
+  /// input. Errors: kNotFound (no such input), kInvalidArgument (wrong kind, rank, dim or element
+  /// type; the message names the input, the expected and the given value).
   Status set_input(size_t index, Tensor tensor);
-  /// Like the overload above, by name.
+  /// Like the overload above, by name. The message of kNotFound suggests the most similar name.
   Status set_input(std::string_view name, Tensor tensor);
   /// Sets an input that is a sequence, or an optional sequence with a value. Elements can differ in
   /// the dims that are "?" in the signature. Errors: those of set_input(), and kInvalidArgument if
   /// the input is not a sequence.
   Status set_sequence(std::string_view name, std::vector<Tensor> elements);
-  /// Sets an optional input to no value. Errors: those of set_sequence().
+  /// Sets an optional input to no value. Errors: kNotFound, kInvalidArgument (the input is not an
+  /// optional).
   Status set_no_value(std::string_view name);
   /// Sets the buffer that receives a result. It must have the result's shape and must not overlap
   /// an input or another output. Without a buffer, each run allocates a storage for the result;
@@ -168,10 +174,13 @@ class SCOPEVM_API Call {
   /// Like the overload above, by name.
   Status set_output(std::string_view name, Tensor tensor);
 
-  /// Runs the request on the calling thread and waits for its end. Errors: kInvalidArgument
-  /// (missing input, inputs with inconsistent dims, output buffer of the wrong shape),
-  /// kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded, kDevice (a device failed; the
-  /// message names the device and the cause).
+  /// Runs the request on the calling thread and waits for its end. Errors:
+  /// - kInvalidArgument: missing input; input dims that are inconsistent, out of bounds or rejected
+  ///   by a check; input elements that an op rejects; output buffer of the wrong shape, or that
+  ///   overlaps an input or another output
+  /// - kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded
+  /// - kDevice: a device failed; the message names the device and the cause
+  /// - kInvalidModel: the module computed an invalid value, such as a storage size below 0
   Status run(const CallOptions& options = {});
 
   /// The results of the last run, in signature order; empty if it failed. A sequence or an optional
@@ -187,7 +196,7 @@ class SCOPEVM_API Call {
   Result<std::span<const Tensor>> elements(size_t output) const;
   /// Like the overload above, by name.
   Result<std::span<const Tensor>> elements(std::string_view name) const;
-  /// Releases the results, so that the next run can reuse their storages.
+  /// Releases the results now. Otherwise, the next run or the destructor releases them.
   void clear_outputs();
   /// Statistics of the last run; empty if its inputs were invalid.
   const CallStats& stats() const;
@@ -205,9 +214,11 @@ class SCOPEVM_API Session {
   /// Binds the module to devices and loads its kernel images and constants. Errors:
   /// - kInvalidArgument: an option names an unknown device or scope, or has an invalid value
   /// - kResourceLimit: the constants exceed a limit
-  /// - kUnsupported: no kernel image runs on this CPU, or the blocks of a device have less than the
-  ///   alignment that the module requires
-  /// - kInvalidModel: an image lacks a kernel, or its source does not build
+  /// - kUnsupported: no kernel image runs on this CPU; this build has no driver that runs kernels
+  /// on
+  ///   a device's kind; or the blocks of a device have less than the alignment that the module
+  ///   requires
+  /// - kInvalidModel: an image lacks a kernel, does not load, or its source does not build
   /// - kNotFound: this machine has no such device
   /// - kOutOfMemory, kDevice: an allocation or a driver failed
   static Result<Session> create(const Module& module, SessionOptions options = {});

@@ -55,8 +55,8 @@ class SCOPEVM_API Tensor {
   }
 
   /// Creates a read-only string tensor from copies of `strings`, in row-major order. Errors:
-  /// kInvalidArgument (rank above kMaxRank, negative dim, or strings.size() is not the product of
-  /// `dims`), kOutOfMemory.
+  /// kInvalidArgument (rank above kMaxRank, negative dim, size overflow, or strings.size() is not
+  /// the product of `dims`), kOutOfMemory.
   static Result<Tensor> from_strings(std::span<const std::string_view> strings,
                                      std::span<const int64_t> dims);
 
@@ -76,8 +76,8 @@ class SCOPEVM_API Tensor {
 
   /// Takes ownership of `managed` without copying the elements. Its deleter is called when the last
   /// copy is destroyed. Errors: kUnsupported for a non-CPU device, lanes other than 1, an element
-  /// type that DType lacks, or strides that are not compact and row-major. On failure the caller
-  /// keeps ownership.
+  /// type that DType lacks, or strides that are not compact and row-major; kInvalidArgument as for
+  /// borrow(), or if the shape is missing. On failure the caller keeps ownership.
   static Result<Tensor> from_dlpack(DLManagedTensor* managed);
   /// Returns a managed tensor that shares ownership of the bytes; the receiver calls its deleter.
   /// The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
@@ -91,7 +91,7 @@ class SCOPEVM_API Tensor {
   /// The address of the first element. The elements of a read-only tensor must not be written. For
   /// a string tensor: the strings in an unspecified format.
   void* data() const { return data_; }
-  /// The elements in row-major order. REQUIRES: sizeof(T) is the element size.
+  /// The elements in row-major order. REQUIRES: dtype() is not kStr; sizeof(T) is the element size.
   template <typename T>
   std::span<T> elements() const {
     return {static_cast<T*>(data_), static_cast<size_t>(element_count())};
@@ -105,7 +105,7 @@ class SCOPEVM_API Tensor {
   int rank() const { return rank_; }
   /// The dims, valid as long as this object.
   std::span<const int64_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
-  /// Product of the dims.
+  /// Product of the dims; 0 for an empty tensor.
   int64_t element_count() const {
     return dtype_ == DType::kStr ? string_count() : bytes_ / byte_size(dtype_);
   }
