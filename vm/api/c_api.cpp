@@ -30,7 +30,7 @@ struct scopevm_call {
 namespace scopevm {
 namespace {
 
-// The status that is returned if another one cannot be allocated. It is never released.
+// The status that to_c() returns if it cannot allocate one. It is never released.
 scopevm_status& shared_out_of_memory() {
   static scopevm_status status{Status::out_of_memory()};
   return status;
@@ -42,7 +42,8 @@ scopevm_status* to_c(Status status) noexcept {
   return made == nullptr ? &shared_out_of_memory() : made;
 }
 
-// Runs the body of a function of the API, which returns a Status.
+// Calls `body`, which returns a Status. Converts this status, or the exception that `body` threw,
+// to a status of the C API.
 template <typename Body>
 scopevm_status* checked(Body&& body) noexcept {
   return to_c(runtime::without_exceptions(std::forward<Body>(body)));
@@ -66,7 +67,7 @@ class CExecutor final : public Executor {
   int threads_;
 };
 
-// Members that the caller's version of the struct lacks are zero.
+// Returns the caller's options. Members that the caller's version of the struct lacks are zero.
 scopevm_session_options complete(const scopevm_session_options* given) {
   scopevm_session_options options{};
   if (given != nullptr) std::memcpy(&options, given, std::min(given->struct_size, sizeof options));

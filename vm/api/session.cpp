@@ -128,7 +128,7 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   vm::BoundSession& session = *context.session;
   context.begin();
   if (Status bound = vm::bind_inputs(session.module(), context); !bound.ok()) {
-    context.stats = {};  // would otherwise be the statistics of the previous run
+    context.stats = {};  // stats() must not return the statistics of the previous run
     return bound;
   }
   Status status = without_exceptions([&] { return vm::interpret(session, context, options); });

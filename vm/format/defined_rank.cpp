@@ -22,8 +22,8 @@ uint32_t defined_rank(const ModuleContents& module, const isa::Instruction& in,
     }
     case DefinitionKind::makes_types:
       return isa::ValueType::from_word(in.field(definition, 0).words[i]).rank;
-    // The rank of a copied register is determined by the definition of that register. The values of
-    // the other kinds have no dims.
+    // The definition of the copied register determines the rank of the copy. The values of the
+    // other kinds have no dims.
     case DefinitionKind::makes_copy:
     case DefinitionKind::makes_storage:
     case DefinitionKind::makes_list:

@@ -1,6 +1,7 @@
 // Fuzz target: bytes -> reader -> verifier -> disassembler -> assembler. None of them may crash,
 // hang or allocate without bound. Mutated files rarely pass the checksums, so the input is also
-// used as the tables and code sections of an otherwise valid file.
+// used as the tables and code sections of an otherwise valid file. Finally the assembler reads the
+// input as text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

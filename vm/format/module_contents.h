@@ -41,17 +41,16 @@ struct TensorDecl {
   uint32_t pool = 0;
 };
 
-// One storage that a call of the function allocates, for its memory bound. The shape function
-// writes the two slots.
+// One entry of the function's memory bound: a storage, or a group of storages, that a call of the
+// function allocates. Shape functions write the two slots.
 struct MemoryDecl {
   uint32_t pool = 0;
-  std::string what;  // "workspace", or the name of the result
+  std::string what;  // as in MemoryLine: "workspace", the name of a result, "lists", ...
   bool is_result = false;
-  uint32_t bytes_slot = 0;        // exact bytes of the storage
-  uint32_t lower_bound_slot = 0;  // largest sum of live bytes; for a result: bytes_slot
-  std::string formula;            // for reports: bytes over dimensions and definitions
-  // The size is known only during a call. The slots are 0 if the call does not allocate the
-  // storage.
+  uint32_t bytes_slot = 0;        // bytes of the entry
+  uint32_t lower_bound_slot = 0;  // largest sum of live bytes
+  std::string formula;            // for reports: see MemoryLine::formula
+  // The size is known only during a call. The slots are 0 if the call does not allocate the memory.
   bool depends_on_data = false;
 };
 
@@ -109,9 +108,9 @@ struct DeviceDecl {
   bool is_host() const { return kind == kHostKind; }
 };
 
-// The maximum of PoolDecl::limit for a stack pool, which limits the bytes per frame. A frame
-// contains and owns the storages that its function allocates from stack pools: references to them
-// must not outlive the frame. A parameter in a stack pool can be stored in a caller's frame.
+// The maximum of PoolDecl::limit for a stack pool. That limit applies to the bytes in each frame. A
+// frame contains and owns the storages that its function allocates from stack pools: references to
+// them must not outlive the frame. A parameter in a stack pool can be stored in a caller's frame.
 inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;
 
 // The range of a pool's alignment. An alignment is a power of two. It applies to the blocks of the

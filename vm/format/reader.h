@@ -12,10 +12,10 @@ struct ReadOptions {
   bool check_constants = true;
 };
 
-// Validates and parses a module file. Constants and images reference `file` and keep it alive. Does
-// not verify the contents; verify() in vm/format/verify.h does. Errors: kInvalidModel, with the
-// error and its location, for every damaged or truncated file; kInvalidArgument if file.data is not
-// 64-byte aligned, as mapped files and aligned_copy() are.
+// Validates and parses a module file. Constants and images reference `file` and keep file.owner
+// alive. The contents are not verified: see verify() in vm/format/verify.h. Errors: kInvalidModel,
+// with the error and its location, for a damaged or truncated file; kInvalidArgument if file.data
+// is not 64-byte aligned. Mapped files and the result of aligned_copy() are aligned.
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options = {});
 
 }  // namespace scopevm::format

@@ -17,7 +17,8 @@ using Vector = flatbuffers::Vector<T>;
 using flatbuffers::Offset;
 using flatbuffers::String;
 
-// Maximum table nesting that the FlatBuffers verifier accepts. The schema has four levels.
+// Maximum table nesting that the FlatBuffers verifier accepts. The schema has three levels:
+// Module, Function, Tensor.
 constexpr flatbuffers::uoffset_t kMaxDepth = 8;
 
 class TablesReader {

@@ -11,7 +11,7 @@ namespace scopevm::format {
 // individually (verify/instructions.cpp) and along control flow (verify/flow.cpp, transfer.cpp).
 // The interpreter checks values that depend on the request: sizes and offsets from slots. Errors:
 // kInvalidModel, "main: word 12: kill: register 3 is empty, expected a value". Time and memory are
-// bounded for every input; a module that would exceed the bound is rejected with kUnsupported.
+// bounded for every input; control flow that would exceed the bound is rejected with kUnsupported.
 Status verify(const ModuleContents& module);
 
 }  // namespace scopevm::format

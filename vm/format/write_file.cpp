@@ -1,3 +1,5 @@
+// Replaces regular files by renaming a temporary file, and writes other files directly; see
+// write_file.h.
 #include "vm/format/write_file.h"
 
 #include <sys/stat.h>
@@ -49,7 +51,7 @@ int replace(const std::string& path, const struct stat* old, std::span<const Pie
   // Processes that write the same file at the same time must not share the temporary name.
   const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  // For example, the file is writable, but its folder is not.
+  // The file can be writable although no file can be created in its folder.
   if (file == nullptr) return write_directly(path, pieces);
   int error = 0;
   constexpr mode_t kPermissions = 07777;
@@ -66,7 +68,7 @@ int replace(const std::string& path, const struct stat* old, std::span<const Pie
 Status write_file(const std::string& path, std::span<const Piece> pieces) {
   struct stat old{};
   const bool exists = stat(path.c_str(), &old) == 0;
-  // Other errors, such as a cycle of links, are those of a direct write too.
+  // After another error of stat(), such as a cycle of links, a direct write reports the same error.
   const bool is_regular = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
   const int error = is_regular ? replace(followed(path), exists ? &old : nullptr, pieces)
                                : write_directly(path, pieces);

@@ -13,7 +13,8 @@ namespace scopevm::format {
 std::vector<uint8_t> write_module(const ModuleContents& module);
 
 // Writes the bytes of write_module() to a file. An existing file is replaced. Constants and images
-// are written directly from their memory, without a copy. On failure no partial file remains.
+// are written from their memory, without a copy. The errors are those of write_file(). On failure
+// no partial file remains, except after a direct write (write_file.h).
 Status write_module_file(const std::string& path, const ModuleContents& module);
 
 }  // namespace scopevm::format

@@ -1,6 +1,6 @@
 // The values of instruction fields: strong indices, integer operands, and lists that view the words
-// of an instruction. Each value is one 32-bit word of the code. A list is a count word followed by
-// one word per element. Decoding costs no more than reading the words.
+// of an instruction. A list is encoded as a count word followed by one word per element, and every
+// other value as one 32-bit word. Decoding costs no more than reading the words.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,8 @@ inline constexpr uint32_t kMaxListDepth = 2;
 // Equal to kMaxRank in include/scopevm/tensor.h.
 inline constexpr uint32_t kMaxElementRank = 16;
 
-// The type of a closure result, encoded in one word.
+// The type of a result of call_closure: a closure, or a tensor with an element type and a rank.
+// Encoded in one word.
 struct ValueType {
   static constexpr uint32_t kClosureBit = 1 << 16;
 

@@ -1,6 +1,5 @@
 // Decodes bytecode words into generic instructions, for code that treats all opcodes uniformly: the
-// verifier, the loader, the assembler and the disassembler. The interpreter uses decode<Op> of
-// opcodes.h instead.
+// verifier, the loader and the disassembler. The interpreter uses decode<Op> of opcodes.h instead.
 #pragma once
 
 #include <array>

@@ -13,8 +13,8 @@ namespace scopevm::vm {
 // the frame's dims array, at the register's index.
 struct Register {
   std::byte* data;  // first byte of the value
-  // Counted in Storage::call_references. Null for an empty register, and for an input, a constant
-  // or a storage of the frame.
+  // The owner of `data`. The register counts as one of its call_references. Null for an empty
+  // register, and if the bytes belong to an input tensor, a constant or the frame.
   runtime::Storage* storage;
   int64_t bytes;
   DType dtype;

@@ -48,8 +48,9 @@ struct AxisRule {
 };
 
 struct KernelTable {
-  std::optional<runtime::KernelImage> image;  // empty if the module has no kernels
-  std::vector<KernelFn> kernels;
+  // Empty if the module has neither CPU kernels nor shape functions.
+  std::optional<runtime::KernelImage> image;
+  std::vector<KernelFn> kernels;  // null for kernels of non-CPU devices
   std::vector<ShapeFn> shape_functions;
 };
 
@@ -80,7 +81,8 @@ class LoadedModule {
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
 
   // Loads the best supported image for this CPU on first use. Thread-safe. Errors: kUnsupported
-  // (lists the missing CPU features), kInvalidModel (an image does not load, or lacks a symbol).
+  // (lists the missing CPU features), kInvalidModel (the image does not load, or lacks a symbol),
+  // kDevice (the image cannot be copied to a memory file).
   Result<const KernelTable*> kernels() const;
 
  private:

@@ -8,8 +8,9 @@
 
 namespace scopevm::vm {
 
-// Conservative: omits a result whose storage is allocated in a loop, or used by anything but one
-// tensor and its views. A call copies an omitted result to the caller's buffer when it ends.
+// Conservative: omits, for example, a result whose storage is allocated in a loop or used by
+// anything but one tensor and its views. When a call ends, it copies omitted results to the
+// caller's buffers.
 std::vector<ResultAllocation> find_result_allocations(const format::FunctionDecl& function);
 
 }  // namespace scopevm::vm

@@ -28,7 +28,7 @@ Status mismatch(const TensorSignature& signature, const Tensor& given, const std
                                             runtime::type_text(given.dtype(), given.dims())};
 }
 
-// The first input axis that has a dimension, which determines the value of the dimension.
+// The first input axis whose dim is a given dimension. It determines the value of the dimension.
 struct Witness {
   size_t input = 0;
   size_t axis = 0;
@@ -124,8 +124,7 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
 
 Status bind_inputs(const LoadedModule& module, CallContext& context) {
   const Signature& signature = module.signature();
-  // An array on the stack avoids a heap allocation per call. All known models have at most this
-  // number of dimensions.
+  // An array on the stack avoids a heap allocation per call for models with few dimensions.
   constexpr size_t kInline = 16;
   Witness inline_witnesses[kInline];
   std::vector<Witness> more(signature.dimensions.size() > kInline ? signature.dimensions.size()

@@ -12,10 +12,12 @@
 
 namespace scopevm::vm {
 
-// Checks element type, rank and fixed dims of one input.
+// Checks that `given` is not an empty tensor, and checks its element type, rank and fixed dims.
+// `given` is an input, or an element of an input that is a sequence or an optional.
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given);
 
-// Checks that the input accepts a sequence or no value, and checks each element like check_input().
+// Checks that the input accepts `given`, which is a sequence or no value. Checks each element like
+// check_input().
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
 
 // Checks that all inputs are set and agree on every dimension, and that the dimensions are within

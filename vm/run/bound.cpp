@@ -36,8 +36,8 @@ Status check_dims(const Signature& signature, const std::map<std::string, int64_
   return {};
 }
 
-// The `dims` argument of a shape function, without the thread count: the dims of the inputs that
-// its instruction reads.
+// The `dims` argument of a shape function, without the thread count: the dims of `inputs`, the
+// registers that the shape_function instruction reads.
 Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::RegisterList inputs,
                                           const std::map<std::string, int64_t>& dims) {
   const Signature& signature = module.signature();

@@ -116,7 +116,8 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
 
 Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
   constants_.assign(contents.constants.size(), nullptr);
-  // copy_constant() must not fail between the allocation of a block and its entry here.
+  // Reserved, so that copy_constant() cannot fail between the allocation of a block and the
+  // insertion of its entry.
   blocks_.reserve(contents.constants.size());
   for (size_t d = 0; d < devices_.size(); ++d) {
     if (devices_[d] == nullptr) continue;

@@ -33,16 +33,16 @@ class BoundDevices {
   BoundDevices(const BoundDevices&) = delete;
   BoundDevices& operator=(const BoundDevices&) = delete;
 
-  // Opens the module's non-CPU devices, loads its images for them, and copies the constants of
-  // their pools. Does nothing if all devices are CPUs. Errors: kInvalidArgument (a binding for a
-  // device that the module lacks), kNotFound (no such device on this machine), kInvalidModel (an
-  // image lacks a kernel), kOutOfMemory, and those of the devices.
+  // Checks the bindings, opens the module's non-CPU devices, loads its images for them, and copies
+  // the constants of their pools. Errors: kInvalidArgument (a binding for a device that the module
+  // lacks or of another kind), kInvalidModel (an image lacks a kernel), kOutOfMemory, and those of
+  // `opener` and of the devices.
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
               const DeviceOpener& opener);
 
   // One stream per device, by the module's index; null for a CPU. Empty if all devices are CPUs.
   std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
-  // Null for a CPU.
+  // The device with this index in the module; null for a CPU.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
   // The device of the pool; null for a CPU.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }

@@ -129,8 +129,8 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
                                                             pool.scope, std::move(allocators[i]),
                                                             limits[i], pool.alignment));
   }
-  // Calls have only the rest of a pool that also stores constants. check_constants() has compared
-  // the constants with the limits.
+  // Constants reduce the memory that a pool has for calls. hold() cannot fail, because
+  // check_constants() has compared the constants with the limits.
   for (const format::ConstantDecl& constant : contents.constants)
     if (contents.pools[constant.pool].kind != format::PoolKind::kConstant)
       pools_[constant.pool]->hold(static_cast<int64_t>(constant.bytes.size));

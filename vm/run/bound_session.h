@@ -1,5 +1,5 @@
-// BoundSession: the implementation of Session. It owns the executor, the open devices, one memory
-// account per pool, and a free list of call contexts.
+// BoundSession: the implementation of Session. It owns the executor, the open devices, one
+// ScopeMemory per pool, and a free list of call contexts.
 #pragma once
 
 #include <memory>
@@ -45,9 +45,9 @@ class BoundSession {
 
  private:
   BoundSession() = default;
-  // Returns cached blocks to the device from which the pool's blocks are allocated: the blocks of
-  // all pools that allocate from this device. Does nothing and returns false if the operating
-  // system allocates the pool's blocks.
+  // Frees memory of the device that allocates the pool's blocks: returns the cached blocks of all
+  // pools that this device supplies. Does nothing and returns false if the operating system
+  // allocates the pool's blocks.
   bool make_room(uint32_t pool);
   Status bind_pools(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,

@@ -66,7 +66,7 @@ class CallContext {
   double emulated_seconds = 0;  // sum of the minimum times that the last run emulated
   CallStats stats;
 
-  // Modified by push_frame() and pop_frame() only.
+  // Frames are pushed and popped by push_frame() and pop_frame() only.
   FrameStack frames;
   StringTable strings;
   // The call's streams on the session's devices: BoundDevices::make_streams().

@@ -11,7 +11,7 @@ namespace scopevm::vm {
 
 // Supports the syntax that the compiler prints: numbers, names, + - *, parentheses, floordiv(a, b),
 // ceildiv(a, b), mod(a, b), min(a, ...) and max(a, ...). Returns no value on a syntax error, a name
-// without a value, a divisor below 1, or overflow.
+// without a value, a divisor below 1, overflow, or deeply nested parentheses.
 std::optional<int64_t> evaluate_dim(std::string_view formula,
                                     const std::map<std::string, int64_t>& values);
 

@@ -38,13 +38,13 @@ class List {
   }
 
   // Inserts an element before `index` and increments the reference count of its storage. REQUIRES:
-  // size() < capacity().
+  // size() < capacity(), element.rank <= max_rank().
   void insert(int64_t index, const Register& element, const int64_t* dims);
   // Removes and returns an element. The reference to its storage is transferred to the caller.
   Register erase(int64_t index);
   // Appends the elements of another list. If `is_moved`, their references are transferred and the
   // other list becomes empty. Otherwise the reference counts of their storages are incremented.
-  // REQUIRES: sufficient capacity.
+  // REQUIRES: sufficient capacity and max_rank().
   void append_all(const List& other, bool is_moved);
 
  private:

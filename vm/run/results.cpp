@@ -17,15 +17,14 @@ namespace {
 
 using runtime::Storage;
 
-// Replaces every `mark` by the value of the slot. The slot is read only if the text contains the
-// mark, because the function may have no slots if its messages have no placeholders.
+// Replaces every occurrence of a placeholder, such as "{0}", by the value of the slot.
 void replace_all(std::string& text, std::string_view mark, const int64_t* slots, uint32_t slot) {
   for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
     text.replace(at, mark.size(), std::to_string(slots[slot]));
 }
 
 // The pool of result `name` in the function's memory declarations, else the module's first heap
-// pool.
+// pool in host memory.
 std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
                                     const LoadedModule& module, const std::string& name) {
   for (const format::MemoryDecl& line : function.memory)

@@ -1,5 +1,5 @@
-// Converts the registers that the entry function returns to result tensors, and its slots to the
-// bounds of the memory accounts.
+// Converts the registers that the entry function returns to result tensors, its slots to the bounds
+// of the memory accounts, and a failed check to an error. Also checks the caller's output buffers.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,22 @@
 
 namespace scopevm::vm {
 
-// Fills context.results from the registers that the entry function returns. Each result has a
-// distinct storage: a result that aliases an input, a constant or an earlier result is copied.
-// Errors: kInvalidArgument (an output buffer has the wrong shape), kOutOfMemory, kResourceLimit.
+// Fills context.results and context.list_results from the registers that the entry function
+// returns. Each result tensor has a distinct storage: a tensor that aliases an input, a constant or
+// an earlier result is copied. Errors: kInvalidArgument (an output buffer has the wrong shape),
+// kInvalidModel (a result has invalid dims or string ids, or there is no heap pool for a copy),
+// kOutOfMemory, kResourceLimit.
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
                        isa::RegisterList registers);
 
-// Sets bound_bytes and lower_bound_bytes of each pool from the slots that the shape function wrote.
+// Adds the sizes of the function's memory declarations, which `slots` contains, to bound_bytes and
+// lower_bound_bytes of their pools. The bound of a pool with data-dependent memory is at least its
+// peak.
 void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
                    std::vector<PoolAccount>& pools);
 
-// The error for a failed check, with values substituted for the message's placeholders.
+// The error for a failed check: kInvalidArgument, with values substituted for the message's
+// placeholders, or kInvalidModel if `check` is out of range.
 Status check_failure(const format::ShapeFunctionDecl& function, int64_t check,
                      const int64_t* slots);
 

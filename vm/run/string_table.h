@@ -46,8 +46,8 @@ class StringTable {
   };
 
   Entry* entries() const { return static_cast<Entry*>(entries_->data); }
-  // The hash slot of a string, by linear probing. It contains the entry's index plus 1, or 0 if the
-  // string is absent and would be inserted there.
+  // The hash slot of a string, found by linear probing. It contains the entry's index plus 1,
+  // or 0 if the string is absent. add() inserts an absent string in this slot.
   int32_t* slot_of(std::string_view text, uint64_t hash) const;
   Status add(std::string_view text, uint64_t hash);
   Status grow();

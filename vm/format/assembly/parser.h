@@ -45,7 +45,8 @@ class Parser {
 
   // Parses an unquoted name.
   std::string name();
-  // Converts `digits` to a number. Returns false if any part of it does not belong to the number.
+  // Converts `digits` to a number. Returns false if any character does not belong to the number, or
+  // if the number is out of range.
   template <typename Number>
   bool parse_number(std::string_view digits, Number& value) {
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

@@ -25,8 +25,9 @@ void append_quoted(std::string& out, std::string_view text);
 // Appends base64 in lines of 76 characters, each preceded by `indent`.
 void append_base64(std::string& out, const uint8_t* bytes, uint64_t size, std::string_view indent);
 
-// Decodes base64 up to '}', skipping white space. Returns the number of characters read. On an
-// invalid character returns npos and sets `bad_at` to its position; `out` has the bytes before it.
+// Decodes base64 up to '}', skipping white space, and appends the bytes to `out`. Returns the
+// number of characters read. On an invalid character, an incomplete group or a missing '}', returns
+// npos and sets `bad_at` to the position of the error.
 size_t parse_base64(std::string_view text, std::vector<uint8_t>& out, size_t& bad_at);
 
 }  // namespace scopevm::format::assembly

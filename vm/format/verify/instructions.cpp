@@ -240,7 +240,8 @@ class InstructionVerifier {
                    std::to_string(pool.limit) + " per frame");
   }
 
-  // Verifies a pool for lists, closures and storages that grow: host memory that is not a stack.
+  // Verifies a pool for lists, closures and storages that grow: host memory, neither a stack nor
+  // for constants.
   Status host_heap(uint32_t index) const {
     SCOPEVM_RETURN_IF_ERROR(check_pool(index));
     if (is_host_pool(module_, index)) return {};

@@ -15,10 +15,10 @@ struct RegisterState {
   static constexpr uint32_t kUnknownPool = UINT32_MAX;
 
   Kind kind = Kind::kEmpty;
-  DType dtype = DType::kU8;      // of a tensor, or of the tensors in a list
-  bool is_read_only = false;     // a constant, an input or a list's element, or a view of one
-  uint32_t rank = 0;             // of a tensor
-  uint32_t pool = kUnknownPool;  // unknown for the values of declared_state()
+  DType dtype = DType::kU8;   // of a tensor, or of the tensors in a list
+  bool is_read_only = false;  // true for a constant, a value of declared_state(), or a view of one
+  uint32_t rank = 0;          // of a tensor
+  uint32_t pool = kUnknownPool;  // unknown for a value of declared_state()
   uint32_t reach = 0;  // the devices that access it, as an entry of reaches_of(); always known
   int64_t bytes = -1;  // -1: depends on the request
   uint32_t depth = 0;  // of a list: 1 if the elements are tensors, 2 if they are lists of tensors
@@ -27,8 +27,8 @@ struct RegisterState {
   friend bool operator==(const RegisterState&, const RegisterState&) = default;
 };
 
-// The state of a value of which only the declaration is known, such as a parameter or the result of
-// a call.
+// The state of a value of which only the declaration is known: a parameter, the result of a call, a
+// list or an element of a list.
 inline RegisterState declared_state(DType dtype, uint32_t rank, uint32_t depth, uint32_t reach) {
   RegisterState state;
   state.kind = depth == 0 ? RegisterState::Kind::kTensor : RegisterState::Kind::kList;

@@ -15,8 +15,9 @@ Status verify_declarations(const ModuleContents& module);
 
 // Decodes a function's code and returns the word index of each instruction. Verifies that every
 // field is in range, every jump targets an instruction, and control cannot run past the end. Also
-// verifies the operand counts that do not depend on register contents. Finally verifies the
-// function's memory declarations and sources, which refer to slots and words.
+// verifies the rules of the opcode table that do not depend on register contents, such as operand
+// counts. Finally verifies the function's memory declarations and sources, which refer to slots and
+// words.
 Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
                                                   const FunctionDecl& function);
 

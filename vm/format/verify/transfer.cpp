@@ -37,7 +37,8 @@ std::string type_text(const RegisterState& state) {
 
 int64_t known_bytes(isa::Int bytes) { return bytes.is_slot() ? -1 : bytes.immediate_value(); }
 
-// Checks that immediate dims take at most `bytes`. Does nothing if `bytes` is unknown (-1).
+// Checks that the dims take at most `bytes`, if all of them are immediates. If `bytes` is unknown
+// (-1), checks only that the size does not overflow.
 Status check_dims(std::span<const uint32_t> dims, DType dtype, int64_t bytes) {
   std::vector<int64_t> values;
   for (uint32_t word : dims) {

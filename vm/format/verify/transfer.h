@@ -21,8 +21,8 @@ class Transfer {
   Transfer(const ModuleContents& module, const FunctionDecl& function,
            const std::vector<uint32_t>& reaches);
 
-  // Fails unless `state` satisfies the instruction's rules; else updates it to the state after the
-  // instruction.
+  // Fails unless `state` satisfies the instruction's rules and definitions; else updates it to the
+  // state after the instruction.
   Status apply(const isa::Instruction& in, State& state);
 
   RegisterState state_of(const TensorDecl& decl) const;
@@ -44,7 +44,8 @@ class Transfer {
   static Status expect(const Operand& operand, Kind kind);
   Status expect_value(const Operand& operand, const RegisterState& expected,
                       const std::string& what) const;
-  // Fails unless the operand has the kind, element type and rank of `decl`.
+  // Fails unless the operand has the kind, element type and rank of `decl`. A tensor must also be
+  // in memory that exactly the devices of its declared pool can access.
   Status expect_declared(const Operand& operand, const TensorDecl& decl) const;
   Status expect_element(const Operand& operand, DType dtype, uint32_t depth) const;
   static Status expect_not_in_frame(const Operand& operand);

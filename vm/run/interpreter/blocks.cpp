@@ -52,10 +52,10 @@ class BlockSize {
  private:
   int64_t items_;
   double last_cost_ = std::numeric_limits<double>::infinity();
-  bool is_settled_ = false;  // longer blocks would not save time
+  bool is_settled_ = false;  // true: longer blocks save too little time or are too long
 };
 
-// kOk, kCancelled or kDeadlineExceeded.
+// Returns kOk, kCancelled or kDeadlineExceeded.
 StatusCode current_interrupt(const CallOptions& options) {
   // Relaxed: the flag publishes no other data.
   if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))

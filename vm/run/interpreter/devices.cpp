@@ -38,8 +38,8 @@ bool Interpreter::accesses_host_bytes(const Op& in) const {
     return !Op::has(isa::Trait::no_host_bytes);
 }
 
-// Waits for pending copies before an instruction that accesses host bytes. release_storage() waits
-// before the release of a storage.
+// Waits for pending copies before an instruction that accesses host bytes, and reports a failure
+// that release_storage() found. release_storage() waits before the release of a storage.
 bool Interpreter::settle_before(isa::Opcode opcode) {
   if (!late_failure_.ok()) return settle();
   switch (opcode) {

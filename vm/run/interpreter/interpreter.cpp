@@ -263,7 +263,8 @@ bool Interpreter::return_from_main(isa::RegisterList values) {
 // Memory.
 
 // Sets *storage to the caller's output buffer if this instruction allocates a result for which the
-// caller gave a buffer. Returns false if the buffer has the wrong shape or size.
+// caller gave a buffer. Returns false if the buffer does not have the shape of the result or the
+// size of the storage.
 bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes,
                                       Storage** storage) {
   // Only results of the entry function can be stored in output buffers of the caller.

@@ -64,8 +64,8 @@ bool Interpreter::make_room(RegisterIndex index, isa::PoolIndex pool, int64_t mo
   return true;
 }
 
-// Normalises a negative index and checks that *index is in [0, count). Indices depend on the
-// request, so an invalid index is an error of the request.
+// Adds the list's size to a negative index and checks that *index is then in [0, count). Indices
+// depend on the request, so an invalid index is an error of the request.
 bool Interpreter::find_index(int64_t* index, int64_t count, int64_t size) {
   const int64_t given = *index;
   if (given < 0) *index += size;

@@ -13,7 +13,7 @@ using runtime::Storage;
 namespace op = isa::op;
 using isa::RegisterIndex;
 
-// Interns string inputs once, before the entry function is selected.
+// Interns string inputs once, before the entry function starts.
 Status Interpreter::intern_inputs() {
   // The ids do not depend on the variant, so a fallback to main reuses them.
   context_.strings.begin(session_, context_);
