@@ -1,8 +1,8 @@
 // What does a copy to or from an OpenCL device cost? Three cases: a device that shares the host's
 // memory (large copies are mapped), a device with separate memory (all copies are enqueued), and
 // the latter with pinned host memory that the driver allocated. All cases use the first device of
-// the machine with an overridden CL_DEVICE_HOST_UNIFIED_MEMORY. Baselines: a memcpy of the same
-// size by the host, and eight copies followed by one wait.
+// the machine with an overridden CL_DEVICE_HOST_UNIFIED_MEMORY. For comparison: eight copies
+// followed by one wait, and a memcpy of the same size by the host.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

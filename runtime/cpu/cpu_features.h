@@ -9,7 +9,7 @@
 namespace scopevm::runtime {
 
 // Whether the CPU has `feature`, such as "avx512f", and the operating system saves the registers of
-// the feature. False for an unknown name.
+// the feature. False for an unknown name, and on other CPUs than x86-64.
 bool cpu_has(std::string_view feature);
 
 // The elements of `features` for which cpu_has() is false.

@@ -1,6 +1,5 @@
 // Lists CUDA devices. Kernels are not compiled for CUDA: NVIDIA devices are used through OpenCL
-// (runtime/opencl). The first call loads the CUDA driver; without a driver every function returns
-// an error.
+// (runtime/opencl). The first call of list_cuda_devices() loads the CUDA driver, if there is one.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,9 @@
 // after that work.
 //
 // Loss: a device is lost after an unrecoverable driver error. The contents of its memory are then
-// undefined, and every later call fails immediately with the error of health(). Blocks can still be
-// deallocated. To continue, the caller opens the device again.
+// undefined. Later allocations, loads, launches and copies fail immediately, with the error of
+// health() if they return a status. Blocks can still be deallocated. To continue, the caller opens
+// the device again.
 //
 // Thread-safety: all methods of a device can be called concurrently. A stream is used by one thread
 // at a time, concurrently with other streams.
@@ -59,7 +60,8 @@ class DeviceStream {
   virtual ~DeviceStream() = default;
 
   // Errors: kDevice, with the driver's name of the error; kInternal (an address is not in a block
-  // of the device). An error of a launch or copy can be reported by a later call.
+  // of the device, or a launch has the wrong number of buffers or params, or a grain or number of
+  // workers below 1). An error of a launch or copy can be reported by a later call.
   //
   // copy_in and copy_out are asynchronous. Until settle() or finish() has returned, with any
   // status, the source of copy_in must not be written, and the target of copy_out must not be

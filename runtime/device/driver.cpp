@@ -1,4 +1,4 @@
-// Selects a driver by kind.
+// Selects a driver by kind, and formats memory sizes for the summaries of devices.
 #include "runtime/device/driver.h"
 
 #include <algorithm>

@@ -18,7 +18,7 @@ struct ListedDevice {
   std::string name;          // name in the machine description: "opencl0"
   std::string summary;       // human-readable: "GPU (platform, driver 1.2), 24.0 GB"; can be empty
   int64_t workers = 0;       // concurrent work items; 0: omitted from the machine description
-  int64_t memory_bytes = 0;  // limit of its global and workspace pools; 0: no limits
+  int64_t memory_bytes = 0;  // limit of the pools global and global.workspace; 0: no limits
 };
 
 // The number of concurrent work items per compute unit of a GPU, to hide memory latency.

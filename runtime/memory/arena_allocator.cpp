@@ -42,7 +42,8 @@ bool ArenaAllocator::make_room_for_one_block() try {
   return false;
 }
 
-// Moves the smallest cached block that fits (best fit) to in_use_ and returns it, or returns null.
+// Moves the smallest cached block that fits (best fit) to in_use_ and returns it. Returns null if
+// none fits.
 void* ArenaAllocator::reuse(int64_t bytes) {
   auto best = cached_.end();
   for (auto it = cached_.begin(); it != cached_.end(); ++it)

@@ -91,7 +91,8 @@ void HeapAllocator::trim() {
   shrink_to(0);
 }
 
-// Frees the largest blocks first, so that the fewest blocks are freed. REQUIRES: mutex_ is held.
+// Frees cached blocks until at most `bytes` bytes are cached. Frees the largest blocks first, so
+// that few blocks are freed. REQUIRES: mutex_ is held.
 void HeapAllocator::shrink_to(int64_t bytes) {
   for (int index = kClasses - 1; index >= 0 && cached_bytes_ > bytes; --index) {
     // The inverse of size_class().

@@ -1,6 +1,7 @@
-// HeapAllocator: a segregated free-list allocator, for storages with individual lifetimes
-// (results). The cache holds at most the recent maximum of live bytes, but up to 1 MiB in any case.
-// The memory of a single large request is therefore released after a number of smaller requests.
+// HeapAllocator: a segregated free-list allocator, for storages with individual lifetimes (results,
+// lists, strings). The cache holds at most 1 MiB or the recent maximum of live bytes, whichever is
+// larger. The memory of a single large request is therefore released after a number of smaller
+// requests.
 #pragma once
 
 #include <array>

@@ -30,7 +30,9 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
 
   enum class Outcome {
     kOk,
-    kNoRoom,     // the allocator returned null, or memory for a Storage is exhausted
+    // The allocator returned null, memory for a Storage is exhausted, or there is no limit and the
+    // live bytes would exceed 64 bits.
+    kNoRoom,
     kOverLimit,  // live bytes would exceed limit()
     kMisaligned  // the allocator returned a block that is not aligned to alignment()
   };

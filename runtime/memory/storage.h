@@ -1,5 +1,4 @@
-// Storage: a block of owned bytes, and the only reference-counted object. Tensors are views of
-// storages.
+// Storage: a reference-counted block of bytes. Tensors are views of storages.
 //
 // There are two counts. `references_` is atomic and counts tensors, exported DLPack tensors and the
 // owning call. `call_references` is not atomic and counts the registers and list elements of the

@@ -8,7 +8,8 @@
 namespace scopevm::runtime {
 namespace {
 
-// For devices that share host memory (CPUs), one worker per compute unit: the units are cores.
+// A device that shares host memory is assumed to be a CPU, whose compute units are cores. It has
+// one worker per unit.
 ListedDevice listed(const OpenClDeviceFacts& facts, size_t number) {
   const int64_t workers = facts.compute_units * (facts.shares_host_memory ? 1 : kWorkersPerGpuUnit);
   return {.name = "opencl" + std::to_string(number),

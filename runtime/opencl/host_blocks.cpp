@@ -15,7 +15,8 @@ HostBlocks::~HostBlocks() {
 }
 
 void* HostBlocks::allocate(int64_t bytes, int64_t alignment) {
-  // The driver aligns mapped addresses, usually to a page. The slack allows a larger alignment.
+  // Drivers are assumed to align mapped addresses to at least kBlockAlignment, usually to a page.
+  // The slack allows a larger alignment.
   const int64_t slack = alignment > kBlockAlignment ? alignment : 0;
   if (bytes < 0 || bytes > INT64_MAX - slack) return nullptr;
   const Context& context = *session_->context;

@@ -20,8 +20,9 @@ class HostBlocks {
   HostBlocks(const HostBlocks&) = delete;
   HostBlocks& operator=(const HostBlocks&) = delete;
 
-  // Allocates a block; `alignment` is a power of two. Returns null if the driver is out of memory
-  // or if, on a device that shares host memory, blocks already use all of it.
+  // Allocates a block; `alignment` is a power of two. Returns null if the driver is out of memory.
+  // On a device that shares host memory, also returns null if all blocks together would exceed the
+  // size of that memory.
   void* allocate(int64_t bytes, int64_t alignment);
   void deallocate(void* block);
 

@@ -33,7 +33,8 @@ class Kernel final : public DeviceKernel {
 class Image final : public DeviceImage {
  public:
   // Builds the program from OpenCL C source. Images of one context with equal source share one
-  // program. Errors: kInvalidModel, with the build log, if the source does not build.
+  // program. Errors: kInvalidModel (the source is empty, or does not build; the message has the
+  // build log), kDevice (the driver failed).
   static Result<std::unique_ptr<DeviceImage>> build(std::shared_ptr<const Context> context,
                                                     std::span<const uint8_t> text);
   const DeviceKernel* find(std::string_view symbol, int buffers, int params) override;

@@ -135,8 +135,8 @@ Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found&
       facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
 }
 
-// Returns the device's open context if there is one and no call has failed in it. Otherwise creates
-// a context.
+// Returns the device's open context if there is one, no call has failed in it, and the device is
+// not lost. Otherwise creates a context.
 Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& chosen) {
   static std::mutex mutex;
   static std::map<std::pair<const Api*, cl_device_id>, std::weak_ptr<const Context>> contexts;

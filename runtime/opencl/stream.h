@@ -61,7 +61,8 @@ class OpenClStream final : public DeviceStream {
   std::deque<Pending> pending_;
   std::vector<BufferOffset> places_;  // buffers of the current launch
   int host_copies_ = 0;               // number of copies from or to host memory in pending_
-  Status early_failure_;              // error found by add_pending(), reported by the next method
+  // Error found by add_pending(). The next failing method, settle() or finish() reports it.
+  Status early_failure_;
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -15,8 +15,9 @@
 
 namespace scopevm::runtime {
 
-// Parses a number and stores it as one element. Returns false on a syntax error, or if an integer
-// is out of range of the element type. REQUIRES: dtype is not kStr.
+// Parses a number and stores it as one element. Returns false on a syntax error, if an integer is
+// out of range of the element type, or if a float has more than 4096 characters. REQUIRES: dtype is
+// not kStr.
 bool parse_number(std::string_view text, DType dtype, void* element);
 
 // Formats one element. REQUIRES: dtype is not kStr.

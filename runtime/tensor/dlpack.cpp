@@ -72,7 +72,7 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
                   "DLPack tensor of shape " + shape_text(dims) +
                       " has strides; expected a compact row-major tensor");
   char* data = static_cast<char*>(tensor.data);
-  // An empty tensor can have null data.
+  // A tensor without elements can have null data.
   if (data != nullptr) data += tensor.byte_offset;
   return Tensor::borrow(static_cast<void*>(data), *dtype, dims);
 }

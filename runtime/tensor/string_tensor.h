@@ -1,4 +1,5 @@
-// The packed representation of string tensors, for creating one in caller-provided memory.
+// Packs strings in the representation of string tensors (see string_tensor.cpp), in memory of the
+// caller.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,8 @@
 namespace scopevm {
 namespace {
 
-// The address of tensors with zero elements, so that data() is null for empty tensors only.
+// The address of borrowed tensors without elements whose data is null, so that data() is null for
+// empty tensors only.
 alignas(64) char no_elements[64];
 
 Status check_bytes(DType dtype) {
