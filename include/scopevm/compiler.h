@@ -113,11 +113,13 @@ SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 struct ShapeExplanation {
   /// An input, a region argument or a result of an op.
   struct Value {
-    std::string name;      ///< the input, or the node that produces the value
-    std::string op;        ///< the graph op; "input", or "argument" for a region argument
-    std::string type;      ///< "f32[n, 3, h, w]"
-    std::string elements;  ///< "[n, 12, 64]": the elements of an integer tensor, when known
-    int depth = 0;         ///< number of enclosing regions
+    /// The input, or the node that produces the value: "split#1" if it has several results.
+    std::string name;
+    std::string op;    ///< the graph op; "input", or "argument" for a region argument
+    std::string type;  ///< "f32[n, 3, h, w]"
+    /// "[n, 12, 64]": the elements of an integer tensor, if they are known and at most 16.
+    std::string elements;
+    int depth = 0;  ///< number of enclosing regions
   };
   /// A named dimension, or a runtime-defined symbol.
   struct Symbol {
@@ -129,7 +131,7 @@ struct ShapeExplanation {
   };
   /// A condition that a call must satisfy.
   struct Check {
-    std::string condition;  ///< "m == n"
+    std::string condition;  ///< "m == n", or "assert ..." for a condition on data
     /// {0} and {1} stand for the values of the condition's two sides, and {2}, {3}, ... for the
     /// values of other sizes.
     std::string message;
@@ -153,15 +155,16 @@ SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& option
 struct CopyExplanation {
   /// A copy between two places.
   struct Copy {
-    std::string value;             ///< the node or input whose value is copied
-    std::string formula;           ///< bytes over main's dimensions and `definitions`
-    std::optional<int64_t> bytes;  ///< set when `dims` fixes every dimension of `formula`
+    std::string value;    ///< the node or input whose value is copied
+    std::string formula;  ///< bytes over main's dimensions and `definitions`
+    /// Set if `dims` fixes every dimension of `formula` and `has_own_dims` is false.
+    std::optional<int64_t> bytes;
     /// The number of times that a call makes the copy. It exceeds 1 for a copy in a loop (at
     /// representative trip counts) or in a function that is called more than once. Unspecified if
     /// `times_depend_on` is not empty.
     double times = 1;
-    std::string from;             ///< places: "cpu", "gpu.global.fast"
-    std::string to;               ///< destination
+    std::string from;             ///< source place: "cpu", "gpu.global.fast"
+    std::string to;               ///< destination place
     std::string producer_reason;  ///< the constraint that determines the producer's place
     std::string consumer_reason;  ///< the constraint that determines the consumer's place
     bool is_spill = false;        ///< moves a value out of a pool over its limit, or back into it
@@ -176,12 +179,13 @@ struct CopyExplanation {
     bool has_own_dims = false;  ///< `formula` uses dims that calls of `function` do not determine
     std::vector<FormulaDefinition> definitions;  ///< of names in `formula`
   };
-  /// An input, or the result of one kernel or copy. In program order.
+  /// An input of main, or an op of its placed graph, such as a fusion group or a copy. Constants
+  /// have no node.
   struct Node {
-    std::string name;        ///< the input, or the node
+    std::string name;        ///< the input, or the op
     std::string op;          ///< "input", "group", "device_copy", ...
-    std::string place;       ///< the place of the node's results
-    std::vector<int> reads;  ///< operands, as indices into `nodes`
+    std::string place;       ///< the place of the last result; empty if that is not a tensor
+    std::vector<int> reads;  ///< operands except constants, as indices into `nodes`
   };
   /// A pool that would exceed its limit, and how the placement reduces its use.
   struct Limit {
@@ -194,7 +198,7 @@ struct CopyExplanation {
   };
   std::vector<Copy> copies;   ///< all copies that a call makes
   std::vector<Limit> limits;  ///< one per pool that would exceed its limit
-  std::vector<Node> nodes;    ///< the nodes of main, including those in its regions
+  std::vector<Node> nodes;    ///< the nodes of main in program order, also those in regions
   bool is_proved = true;  ///< true: it is proved that no cheaper placement meets all constraints
   std::vector<std::string> notes;  ///< constraints that some matched values do not satisfy, and why
   std::vector<std::string> warnings;  ///< one message each

@@ -1,9 +1,10 @@
 // The formulas in which scopevm reports sizes.
 //
 // A formula is an integer expression over the names of dimensions, `$threads` (the number of
-// threads of the session) and the names of definitions. It consists of `+`, `-`, `*`, parentheses,
-// and the functions max, min, floordiv, ceildiv and mod. floordiv rounds towards minus infinity,
-// ceildiv towards plus infinity.
+// threads of the session) and the names of definitions. A data-dependent size also contains
+// runtime-defined symbols, whose names start with `$`. The expression consists of names, numbers,
+// `+`, `-`, `*`, parentheses, and the functions max, min, floordiv, ceildiv and mod. floordiv
+// rounds towards minus infinity, ceildiv towards plus infinity.
 #pragma once
 
 #include <string>

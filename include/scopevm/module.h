@@ -25,7 +25,8 @@ struct TensorSignature {
   std::string name;           ///< the name in the model
   DType dtype = DType::kF32;  ///< element type
   /// One per axis: an integer ("48"), a dimension's name ("n") or an expression over dimension
-  /// names ("floordiv(w-1, 2)+1").
+  /// names ("floordiv(w-1, 2)+1"). A data-dependent dim of an output also contains runtime-defined
+  /// symbols, whose names start with `$`.
   std::vector<std::string> dims;
   /// For a sequence or an optional, dtype and dims describe the elements. "?" is a dim that can
   /// differ between elements; a single "..." stands for any rank.
@@ -60,7 +61,7 @@ struct MemoryLine {
   /// Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
   int64_t lower_bound_bytes = 0;
   /// `bytes` over dimensions and definitions (scopevm/formula.h). If `depends_on_data` is true,
-  /// this can also be a text that names the cause, such as "recursion".
+  /// this can also be a description of the cause, such as "recursion".
   std::string formula;
   /// True if the size is known only during a call. `bytes` and `lower_bound_bytes` are then 0.
   bool depends_on_data = false;
@@ -89,9 +90,10 @@ class LoadedModule;
 /// A loaded module. Copies of the handle refer to the same module.
 class SCOPEVM_API Module {
  public:
-  /// Maps the file, validates its checksums and verifies the bytecode. Kernel images are loaded by
-  /// the first Session::create() or memory_bound(). Errors: kNotFound, kInvalidModel, kUnsupported
-  /// (a tensor has a rank above kMaxRank, or the module is too large to verify).
+  /// Maps the file, validates its checksums and verifies the bytecode. The kernel image for this
+  /// CPU is loaded by the first Session::create() or memory_bound(). Errors: kNotFound,
+  /// kInvalidModel, kUnsupported (a tensor has a rank above kMaxRank, or the module is too large to
+  /// verify).
   static Result<Module> load(const std::string& path);
   /// Loads a module from memory. The bytes are copied. Errors: kInvalidModel, kUnsupported (as for
   /// load()).

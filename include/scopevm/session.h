@@ -211,7 +211,8 @@ class SCOPEVM_API Call {
 /// calls can run concurrently.
 class SCOPEVM_API Session {
  public:
-  /// Binds the module to devices and loads its kernel images and constants. Errors:
+  /// Binds the module to devices, loads its kernel images, and copies constants to non-CPU devices.
+  /// Errors:
   /// - kInvalidArgument: an option names an unknown device or scope, or has an invalid value
   /// - kResourceLimit: the constants exceed a limit
   /// - kUnsupported: no kernel image runs on this CPU; this build has no driver that runs kernels

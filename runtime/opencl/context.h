@@ -46,8 +46,8 @@ struct Programs {
   std::map<std::string, std::weak_ptr<const Handle<cl_program>>, std::less<>> by_text;
 };
 
-// After a failed command, the context is not shared with devices that are opened later: drivers
-// differ in the operations that still work.
+// After a failed command, the context is not shared with devices that are opened later, because
+// drivers differ in the operations that work after a failure.
 struct Context {
   const Api& api;
   cl_device_id device;

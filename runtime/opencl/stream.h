@@ -61,7 +61,7 @@ class OpenClStream final : public DeviceStream {
   std::deque<Pending> pending_;
   std::vector<BufferOffset> places_;  // buffers of the current launch
   int host_copies_ = 0;               // number of copies from or to host memory in pending_
-  // Error found by add_pending(). The next failing method, settle() or finish() reports it.
+  // Error found by add_pending(). A later method reports it: finish() at the latest.
   Status early_failure_;
 };
 

@@ -224,8 +224,9 @@ constexpr bool describes_registers(const OpcodeRow& row) {
   return true;
 }
 
-// In assembly, all registers before `=` belong to one field. FrameStorages has at most one stack
-// allocation per instruction.
+// Whether the row has at most one written field and at most one field that allocates. In assembly,
+// all registers before `=` belong to one field. FrameStorages has at most one stack allocation per
+// instruction.
 constexpr bool is_unambiguous(const OpcodeRow& row) {
   const auto is_target = [](const FieldRow& field) { return access(field.type) == Access::kWrite; };
   const auto allocates_storage = [](const FieldRow& field) {

@@ -12,7 +12,7 @@
 namespace scopevm::isa {
 
 // The type of a rule's argument: a number, or the index of a field of the same opcode row. The
-// comments say what that field must be; opcodes.cpp checks it at compile time.
+// comments or the names say what that field must be; opcodes.cpp checks it at compile time.
 enum class Parameter : uint8_t {
   kNumber,
   kValue,      // a register that is read, with any value

@@ -24,8 +24,9 @@
 
 namespace scopevm::vm {
 
-// An alloc_storage whose storage becomes exactly one result of its function, and which executes at
-// most once per call. A call can substitute the caller's output buffer for this storage.
+// An alloc_storage instruction that executes at most once per call and whose storage becomes
+// exactly one result of its function. A call can substitute the caller's output buffer for this
+// storage.
 struct ResultAllocation {
   uint32_t alloc_word = 0;  // word index of the instruction that allocates the storage
   uint32_t dims_word = 0;   // word index of the result's dims: an IntList's count word

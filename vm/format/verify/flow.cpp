@@ -99,7 +99,7 @@ class FlowVerifier {
   }
 
   Status walk(const Block& block) {
-    // A copy: a jump back to this block changes at_start during the walk.
+    // A copy, because a jump back to this block can change at_start during the walk.
     State state = block.at_start;
     for (size_t i = block.first; i < starts_.size(); ++i) {
       const Instruction in = instruction(starts_[i]);

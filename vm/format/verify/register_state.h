@@ -1,5 +1,4 @@
-// The abstract state of one register at one program point: the lattice of the verifier's data-flow
-// analysis.
+// The abstract state of one register at one program point, for the verifier's data-flow analysis.
 #pragma once
 
 #include <algorithm>
@@ -65,8 +64,9 @@ inline std::string describe(RegisterState::Kind kind) {
   return "";
 }
 
-// Joins the states of two paths. The join is monotone in a lattice of finite height (known ->
-// unknown -> conflict), so the data-flow iteration terminates.
+// Joins the states of two paths. A join leaves each part of a state unchanged or makes it less
+// known (known -> unknown -> conflict). A state can therefore change only a few times, and the
+// data-flow iteration terminates.
 inline RegisterState merge(const RegisterState& a, const RegisterState& b) {
   using Kind = RegisterState::Kind;
   RegisterState conflict;

@@ -150,8 +150,8 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
         return operand.held.kind == Kind::kClosure ? Status() : expect(operand, Kind::kTensor);
       });
     case RuleKind::element_of: {
-      // The list's field is checked first (refers_to_earlier_registers in vm/isa/opcodes.cpp), so
-      // its depth is at least 1.
+      // The field of the list is checked first (refers_to_earlier_registers in vm/isa/opcodes.cpp),
+      // so the depth of the list is at least 1.
       const RegisterState& list = state[in.word(rule, 0)];
       return each([&](const Operand& operand) {
         return expect_element(operand, list.dtype, list.depth - 1);

@@ -6,7 +6,7 @@ namespace scopevm::vm {
 
 namespace op = isa::op;
 
-// The pool of a tensor's bytes, which registers do not record. Inputs, output buffers and constants
+// The pool of a tensor's bytes. Registers do not record it. Inputs, output buffers and constants
 // are in their declared pools. Elements of list inputs are in the heap pool of the host. No value
 // for bytes in a frame.
 std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
