@@ -1,4 +1,4 @@
-// Device: a non-CPU device, which launches kernels and allocates the memory of its pools.
+// Device: a non-CPU device. It allocates the memory of its pools, loads images and creates streams.
 // DeviceStream: the launches and copies of one caller.
 //
 // Addresses: allocate() returns a unique range of process addresses, so that pointer arithmetic

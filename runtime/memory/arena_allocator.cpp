@@ -31,8 +31,8 @@ void ArenaAllocator::deallocate_block(const Block& block) {
     device_->deallocate_host(block.data, block.capacity);
 }
 
-// Extends the capacity of both lists, so that neither this allocation nor a later deallocation has
-// to. Returns false if out of memory.
+// Reserves capacity in both lists for one more block, so that push_back() cannot fail in this
+// allocation or in a later deallocation. Returns false if out of memory.
 bool ArenaAllocator::make_room_for_one_block() try {
   const size_t blocks = in_use_.size() + cached_.size() + 1;
   if (in_use_.capacity() < blocks) in_use_.reserve(2 * blocks);

@@ -2,7 +2,8 @@
 //
 // There are two counts. `references_` is atomic and counts tensors, exported DLPack tensors and the
 // owning call. `call_references` is not atomic and counts the registers and list elements of the
-// call that allocated the storage; together they hold one reference of `references_`.
+// call that allocated the storage. All references of the call together count as one in
+// `references_`.
 #pragma once
 
 #include <atomic>

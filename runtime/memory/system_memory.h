@@ -1,4 +1,5 @@
-// Host memory from the operating system. All allocators of host memory use these functions.
+// Host memory from the operating system, for storages and for allocators of host memory that is not
+// pinned.
 #pragma once
 
 #include <cstdint>

@@ -102,7 +102,7 @@ Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
       session_->queue.get(), source.buffer, target.buffer, source.offset, target.offset,
       static_cast<size_t>(bytes), 0, nullptr, &event);
   if (error != CL_SUCCESS) return first_failure(error, "clEnqueueCopyBuffer");
-  // Not flushed: a later command or clFinish() flushes it.
+  // Not flushed, because a later flush or clFinish() submits this command too.
   add_pending(event, nullptr, /*uses_host_memory=*/false);
   return {};
 }

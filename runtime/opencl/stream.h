@@ -49,7 +49,8 @@ class OpenClStream final : public DeviceStream {
                    bool uses_host_memory);
   cl_int wait_for(const Pending& command) const;
   cl_int wait_for_last_host_copy() const;
-  // Removes completed commands from pending_ and returns the error of the first failed one.
+  // Removes completed commands from the front of pending_. Stops after the first failed command and
+  // returns its error; returns ok if none failed.
   Status failed_command();
   // The status that a method returns. An earlier failed command takes precedence over `error`,
   // because it is the likely cause.

@@ -65,7 +65,8 @@ Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::Regis
   return values;
 }
 
-// Evaluates the first shape function of `entry` and returns its slots; zeros if it has none.
+// Evaluates the first shape function of `entry` and returns the slots of the frame. Without a shape
+// function, all slots are 0.
 Result<std::vector<int64_t>> compute_slots(const LoadedModule& module,
                                            const format::FunctionDecl& entry,
                                            const std::map<std::string, int64_t>& dims,
