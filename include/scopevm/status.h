@@ -28,7 +28,7 @@ enum class StatusCode : int {
   kNotFound = 12,          ///< no such file, function, input or device
   kUnsupported = 20,       ///< valid, but not implemented
   kOutOfMemory = 30,       ///< an allocation failed
-  kResourceLimit = 31,     ///< a limit of the user, the machine or the VM would be exceeded
+  kResourceLimit = 31,     ///< a limit of the user, the machine or the VM is exceeded
   kDevice = 32,            ///< a device, its driver or a system call for a kernel image failed
   kCancelled = 40,         ///< the caller cancelled the call
   kDeadlineExceeded = 41,  ///< the call passed its deadline

@@ -1,4 +1,5 @@
-// Access to the implementation objects of Module and Session, for the library and its tests.
+// Access to the private constructors of Module and Session, and to the implementation object of a
+// Module, for the library and its tests.
 #pragma once
 
 #include <memory>

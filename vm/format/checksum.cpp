@@ -1,4 +1,4 @@
-// XXH3 by the xxHash library, which is included here as inline functions.
+// XXH3 by the xxHash library. Only this file includes it.
 #include "vm/format/checksum.h"
 
 #define XXH_INLINE_ALL
