@@ -111,9 +111,8 @@ class SCOPEVM_API Module {
   ///   `threads` below 1
   /// - kUnsupported: no kernel image runs on this CPU, or the sizes depend on values that a call
   ///   computes
-  /// - kInvalidModel: the kernel image does not load or lacks a function, or the number of dims
-  /// that
-  ///   the shape function takes is not that of the inputs
+  /// - kInvalidModel: the kernel image does not load or lacks a function, or the shape function
+  ///   does not have one argument per input dim
   /// - kDevice: the operating system provides no memory file for the kernel image
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;

@@ -215,10 +215,8 @@ class SCOPEVM_API Session {
   /// Errors:
   /// - kInvalidArgument: an option names an unknown device or scope, or has an invalid value
   /// - kResourceLimit: the constants exceed a limit
-  /// - kUnsupported: no kernel image runs on this CPU; this build has no driver that runs kernels
-  /// on
-  ///   a device's kind; or the blocks of a device have less than the alignment that the module
-  ///   requires
+  /// - kUnsupported: no kernel image runs on this CPU, this build cannot run kernels on a device of
+  ///   the module, or the blocks of a device have less than the alignment that the module requires
   /// - kInvalidModel: an image lacks a kernel, does not load, or its source does not build
   /// - kNotFound: this machine has no such device
   /// - kOutOfMemory, kDevice: an allocation or a driver failed
