@@ -1,5 +1,6 @@
-// Runs any module through the C++ API: embed module.bc n=4 ...
-// Fills all inputs with ones, and prints the first result and the memory bound.
+// Runs a module through the C++ API: embed module.bc n=4 ...
+// Fills the inputs of type f32 with ones. Prints the memory bound and, if the first result is of type
+// f32, its first 10 elements.
 #include <scopevm/session.h>
 
 #include <algorithm>

@@ -44,7 +44,8 @@ def literal_value(token):
 
 
 def fragments(literal):
-    """The parts of a literal between line ends and placeholders that are long enough."""
+    """The parts of a literal between line ends and placeholders that are long enough and contain a
+    space."""
     parts = re.split(r"\0|\n|\{\w*\}|%[-+ #0]*[\d*.]*(?:ll|l|z)?[a-zA-Z%]", literal)
     return [part for part in map(str.strip, parts) if len(part) >= SHORTEST and " " in part]
 

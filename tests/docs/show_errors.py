@@ -11,7 +11,7 @@
 Each line of FILE is printed, and after it the output of `scopevm`, indented. The exit code follows
 unless it is 1. Empty lines and lines that start with `#` structure the output and are printed.
 With `edit`, the first line of FILE is the command that reads the copy, `edited`.
-docs/testing.md ("Documentation") describes the notation.
+docs/errors.md describes the notation of the inputs; docs/testing.md describes how to add one.
 """
 
 import concurrent.futures
