@@ -1,5 +1,5 @@
 # Rules of `cmake --install`, in three components:
-#   runtime      libscopevm and the command `scopevm`
+#   runtime      libscopevm, the command `scopevm` and the licence
 #   compiler     libscopevm_compiler, which `scopevm compile` loads
 #   development  headers, and the CMake package for find_package(scopevm)
 include(CMakePackageConfigHelpers)

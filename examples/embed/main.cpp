@@ -1,6 +1,6 @@
 // Runs a module through the C++ API: embed module.bc n=4 ...
-// Fills the inputs of type f32 with ones. Prints the memory bound and, if the first result is of type
-// f32, its first 10 elements.
+// Fills f32 inputs with ones. Prints the first 10 elements of the first result, if it is f32, and
+// the memory bound.
 #include <scopevm/session.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// String tensors in compiled graphs: ops that move, compare and inspect strings.
+// String tensors in compiled graphs: ops that move, compare and convert strings, also in branches,
+// loops, callees and closures.
 #include <gmock/gmock.h>
 
 #include "tests/control_flow/run_graph.h"

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Writes the small ONNX files that the tests of the frontend read (python3-onnx 1.12).
 
-Each function writes one file, named after the property that its test checks. errors() writes the
-invalid models and those with external data. The files are committed, so that tests run without
-Python.
+Each function without parameters writes the file of its name. The exception is errors(), which
+writes the invalid models, those with external data, and data_dependent_reshape. The files are
+committed, so that tests run without Python.
 """
 import os
 
@@ -37,7 +37,7 @@ def i64(*values):
 
 
 def computed_reshape():
-    """x: [n, t, 6] -> heads: [n, t, 2, 3], where the shape is computed with tensors."""
+    """x: [n, t, 6] -> y: [n, t, 2, 3]. The target shape is computed with tensors."""
     save("computed_reshape", [
         node("Shape", ["x"], ["shape"]),
         node("Gather", ["shape", "zero"], ["n"], axis=0),

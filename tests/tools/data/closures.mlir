@@ -1,4 +1,4 @@
-// A function with a closure as parameter, called twice with different captured values.
+// @choose returns one of two closures. @twice calls its parameter, a closure, twice.
 !f = !sv.tensor<f32[1]>
 !n = !sv.tensor<f32[n]>
 !unary = !sv.closure<(!sv.tensor<f32[m]>) -> !sv.tensor<f32[m]>>

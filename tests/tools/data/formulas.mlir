@@ -1,4 +1,4 @@
-// The workspace needs products of dims, rounded up, more than once.
+// The formula of the workspace has parts that occur more than once: rounded products of dims.
 func.func @main(%x: !sv.tensor<f32[n, m]> {sv.name = "x"}, %y: !sv.tensor<f32[n, 3]> {sv.name = "y"})
     -> (!sv.tensor<f32[n, 3]> {sv.name = "z"}) {
   %0 = sv.softmax %x {axis = 1 : i64} : (!sv.tensor<f32[n, m]>) -> !sv.tensor<f32[n, m]>

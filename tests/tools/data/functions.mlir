@@ -1,4 +1,4 @@
-// A function called at two shapes, one whose result's size data decides, and one that calls itself.
+// @main calls @scores at two shapes, @places (data-dependent result) and @power (recursive).
 !f = !sv.tensor<f32[]>
 !i = !sv.tensor<i64[]>
 !b = !sv.tensor<bool[]>
