@@ -68,16 +68,15 @@ void Step::replace_expressions(const std::function<DimExpr(DimExpr)>& with) {
 }
 
 std::vector<Check> Dimension::bounds_checks(DimExpr value) const {
-  std::vector<Check> checks = {
-      {.kind = Check::Kind::kAtLeast,
-       .lhs = value,
-       .rhs = min,
-       .message = "dimension " + name + " is {0}, below its least value {1}"}};
+  std::vector<Check> checks = {{.kind = Check::Kind::kAtLeast,
+                                .lhs = value,
+                                .rhs = min,
+                                .message = "dimension " + name + " is {0}, below its minimum {1}"}};
   if (max < INT64_MAX)
     checks.push_back({.kind = Check::Kind::kAtLeast,
                       .lhs = max,
                       .rhs = value,
-                      .message = "dimension " + name + " is {1}, above its greatest value {0}"});
+                      .message = "dimension " + name + " is {1}, above its maximum {0}"});
   if (multiple_of > 1)
     checks.push_back({.kind = Check::Kind::kMultipleOf,
                       .lhs = value,

@@ -65,7 +65,9 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   if (write(file, image.data(), image.size()) != static_cast<ssize_t>(image.size()))
     return Status(StatusCode::kInternal, "cannot write the image");
   void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW);
-  state.file = file;  // open until the image is unloaded: dlopen identifies images by this path
+  // Closed only after dlclose(): the number of a closed descriptor is reused, and dlopen() of an
+  // equal path returns the image that is already loaded.
+  state.file = file;
   state.handle = handle;
   if (!handle || state.program.functions.front().steps.size() != 1)
     return Status(StatusCode::kInternal, "not one launch, or the image does not load");

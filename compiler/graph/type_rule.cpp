@@ -188,8 +188,8 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A symbolic dim must be 1 or equal to the constant, so the result is the constant.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // One dim is provably at least as large as the other. A request check rejects the dims 0 and 1
-  // (diagnostics/request_checks.cpp).
+  // One dim is provably at least as large as the other. The larger one is wrong only if one dim is 0
+  // and the other is 1. A check rejects such requests (diagnostics/request_checks.cpp).
   if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
   return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));
 }

@@ -1,6 +1,6 @@
 // Machine: the compiler's model of the target machine. It has devices, and the pools of memory that
 // they reach. Several devices can reach a pool, and a device reaches several pools. A place is a
-// device, and a memory scope of it if one is required.
+// device, together with one of its memory scopes if a constraint requires that scope.
 #pragma once
 
 #include <cstdint>
@@ -88,14 +88,14 @@ struct Machine {
 
   std::optional<DeviceIndex> find_device(std::string_view name) const;
   // The pool that a scope of `device` denotes: the device's own pool of that name. Without one, it
-  // is the first pool of that name of another device that `device` reaches.
+  // is the first pool of that name that `device` reaches.
   std::optional<PoolIndex> find_pool(DeviceIndex device, std::string_view scope) const;
   bool reaches(DeviceIndex device, PoolIndex pool) const;
   std::string pool_name(PoolIndex pool) const;  // "npu.global.workspace"
   // The device that runs the VM: the first CPU.
   DeviceIndex host_device() const;
-  // The pools that every device has. They store results and other individually allocated values,
-  // planned buffers, and constants, in this order.
+  // The pools that every device has: global_pool() for results and other individually allocated
+  // values, workspace_pool() for planned buffers, constant_pool() for constants.
   PoolIndex global_pool(DeviceIndex device) const { return *find_pool(device, "global"); }
   PoolIndex workspace_pool(DeviceIndex device) const {
     return *find_pool(device, "global.workspace");

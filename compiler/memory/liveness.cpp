@@ -28,7 +28,7 @@ IndexedVector<ValueId, bool> output_roots(const Function& function) {
 namespace {
 
 struct Loop {
-  int64_t begin = 0, end = 0;  // the steps of its marks
+  int64_t begin = 0, end = 0;  // the positions of its Loop and EndLoop steps
 };
 
 // Outer loops come before the loops inside them.
@@ -88,8 +88,8 @@ LastSteps last_uses(const Function& function) {
   return last;
 }
 
-// A value computed before an if is released at the end of the if. If only one branch released the
-// value, its storage would leak when the other branch runs.
+// A value that is computed before an if, and last used by it or in a branch, is released at the end
+// of the if. If only one branch released the value, its storage would leak when the other one runs.
 LastSteps release_steps(const Function& function) {
   LastSteps releases = last_uses(function);
   const IndexedVector<ValueId, int64_t> first = first_writes(function);

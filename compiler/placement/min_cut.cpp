@@ -18,7 +18,7 @@ void Network::add_edge(NodeIndex from, NodeIndex to, Cost capacity) {
 }
 
 // Computes distances from the source in the residual network by breadth-first search. Returns
-// whether the sink is reachable; if it is not, the flow is maximal.
+// whether the sink is reachable; if it is not, the flow is a maximum flow.
 bool Network::find_levels() {
   level_.assign(node_count_, std::nullopt);
   level_[kSource] = 0;

@@ -1,6 +1,7 @@
-// ArenaAllocator: the allocator of pools with a memory plan, from which a call allocates a single
-// block. It caches one block per concurrent call. A later call reuses a cached block that is large
-// enough.
+// ArenaAllocator: the allocator of arenas, from which a call allocates a single block, and of all
+// pools in device memory. It caches the blocks that are returned. A later allocation reuses the
+// smallest cached block that is large enough. The number of blocks, in use or cached, never exceeds
+// the largest number that was in use at one time.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,7 @@ class ArenaAllocator final : public Allocator {
   MemoryCounters counters_;
   mutable std::mutex mutex_;   // guards the members below
   std::vector<Block> cached_;  // has capacity for all blocks: deallocate() cannot fail
-  std::vector<Block> in_use_;  // one block per concurrent call: few, so a linear search is fast
+  std::vector<Block> in_use_;  // searched linearly; in an arena, one block per concurrent call
   RecentPeak recent_request_;
 };
 

@@ -398,7 +398,7 @@ TEST(Call, FailedCheckOfTheCalleeNamesTheCallChain) {
   Status status = graph.status_of({floats({0, 0})});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(std::string(status.message()),
-            "main > strict: dimension rows is 0, below its least value 1");
+            "main > strict: dimension rows is 0, below its minimum 1");
 }
 
 // --- Invalid calls. -----------------------------------------------------------------------------

@@ -104,6 +104,29 @@ TEST(Loop, AllocatesNothingPerIteration) {
   EXPECT_EQ(graph.allocations("global"), results);
 }
 
+// The slice does not depend on the iteration, but it fails if n is less than 4.
+TEST(Loop, ChecksOfTheBodyDoNotRunWithZeroIterations) {
+  Graph graph(R"(
+    func.func @main(%count: !sv.tensor<i64[]>, %x: !sv.tensor<f32[1]>, %y: !sv.tensor<f32[n]>)
+        -> !sv.tensor<f32[1]> {
+      sv.read_dims %count {symbols = ["$count"]} : !sv.tensor<i64[]>
+      %0 = sv.loop %x {index = "$i", trip_count = #sv.dims<["$count"]>}
+          : (!sv.tensor<f32[1]>) -> !sv.tensor<f32[1]> {
+      ^bb0(%s: !sv.tensor<f32[1]>):
+        %1 = sv.slice %y {starts = #sv.dims<["n-4"]>, sizes = #sv.dims<[1]>, steps = array<i64: 1>}
+            : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[1]>
+        %2 = sv.add %s, %1 : (!sv.tensor<f32[1]>, !sv.tensor<f32[1]>) -> !sv.tensor<f32[1]>
+        sv.yield %2 : !sv.tensor<f32[1]>
+      }
+      return %0 : !sv.tensor<f32[1]>
+    })");
+  const Tensor x = floats({1}), y = floats({5, 6, 7, 8}), short_y = floats({1, 2, 3});
+  EXPECT_THAT(elements(graph.run({integer(2), x, y})[0]), ElementsAre(11));
+  EXPECT_THAT(elements(graph.run({integer(0), x, short_y})[0]), ElementsAre(1));
+  EXPECT_THAT(std::string(graph.status_of({integer(1), x, short_y}).message()),
+              HasSubstr("begins at -1"));
+}
+
 TEST(Loop, NegativeTripCountIsAnError) {
   Graph graph(kSum);
   Status status = graph.status_of({integer(-1), floats({1, 2})});

@@ -79,7 +79,7 @@ TEST(NativeShapes, WritesSlotsAndReportsTheFirstFailedCheck) {
   const ShapeProgram::Condition& failed = program.conditions()[1];
   EXPECT_EQ(native.slots[failed.lhs_slot], 5);
   EXPECT_EQ(native.slots[failed.rhs_slot], 4);
-  EXPECT_EQ(native({-1, 3, 4, -1, 2}), 2) << "below its least value";
+  EXPECT_EQ(native({-1, 3, 4, -1, 2}), 2) << "below its minimum";
   EXPECT_EQ(native({5, 3, 8, 5, 2}), 6) << "5 and 8 do not broadcast";
 }
 

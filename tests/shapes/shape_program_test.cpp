@@ -48,8 +48,8 @@ TEST(ShapeProgram, ChecksBoundsOfDimensions) {
   function.dimensions = {{"n", 2, 64, 4, 8}};
   Result<ShapeProgram> program = ShapeProgram::create(function);
   ASSERT_TRUE(program.ok());
-  EXPECT_EQ(messages(*program), (Messages{"dimension n is {0}, below its least value {1}",
-                                          "dimension n is {1}, above its greatest value {0}",
+  EXPECT_EQ(messages(*program), (Messages{"dimension n is {0}, below its minimum {1}",
+                                          "dimension n is {1}, above its maximum {0}",
                                           "dimension n is {0}, not a multiple of {1}"}));
 }
 
@@ -60,7 +60,8 @@ TEST(ShapeProgram, ChecksThatNoResultHasANegativeDim) {
   function.values.push_back({.name = "pad_1", .shape = {n + 2}});
   Result<ShapeProgram> program = ShapeProgram::create(function);
   ASSERT_TRUE(program.ok());
-  EXPECT_EQ(messages(*program), (Messages{"\"pool_1\" dim 1 would be {0}: an input is too small"}));
+  EXPECT_EQ(messages(*program),
+            (Messages{"\"pool_1\" dim 1 is {0}, expected at least 0: an input is too small"}));
 }
 
 TEST(ShapeProgram, RejectsSizesThatNoInputDetermines) {
@@ -115,8 +116,8 @@ TEST(ShapeProgram, PrintsOneItemPerLine) {
             "v2 = constant 512\n"
             "v3 = constant 4\n"
             "v4 = mul v3, v0\n"
-            "check at_least v0, v1 \"dimension n is {0}, below its least value {1}\"\n"
-            "check at_least v2, v0 \"dimension n is {1}, above its greatest value {0}\"\n"
+            "check at_least v0, v1 \"dimension n is {0}, below its minimum {1}\"\n"
+            "check at_least v2, v0 \"dimension n is {1}, above its maximum {0}\"\n"
             "s0 := v0\n"
             "s1 := v1\n"
             "s2 := v2\n"

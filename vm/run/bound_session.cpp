@@ -33,7 +33,7 @@ std::string name_of(const format::ModuleContents& contents, const format::PoolDe
 }
 
 // For each pool: whether `scope`, from a session option, denotes the pool. "global" denotes the
-// pools with this scope of all devices. "npu.global" denotes only the pool of device npu.
+// pools "global" of all devices. "npu.global" denotes only that of device npu.
 std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
   std::vector<bool> named;
   for (const format::PoolDecl& pool : contents.pools)

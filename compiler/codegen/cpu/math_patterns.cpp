@@ -1,4 +1,4 @@
-// Expands math functions to polynomials.
+// Expands math functions into polynomials, and conversions of f16 if the target lacks F16C.
 #include "compiler/codegen/cpu/math_patterns.h"
 
 #include "compiler/codegen/backend/half_patterns.h"

@@ -232,7 +232,8 @@ std::string compared(arith::CmpIOp op, Form form, Form to, const std::string& a,
   if (predicate == P::eq) return truth(to, infix(a, "==", b));
   if (predicate == P::ne) return truth(to, infix(a, "!=", b));
   const bool is_signed = predicate >= P::slt && predicate <= P::sge;
-  // In a signed comparison true is -1, so the order of bools is reversed.
+  // As a signed i1, true is -1 and less than false. A scalar bool is 0 or 1, so its operands are
+  // swapped. Lanes of bools are already 0 or -1.
   if (form.is_bool() && form.is_scalar() && is_signed) return compared_numbers(predicate, to, b, a);
   if (form.is_bool() && !form.is_scalar() && !is_signed)
     return compared_numbers(predicate, to, as_unsigned(form, a), as_unsigned(form, b));
@@ -355,8 +356,8 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
   if (auto found = functions().find(name); found != functions().end())
     return call(found->second, operands[0]);
   if (name == "math.cttz")
-    // OpenCL C 1.2 has no count of trailing zeros. This counts the bits of their mask, which is all
-    // ones for 0.
+    // OpenCL C 1.2 has no count of trailing zeros. (x & -x) - 1 has ones exactly at the positions
+    // of the trailing zeros of x, and only ones if x is 0.
     return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
   if (name == "math.absi") return call("abs", as_signed(to, operands[0]));
   if (auto found = conversions().find(name); found != conversions().end())

@@ -1,6 +1,6 @@
-// Prints functions as OpenCL C source. Most values become constants v0, v1, ..., numbered in order
-// of definition. Loop-carried values and results of branches become variables. Scalar constants are
-// printed as literals where they are used.
+// Prints functions as OpenCL C source. Most values become `const` variables v0, v1, ..., numbered
+// in order of definition. Loop-carried values and results of branches become variables that are
+// assigned. The results of scalar arith.constant ops are printed as literals where they are used.
 #pragma once
 
 #include <map>
@@ -45,8 +45,8 @@ class Printer {
   bool is_global(mlir::Value memref) const { return !private_.contains(memref); }
   const std::string& declare_array(mlir::Value memref, Form element, int64_t count);
 
-  // Each of these prints one operation and its regions. Returns false if the operation, or an
-  // operation in its regions, has no OpenCL C equivalent.
+  // Each of these prints one operation and its regions. Returns false if the printer does not
+  // support the operation, or an operation in its regions.
   bool print_constant(mlir::arith::ConstantOp op);
   bool print_call(mlir::func::CallOp op);
   bool print_for(mlir::scf::ForOp loop);

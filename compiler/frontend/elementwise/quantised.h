@@ -10,12 +10,12 @@ namespace scopevm::compiler::frontend {
 // saturate(round(x / scale) + zero), with element type `to`. Ties are rounded to even. The operands
 // broadcast, and `zero` may be null.
 Value quantise(Node& n, Value x, Value scale, Value zero, DType to);
-// As quantise(), where `x` is the quotient of x and the scale, in f32.
+// As quantise(), for an `x` of type f32 that is already divided by the scale.
 Value requantise(Node& n, Value x, Value zero, DType to);
 
-// A tensor produced by DequantizeLinear: (values - zero) * scale, with 8-bit values and f32 result.
-// Scale and zero point broadcast to the values. The zero point is null if it is absent or known to
-// be 0.
+// A tensor produced by DequantizeLinear: (values - zero) * scale, with 8-bit values and an f32
+// result. Scale and zero point broadcast to the values. The zero point is null if it is absent or
+// known to be 0.
 struct Dequantised {
   Value values, scale, zero;
 };

@@ -11,7 +11,8 @@ constexpr std::pair<ValueKind, llvm::StringLiteral> kKindWords[] = {
     {ValueKind::kOptional, "optional"},
     {ValueKind::kSequence, "sequence"}};
 
-// The dim of a list type for `dim` of one element: the same if it is a number, else kAnyDim.
+// Converts a dim of an element's type to a dim of the list type: `dim` itself if it is a constant,
+// else kAnyDim.
 DimExpr known_dim(DimExpr dim) { return dim.is_constant() ? dim : DimExpr(kAnyDim); }
 
 }  // namespace

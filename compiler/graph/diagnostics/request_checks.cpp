@@ -66,9 +66,9 @@ void RequestChecks::require_results() {
   for (mlir::Value result : op_->getResults()) {
     if (!mlir::isa<TensorType>(result.getType())) continue;
     for (auto [axis, dim] : llvm::enumerate(tensor_type(result).getShape()))
-      require_at_least(
-          {dim, result, ""}, {0, nullptr, ""},
-          "dim " + std::to_string(axis) + " of the result would be {0}: an input is too small");
+      require_at_least({dim, result, ""}, {0, nullptr, ""},
+                       "dim " + std::to_string(axis) +
+                           " of the result is {0}, expected at least 0: an input is too small");
   }
 }
 

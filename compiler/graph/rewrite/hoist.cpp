@@ -2,6 +2,7 @@
 // loop body can be one row of a tensor that does not depend on the iteration. If that value depends
 // on a matrix product, the tensor is computed before the loop, for all iterations at once.
 //   split_loop.cpp   splits a loop in two, so that the second loop has such products
+#include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
@@ -14,6 +15,25 @@ namespace {
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
+// True if every execution of the loop runs its body.
+bool always_runs(LoopOp loop) {
+  const llvm::ArrayRef<DimExpr> count = loop.getTripCount().getValue();
+  return !loop.getHasCondition() && count.size() == 1 && interval_of(count.front()).min > 0;
+}
+
+// True if a request can fail in `op`: the op checks its input, or has checks of dims.
+bool may_fail(mlir::Operation* op) {
+  std::vector<Check> checks;
+  collect_checks(op, SegmentIndex{0}, checks);
+  return mlir::isa<StringToNumberOp>(op) || !checks.empty();
+}
+
+// An op that can fail is not moved out of a loop that can run zero times: a request that does not
+// execute the op must not fail in it.
+bool may_move_out(mlir::Operation* op, LoopOp loop) {
+  return mlir::isPure(op) && (always_runs(loop) || !may_fail(op));
+}
+
 // --- Loop invariants. ---------------------------------------------------------------------------
 
 bool hoist_invariants(LoopOp loop) {
@@ -21,13 +41,10 @@ bool hoist_invariants(LoopOp loop) {
   bool changed = false;
   for (mlir::Operation& op :
        llvm::make_early_inc_range(loop.getBody().front().without_terminator())) {
-    // Of the pure ops, this one fails a call if its input is invalid. It is not hoisted, because
-    // the loop may run zero times.
-    bool may_fail = mlir::isa<StringToNumberOp>(op);
     // Operands that are already hoisted count as outside, so one pass in program order hoists whole
     // chains. Ops whose dims use symbols of the body are not hoisted.
     bool is_invariant =
-        mlir::isPure(&op) && !may_fail && op.getNumRegions() == 0 && !mentions(&op, inner) &&
+        op.getNumRegions() == 0 && !mentions(&op, inner) && may_move_out(&op, loop) &&
         llvm::all_of(op.getOperands(),
                      [&](mlir::Value operand) { return is_outside(operand, loop); });
     if (!is_invariant) continue;
@@ -167,7 +184,8 @@ class RowHoister {
         rows_[op] = {slice.getStarts().getValue().front()};
       return;
     }
-    if (!is_by_row(op) || is_constrained(op) || mentions(op, inner_)) return;
+    if (!is_by_row(op) || is_constrained(op) || mentions(op, inner_) || !may_move_out(op, loop_))
+      return;
     std::optional<Row> found;
     for (mlir::Value operand : op->getOperands()) {
       if (is_outside(operand, loop_)) continue;

@@ -22,14 +22,17 @@ class ConstantArray {
   int64_t count() const { return count_; }
   bool is_float() const { return scopevm::is_float(dtype_); }
 
-  // Element i. integer() returns the bits of a u64, and 0 for floats.
+  // Element i. integer() returns a u64 above INT64_MAX as the i64 with the same bits, and 0 for a
+  // float.
   double real(int64_t i) const;
   int64_t integer(int64_t i) const;
-  // Rounds or truncates the value to the element type. REQUIRES: the array was made from a type;
-  // set() is for floats, and set_integer() for all other types.
+  // Set element i. set() is for float types, and rounds the value to the element type.
+  // set_integer() is for all other types, and stores the low bits of the value. REQUIRES: the array
+  // was made from a type.
   void set(int64_t i, double value);
   void set_integer(int64_t i, int64_t value);
-  // this[i] = from[j]. REQUIRES: both have one element type.
+  // this[i] = from[j]. REQUIRES: this array was made from a type, and both have the same element
+  // type.
   void copy(int64_t i, const ConstantArray& from, int64_t j);
 
   // A dense attribute for few elements, otherwise a resource that owns them.

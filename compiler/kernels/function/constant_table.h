@@ -13,7 +13,8 @@ namespace scopevm::compiler::kernels {
 
 class ConstantTable {
  public:
-  // Appends to the program's constants and strings. REQUIRES: no other code modifies them.
+  // The functions below append to the constants and strings of `program`. REQUIRES: no other code
+  // modifies these.
   explicit ConstantTable(Program& program)
       : constants_(program.constants), strings_(program.strings) {}
 

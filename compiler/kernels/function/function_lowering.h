@@ -26,10 +26,11 @@ namespace scopevm::compiler::kernels {
 
 using graph::op_name;
 
-// The operand of a chain of reshapes; any other value is returned unchanged.
+// The operand of the first reshape in the chain of reshapes that computes `value`. A value that no
+// reshape computes is returned unchanged.
 mlir::Value viewed(mlir::Value value);
 
-// Inserts copies of values whose consumer cannot use their storage, by sv.expand to the same dims.
+// Copies each value whose storage its consumer cannot use. A copy is an sv.expand to the same dims.
 // The consumers are returns, yields, loops (initial values), closures and lists. Examples of such
 // values are inputs, constants, values of another block, and values that are returned or yielded
 // twice. Idempotent.
@@ -66,7 +67,7 @@ class FunctionLowering : public LoweringContext {
   int32_t string_index(llvm::StringRef string) override;
   void launch(Step step) override;
 
-  // --- Ops that become steps without kernels. ---
+  // --- Ops without kernels: they become other steps, or views (sv.reshape). ---
   llvm::LogicalResult lower(graph::ReshapeOp op);      // function_lowering.cpp
   llvm::LogicalResult lower(graph::ReadDimsOp op);     // control_flow.cpp
   llvm::LogicalResult lower(graph::IfOp op);           // control_flow.cpp

@@ -41,7 +41,7 @@ class Trial {
   double cost_ = 0;
 };
 
-// Whether the item is spilled at `step`.
+// Whether the item is spilled at `step`, or is moved and live at `step`.
 bool is_spilled_at(const SpillItem& item, const SpillChoice& choice, int64_t step);
 
 // Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979). While a

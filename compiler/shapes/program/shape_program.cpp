@@ -323,7 +323,8 @@ void ShapeProgram::check_results(const Function& function) {
       if (value.origin == ValueOrigin::kInput || is_never_negative(dim)) continue;
       if (seen.insert(dim).second)
         condition(Check::Kind::kAtLeast, this->value(dim), constant(0),
-                  place_of(value, axis) + " would be {0}: an input is too small", value.segment);
+                  place_of(value, axis) + " is {0}, expected at least 0: an input is too small",
+                  value.segment);
     }
 }
 

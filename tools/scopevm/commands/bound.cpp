@@ -1,5 +1,6 @@
-// scopevm bound: prints the exact number of bytes that a call allocates at given dims, without
-// making the call. A storage with a data-dependent size is listed, but counts as 0 bytes in totals.
+// scopevm bound: prints the number of bytes that a call allocates at given dims, without making the
+// call. The numbers are exact, except for "calls", which a branch can skip, and for storages with
+// data-dependent sizes, which are listed but count as 0 bytes in totals.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -6,12 +6,13 @@ namespace scopevm::vm {
 
 namespace op = isa::op;
 
-// The pool of a tensor's bytes. Registers do not record it. Inputs, output buffers and constants
-// are in their declared pools. Elements of list inputs are in the heap pool of the host. No value
+// The pool of a tensor's bytes. Inputs, the caller's output buffers and constants count as stored in
+// their declared pools, and elements of list inputs in the heap pool of the host. Returns no value
 // for bytes in a frame.
 std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   const format::FunctionDecl& main = *context_.entry->decl;
-  // A storage of a pool records the pool. The owner of other bytes is found by its address.
+  // A storage that was allocated from a pool records that pool. The caller's output buffers are
+  // found by their storage, and all other bytes by their address.
   if (buffer.storage != nullptr && buffer.storage->pool >= 0)
     return static_cast<uint32_t>(buffer.storage->pool);
   if (buffer.storage != nullptr)

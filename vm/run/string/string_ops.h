@@ -14,8 +14,8 @@ namespace scopevm::vm {
 // Interns the strings of an input and returns their ids, in a storage of the call.
 Result<Register> ids_of_input(StringTable& table, const Tensor& input);
 
-// Packs the strings of the register's ids (runtime/tensor/string_tensor.h) into a storage of the
-// call.
+// Packs the strings that the register's ids denote into a storage of the call, in the layout of
+// runtime/tensor/string_tensor.h.
 Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& ids);
 
 // The string opcodes. Errors: kInvalidArgument (a string that is not a number of the element type;
