@@ -69,8 +69,10 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   // equal path returns the image that is already loaded.
   state.file = file;
   state.handle = handle;
-  if (!handle || state.program.functions.front().steps.size() != 1)
-    return Status(StatusCode::kInternal, "not one launch, or the image does not load");
+  if (!handle) return Status(StatusCode::kInternal, "cannot load the image");
+  const std::vector<Step>& steps = state.program.functions.front().steps;
+  if (steps.size() != 1 || !steps.front().is<step::Launch>())
+    return Status(StatusCode::kInternal, "the graph is not lowered to exactly one launch");
   state.entry =
       reinterpret_cast<KernelFn>(dlsym(handle, state.program.kernels.front().symbol.c_str()));
   return kernel;

@@ -54,13 +54,13 @@ std::set<std::string> symbols_of(const Function& function) {
 }  // namespace
 
 CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
-                         isa::ShapeFunctionIndex shape_functions,
+                         isa::ShapeFunctionIndex first_shape_function,
                          std::vector<std::string>& messages)
     : machine_(machine),
       function_(function),
       shapes_(planned.shapes),
       plan_(planned.plan),
-      shape_functions_(shape_functions),
+      first_shape_function_(first_shape_function),
       messages_(messages),
       is_output_(memory::output_roots(function)),
       used_symbols_(symbols_of(function)),
@@ -182,7 +182,7 @@ void CodeEmitter::emit_entry() {
     registers_[input] = new_register();
     if (!function_.values[input].is_list()) inputs.push_back(*registers_[input]);
   }
-  encoder_.emit(op::shape_function{.function = shape_functions_, .inputs = inputs});
+  encoder_.emit(op::shape_function{.function = first_shape_function_, .inputs = inputs});
   emit_arenas(kEntry);
 }
 
@@ -390,9 +390,9 @@ void CodeEmitter::emit_return() {
 }
 
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
-                       isa::ShapeFunctionIndex shape_functions,
+                       isa::ShapeFunctionIndex first_shape_function,
                        std::vector<std::string>& messages) {
-  return CodeEmitter(machine, function, planned, shape_functions, messages).run();
+  return CodeEmitter(machine, function, planned, first_shape_function, messages).run();
 }
 
 }  // namespace scopevm::compiler::bytecode

@@ -24,7 +24,7 @@ using memory::BufferIndex;
 class CodeEmitter {
  public:
   CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
-              isa::ShapeFunctionIndex shape_functions, std::vector<std::string>& messages);
+              isa::ShapeFunctionIndex first_shape_function, std::vector<std::string>& messages);
   Result<Code> run();
 
  private:
@@ -124,7 +124,7 @@ class CodeEmitter {
   const Function& function_;
   ShapeProgram& shapes_;
   const memory::Plan& plan_;
-  const isa::ShapeFunctionIndex shape_functions_;  // shape function of segment 0
+  const isa::ShapeFunctionIndex first_shape_function_;  // shape function of segment 0
   std::vector<std::string>& messages_;
   const IndexedVector<ValueId, bool> is_output_;
   const std::set<std::string> used_symbols_;  // in sizes and expressions of the function

@@ -88,7 +88,7 @@ void CodeEmitter::begin_segment(const Step& step) {
   emit_symbols(step);
   code_.sources.push_back({encoder_.size(), step.name});
   op::shape_function code;
-  code.function = {shape_functions_.value + segment.value};
+  code.function = {first_shape_function_.value + segment.value};
   encoder_.emit(code);
   emit_arenas(segment);
 }

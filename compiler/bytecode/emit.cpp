@@ -160,7 +160,7 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
 
 Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex index,
                                            PlannedFunction& planned, const CallMemory& calls,
-                                           isa::ShapeFunctionIndex shape_functions,
+                                           isa::ShapeFunctionIndex first_shape_function,
                                            std::vector<std::string>& messages) {
   const Machine& machine = program.machine;
   const Function& function = program.functions[index];
@@ -176,7 +176,7 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
   SCOPEVM_ASSIGN_OR_RETURN(Code code,
-                           emit_code(machine, function, planned, shape_functions, messages));
+                           emit_code(machine, function, planned, first_shape_function, messages));
   // The code and the memory entries add slots to the shape program, so slot_count is read after
   // both.
   add_memory(program, function, planned, calls, code, decl);

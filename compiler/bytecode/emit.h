@@ -31,12 +31,13 @@ struct Code {
   uint32_t register_count = 0;
   std::vector<SlotIndex> result_bytes_slots;  // by output
 };
-// Translates the steps of a planned function. `shape_functions` is the index of the shape function
-// of segment 0; those of later segments follow it. Adds the slots that the instructions use to
-// `planned.shapes`, and appends the messages of assertions to `messages`. Errors: kUnsupported if
-// an instruction is too long.
+// Translates the steps of a planned function. `first_shape_function` is the index of the shape
+// function of segment 0. Later segments have the next indices. Adds the slots that the instructions
+// use to `planned.shapes`, and appends the messages of assertions to `messages`. Errors:
+// kUnsupported if an instruction is too long.
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
-                       isa::ShapeFunctionIndex shape_functions, std::vector<std::string>& messages);
+                       isa::ShapeFunctionIndex first_shape_function,
+                       std::vector<std::string>& messages);
 
 using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 

@@ -188,8 +188,8 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A symbolic dim must be 1 or equal to the constant, so the result is the constant.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // One dim is provably at least as large as the other. The larger one is wrong only if one dim is 0
-  // and the other is 1. A check rejects such requests (diagnostics/request_checks.cpp).
+  // One dim is provably at least as large as the other. The larger one is wrong only if one dim is
+  // 0 and the other is 1. A check rejects such requests (diagnostics/request_checks.cpp).
   if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
   return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));
 }
@@ -210,9 +210,15 @@ std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExp
 std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::ValueRange operands) {
   llvm::SmallVector<DimExpr> shape;
   for (mlir::Value operand : operands) {
-    auto next = broadcast_shapes(shape, tensor_type(operand).getShape());
+    const llvm::ArrayRef<DimExpr> dims = tensor_type(operand).getShape();
+    auto next = broadcast_shapes(shape, dims);
     if (!next) {
-      (void)rule.fail("operands " + text_of(operands.front().getType()) + " and " +
+      auto other = llvm::find_if(operands, [&](mlir::Value earlier) {
+        return !broadcast_shapes(tensor_type(earlier).getShape(), dims);
+      });
+      // Without a conflict of two operands, this one conflicts with the joint shape of the others.
+      mlir::Value named = other == operands.end() ? operands.front() : *other;
+      (void)rule.fail("operands " + text_of(named.getType()) + " and " +
                       text_of(operand.getType()) + " do not broadcast");
       return std::nullopt;
     }

@@ -35,6 +35,12 @@ std::string narrowed(Form form, const std::string& x) {
   return form.is_scalar() && form.bits() < 32 ? "(" + type_name(form) + ")" + x : x;
 }
 
+// The constant 1 for an operator with an operand of form `form`. The element type of a vector must
+// not be narrower than a scalar operand.
+std::string one(Form form) {
+  return form.is_scalar() ? "1" : "(" + type_name({form.element, 1}) + ")1";
+}
+
 // Converts a C condition (a scalar, or lanes of 0 or -1 in any width) to the form of bools.
 std::string truth(Form form, const std::string& x) {
   return form.is_scalar() ? x : call("convert_" + type_name(form), x);
@@ -189,7 +195,7 @@ std::string converted(Conversion conversion, Form from, Form to, const std::stri
     case Conversion::kTruncation:
       if (!to.is_bool()) return from_unsigned();
       // Truncation to i1 keeps the lowest bit; a C conversion to bool would test all bits.
-      return truth(to, infix(narrowed(from, infix(x, "&", "1")), "!=", "0"));
+      return truth(to, infix(narrowed(from, infix(x, "&", one(from))), "!=", "0"));
     case Conversion::kSignExtension:
       return from_signed("-(long)" + x);
     case Conversion::kSignedToFloat:
@@ -358,7 +364,8 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
   if (name == "math.cttz")
     // OpenCL C 1.2 has no count of trailing zeros. (x & -x) - 1 has ones exactly at the positions
     // of the trailing zeros of x, and only ones if x is 0.
-    return call("popcount", narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - 1)"));
+    return call("popcount",
+                narrowed(to, "((" + operands[0] + " & -" + operands[0] + ") - " + one(to) + ")"));
   if (name == "math.absi") return call("abs", as_signed(to, operands[0]));
   if (auto found = conversions().find(name); found != conversions().end())
     return converted(found->second, from, to, operands[0]);

@@ -90,8 +90,9 @@ mlir::Type ListType::parse(mlir::AsmParser& parser) {
       do {
         int64_t number = kAnyDim;
         location = parser.getCurrentLocation();
-        if (failed(parser.parseOptionalQuestion()) && parser.parseInteger(number)) return {};
-        if (number < kAnyDim) {
+        const bool is_any = succeeded(parser.parseOptionalQuestion());
+        if (!is_any && parser.parseInteger(number)) return {};
+        if (!is_any && number < 0) {
           parser.emitError(location) << "expected a dim of at least 0, given " << number;
           return {};
         }

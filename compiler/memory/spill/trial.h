@@ -45,9 +45,9 @@ class Trial {
 bool is_spilled_at(const SpillItem& item, const SpillChoice& choice, int64_t step);
 
 // Completes the partial solution by the greedy rule for covering problems (Chvatal, 1979). While a
-// step has an excess, applies a choice that relieves the worst step. Of the choices for which other
-// pools have room, it is the one with the least cost per covered byte, counted over all steps.
-// Returns false if there is none. Does not change item `banned`.
+// step has an excess, applies one of the choices that relieve the worst step and for which other
+// pools have room: the choice with the least additional cost per byte of excess that it covers, in
+// total over all steps. Returns false if no such choice is left. Does not change item `banned`.
 bool complete(const SpillProblem& problem, Trial& trial, size_t banned = SIZE_MAX);
 
 // Removes choices and gaps that the solution does not need, the most expensive choices first.

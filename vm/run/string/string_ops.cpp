@@ -87,6 +87,7 @@ Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& 
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(strings));
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * packed, table.allocate(bytes));
   runtime::pack_strings(strings, packed->data);
+  table.release(views);
   return packed;
 }
 
