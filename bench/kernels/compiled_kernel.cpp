@@ -118,7 +118,7 @@ void CompiledKernel::bind(const std::map<std::string, int64_t>& dims, int copies
 
 void CompiledKernel::run() {
   State& state = *state_;
-  state.entry(state.buffers[state.next].data(), state.params.data(), 0, state.grid, 0);
+  state.entry(state.buffers[state.next].data(), state.params.data(), 0, state.grid, 0, 0);
   state.next = (state.next + 1) % state.buffers.size();
 }
 

@@ -15,11 +15,15 @@ namespace scopevm {
 /// - `params`: the launch's i64 parameters in the order that the kernel defines; the grid and the
 ///   grain are not among them
 /// - `worker`: index of the calling worker, in [0, threads); indexes per-worker temporaries
+/// - `first`: at most `begin`. If it is less, the preceding calls by this worker ran the items
+///   [first, begin) of this launch, and its temporaries are unchanged since. The kernel can then
+///   reuse data that these calls stored there, such as packed operands.
 ///
 /// Calls for disjoint ranges can run concurrently. Concurrent calls of one launch have different
-/// values of `worker`. A kernel does not allocate memory and cannot fail.
+/// values of `worker`. The results do not depend on the ranges or on `first`. A kernel does not
+/// allocate memory and cannot fail.
 using KernelFn = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-                          int64_t worker);
+                          int64_t worker, int64_t first);
 
 /// Computes the sizes of one segment of a function, as i64 slots of the frame.
 ///

@@ -89,8 +89,7 @@ struct CallOptions {
   /// A call that passes the deadline fails with kDeadlineExceeded. Deadline and `cancel` are
   /// checked before every launch, function call and string operation, in loops of the graph, during
   /// emulated delays, and at the end of the call. They are also checked between blocks of a CPU
-  /// kernel's work items. A block takes about half a millisecond, or up to about 10 ms if shorter
-  /// blocks would slow the kernel down. For example, a matmul packs the rows of each block.
+  /// kernel's work items. A block takes at most about half a millisecond, or the time of one item.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;

@@ -22,7 +22,7 @@ namespace {
 // 16 exponentials.
 constexpr char kKernels[] = R"(
   func.func @scale(%from: memref<?xf32>, %to: memref<?xf32>, %add: index,
-                   %begin: index, %end: index, %worker: index) {
+                   %begin: index, %end: index, %worker: index, %first: index) {
     %step = arith.constant 1 : index
     %wide = arith.index_cast %add : index to i64
     %bias = arith.sitofp %wide : i64 to f32
@@ -39,7 +39,7 @@ constexpr char kKernels[] = R"(
     return %y : f32
   }
   func.func @exponential(%from: memref<?xf32>, %to: memref<?xf32>,
-                         %begin: index, %end: index, %worker: index) {
+                         %begin: index, %end: index, %worker: index, %first: index) {
     %x = vector.load %from[%begin] : memref<?xf32>, vector<16xf32>
     %y = math.exp %x : vector<16xf32>
     vector.store %y, %to[%begin] : memref<?xf32>, vector<16xf32>
@@ -69,7 +69,7 @@ std::string with_locals(int64_t first, int64_t second, bool is_in_loop = false) 
                           "xf32>\n";
   const std::string type = "memref<" + std::to_string(first) + "xf32>";
   return "func.func @k(%from: memref<?xf32>, %to: memref<?xf32>, %begin: index, %end: index, "
-         "%worker: index) {\n%step = arith.constant 1 : index\n"
+         "%worker: index, %first: index) {\n%step = arith.constant 1 : index\n"
          "%s = memref.alloca() : " +
          type + "\n" + (is_in_loop ? "" : make) + "scf.for %at = %begin to %end step %step {\n" +
          (is_in_loop ? make : "") +
@@ -152,12 +152,12 @@ TEST(Image, KernelsRunOverARangeOfWorkItems) {
   for (int i = 0; i < 16; ++i) from[i] = static_cast<float>(i) - 8;
   void* buffers[] = {from, to};
   int64_t params[] = {3};
-  scale(buffers, params, 4, 6, 0);
+  scale(buffers, params, 4, 6, 0, 4);
   EXPECT_EQ(to[3], 0);
   EXPECT_EQ(to[4], -5);
   EXPECT_EQ(to[5], -3);
   EXPECT_EQ(to[6], 0);
-  exponential(buffers, nullptr, 0, 16, 0);
+  exponential(buffers, nullptr, 0, 16, 0, 0);
   EXPECT_NEAR(to[0], 3.3546263e-4f, 1e-9);
   EXPECT_NEAR(to[15], 1096.6332f, 1e-3);
   dlclose(handle);

@@ -43,6 +43,7 @@ class Buffer {
     std::fill_n(data(), bytes, kGarbage);
     if (from && bytes) std::memcpy(data(), from, bytes);
   }
+  void erase() { std::fill_n(data(), bytes_, kGarbage); }
   uint8_t* data() { return memory_.data() + offset_; }
   // The buffer including the guards before and after it.
   std::span<uint8_t> guarded() { return {data() - kGuardBytes, bytes_ + 2 * kGuardBytes}; }
@@ -99,7 +100,8 @@ struct KernelRunner::State {
     return value.value_or(-1);
   }
   Status compile(kernels::KernelModule& kernels);
-  Status run_step(const Step& step, const IndexedVector<ValueId, Buffer*>& values, int pieces);
+  Status run_step(const Step& step, const IndexedVector<ValueId, Buffer*>& values,
+                  const Division& division);
 };
 
 KernelRunner::KernelRunner() : state_(std::make_unique<State>()) {}
@@ -180,7 +182,9 @@ Status KernelRunner::State::bind(const std::vector<Array>& inputs) {
 }
 
 Status KernelRunner::State::run_step(const Step& step,
-                                     const IndexedVector<ValueId, Buffer*>& values, int pieces) {
+                                     const IndexedVector<ValueId, Buffer*>& values,
+                                     const Division& division) {
+  const int pieces = division.pieces;
   const step::Launch& launch = *step.as<step::Launch>();
   symbols[kThreadsSymbol] = pieces;
   std::vector<Buffer*> buffers;
@@ -206,8 +210,14 @@ Status KernelRunner::State::run_step(const Step& step,
     std::vector<void*> addresses;
     for (Buffer* buffer : buffers) addresses.push_back(buffer->data());
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      int64_t begin = grid * piece / pieces, end = grid * (piece + 1) / pieces;
-      if (begin < end) entries[launch.kernel](addresses.data(), params.data(), begin, end, piece);
+      const int64_t first = grid * piece / pieces, end = grid * (piece + 1) / pieces;
+      const int64_t items = division.call_items > 0 ? division.call_items : (end - first + 1) / 2;
+      for (int64_t begin = first; begin < end; begin += items) {
+        entries[launch.kernel](addresses.data(), params.data(), begin, std::min(begin + items, end),
+                               piece, first);
+        if (division.erases_inputs)
+          for (ValueId id : program.functions.front().inputs) values[id]->erase();
+      }
     }
   }
   for (Buffer& temporary : temporaries)
@@ -216,7 +226,8 @@ Status KernelRunner::State::run_step(const Step& step,
   return {};
 }
 
-Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, int pieces) {
+Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs,
+                                             const Division& division) {
   State& state = *state_;
   SCOPEVM_RETURN_IF_ERROR(state.bind(inputs));
   const Function& function = state.program.functions.front();
@@ -251,13 +262,13 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs, i
     values.push_back(&buffers.emplace_back(static_cast<size_t>(bytes), from));
   }
   for (const Step& step : function.steps) {
-    SCOPEVM_RETURN_IF_ERROR(state.run_step(step, values, pieces));
+    SCOPEVM_RETURN_IF_ERROR(state.run_step(step, values, division));
     for (Buffer& buffer : buffers)
       if (!buffer.guards_are_intact())
         return error(StatusCode::kInternal, step.name + ": wrote outside a buffer");
   }
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].bytes.empty() &&
+    if (!division.erases_inputs && !inputs[i].bytes.empty() &&
         std::memcmp(values[function.inputs[i]]->data(), inputs[i].bytes.data(),
                     inputs[i].bytes.size()) != 0)
       return error(StatusCode::kInternal, "an input was changed");

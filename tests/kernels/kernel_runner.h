@@ -36,6 +36,16 @@ struct Array {
 // Random f32 values in [-1, 1]. Equal seeds give equal values.
 Array random_f32(std::vector<int64_t> dims, uint32_t seed);
 
+// How KernelRunner::run divides the grid of each launch.
+struct Division {
+  int pieces = 3;  // the maximum number of ranges; each has its own worker index
+  // The maximum number of items per call of the kernel. 0: two calls per range. All calls but the
+  // first continue the range (`first` of KernelFn).
+  int64_t call_items = 0;
+  // Overwrites the inputs of the graph after the first call of a range.
+  bool erases_inputs = false;
+};
+
 class KernelRunner {
  public:
   // Compiles @main of `text` for `cpu`: "host", "x86-64-v3", "x86-64", ..., or "opencl" (kernels in
@@ -46,11 +56,10 @@ class KernelRunner {
                                                       bool fuse = false);
   ~KernelRunner();
 
-  // Runs @main once. The grid of each launch is split into up to `pieces` ranges, each with its own
-  // worker index.
+  // Runs @main once.
   // Errors: kInvalidArgument (wrong inputs), kInternal (a kernel wrote outside its buffers or
   // changed an input).
-  Result<std::vector<Array>> run(const std::vector<Array>& inputs, int pieces = 3);
+  Result<std::vector<Array>> run(const std::vector<Array>& inputs, const Division& division = {});
 
   // Names of the launched steps and symbols of their kernels, for tests that count them.
   std::vector<std::string> steps() const;

@@ -12,7 +12,7 @@ inline std::vector<Array> run_text(const std::string& text, const std::vector<Ar
   auto runner = KernelRunner::create(text, cpu);
   EXPECT_TRUE(runner.ok()) << runner.status().message();
   if (!runner.ok()) return {};
-  auto outputs = (*runner)->run(inputs, pieces);
+  auto outputs = (*runner)->run(inputs, {.pieces = pieces});
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return outputs.ok() ? *outputs : std::vector<Array>();
 }

@@ -52,8 +52,11 @@ constexpr unsigned kMemRefFields = 5;
 // Kernels take sizes from params, so the size in a descriptor only has to be large enough.
 constexpr int64_t kUnknownSize = int64_t{1} << 60;
 
-// Creates the function entry(buffers, params, begin, end, worker). It calls body(descriptor...,
-// param..., begin, end, worker).
+// The arguments of an entry after `buffers` and `params`: begin, end, worker, first.
+constexpr unsigned kCallArguments = 4;
+
+// Creates the function entry(buffers, params, call arguments...). It calls body(descriptor...,
+// param..., call arguments...).
 void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel) {
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> builder(context);
@@ -64,7 +67,7 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
   // The entry is a thin adapter; inlining removes the call and the unused fields of descriptors.
   body.addFnAttr(llvm::Attribute::AlwaysInline);
   auto* entry = llvm::Function::Create(
-      llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, i64, i64, i64}, false),
+      llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, i64, i64, i64, i64}, false),
       llvm::GlobalValue::ExternalLinkage, kernel.symbol, module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", entry));
   llvm::SmallVector<llvm::Value*> arguments;
@@ -78,13 +81,13 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
   for (int i = 0; i < kernel.param_count; ++i)
     arguments.push_back(
         builder.CreateLoad(i64, builder.CreateConstGEP1_64(i64, entry->getArg(1), i)));
-  for (unsigned i = 2; i < 5; ++i) arguments.push_back(entry->getArg(i));
+  for (unsigned i = 0; i < kCallArguments; ++i) arguments.push_back(entry->getArg(2 + i));
   builder.CreateCall(&body, arguments);
   builder.CreateRetVoid();
 }
 
 Status check_signature(const llvm::Function& body, const Kernel& kernel) {
-  size_t expected = kMemRefFields * kernel.buffer_count + kernel.param_count + 3;
+  size_t expected = kMemRefFields * kernel.buffer_count + kernel.param_count + kCallArguments;
   if (body.arg_size() == expected && body.getReturnType()->isVoidTy()) return {};
   return Status(StatusCode::kInternal, "kernel " + kernel.symbol + ": lowered function has " +
                                            std::to_string(body.arg_size()) +

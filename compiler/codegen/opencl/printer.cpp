@@ -2,6 +2,8 @@
 // flow.
 #include "compiler/codegen/opencl/printer.h"
 
+#include <array>
+
 #include "compiler/codegen/opencl/arithmetic.h"
 #include "compiler/codegen/opencl/op_printers.h"
 
@@ -130,7 +132,10 @@ Status Printer::print_function(mlir::func::FuncOp function) {
 Status Printer::print_kernel(mlir::func::FuncOp function, const Kernel& kernel) {
   begin_function();
   const int buffers = kernel.buffer_count, params = kernel.param_count;
-  const int expected = buffers + params + 3, given = static_cast<int>(function.getNumArguments());
+  // A work item of OpenCL makes one call, which continues no other: `first` is `begin`.
+  constexpr std::array kCallArguments = {"begin", "end", "worker", "begin"};
+  const int expected = buffers + params + static_cast<int>(kCallArguments.size());
+  const int given = static_cast<int>(function.getNumArguments());
   if (given != expected)
     return {StatusCode::kInternal, "kernel " + kernel.symbol +
                                        ": argument count mismatch: expected " +
@@ -165,9 +170,8 @@ Status Printer::print_kernel(mlir::func::FuncOp function, const Kernel& kernel) 
     define(function.getArgument(static_cast<unsigned>(buffers + i)),
            // Params are signed in the ABI; integers are stored as unsigned.
            "(ulong)p" + std::to_string(i));
-  const char* const range[] = {"begin", "end", "worker"};
-  for (int i = 0; i < 3; ++i)
-    bind(function.getArgument(static_cast<unsigned>(buffers + params + i)), range[i]);
+  auto position = static_cast<unsigned>(buffers + params);
+  for (const char* name : kCallArguments) bind(function.getArgument(position++), name);
   --depth_;
   bool is_printed = print_block(function.getBody().front());
   line("}");

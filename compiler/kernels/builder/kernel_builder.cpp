@@ -10,8 +10,8 @@ namespace {
 // traffic, several times the cost of passing a task to another thread.
 constexpr int64_t kTaskBytes = 32768;
 
-// The number of arguments after the buffers and params of a kernel: begin, end, worker.
-constexpr unsigned kCallArguments = 3;
+// The number of arguments after the buffers and params of a kernel: begin, end, worker, first.
+constexpr unsigned kCallArguments = 4;
 
 mlir::OpBuilder at_end_of(KernelModule& module) {
   return mlir::OpBuilder::atBlockEnd(module.module().getBody());
@@ -60,8 +60,8 @@ Buffer KernelBuilder::operand(mlir::Value value, Elements elements) {
 }
 
 Buffer KernelBuilder::result(ValueId value, DType dtype, Elements elements) {
-  // The arguments are operands, results, temporaries and params, then the range of items and the
-  // worker. An insertion moves the later arguments; the mlir::Values that refer to them stay valid.
+  // The arguments are operands, results, temporaries and params, then the arguments of the call. An
+  // insertion moves the later arguments; the mlir::Values that refer to them stay valid.
   auto position = static_cast<unsigned>(step_.operands.size() + step_.results.size());
   step_.results.push_back(value);
   Buffer buffer = add_buffer(position, element_type(dtype, elements), dtype);
@@ -106,9 +106,14 @@ Term KernelBuilder::stride(DimExpr value) { return value.is_constant(0) ? index(
 Term KernelBuilder::argument_from_end(unsigned count) {
   return term(entry_->getArgument(entry_->getNumArguments() - count));
 }
-Term KernelBuilder::begin() { return argument_from_end(3); }
-Term KernelBuilder::end() { return argument_from_end(2); }
-Term KernelBuilder::worker() { return argument_from_end(1); }
+Term KernelBuilder::begin() { return argument_from_end(4); }
+Term KernelBuilder::end() { return argument_from_end(3); }
+Term KernelBuilder::worker() { return argument_from_end(2); }
+Term KernelBuilder::first() { return argument_from_end(1); }
+
+Term KernelBuilder::starts_group(Term item, Term group_begin) {
+  return item == max(first(), group_begin);
+}
 
 llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {
   builder().setInsertionPointToEnd(entry_);

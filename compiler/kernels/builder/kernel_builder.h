@@ -64,10 +64,16 @@ class KernelBuilder : public CodeBuilder {
   Term param(DimExpr value);
   // Like param, but a stride that is the constant 0 becomes a constant in the code.
   Term stride(DimExpr value);
-  // The work items of this call, and the worker that executes it.
+  // The work items of this call, the worker that executes it, and the first item of the preceding
+  // calls that this call continues: see KernelFn.
   Term begin();
   Term end();
   Term worker();
+  Term first();
+  // Whether the worker has not executed an item of [group_begin, item) before `item`. If so, its
+  // temporaries do not yet contain the data that the items of the group share.
+  // REQUIRES: group_begin <= item.
+  Term starts_group(Term item, Term group_begin);
 
   // --- Work items: work_items.cpp. ---
 

@@ -1,15 +1,16 @@
 // KernelModule: the kernels of one target during generation, without duplicates.
 //
-// A kernel is `func.func @symbol(buffers..., params..., begin, end, worker)`:
+// A kernel is `func.func @symbol(buffers..., params..., begin, end, worker, first)`:
 //   buffers  one rank-1 `memref<?xT>` per operand, then per result, then per temporary. A result
 //            or temporary overlaps no other buffer, except where the step's in_place allows a
 //            result to share its operand's storage. T is storage_type of the dtype, or for
 //            Elements::kBits the integer type of its width.
 //   params   `index`, one per Launch::params
-//   begin, end, worker  `index`
-// A call computes work items [begin, end) of the grid. Sizes come from params, because the dim of a
-// buffer's memref is undefined. Bodies use arith, math, scf, memref, vector and func, and calls of
-// LLVM intrinsics (byte_dot.cpp). They can call private functions of the same module, which are
+//   begin, end, worker, first  `index`
+// A call computes work items [begin, end) of the grid; KernelFn defines the last two. Sizes come
+// from params, because the dim of a buffer's memref is undefined. Bodies use arith, math, scf,
+// memref, vector and func, and calls of LLVM intrinsics (byte_dot.cpp). They can call private
+// functions of the same module, which are
 // deduplicated by name.
 #pragma once
 

@@ -81,16 +81,14 @@ class ImageConv {
     // Constructed outside the loop: it emits an alloca, which in a loop would grow the stack with
     // each iteration.
     Unfold unfold(k_);
-    k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
+    k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
       Term unfolded = quotient(item, block_count_);
       Term block = remainder(item, block_count_);
       Term panel = remainder(unfolded, panels_);
       Term plane = quotient(unfolded, panels_);  // image * groups + group
-      // carried[0] is the unfolded panel. It starts at -1, so that the first item of a worker's
-      // range always unfolds.
-      k_.when(unfolded == carried[0], [] {}, [&] { emit_unfold(unfold, plane, panel); });
+      k_.when(k_.starts_group(item, unfolded * block_count_),
+              [&] { emit_unfold(unfold, plane, panel); });
       emit_item(plane, panel, block);
-      return Terms{unfolded};
     });
   }
 

@@ -62,6 +62,14 @@ class Updates {
   Buffer x_, indices_, updates_, result_;
 };
 
+// Each call visits all updates. The grain is so large that it copies its items for at least about
+// as long: visiting an update takes about as long as copying 16 elements.
+DimExpr grain(mlir::Value x, DimExpr item_size, DimExpr updates) {
+  constexpr int64_t kElementsPerUpdate = 16;
+  return max(grain_of_bytes(item_size * byte_size(dtype_of(x))),
+             ceildiv(updates * DimExpr(kElementsPerUpdate), max(item_size, 1)));
+}
+
 }  // namespace
 
 llvm::LogicalResult lower(graph::ScatterElementsOp op, LoweringContext& context) {
@@ -85,7 +93,7 @@ llvm::LogicalResult lower(graph::ScatterElementsOp op, LoweringContext& context)
     // an element, because their ranges are disjoint.
     k.when((0 <= picked) & (picked < size) & is_mine, [&] { updates.apply(offsets[1], to); });
   });
-  return k.launch(element_count(x), grain_of_bytes(byte_size(dtype_of(op.getX()))));
+  return k.launch(element_count(x), grain(op.getX(), 1, element_count(shape)));
 }
 
 llvm::LogicalResult lower(graph::ScatterNdOp op, LoweringContext& context) {
@@ -105,7 +113,8 @@ llvm::LogicalResult lower(graph::ScatterNdOp op, LoweringContext& context) {
     slice_strides.push_back(k.param(strides[d]));
   }
   updates.copy_items(slice);
-  Term rows = k.param(product(tuples, 0, tuples.size() - 1));
+  DimExpr row_count = product(tuples, 0, tuples.size() - 1);
+  Term rows = k.param(row_count);
   k.loop(k.index(0), rows, 1, [&](Term row) {
     Term to = k.index(0), in_range;
     for (size_t d = 0; d < depth; ++d) {
@@ -120,7 +129,7 @@ llvm::LogicalResult lower(graph::ScatterNdOp op, LoweringContext& context) {
       k.loop(k.index(0), slice, 1, [&](Term i) { updates.apply(row * slice + i, to * slice + i); });
     });
   });
-  return k.launch(slices, grain_of_bytes(slice_size * byte_size(dtype_of(op.getX()))));
+  return k.launch(slices, grain(op.getX(), slice_size, row_count));
 }
 
 }  // namespace scopevm::compiler::kernels

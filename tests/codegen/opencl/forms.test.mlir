@@ -1,4 +1,4 @@
-func.func @bools_0(%x: memref<?xi8>, %n: index, %begin: index, %end: index, %worker: index) {
+func.func @bools_0(%x: memref<?xi8>, %n: index, %begin: index, %end: index, %worker: index, %first: index) {
   %a = vector.create_mask %n : vector<4xi1>
   %b = vector.create_mask %worker : vector<4xi1>
   %less = arith.cmpi ult, %a, %b : vector<4xi1>
@@ -15,7 +15,7 @@ func.func @bools_0(%x: memref<?xi8>, %n: index, %begin: index, %end: index, %wor
 }
 
 func.func @functions_1(%x: memref<?xf64>, %y: memref<?xf64>, %begin: index, %end: index,
-                       %worker: index) {
+                       %worker: index, %first: index) {
   %a = vector.load %x[%begin] : memref<?xf64>, vector<2xf64>
   %b = vector.load %y[%begin] : memref<?xf64>, vector<2xf64>
   %power = math.powf %a, %b : vector<2xf64>
@@ -25,7 +25,7 @@ func.func @functions_1(%x: memref<?xf64>, %y: memref<?xf64>, %begin: index, %end
 }
 
 func.func @many_lanes_2(%x: memref<?xi8>, %y: memref<?xi8>, %begin: index, %end: index,
-                        %worker: index) {
+                        %worker: index, %first: index) {
   %a = vector.load %x[%begin] : memref<?xi8>, vector<32xi8>
   %b = vector.load %y[%begin] : memref<?xi8>, vector<32xi8>
   %least = arith.minsi %a, %b : vector<32xi8>
@@ -33,7 +33,7 @@ func.func @many_lanes_2(%x: memref<?xi8>, %y: memref<?xi8>, %begin: index, %end:
   return
 }
 
-func.func @swap_3(%x: memref<?xf32>, %begin: index, %end: index, %worker: index) {
+func.func @swap_3(%x: memref<?xf32>, %begin: index, %end: index, %worker: index, %first: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %a = memref.load %x[%c0] : memref<?xf32>
@@ -64,7 +64,7 @@ func.func @swap_3(%x: memref<?xf32>, %begin: index, %end: index, %worker: index)
 }
 
 func.func @pairs_4(%x: memref<?xi16>, %y: memref<?xi32>, %begin: index, %end: index,
-                   %worker: index) {
+                   %worker: index, %first: index) {
   %a = vector.load %x[%begin] : memref<?xi16>, vector<16xi16>
   %sums = llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%a, %a)
     : (vector<16xi16>, vector<16xi16>) -> vector<8xi32>

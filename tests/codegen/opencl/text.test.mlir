@@ -6,7 +6,7 @@ func.func private @store_clamped(%to: memref<?xf32>, %at: index, %x: f32) {
 }
 
 func.func @sum_0(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %begin: index, %end: index,
-                 %worker: index) {
+                 %worker: index, %first: index) {
   %zero = arith.constant dense<0.0> : vector<4xf32>
   %nan = arith.constant 0x7FC00000 : f32
   %c4 = arith.constant 4 : index
@@ -29,7 +29,7 @@ func.func @sum_0(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %begin: index,
   return
 }
 
-func.func @wrap_1(%x: memref<?xi16>, %n: index, %begin: index, %end: index, %worker: index) {
+func.func @wrap_1(%x: memref<?xi16>, %n: index, %begin: index, %end: index, %worker: index, %first: index) {
   %c0 = arith.constant 0 : index
   %zeros = arith.constant dense<0> : vector<4xi16>
   %a = memref.load %x[%begin] : memref<?xi16>

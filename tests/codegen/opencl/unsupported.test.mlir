@@ -1,4 +1,4 @@
-func.func @odd_0(%x: memref<?xi32>, %begin: index, %end: index, %worker: index) {
+func.func @odd_0(%x: memref<?xi32>, %begin: index, %end: index, %worker: index, %first: index) {
   %a = memref.load %x[%begin] : memref<?xi32>
   %sum, %carry = arith.addui_extended %a, %a : i32, i1
   %wide = arith.extui %carry : i1 to i32

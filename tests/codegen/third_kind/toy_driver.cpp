@@ -50,7 +50,7 @@ class ToyStream final : public runtime::DeviceStream {
   Status launch(const runtime::DeviceLaunch& launch) override {
     ++g_launches;
     const auto& kernel = static_cast<const ToyKernel&>(*launch.kernel);
-    kernel.function(launch.buffers.data(), launch.params.data(), 0, launch.grid, 0);
+    kernel.function(launch.buffers.data(), launch.params.data(), 0, launch.grid, 0, 0);
     return {};
   }
   Status settle() override { return {}; }

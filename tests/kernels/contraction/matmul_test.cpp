@@ -14,7 +14,7 @@ std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string
 }
 
 Array run_one(KernelRunner& runner, const std::vector<Array>& inputs, int pieces = 3) {
-  auto outputs = runner.run(inputs, pieces);
+  auto outputs = runner.run(inputs, {.pieces = pieces});
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return outputs.ok() ? outputs->front() : Array();
 }

@@ -4,9 +4,10 @@
 
 // out = a + b. Buffers: a, b, out. Grid: elements.
 void test_add(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-              int64_t worker) {
+              int64_t worker, int64_t first) {
   (void)params;
   (void)worker;
+  (void)first;
   const float* a = buffers[0];
   const float* b = buffers[1];
   float* out = buffers[2];
@@ -15,9 +16,10 @@ void test_add(void* const* buffers, const int64_t* params, int64_t begin, int64_
 
 // out = a * factor[0]. Buffers: a, factor, out. Grid: elements.
 void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-                int64_t worker) {
+                int64_t worker, int64_t first) {
   (void)params;
   (void)worker;
+  (void)first;
   const float* a = buffers[0];
   const float* factor = buffers[1];
   float* out = buffers[2];
@@ -27,9 +29,10 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
 // Each item waits until the monotonic clock has reached until[0] nanoseconds, and adds 1 to its
 // element of out. Buffers: until, out (bytes). Grid: elements.
 void test_wait(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-               int64_t worker) {
+               int64_t worker, int64_t first) {
   (void)params;
   (void)worker;
+  (void)first;
   const int64_t* until = buffers[0];
   uint8_t* out = buffers[1];
   for (int64_t i = begin; i < end; ++i) {
@@ -40,13 +43,23 @@ void test_wait(void* const* buffers, const int64_t* params, int64_t begin, int64
   }
 }
 
+// out[i] = first * 1000 + begin. Buffers: out (i64). Grid: elements.
+void test_calls(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
+                int64_t worker, int64_t first) {
+  (void)params;
+  (void)worker;
+  int64_t* out = buffers[0];
+  for (int64_t i = begin; i < end; ++i) out[i] = first * 1000 + begin;
+}
+
 void test_nothing(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-                  int64_t worker) {
+                  int64_t worker, int64_t first) {
   (void)buffers;
   (void)params;
   (void)begin;
   (void)end;
   (void)worker;
+  (void)first;
 }
 
 // Dims: x [n, 4], y [n, 4], threads.

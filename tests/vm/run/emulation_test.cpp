@@ -130,7 +130,7 @@ TEST(Emulation, NeedsADescribedPool) {
 }
 
 constexpr char kMachine[] =
-    "scopevm_module 0.9 producer \"test\"\n"
+    "scopevm_module 0.10 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
     "device \"npu\" kind \"cpu\"\n"
     "pool \"global\" heap device 0 limit -1 bytes_per_second 2e+09 latency_seconds 1e-06\n"

@@ -21,14 +21,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kGrain = 10;
 constexpr int kItems = 1000;
+constexpr int64_t kRange = 100;
 
-// Runs loops as ranges of 100 items, one after the other, with alternating workers.
+// Runs loops as ranges of kRange items, one after the other, with alternating workers.
 class RangesExecutor final : public Executor {
  public:
   int threads() const override { return 2; }
   void parallel_for(int64_t total, int64_t, Body body, void* context) override {
-    for (int64_t begin = 0; begin < total; begin += 100)
-      body(context, begin, std::min<int64_t>(begin + 100, total), begin / 100 % 2);
+    for (int64_t begin = 0; begin < total; begin += kRange)
+      body(context, begin, std::min(begin + kRange, total), begin / kRange % 2);
   }
 };
 
@@ -97,6 +98,26 @@ TEST_P(Interrupts, BlocksCoverTheGridOnce) {
     EXPECT_TRUE(status.ok()) << status.message();
     for (const uint8_t mark : marks_) ASSERT_EQ(mark, 1) << "grain " << grain;
   }
+}
+
+// The kernel can reuse what it has computed for the items from the first item of a range.
+TEST_P(Interrupts, BlocksOfARangeHaveTheSameFirstItem) {
+  SessionOptions options;
+  if (GetParam()) options.executor = std::make_shared<RangesExecutor>();
+  const Session session =
+      *Session::create(test::load(test::calls_contents(kGrain)), std::move(options));
+  Call call = *session.make_call();
+  ASSERT_TRUE(call.run({.deadline = Clock::now() + std::chrono::hours(1)}).ok());
+  const auto* calls = static_cast<const int64_t*>(call.outputs()[0].data());
+  for (int64_t item = 0; item < kItems; ++item) {
+    const int64_t first = calls[item] / 1000;
+    const int64_t begin = calls[item] % 1000;
+    EXPECT_EQ(first, GetParam() ? item / kRange * kRange : 0) << item;
+    EXPECT_GE(begin, first) << item;
+  }
+  // The first block has one grain.
+  EXPECT_EQ(calls[kGrain - 1] % 1000, 0);
+  EXPECT_EQ(calls[kGrain] % 1000, kGrain);
 }
 
 INSTANTIATE_TEST_SUITE_P(Executors, Interrupts, ::testing::Bool(),

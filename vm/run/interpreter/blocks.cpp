@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <ctime>
 #include <limits>
 
 #include "vm/run/interpreter/interpreter_class.h"
@@ -13,56 +12,20 @@ namespace scopevm::vm {
 namespace {
 
 namespace op = isa::op;
+using Clock = std::chrono::steady_clock;
 
-// Each block repeats the work that its kernel does once per range, such as packing the rows of a
-// matrix. Blocks grow to kShortBlock, and further, to about twice kLongBlock, as long as doubling a
-// block saves at least 1/kSaving of the time per item.
-constexpr std::chrono::microseconds kShortBlock{250};
-constexpr std::chrono::milliseconds kLongBlock{5};
-constexpr double kSaving = 16;
+// A block starts with one grain of items. The next block has twice as many items if a block takes
+// less than kMinTime, and half as many, but at least one grain, if it takes more than kMaxTime.
+constexpr std::chrono::microseconds kMinTime{250};
+constexpr std::chrono::microseconds kMaxTime{500};
 
-// The CPU time of this thread. Unlike elapsed time, it does not depend on other threads.
-std::chrono::nanoseconds thread_time() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-// Determines the number of items per block from the measured times of blocks.
-class BlockSize {
- public:
-  explicit BlockSize(int64_t items) : items_(items) {}
-  int64_t items() const { return items_; }
-
-  // Adds the time of a block of `items` items.
-  void note(int64_t items, std::chrono::nanoseconds time) {
-    const double cost = static_cast<double>(time.count()) / static_cast<double>(items);
-    const bool saves = cost < last_cost_ * (1 - 1 / kSaving);
-    last_cost_ = cost;
-    if (time < kShortBlock || (saves && !is_settled_ && time < kLongBlock)) {
-      items_ = std::min(items_, std::numeric_limits<int64_t>::max() / 2) * 2;
-      return;
-    }
-    // The last doubling saved too little, or the block is too long.
-    if ((!is_settled_ && !saves && time > 2 * kShortBlock) || time > 2 * kLongBlock)
-      items_ = std::max<int64_t>(items_ / 2, 1);
-    is_settled_ = true;
-  }
-
- private:
-  int64_t items_;
-  double last_cost_ = std::numeric_limits<double>::infinity();
-  bool is_settled_ = false;  // true: longer blocks save too little time or are too long
-};
-
-// Returns kOk, kCancelled or kDeadlineExceeded.
-StatusCode current_interrupt(const CallOptions& options) {
+// kOk, kCancelled or kDeadlineExceeded.
+StatusCode interrupt_at(Clock::time_point now, const CallOptions& options) {
   // Relaxed: the flag publishes no other data.
   if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))
     return StatusCode::kCancelled;
-  return options.deadline && std::chrono::steady_clock::now() >= *options.deadline
-             ? StatusCode::kDeadlineExceeded
-             : StatusCode::kOk;
+  return options.deadline && now >= *options.deadline ? StatusCode::kDeadlineExceeded
+                                                      : StatusCode::kOk;
 }
 
 Status interrupt_status(StatusCode code) {
@@ -71,38 +34,48 @@ Status interrupt_status(StatusCode code) {
           code == StatusCode::kCancelled ? "the call was cancelled" : "the call's deadline passed"};
 }
 
-// A parallel loop whose ranges run in blocks.
+// A parallel loop whose ranges run in blocks. The blocks of a range have the same `first`. The
+// kernel therefore does not repeat work that several items share, such as packing the rows of a
+// matrix.
 struct BlockLoop {
   KernelFn kernel;
   void* const* buffers;
   const int64_t* params;
-  std::atomic<int64_t> first_block;  // the number of items in the first block of a range
+  const int64_t grain;
   const CallOptions& options;
+  std::atomic<int64_t> block_items{grain};             // of the first block of the next range
   std::atomic<StatusCode> interrupt{StatusCode::kOk};  // ends the loop
 };
 
+// The number of items of the block after a block of `items` items that took `time`.
+int64_t next_block(int64_t items, int64_t grain, Clock::duration time) {
+  if (time < kMinTime) return std::min(items, std::numeric_limits<int64_t>::max() / 2) * 2;
+  return time > kMaxTime ? std::max(items / 2, grain) : items;
+}
+
 void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
   auto& loop = *static_cast<BlockLoop*>(context);
-  BlockSize size(loop.first_block.load(std::memory_order_relaxed));
-  std::chrono::nanoseconds start = thread_time();
+  const int64_t first = begin;
+  int64_t items = loop.block_items.load(std::memory_order_relaxed);
+  Clock::time_point start = Clock::now();
   while (begin < end && loop.interrupt.load(std::memory_order_relaxed) == StatusCode::kOk) {
-    const int64_t items = std::min(size.items(), end - begin);
-    loop.kernel(loop.buffers, loop.params, begin, begin + items, worker);
-    begin += items;
-    if (const StatusCode code = current_interrupt(loop.options); code != StatusCode::kOk)
+    const int64_t block_end = begin + std::min(items, end - begin);
+    loop.kernel(loop.buffers, loop.params, begin, block_end, worker, first);
+    const Clock::time_point now = Clock::now();
+    if (const StatusCode code = interrupt_at(now, loop.options); code != StatusCode::kOk)
       loop.interrupt.store(code, std::memory_order_relaxed);
-    const std::chrono::nanoseconds now = thread_time();
     // The last block of a range can be too short to measure.
-    if (items == size.items()) size.note(items, now - start);
+    if (block_end - begin == items) items = next_block(items, loop.grain, now - start);
+    begin = block_end;
     start = now;
   }
-  loop.first_block.store(size.items(), std::memory_order_relaxed);
+  loop.block_items.store(items, std::memory_order_relaxed);
 }
 
 }  // namespace
 
 bool Interpreter::check_interrupts() {
-  status_ = interrupt_status(current_interrupt(options_));
+  status_ = interrupt_status(interrupt_at(Clock::now(), options_));
   return status_.ok();
 }
 

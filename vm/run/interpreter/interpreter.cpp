@@ -41,7 +41,7 @@ struct LoopBody {
 
 void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
   const auto* body = static_cast<const LoopBody*>(context);
-  body->kernel(body->buffers, body->params, begin, end, worker);
+  body->kernel(body->buffers, body->params, begin, end, worker, /*first=*/begin);
 }
 
 template <typename T>
@@ -395,7 +395,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && grid > grain) {
     if (!launch_in_blocks(in, grid, grain)) return false;
   } else if (grid <= grain || session_.threads() == 1)
-    body.kernel(body.buffers, body.params, 0, grid, 0);
+    run_range(&body, 0, grid, 0);
   else
     session_.executor().parallel_for(grid, grain, run_range, &body);
   return !is_timed_ || finish_launch(in, start);

@@ -105,14 +105,11 @@ class Attention {
   Term start_of(Term part) { return scratch_.start + part; }
 
   void emit_items() {
-    k_.loop(k_.begin(), k_.end(), 1, {k_.index(-1)}, [&](Term item, llvm::ArrayRef<Term> carried) {
+    k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
       Term batch = quotient(item, blocks_);
       Terms at = query_batch_->coordinates(batch);
-      // carried[0] is the batch element whose k and v are packed. It starts at -1, so that the
-      // first item of a worker's range always packs, even inside a batch element.
-      k_.when(batch == carried[0], [] {}, [&] { emit_panels(at); });
+      k_.when(k_.starts_group(item, batch * blocks_), [&] { emit_panels(at); });
       emit_block_of_rows(at, batch, remainder(item, blocks_));
-      return Terms{batch};
     });
   }
 

@@ -83,18 +83,14 @@ class MatMul {
   }
 
   void emit_items() {
-    Term none = k_.index(-1);
-    k_.loop(k_.begin(), k_.end(), 1, {none}, [&](Term item, llvm::ArrayRef<Term> carried) {
+    k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
       Term packed_block = quotient(item, panels_);
       Term panel = remainder(item, panels_);
       Term batch = quotient(packed_block, block_count_);
       Term block = remainder(packed_block, block_count_);
       Terms at = batch_->coordinates(batch);
-      // carried[0] is the block whose rows are packed. It starts at -1, so that the first item of a
-      // worker's range always packs.
-      k_.when(packed_block == carried[0], [] {}, [&] { emit_rows(at, block); });
+      k_.when(k_.starts_group(item, packed_block * panels_), [&] { emit_rows(at, block); });
       emit_item(at, block, panel);
-      return Terms{packed_block};
     });
   }
 
