@@ -111,8 +111,8 @@ Term KernelBuilder::end() { return argument_from_end(3); }
 Term KernelBuilder::worker() { return argument_from_end(2); }
 Term KernelBuilder::first() { return argument_from_end(1); }
 
-Term KernelBuilder::starts_group(Term item, Term group_begin) {
-  return item == max(first(), group_begin);
+Term KernelBuilder::items_done(Term item, Term group_begin) {
+  return item - max(first(), group_begin);
 }
 
 llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {

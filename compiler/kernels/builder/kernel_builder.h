@@ -70,10 +70,10 @@ class KernelBuilder : public CodeBuilder {
   Term end();
   Term worker();
   Term first();
-  // Whether the worker has not executed an item of [group_begin, item) before `item`. If so, its
-  // temporaries do not yet contain the data that the items of the group share.
-  // REQUIRES: group_begin <= item.
-  Term starts_group(Term item, Term group_begin);
+  // The number of items of [group_begin, item) that this call and the calls that it continues have
+  // executed before `item`. If it is 0, the worker's temporaries do not yet contain the data that
+  // the items of the group share. REQUIRES: group_begin <= item.
+  Term items_done(Term item, Term group_begin);
 
   // --- Work items: work_items.cpp. ---
 

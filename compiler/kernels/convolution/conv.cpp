@@ -34,8 +34,9 @@ class ImageConv {
     int64_t group_rows = *w.getDim(0).as_constant() / shape_.groups;
     int64_t channels = *w.getDim(1).as_constant();
     int64_t kernel = *(shape_.kernel[0] * shape_.kernel[1]).as_constant();
-    RowBlocks blocks(group_rows);
-    DimExpr depth = kernel * channels, panels = ceildiv(shape_.positions(), kPanelColumns);
+    DimExpr depth = kernel * channels;
+    RowBlocks blocks(group_rows, min(kBlockTiles, tiles_per_item(depth)));
+    DimExpr panels = ceildiv(shape_.positions(), kPanelColumns);
     x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
     mlir::Value weights = fused_.outer(op_.getW());
     mlir::ElementsAttr constant = context_.constant_of(weights);
@@ -86,7 +87,7 @@ class ImageConv {
       Term block = remainder(item, block_count_);
       Term panel = remainder(unfolded, panels_);
       Term plane = quotient(unfolded, panels_);  // image * groups + group
-      k_.when(k_.starts_group(item, unfolded * block_count_),
+      k_.when(k_.items_done(item, unfolded * block_count_) == 0,
               [&] { emit_unfold(unfold, plane, panel); });
       emit_item(plane, panel, block);
     });
@@ -117,6 +118,7 @@ class ImageConv {
     Term image = quotient(plane, groups_), group = remainder(plane, groups_);
     Term first = panel * kPanelColumns;
     Term group_floats = tiles_ * depth_ * kTileRows;
+    Term first_tile = block * tiles_per_block_;
     epilogue_.enter(k_, image);
     BlockOperands operands{.tile = tile_,
                            .format = RowFormat::kInterleaved,
@@ -128,8 +130,8 @@ class ImageConv {
                            .scratch_at = scratch_.start,
                            .rows = rows_,
                            .tiles = tiles_,
-                           .tiles_per_block = tiles_per_block_,
-                           .block = block,
+                           .first_tile = first_tile,
+                           .last_tile = min(first_tile + tiles_per_block_, tiles_),
                            .depth = depth_,
                            .depth_blocks = depth_blocks_,
                            // Rows of the product are the output channels of one group. Rows of the

@@ -108,7 +108,7 @@ class Attention {
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
       Term batch = quotient(item, blocks_);
       Terms at = query_batch_->coordinates(batch);
-      k_.when(k_.starts_group(item, batch * blocks_), [&] { emit_panels(at); });
+      k_.when(k_.items_done(item, batch * blocks_) == 0, [&] { emit_panels(at); });
       emit_block_of_rows(at, batch, remainder(item, blocks_));
     });
   }
@@ -156,8 +156,9 @@ class Attention {
                            .scratch_at = start_of(sums_),
                            .rows = rows_,
                            .tiles = tiles_,
-                           .tiles_per_block = tiles_per_block_,
-                           .block = block,
+                           .first_tile = first_tile,
+                           .last_tile = last_tile,
+                           .block_rows = block_rows_,
                            // Tiles are numbered over all rows, so the epilogue receives row numbers
                            // of the whole matrix.
                            .first_row = k_.index(0)};

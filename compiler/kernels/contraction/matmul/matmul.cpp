@@ -3,8 +3,8 @@
 // Bytes are packed in quads along the depth. Outside the packing code, the unit of the depth is a
 // step: one f32 or one quad.
 //
-// Grid: batch x row blocks x panels. The panels are innermost, so that a worker packs the rows of a
-// block once for all its panels.
+// Grid: batch x row blocks x panels x parts of a block. A worker packs the rows of a block once for
+// all its panels, and a panel once for all parts. Only deep matrices have several parts per block.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
@@ -34,10 +34,16 @@ class MatMul {
   llvm::LogicalResult lower() {
     RowBlocks blocks(shape_.rows);
     DimExpr panels = ceildiv(shape_.columns, kPanelColumns);
+    DimExpr parts = ceildiv(blocks.tiles_per_block, tiles_per_item(steps_));
+    DimExpr tiles_per_part = ceildiv(blocks.tiles_per_block, parts);
     declare(blocks, panels);
+    has_parts_ = !parts.is_constant(1);
+    parts_ = has_parts_ ? k_.param(parts) : k_.index(1);
+    if (has_parts_) tiles_per_part_ = k_.param(tiles_per_part);
     emit_items();
-    DimExpr grid = element_count(shape_.batch) * blocks.blocks * panels;
-    return k_.launch(grid, item_grain(min(shape_.rows, blocks.block_rows()), steps_));
+    DimExpr grid = element_count(shape_.batch) * blocks.blocks * panels * parts;
+    DimExpr part_rows = tiles_per_part * DimExpr(kTileRows);
+    return k_.launch(grid, item_grain(min(shape_.rows, part_rows), steps_));
   }
 
  private:
@@ -84,61 +90,80 @@ class MatMul {
 
   void emit_items() {
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
-      Term packed_block = quotient(item, panels_);
-      Term panel = remainder(item, panels_);
-      Term batch = quotient(packed_block, block_count_);
-      Term block = remainder(packed_block, block_count_);
-      Terms at = batch_->coordinates(batch);
-      k_.when(k_.starts_group(item, packed_block * panels_), [&] { emit_rows(at, block); });
-      emit_item(at, block, panel);
+      Term part = remainder(item, parts_), panel_item = quotient(item, parts_);
+      Term panel = remainder(panel_item, panels_), block_item = quotient(panel_item, panels_);
+      Term block = remainder(block_item, block_count_);
+      Terms at = batch_->coordinates(quotient(block_item, block_count_));
+      Part rows = rows_of(block, part);
+      // The first items that a worker executes for a block are those of all its parts.
+      Term block_begin = block_item * panels_ * parts_;
+      k_.when(k_.items_done(item, block_begin) < parts_, [&] { emit_rows(at, rows); });
+      Term first_column = panel * kPanelColumns;
+      Term columns = min(column_count_ - first_column, kPanelColumns);
+      if (!is_packed_)
+        k_.when(k_.items_done(item, panel_item * parts_) == 0,
+                [&] { emit_panel(at, first_column, columns); });
+      emit_item(at, rows, panel, columns);
     });
   }
 
-  void emit_rows(llvm::ArrayRef<Term> at, Term block) {
-    Term first_tile = block * tiles_per_block_;
-    Term last_tile = min(first_tile + tiles_per_block_, tiles_);
+  // The tiles of a part of a block, and the position of its packed rows.
+  struct Part {
+    Term first_tile, last_tile, rows_at;
+  };
+
+  Part rows_of(Term block, Term part) {
+    Term block_tile = block * tiles_per_block_;
+    Term block_end = min(block_tile + tiles_per_block_, tiles_);
+    Term block_rows_at = scratch_.start + rows_at_;
+    if (!has_parts_) return {block_tile, block_end, block_rows_at};
+    // The last parts of the last block can be empty.
+    Term first_tile = min(block_tile + part * tiles_per_part_, block_end);
+    Term last_tile = min(first_tile + tiles_per_part_, block_end);
+    Term row =
+        tile_start(first_tile, row_count_, tiles_) - tile_start(block_tile, row_count_, tiles_);
+    return {first_tile, last_tile, block_rows_at + row * kRowStride};
+  }
+
+  void emit_rows(llvm::ArrayRef<Term> at, const Part& rows) {
     MatrixView a{a_, batch_->a_start(k_, at), shape_.transpose_a ? row_count_ : depth_param_,
                  !shape_.transpose_a};
     auto pack = is_quads_ ? emit_pack_quad_rows : emit_pack_rows;
-    pack(k_, a, tile_start(first_tile, row_count_, tiles_),
-         tile_start(last_tile, row_count_, tiles_), depth_param_, tiles_per_block_ * kTileRows,
-         scratch_.buffer, scratch_.start + rows_at_);
+    pack(k_, a, tile_start(rows.first_tile, row_count_, tiles_),
+         tile_start(rows.last_tile, row_count_, tiles_), depth_param_, tiles_per_block_ * kTileRows,
+         scratch_.buffer, rows.rows_at);
   }
 
-  void emit_item(llvm::ArrayRef<Term> at, Term block, Term panel) {
-    Term first = panel * kPanelColumns;
-    Term columns = min(column_count_ - first, kPanelColumns);
-    Buffer b = b_;
-    // The position of the panel in the packed constant.
-    Term b_at = panel * step_count_ * kPanelColumns;
-    if (!is_packed_) {
-      MatrixView view{b, batch_->b_start(k_, at), shape_.transpose_b ? depth_param_ : column_count_,
-                      !shape_.transpose_b};
-      b = scratch_.buffer;
-      b_at = scratch_.start + panel_at_;
-      auto pack = is_quads_ ? emit_pack_quad_panel : emit_pack_panel;
-      pack(k_, view, first, columns, depth_param_, b, b_at);
-    }
+  void emit_panel(llvm::ArrayRef<Term> at, Term first_column, Term columns) {
+    MatrixView b{b_, batch_->b_start(k_, at), shape_.transpose_b ? depth_param_ : column_count_,
+                 !shape_.transpose_b};
+    auto pack = is_quads_ ? emit_pack_quad_panel : emit_pack_panel;
+    pack(k_, b, first_column, columns, depth_param_, scratch_.buffer, scratch_.start + panel_at_);
+  }
+
+  void emit_item(llvm::ArrayRef<Term> at, const Part& rows, Term panel, Term columns) {
     epilogue_.enter(k_, at);
-    BlockOperands operands{.tile = tile_,
-                           .format = RowFormat::kRows,
-                           .a = scratch_.buffer,
-                           .a_at = scratch_.start + rows_at_,
-                           .b = b,
-                           .b_at = b_at,
-                           .scratch = scratch_.buffer,
-                           .scratch_at = scratch_.start,
-                           .rows = row_count_,
-                           .tiles = tiles_,
-                           .tiles_per_block = tiles_per_block_,
-                           .block = block,
-                           .depth = step_count_,
-                           .depth_blocks = depth_blocks_,
-                           // Tiles are numbered over all rows, so the epilogue receives row numbers
-                           // of the whole matrix.
-                           .first_row = k_.index(0),
-                           .first_column = first,
-                           .columns = columns};
+    BlockOperands operands{
+        .tile = tile_,
+        .format = RowFormat::kRows,
+        .a = scratch_.buffer,
+        .a_at = rows.rows_at,
+        .b = is_packed_ ? b_ : scratch_.buffer,
+        .b_at = is_packed_ ? panel * step_count_ * kPanelColumns : scratch_.start + panel_at_,
+        .scratch = scratch_.buffer,
+        .scratch_at = scratch_.start,
+        .rows = row_count_,
+        .tiles = tiles_,
+        .first_tile = rows.first_tile,
+        .last_tile = rows.last_tile,
+        .block_rows = tiles_per_block_ * kTileRows,
+        .depth = step_count_,
+        .depth_blocks = depth_blocks_,
+        // Tiles are numbered over all rows, so the epilogue receives row numbers of the whole
+        // matrix.
+        .first_row = k_.index(0),
+        .first_column = panel * kPanelColumns,
+        .columns = columns};
     emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
       epilogue_.emit(k_, sums, row, column, lanes, mask);
     });
@@ -155,11 +180,12 @@ class MatMul {
   KernelBuilder k_;
 
   bool is_packed_ = false;
+  bool has_parts_ = false;  // a block can have several parts
   Buffer a_, b_;
   Scratch scratch_;
   std::optional<BatchCoordinates> batch_;
   Term rows_at_, panel_at_, row_count_, column_count_, depth_param_, step_count_, depth_blocks_,
-      tiles_, tiles_per_block_, block_count_, panels_;
+      tiles_, tiles_per_block_, block_count_, panels_, parts_, tiles_per_part_;
 };
 
 }  // namespace

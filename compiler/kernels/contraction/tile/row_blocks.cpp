@@ -4,7 +4,7 @@
 
 namespace scopevm::compiler::kernels {
 
-RowBlocks::RowBlocks(DimExpr rows, int64_t most_tiles) : rows(rows) {
+RowBlocks::RowBlocks(DimExpr rows, DimExpr most_tiles) : rows(rows) {
   tiles = ceildiv(rows, kTileRows);
   // Tiles are distributed evenly over the smallest possible number of blocks. A small last block
   // would unbalance the workers.
@@ -14,6 +14,11 @@ RowBlocks::RowBlocks(DimExpr rows, int64_t most_tiles) : rows(rows) {
 }
 
 DimExpr depth_blocks(DimExpr depth) { return max(ceildiv(depth, kBlockDepth), 1); }
+
+DimExpr tiles_per_item(DimExpr depth) {
+  constexpr int64_t kItemSteps = 1 << 23;
+  return grain_of(kItemSteps, DimExpr(kPanelColumns * kTileRows) * depth);
+}
 
 DimExpr item_grain(DimExpr rows, DimExpr depth) {
   constexpr int64_t kTaskSteps = 1 << 20;
@@ -26,9 +31,7 @@ Term tile_start(Term tile, Term rows, Term tiles) { return quotient(tile * rows,
 
 namespace {
 
-void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_tile, Term last_tile,
-                Term first_row) {
-  Term block_rows = o.tiles_per_block * kTileRows;
+void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
   e.loop(e.index(0), o.depth_blocks, 1, [&](Term block) {
     Term k = block * kBlockDepth;
     Term depth = min(o.depth - k, kBlockDepth);
@@ -38,11 +41,11 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_tile, Term la
     Term b_at = o.b_at + k * kPanelColumns;
     // The loop over tiles is the inner one, so that a depth block of the B panel stays in L2 while
     // all tiles use it.
-    e.loop(first_tile, last_tile, 1, [&](Term tile) {
+    e.loop(o.first_tile, o.last_tile, 1, [&](Term tile) {
       Term start = tile_start(tile, o.rows, o.tiles);
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
       Term row = start - first_row;
-      Term a_at = o.format == RowFormat::kRows ? (block * block_rows + row) * kRowStride
+      Term a_at = o.format == RowFormat::kRows ? (block * o.block_rows + row) * kRowStride
                                                : (tile * o.depth + k) * kTileRows;
       e.call(o.tile, {o.a.memref, o.a_at + a_at, o.b.memref, b_at, o.scratch.memref,
                       o.scratch_at + row * kPanelColumns, depth, rows, accumulate});
@@ -72,11 +75,9 @@ void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term la
 }  // namespace
 
 void emit_block(CodeBuilder& e, const BlockOperands& o, TakeSums take) {
-  Term first_tile = o.block * o.tiles_per_block;
-  Term last_tile = min(first_tile + o.tiles_per_block, o.tiles);
-  Term first_row = tile_start(first_tile, o.rows, o.tiles);
-  Term last_row = tile_start(last_tile, o.rows, o.tiles);
-  emit_tiles(e, o, first_tile, last_tile, first_row);
+  Term first_row = tile_start(o.first_tile, o.rows, o.tiles);
+  Term last_row = tile_start(o.last_tile, o.rows, o.tiles);
+  emit_tiles(e, o, first_row);
   emit_finish(e, o, first_row, last_row, take);
 }
 

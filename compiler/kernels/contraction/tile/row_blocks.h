@@ -1,6 +1,7 @@
 // Divides the rows of a contraction into tiles and blocks of tiles. Of T tiles, tile t holds rows
 // [t * rows / T, (t + 1) * rows / T). The heights of tiles therefore differ by at most one. A block
-// is a sequence of tiles. One depth block of its packed rows fits in a cache.
+// is a sequence of tiles. One depth block of its packed rows fits in a cache. A work item multiplies
+// the rows of some tiles by one panel.
 #pragma once
 
 #include "compiler/kernels/contraction/epilogue.h"
@@ -10,7 +11,7 @@ namespace scopevm::compiler::kernels {
 
 struct RowBlocks {
   // `most_tiles`: the maximum number of tiles per block.
-  explicit RowBlocks(DimExpr rows, int64_t most_tiles = kBlockTiles);
+  explicit RowBlocks(DimExpr rows, DimExpr most_tiles = kBlockTiles);
   DimExpr rows, tiles, tiles_per_block, blocks;
   // The maximum number of rows in a block.
   DimExpr block_rows() const { return tiles_per_block * DimExpr(kTileRows); }
@@ -19,24 +20,33 @@ struct RowBlocks {
 // The number of depth blocks. Depth 0 has one block without steps.
 DimExpr depth_blocks(DimExpr depth);
 
+// The maximum number of tiles that a work item multiplies by a panel: about 8 million
+// multiply-adds, or one tile. Interrupts are checked between items, so an item must take less than
+// a millisecond.
+DimExpr tiles_per_item(DimExpr depth);
+
 // The grain of a launch whose items multiply `rows` rows by one panel: about a million
 // multiply-adds per task. Reading the panel is counted as 8 more rows.
 DimExpr item_grain(DimExpr rows, DimExpr depth);
 
-// The operands of the product of a row block and one panel, and the coordinates for its epilogue.
+// The operands of the product of some tiles of a row block and one panel, and the coordinates for
+// its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   RowFormat format;
   // The position of an element in a is, for RowFormat::kRows and kInterleaved:
-  //   a_at + (depth block * block_rows + row of the block) * 1040 + step of the depth block
+  //   a_at + (depth block * block_rows + row - first row) * 1040 + step of the depth block
   //   a_at + (tile * depth + step) * 12 + row of the tile
+  // The first row is that of `first_tile`.
   Buffer a;
   Term a_at;
   Buffer b;  // the panel
   Term b_at;
-  Buffer scratch;  // the sums: 32 per row of the block
+  Buffer scratch;  // the sums: 32 per row of the tiles
   Term scratch_at;
-  Term rows, tiles, tiles_per_block, block;
+  Term rows, tiles;            // of the whole matrix
+  Term first_tile, last_tile;  // the tiles [first_tile, last_tile) are multiplied
+  Term block_rows;             // only for RowFormat::kRows
   Term depth, depth_blocks;
   Term first_row;     // epilogue coordinate of row 0 of the product
   Term first_column;  // epilogue coordinate of the panel's first column
@@ -50,7 +60,7 @@ Term tile_start(Term tile, Term rows, Term tiles);
 // where it is true are elements of the result.
 using TakeSums =
     llvm::function_ref<void(Term sums, Term row, Term column, int64_t lanes, Term mask)>;
-// Emits the product of a row block and a panel, and passes its sums to `take`.
+// Emits the product of tiles and a panel, and passes its sums to `take`.
 void emit_block(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
 
 }  // namespace scopevm::compiler::kernels
