@@ -1,4 +1,5 @@
-func.func @bools_0(%x: memref<?xi8>, %n: index, %begin: index, %end: index, %worker: index, %first: index) {
+func.func @bools_0(%x: memref<?xi8>, %n: index, %begin: index, %end: index, %worker: index,
+                   %first: index) {
   %a = vector.create_mask %n : vector<4xi1>
   %b = vector.create_mask %worker : vector<4xi1>
   %less = arith.cmpi ult, %a, %b : vector<4xi1>

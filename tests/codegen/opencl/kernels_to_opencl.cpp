@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
     int buffers = 0;
     for (mlir::Type type : function.getArgumentTypes())
       buffers += mlir::isa<mlir::MemRefType>(type) ? 1 : 0;
-    const int params = static_cast<int>(function.getNumArguments()) - buffers - 3;
+    // The last four arguments are those of a call: begin, end, worker, first.
+    const int params = static_cast<int>(function.getNumArguments()) - buffers - 4;
     table.push_back({function.getName().str(), buffers, params});
   }
   auto text = scopevm::compiler::codegen::emit_opencl(*module, table);

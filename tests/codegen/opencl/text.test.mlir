@@ -29,7 +29,8 @@ func.func @sum_0(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %begin: index,
   return
 }
 
-func.func @wrap_1(%x: memref<?xi16>, %n: index, %begin: index, %end: index, %worker: index, %first: index) {
+func.func @wrap_1(%x: memref<?xi16>, %n: index, %begin: index, %end: index, %worker: index,
+                  %first: index) {
   %c0 = arith.constant 0 : index
   %zeros = arith.constant dense<0> : vector<4xi16>
   %a = memref.load %x[%begin] : memref<?xi16>
