@@ -55,20 +55,25 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   if (!group) return std::nullopt;
   FusedAttention fused;
   fused.scores.op = fused.product.op = op;
-  for (mlir::Operation& inner : group.getBody().front().without_terminator()) {
-    if (auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(inner)) {
-      fused.score = softmax.getX();
-    } else if (!mlir::isa<graph::MatMulOp>(inner)) {
-      // The other ops of the group are between the first product and the softmax.
-      fused.scores.epilogue.push_back(&inner);
-    } else if (fused.scores.contraction) {
-      fused.product.contraction = &inner;
-      fused.product.results = {inner.getResult(0)};
-    } else {
-      fused.scores.contraction = &inner;
-    }
-  }
-  if (!fused.score || !fused.product.contraction) return std::nullopt;
+  mlir::Block& body = group.getBody().front();
+  mlir::Operation* inner = &body.front();
+  while (take_op(fused.scores, inner)) inner = inner->getNextNode();
+  auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(inner);
+  if (!softmax || !fused.scores.contraction) return std::nullopt;
+  fused.score = softmax.getX();
+  AttentionTail tail = attention_tail(fused.scores.contraction, fused.score);
+  auto product = mlir::dyn_cast_or_null<graph::MatMulOp>(tail.product);
+  auto yield = mlir::cast<graph::YieldOp>(body.getTerminator());
+  // The kernel reads its matrices from operands of the group, and has one result.
+  auto is_operand = [](mlir::Value value) { return mlir::isa<mlir::BlockArgument>(value); };
+  if (!product || !llvm::all_of(fused.scores.contraction->getOperands(), is_operand) ||
+      !is_operand(product.getB()) || !fused.score.getDefiningOp() ||
+      is_splat_constant(fused.score.getDefiningOp()) || softmax->getNextNode() != product ||
+      product->getNextNode() != yield || yield.getValues().size() != 1 ||
+      yield.getValues().front() != product.getResult())
+    return std::nullopt;
+  fused.product.contraction = product;
+  fused.product.results = {product.getResult()};
   return fused;
 }
 

@@ -42,6 +42,17 @@ mlir::Value FusedContraction::outer(mlir::Value value) const {
   return op->getOperand(argument.getArgNumber());
 }
 
+bool take_op(FusedContraction& fused, mlir::Operation* op) {
+  if (!fused.contraction && is_contraction(op)) {
+    fused.contraction = op;
+    return true;
+  }
+  if (!is_splat_constant(op) && !(fused.contraction && can_fuse_epilogue(fused.contraction, op)))
+    return false;
+  fused.epilogue.push_back(op);
+  return true;
+}
+
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
   FusedContraction fused;
   fused.op = op;
@@ -55,12 +66,7 @@ llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
   for (mlir::Operation& inner : group.getBody().front()) {
     if (auto yield = mlir::dyn_cast<graph::YieldOp>(inner)) {
       fused.results.append(yield.getValues().begin(), yield.getValues().end());
-    } else if (!fused.contraction && is_contraction(&inner)) {
-      fused.contraction = &inner;
-    } else if (is_splat_constant(&inner) ||
-               (fused.contraction && can_fuse_epilogue(fused.contraction, &inner))) {
-      fused.epilogue.push_back(&inner);
-    } else {
+    } else if (!take_op(fused, &inner)) {
       return op->emitOpError("contains ")
                  << inner.getName() << ", which cannot be fused into a contraction",
              mlir::failure();

@@ -29,6 +29,10 @@ bool is_contraction(mlir::Operation* op);
 // True for an sv.constant whose elements are all equal: it is embedded in the kernel's code.
 bool is_splat_constant(mlir::Operation* op);
 
+// Adds the next op of a group's body: the contraction, an op of its epilogue, or a splat constant.
+// Returns false if the contraction cannot include the op.
+bool take_op(FusedContraction& fused, mlir::Operation* op);
+
 // Fails with a diagnostic if `op` is neither a contraction nor a group of a contraction and its
 // epilogue.
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op);
@@ -41,8 +45,8 @@ struct FusedAttention {
   FusedContraction product;  // the product with c
 };
 
-// Empty if `op` is not a group with a softmax and two products. REQUIRES: such a group has the form
-// that attention_tail() accepts.
+// Empty unless `op` is a group of ops in this order, which attention_tail() accepts: a product, its
+// epilogue, a softmax, and a second product, which the group yields.
 std::optional<FusedAttention> match_attention(mlir::Operation* op);
 
 // The softmax of `score`, and the product that uses the softmax. `score` is the result of a

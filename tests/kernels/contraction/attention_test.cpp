@@ -126,5 +126,50 @@ TEST(Attention, IsOneLaunch) {
   EXPECT_EQ(runner->kernel_count(), 1);
 }
 
+// A group of a text, with operands %a, %b and %c and the result %r.
+std::string group_text(const std::string& body) {
+  const std::string t = "!sv.tensor<f32[2, 3, 3]>";
+  return "!t = " + t + "\nfunc.func @main(%q: !t, %k: !t, %v: !t) -> !t {\n" +
+         "  %y = sv.group (%a = %q : !t, %b = %k : !t, %c = %v : !t) -> (!t) {\n" + body +
+         "    sv.yield %r : !t\n  }\n  return %y : !t\n}\n";
+}
+
+std::string product(const std::string& result, const std::string& a, const std::string& b,
+                    const std::string& attributes = "") {
+  return "    " + result + " = sv.matmul " + a + ", " + b + attributes + " : (!t, !t) -> !t\n";
+}
+
+std::string softmax(const std::string& result, const std::string& x, int axis = 2) {
+  return "    " + result + " = sv.softmax " + x + " {axis = " + std::to_string(axis) +
+         " : i64} : (!t) -> !t\n";
+}
+
+// The kernel computes softmax(epilogue(a b)) c along the last axis. It must not be selected for
+// other groups of two products and a softmax.
+TEST(Attention, OtherGroupsOfTheSameOpsAreRejected) {
+  const std::string scores = product("%s", "%a", "%b");
+  const std::pair<const char*, std::string> rejected[] = {
+      {"axis", scores + softmax("%w", "%s", 1) + product("%r", "%w", "%c")},
+      {"weights are operand b", scores + softmax("%w", "%s") + product("%r", "%c", "%w")},
+      {"transposed weights",
+       scores + softmax("%w", "%s") + product("%r", "%w", "%c", " {transpose_a = true}")},
+      {"softmax of an operand", scores + softmax("%w", "%c") + product("%r", "%w", "%s")},
+      {"values of the group", scores + softmax("%w", "%s") + product("%r", "%w", "%s")},
+      {"op after the product", scores + softmax("%w", "%s") + product("%p", "%w", "%c") +
+                                   "    %r = sv.neg %p : (!t) -> !t\n"},
+      {"result is not the product", scores + softmax("%r", "%s") + product("%p", "%r", "%c")},
+  };
+  for (const auto& [what, body] : rejected) {
+    auto runner = KernelRunner::create(group_text(body));
+    ASSERT_FALSE(runner.ok()) << what;
+    EXPECT_NE(runner.status().message().find("cannot be fused into a contraction"),
+              std::string::npos)
+        << what << ": " << runner.status().message();
+  }
+  auto accepted =
+      KernelRunner::create(group_text(scores + softmax("%w", "%s") + product("%r", "%w", "%c")));
+  EXPECT_TRUE(accepted.ok()) << accepted.status().message();
+}
+
 }  // namespace
 }  // namespace scopevm::compiler::testing
