@@ -22,6 +22,14 @@ constexpr int64_t kStrip = 64;
 // can start per cycle.
 constexpr int64_t kAccumulators = 4;
 
+// The element type of the accumulators. The sum of a mean of narrow integers has 64 bits, because
+// the mean fits in the element type although the sum may not.
+DType accumulator_type(graph::ReductionOp op) {
+  DType dtype = tensor_type(op->getOperand(0)).getDtype();
+  if (!op.isMean() || is_float(dtype)) return dtype;
+  return is_unsigned(dtype) ? DType::kU64 : DType::kI64;
+}
+
 class Reduction {
  public:
   Reduction(const FusedBody& body, graph::ReductionOp op, LoweringContext& context)
@@ -32,9 +40,10 @@ class Reduction {
         type_(tensor_type(x_)),
         how_(op.getCombine()),
         is_unsigned_(is_unsigned(type_.getDtype())),
+        accumulator_(accumulator_type(op)),
         evaluator_(k_, body, type_.getShape(), tags_of(op)),
         lanes_(lane_count(body, k_.target())),
-        element_(arithmetic_type(op->getContext(), type_.getDtype())) {}
+        element_(arithmetic_type(op->getContext(), accumulator_)) {}
 
   llvm::LogicalResult lower() {
     DimExpr reduced = 1, results = 1;
@@ -94,19 +103,19 @@ class Reduction {
 
   Term accumulate(Term sum, const Evaluator::Row& row, const Lanes& lanes) {
     TermMap known;
-    return combine(how_, sum, evaluator_.evaluate(x_, row, lanes, known), is_unsigned_);
+    Term x = evaluator_.evaluate(x_, row, lanes, known);
+    return combine(how_, sum, cast(x, type_.getDtype(), accumulator_), is_unsigned_);
   }
 
   Term finish(Term sum) {
     if (!count_) return sum;
     Term count = convert(count_, k_.builder().getI64Type());
     // The count is not rounded to a narrow float type, in which a large count is infinite.
-    Term divisor =
-        sum.is_float() ? convert(count, element_) : cast(count, DType::kI64, type_.getDtype());
+    Term divisor = sum.is_float() ? convert(count, element_) : count;
     if (auto vector = mlir::dyn_cast<mlir::VectorType>(sum.type()))
       divisor = k_.splat(divisor, vector.getNumElements());
     if (sum.is_float()) return sum / divisor;
-    return integer_quotient(sum, divisor, is_unsigned_);
+    return cast(integer_quotient(sum, divisor, is_unsigned_), accumulator_, type_.getDtype());
   }
 
   // Combines one row of the innermost dim into the accumulators.
@@ -177,6 +186,7 @@ class Reduction {
   graph::TensorType type_;
   Combine how_;
   bool is_unsigned_;
+  DType accumulator_;
   Evaluator evaluator_;
   int64_t lanes_;
   mlir::Type element_;

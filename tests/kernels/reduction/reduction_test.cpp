@@ -93,6 +93,32 @@ TEST(Reduction, CountOfAMeanIsNotRoundedToTheElementType) {
   }
 }
 
+// 256 is 0 as u8, 200 is negative as i8, and neither sum fits in 8 bits.
+TEST(Reduction, MeanOfNarrowIntegersSumsIn64Bits) {
+  struct Mean {
+    DType dtype;
+    int64_t count;
+    uint8_t element;
+  };
+  for (const Mean& mean : {Mean{DType::kU8, 256, 255}, Mean{DType::kU8, 3, 200},
+                           Mean{DType::kI8, 200, 0x80}, Mean{DType::kI8, 200, 100}})
+    for (int axis : {0, 1}) {
+      std::string type(name(mean.dtype));
+      std::string text =
+          one_op("%x: !sv.tensor<" + type + "[n,m]>",
+                 "%r = sv.reduce_mean %x {axes = array<i64: " + std::to_string(axis) +
+                     ">, keep_dims = false} : (!sv.tensor<" + type + "[n,m]>) -> !sv.tensor<" +
+                     type + (axis == 0 ? "[m]>" : "[n]>"),
+                 type + (axis == 0 ? "[m]" : "[n]"));
+      std::vector<int64_t> dims =
+          axis == 0 ? std::vector{mean.count, int64_t{1}} : std::vector{int64_t{1}, mean.count};
+      std::vector<uint8_t> x(mean.count, mean.element);
+      auto out = run_text(text, {Array::of(mean.dtype, dims, x)});
+      ASSERT_EQ(out.size(), 1u);
+      EXPECT_EQ(out[0].as<uint8_t>(), std::vector<uint8_t>{mean.element}) << type << " " << axis;
+    }
+}
+
 TEST(Reduction, IntegersAndProducersInTheGroup) {
   const char* text = R"(
 func.func @main(%x: !sv.tensor<i64[n,m]>) -> !sv.tensor<i64[n]> {

@@ -48,14 +48,13 @@ Number sum_of(DType dtype, const Numbers& x) {
 }
 
 Number mean_of(DType dtype, const Numbers& x) {
-  Number sum = sum_of(dtype, x);
+  // The sum of integers has 64 bits.
+  const DType wide = is_float(dtype) ? dtype : is_unsigned(dtype) ? DType::kU64 : DType::kI64;
+  Number sum = sum_of(wide, x);
   if (!sum.is_known() || x.empty()) return kAnything;
+  if (!is_float(dtype))
+    return wrapped(dtype, static_cast<__int128>(sum.value) / static_cast<__int128>(x.size()));
   auto n = static_cast<long double>(x.size());
-  if (!is_float(dtype)) {
-    bool may_wrap = false;
-    for (const Number& number : x) may_wrap = may_wrap || std::fabs(number.value) * n > 100;
-    return may_wrap ? kAnything : Number{std::trunc(sum.value / n), 0};
-  }
   // 4 units, because some kernels multiply by 1/n.
   return result_of(dtype, sum.value / n, sum.error / static_cast<double>(n), x.size() > 1 ? 4 : 0);
 }
