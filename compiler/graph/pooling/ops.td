@@ -21,6 +21,7 @@ def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window"> {
 }
 // If count_pads, the mean counts the padding as elements of the window.
 def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
+  let elements = [kFloat];
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
