@@ -114,7 +114,7 @@ Term float_power(Term a, Term b) {
 
 Term power(Term a, Term b, DType a_type, DType b_type) {
   if (!a.is_float() && !b.is_float())
-    return integer_power(a, cast(b, b_type, DType::kI64), is_unsigned(b_type));
+    return integer_power(a, cast(b, b_type, DType::kI64), is_unsigned(a_type), is_unsigned(b_type));
   if (a.is_float()) {
     DType computed = a.element().isF64() ? DType::kF64 : DType::kF32;
     return float_power(a, cast(b, b_type, computed));

@@ -56,7 +56,7 @@ Term integer_shift(Term a, Term amount, bool left) {
 // Exponentiation by squaring, modulo 2^width. The power of an odd base depends only on the low
 // width - 2 bits of the exponent, because its order divides 2^(width - 2). The power of an even
 // base is 0 if the exponent is not below the width.
-Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
+Term integer_power(Term a, Term exponent, bool base_is_unsigned, bool exponent_is_unsigned) {
   const int64_t width = a.element().getIntOrFloatBitWidth();
   const int64_t bits = std::max<int64_t>(width - 2, 6);
   Term is_odd = (a & a.integer(1)) != 0;
@@ -72,7 +72,9 @@ Term integer_power(Term a, Term exponent, bool exponent_is_unsigned) {
   if (exponent_is_unsigned) return result;
   // For bases 1 and -1 the result depends only on the parity of the exponent.
   Term odd = exponent & exponent.integer(1);
-  Term unit = (a == 1) | (a == -1);
+  Term unit = a == 1;
+  // An unsigned element with the bits of -1 is the maximum value.
+  if (!base_is_unsigned) unit = unit | (a == -1);
   Term reciprocal = select(unit, select(odd == 1, a, a.integer(1)), a.integer(0));
   return select(exponent < 0, reciprocal, result);
 }

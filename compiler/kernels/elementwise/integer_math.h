@@ -13,6 +13,6 @@ Term integer_remainder(Term a, Term b, bool sign_of_divisor, bool is_unsigned);
 Term integer_shift(Term a, Term amount, bool left);
 // a to the power of `exponent`, which has i64 elements. Products wrap. A negative exponent gives
 // the reciprocal rounded towards zero: 0 unless a is -1 or 1.
-Term integer_power(Term a, Term exponent, bool exponent_is_unsigned);
+Term integer_power(Term a, Term exponent, bool base_is_unsigned, bool exponent_is_unsigned);
 
 }  // namespace scopevm::compiler::kernels

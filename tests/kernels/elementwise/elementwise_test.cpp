@@ -174,6 +174,17 @@ TEST(Elementwise, PowersOfIntegersWrap) {
   expect_wrapping_powers<int8_t>(DType::kI8, {7, 8, 9, 63, 64, 65, 126, 127});
 }
 
+// 255 as u8 has the bits of -1, but its reciprocal is less than 1.
+TEST(Elementwise, NegativePowersOfUnsignedIntegersAreZeroUnlessTheBaseIsOne) {
+  std::string text = one_op(
+      "%x: !sv.tensor<u8[n]>, %y: !sv.tensor<i32[n]>",
+      "%r = sv.pow %x, %y : (!sv.tensor<u8[n]>, !sv.tensor<i32[n]>) -> !sv.tensor<u8[n]>", "u8[n]");
+  auto out = run_text(text, {Array::of<uint8_t>(DType::kU8, {5}, {255, 255, 255, 1, 0}),
+                             Array::of<int32_t>(DType::kI32, {5}, {-1, -2, 3, -3, -1})});
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<uint8_t>(), (std::vector<uint8_t>{0, 0, 255, 1, 0}));
+}
+
 TEST(Elementwise, HalfPowerOfNegativeZeroAndInfinity) {
   std::string text = R"(
 func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {

@@ -226,14 +226,18 @@ const std::unordered_map<std::string, Binary>& binary_functions() {
 
 // --- Powers and casts. ---------------------------------------------------------------------------
 
-// The power modulo 2^width, where width is the number of bits of `dtype`. The result is unknown for
-// an exponent below 0, for one above 63 unless the base is -1, 0 or 1, and for bool.
+// The power modulo 2^width, where width is the number of bits of `dtype`. An exponent below 0 gives
+// the reciprocal rounded towards zero. The result is unknown for an exponent above 63 unless the
+// base is -1, 0 or 1, and for bool.
 Number integer_power(DType dtype, const Number& a, const Number& b) {
-  if (b.value < 0 || (b.value > 63 && std::fabs(a.value) > 1)) return kAnything;
-  if (b.value > 63) return a.value < 0 && std::fmod(b.value, 2) == 0 ? Number{1, 0} : a;
+  if (dtype == DType::kBool) return kAnything;
+  if (b.value < 0 && std::fabs(a.value) != 1) return {0, 0};
+  if (b.value > 63 && std::fabs(a.value) > 1) return kAnything;
+  if (b.value < 0 || b.value > 63)
+    return a.value < 0 && std::fmod(b.value, 2) == 0 ? Number{1, 0} : a;
   Number power{1, 0};
   for (int i = 0; i < static_cast<int>(b.value); ++i) power = multiply(dtype, power, a);
-  return dtype == DType::kBool ? kAnything : power;
+  return power;
 }
 
 Number float_power(DType dtype, const Number& a, const Number& b) {
