@@ -71,6 +71,36 @@ Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
   return select(too_low, result.integer(lowest), result);
 }
 
+// Rounds to odd: a value that f32 cannot represent becomes that of its two neighbours whose last
+// bit is 1. A second rounding, to a narrower type, then gives the same result as one rounding of x.
+// Source: Boldo and Melquiond, "When double rounding is odd".
+Term f64_to_f32_odd(Term x) {
+  mlir::Builder& b = *x.builder;
+  Term nearest = convert<arith::TruncFOp>(x, b.getF32Type());
+  Term back = convert<arith::ExtFOp>(nearest, b.getF64Type());
+  Term bits = bitcast(nearest, b.getI32Type());
+  // The float before `nearest` has the bits minus 1, for both signs.
+  Term is_away = select(x < 0.0, back < x, x < back);
+  Term odd = select(is_away, bits - 1, bits) | bits.integer(1);
+  Term is_exact = (back == x) | is_nan(x);
+  return bitcast(select(is_exact, bits, odd), b.getF32Type());
+}
+
+// Rounds an integer to odd, to at least 11 and at most 24 significant bits. f32 represents the
+// result, and a second rounding, to bf16, gives the same result as one rounding of x.
+Term integer_to_odd(Term x, bool is_unsigned) {
+  const int width = static_cast<int>(x.element().getIntOrFloatBitWidth());
+  for (int low = 14; low + 10 < width; low += 14) {
+    Term limit = x.integer(int64_t{1} << (low + 10)), last = x.integer(int64_t{1} << low);
+    Term is_large =
+        is_unsigned ? less_equal(limit, x, true) : less_equal(limit + limit, x + limit, true);
+    Term is_inexact = (x & (last - 1)) != 0;
+    Term odd = (x & (x.integer(0) - last)) | last;
+    x = select(is_large & is_inexact, odd, x);
+  }
+  return x;
+}
+
 Term float_to_float(Term x, mlir::Type element) {
   unsigned from = x.element().getIntOrFloatBitWidth(), to = element.getIntOrFloatBitWidth();
   if (from == to) return x;
@@ -93,11 +123,14 @@ Term cast(Term x, DType from, DType to) {
   }
   if (!x.is_float() && !mlir::isa<mlir::FloatType>(element))
     return resize_integer(x, element, is_unsigned(from));
+  if (!x.is_float() && to == DType::kBF16) x = integer_to_odd(x, is_unsigned(from));
   if (!x.is_float())
     x = is_unsigned(from) ? convert<arith::UIToFPOp>(x, element)
                           : convert<arith::SIToFPOp>(x, element);
   else if (!mlir::isa<mlir::FloatType>(element))
     return float_to_integer(x, element, is_unsigned(to));
+  else if (from == DType::kF64 && (to == DType::kF16 || to == DType::kBF16))
+    x = f64_to_f32_odd(x);
   else
     x = float_to_float(x, element);
   // The arithmetic type is f32, but the value must have the precision of the narrow type, because a

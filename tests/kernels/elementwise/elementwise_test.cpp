@@ -230,6 +230,37 @@ TEST(Elementwise, CastsFromFloatSaturate) {
       (std::vector<uint8_t>{0, 1, 1}));
 }
 
+// The first rounding of two, to f32, moves each of these values to the midpoint of two elements.
+TEST(Elementwise, CastsToHalfTypesRoundOnce) {
+  const double above = 1 + 0x1p-11 + 0x1p-40, below = 1 + 0x1p-10 + 0x1p-11 - 0x1p-40;
+  Array x = Array::of<double>(DType::kF64, {8},
+                              {above, -above, below, 0x1p-25 * (1 + 0x1p-40), 1e-300, 1e300, 0.1,
+                               std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(cast_to(DType::kF16, x).as<uint16_t>(),
+            (std::vector<uint16_t>{0x3C01, 0xBC01, 0x3C01, 1, 0, 0x7C00, 0x2E66, 0x7C00}));
+  const double wide = 1 + 0x1p-8 + 0x1p-40;
+  EXPECT_EQ(
+      cast_to(DType::kBF16, Array::of<double>(DType::kF64, {3}, {wide, -wide, 3.4e38 * 1.001}))
+          .as<uint16_t>(),
+      (std::vector<uint16_t>{0x3F81, 0xBF81, 0x7F80}));
+  for (int exponent : {25, 30, 31, 37, 45, 53, 62}) {
+    const int64_t midpoint = (int64_t{1} << exponent) + (int64_t{1} << (exponent - 8));
+    const auto even = static_cast<uint16_t>((127 + exponent) << 7);
+    const auto next = static_cast<uint16_t>(even + 1);
+    EXPECT_EQ(cast_to(DType::kBF16, Array::of<int64_t>(DType::kI64, {5},
+                                                       {midpoint, midpoint + 1, midpoint - 1,
+                                                        -midpoint, -midpoint - 1}))
+                  .as<uint16_t>(),
+              (std::vector<uint16_t>{even, next, even, static_cast<uint16_t>(even | 0x8000),
+                                     static_cast<uint16_t>(next | 0x8000)}))
+        << exponent;
+  }
+  const uint32_t midpoint = 0x80800000;
+  EXPECT_EQ(cast_to(DType::kBF16, Array::of<uint32_t>(DType::kU32, {2}, {midpoint, midpoint + 1}))
+                .as<uint16_t>(),
+            (std::vector<uint16_t>{(127 + 31) << 7, ((127 + 31) << 7) + 1}));
+}
+
 TEST(Elementwise, HalfTypesRoundToEven) {
   Array x = Array::of<float>(DType::kF32, {7},
                              {1.0f, 65504.0f, 65520.0f, 5.9604645e-8f, 1.0009765f, kNan, -kInf});

@@ -94,9 +94,11 @@ const llvm::fltSemantics& semantics_of(DType dtype) {
   }
 }
 
-// Converts through f64. A value of more than 53 significant bits is thus rounded twice.
 llvm::APFloat float_of(DType dtype, long double value) {
-  llvm::APFloat result(static_cast<double>(value));
+  uint64_t words[2] = {};
+  std::memcpy(words, &value,
+              10);  // the x87 format: 64 bits of mantissa, and 16 of exponent and sign
+  llvm::APFloat result(llvm::APFloat::x87DoubleExtended(), llvm::APInt(80, words));
   bool loses = false;
   result.convert(semantics_of(dtype), llvm::APFloat::rmNearestTiesToEven, &loses);
   return result;
