@@ -105,6 +105,7 @@ Result<Rule> parse_rule(const std::string& text) {
     if (rest.starts_with(prefix)) {
       rule.kind = kind;
       rest.remove_prefix(prefix.size());
+      break;
     }
   // Node names may contain '=', places never do.
   const size_t equals = rest.rfind('=');
