@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <set>
 
 #include "compiler/call_graph.h"
 #include "compiler/memory/spill/spill.h"
@@ -42,10 +43,28 @@ class Timeline {
   std::map<PoolIndex, std::vector<int64_t>> live_;
 };
 
+void add(PoolBytes& sum, const PoolBytes& bytes) {
+  for (const auto& [pool, more] : bytes) sum[pool] += more;
+}
+
+// The bytes of functions, for the steps that call them.
+struct CalleeBytes {
+  std::map<FunctionIndex, PoolBytes> functions;
+  PoolBytes closures;  // the most of all functions of closures: CallClosure may run any of them
+
+  const PoolBytes& of(const Step& step) const {
+    static const PoolBytes kNone;
+    if (step.is<step::CallClosure>()) return closures;
+    const auto* call = step.as<step::Call>();
+    const auto found = call ? functions.find(call->callee) : functions.end();
+    return found == functions.end() ? kNone : found->second;
+  }
+};
+
 // The most bytes of each pool that results, values with their own storage, and callees hold at one
 // step. Data-dependent sizes count as 0.
-PoolBytes fixed_bytes(const Program& program, const Function& function,
-                      const std::map<FunctionIndex, PoolBytes>& callees, const Request& request) {
+PoolBytes fixed_bytes(const Program& program, const Function& function, const CalleeBytes& callees,
+                      const Request& request) {
   const auto end = static_cast<int64_t>(function.steps.size());
   const IndexedVector<ValueId, bool> is_output = output_roots(function);
   const LastSteps last = last_uses(function);
@@ -60,7 +79,7 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
         continue;
       is_seen[id] = true;
       // Results of this function and of its callees are allocated in the pool of results.
-      const bool is_made_outside = is_output[id] || step.callee();
+      const bool is_made_outside = is_output[id] || step.is<step::Call, step::CallClosure>();
       const PoolIndex pool =
           is_made_outside ? result_pool(program.machine, value) : value.place.pool;
       const DimExpr bytes = round_up(value.bytes(), program.machine.pools[pool].alignment);
@@ -68,19 +87,22 @@ PoolBytes fixed_bytes(const Program& program, const Function& function,
       timeline.add(pool, at, is_output[id] ? end + 1 : last[id].value_or(-1) + 1,
                    evaluate(bytes, request).value_or(0));
     }
-    if (!step.callee()) continue;
-    if (auto callee = callees.find(*step.callee()); callee != callees.end())
-      // A callee needs its plan only during the call.
-      for (const auto& [pool, bytes] : callee->second) timeline.add(pool, at, at + 1, bytes);
+    // A callee needs its plan only during the call.
+    for (const auto& [pool, bytes] : callees.of(step)) timeline.add(pool, at, at + 1, bytes);
   }
   return timeline.most();
 }
 
 // The heights of the arenas of segment 0, by pool. The session enforces the limits for arenas with
 // data-dependent sizes.
-PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Request& request) {
+PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Function& function,
+                     const Request& request) {
   PoolBytes heights;
-  std::optional<ShapeProgram::Values> values = shapes.evaluate(request.symbols, request.threads);
+  std::map<std::string, int64_t> symbols = request.symbols;
+  // Segment 0 does not depend on runtime-defined symbols, so any values of them serve.
+  const Request sample = sample_requests(function).front();
+  symbols.insert(sample.symbols.begin(), sample.symbols.end());
+  std::optional<ShapeProgram::Values> values = shapes.evaluate(symbols, request.threads);
   if (!values) return heights;
   for (const Arena& arena : plan.arenas)
     if (arena.segment == SegmentIndex{0}) heights[arena.pool] += (*values)[arena.height];
@@ -111,10 +133,9 @@ std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used,
   return worst;
 }
 
-Status plan_is_over(const Machine& machine, PoolIndex pool, int64_t used) {
-  return {StatusCode::kResourceLimit, machine.pool_name(pool) + " is limited to " +
-                                          std::to_string(*machine.pools[pool].limit) +
-                                          " bytes; the live bytes fit, but the plan needs " +
+Status plan_is_over(const Machine& machine, PoolIndex pool, int64_t limit, int64_t used) {
+  return {StatusCode::kResourceLimit, limit_text(machine, pool, limit) +
+                                          "; the live bytes fit, but the plan needs " +
                                           std::to_string(used) + " bytes because of fragmentation"};
 }
 
@@ -140,7 +161,7 @@ class LimitKeeper {
     const CallGraph calls(program_);
     find_requests(calls.callees_first());
     if (fits_without_spilling()) return std::vector<SpillReport>();
-    for (FunctionIndex index : calls.callees_first())
+    for (FunctionIndex index : closures_first(calls))
       SCOPEVM_RETURN_IF_ERROR(keep(index).with_context(program_.functions[index].name));
     return std::move(reports_);
   }
@@ -163,6 +184,22 @@ class LimitKeeper {
       limit->second -= bytes;
     }
     return {};
+  }
+
+  // All functions, callees before callers. The functions of closures and their callees come before
+  // the others, which may call the closures.
+  std::vector<FunctionIndex> closures_first(const CallGraph& calls) {
+    for (const Function& function : program_.functions)
+      for (const Step& step : function.steps)
+        if (const auto* closure = step.as<step::MakeClosure>())
+          closure_functions_.insert(closure->callee);
+    std::vector<FunctionIndex> order = calls.callees_first();
+    std::ranges::stable_partition(order, [&](FunctionIndex index) {
+      return std::ranges::any_of(closure_functions_, [&](FunctionIndex closure) {
+        return closure == index || calls.reachable(closure).contains(index);
+      });
+    });
+    return order;
   }
 
   // Computes the dims of each function for which limits are kept: for callees, the largest dims of
@@ -207,8 +244,7 @@ class LimitKeeper {
     PoolBytes all;
     for (FunctionIndex index : requests_.indices()) {
       const Function& function = program_.functions[index];
-      for (const auto& [pool, bytes] : fixed_bytes(program_, function, {}, requests_[index]))
-        all[pool] += bytes;
+      add(all, fixed_bytes(program_, function, {}, requests_[index]));
       for (const Liveness::Lifespan& lifespan :
            find_lifespans(program_.machine, function).buffers) {
         if (lifespan.segment > SegmentIndex{0}) continue;
@@ -221,6 +257,22 @@ class LimitKeeper {
         limits_, [&](const auto& limit) { return at(all, limit.first) <= limit.second; });
   }
 
+  // Limits cannot be kept for sizes that are not known.
+  Status check_sizes(const Function& function, const Request& request) const {
+    PoolBytes all;
+    for (const Liveness::Lifespan& lifespan : find_lifespans(program_.machine, function).buffers) {
+      const auto limit = limits_.find(lifespan.pool);
+      if (lifespan.segment > SegmentIndex{0} || limit == limits_.end()) continue;
+      const std::optional<int64_t> bytes = evaluate(lifespan.bytes, request);
+      int64_t& sum = all[lifespan.pool];
+      if (!bytes || __builtin_add_overflow(sum, *bytes, &sum))
+        return {StatusCode::kResourceLimit,
+                limit_text(program_.machine, lifespan.pool, limit->second) +
+                    ", and the sizes of its buffers exceed 64 bits" + dims_text(request)};
+    }
+    return {};
+  }
+
   // Spills and plans one function. Each round starts from the original steps, so that the copies of
   // earlier rounds do not accumulate.
   Status keep(FunctionIndex index) {
@@ -228,7 +280,8 @@ class LimitKeeper {
     const Request& request = requests_[index];
     // The callees are complete: functions are visited callees first. In a cycle of recursive calls
     // a callee may be missing; the session enforces the limit there.
-    const PoolBytes fixed = fixed_bytes(program_, original, heights_, request);
+    SCOPEVM_RETURN_IF_ERROR(check_sizes(original, request));
+    const PoolBytes fixed = fixed_bytes(program_, original, callees_, request);
     PoolBytes room = limits_;
     Status over;
     for (int round = 0; round < kMostRounds; ++round) {
@@ -240,15 +293,18 @@ class LimitKeeper {
       if (!status.ok()) return over.ok() ? status : over;
       SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
       SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(program_.machine, function, shapes));
-      PoolBytes heights = heights_of(made, shapes, request);
-      for (const auto& [pool, bytes] : fixed) heights[pool] += bytes;
+      PoolBytes heights = heights_of(made, shapes, function, request);
+      add(heights, fixed);
       const std::optional<PoolIndex> worst = tighten(limits_, heights, round, room);
       if (!worst) {
-        heights_[index] = std::move(heights);
+        if (closure_functions_.contains(index))
+          for (const auto& [pool, bytes] : heights)
+            callees_.closures[pool] = std::max(callees_.closures[pool], bytes);
+        callees_.functions[index] = std::move(heights);
         std::ranges::move(reports, std::back_inserter(reports_));
         return {};
       }
-      over = plan_is_over(program_.machine, *worst, heights[*worst]);
+      over = plan_is_over(program_.machine, *worst, limits_.at(*worst), heights[*worst]);
     }
     return over;
   }
@@ -256,7 +312,8 @@ class LimitKeeper {
   Program& program_;
   PoolBytes limits_;  // without the bytes of constants
   IndexedVector<FunctionIndex, Request> requests_;
-  std::map<FunctionIndex, PoolBytes> heights_;
+  std::set<FunctionIndex> closure_functions_;
+  CalleeBytes callees_;  // of the functions that are complete
   std::vector<SpillReport> reports_;
 };
 

@@ -99,12 +99,13 @@ class Rewriter {
   void insert_copies() {
     const auto count = static_cast<int64_t>(function_.steps.size());
     std::vector<std::vector<Step>> before(count + 1);
-    for (const Spilled& spilled : spilled_) {
-      // Immediately after the step that writes the value, so that the gap may begin there.
+    // Immediately after the step that writes the value, and before all reloads, so that the gap may
+    // begin there.
+    for (const Spilled& spilled : spilled_)
       before[spilled.made + 1].push_back(copy(spilled.value, spilled.outside));
+    for (const Spilled& spilled : spilled_)
       for (const Spilled::Return& back : spilled.returns)
         before[back.before].push_back(copy(spilled.outside, back.value));
-    }
     std::vector<Step> steps;
     std::vector<int64_t> now_at(count);
     for (int64_t i = 0; i < count; ++i) {
@@ -140,14 +141,6 @@ std::string name_at(const Function& function, const SpillInstance& instance, Buf
   return name;
 }
 
-std::string dims_text(const Request& request) {
-  std::string text;
-  for (const auto& [name, value] : request.symbols)
-    if (!name.starts_with('$'))
-      text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
-  return text.empty() ? "" : " (for " + text + ")";
-}
-
 // Lists the buffers of the pool that are live at a step, largest first. Names only the first eight.
 std::string live_set(const Function& function, const SpillInstance& instance, int64_t step) {
   constexpr size_t kMostListed = 8;
@@ -174,9 +167,9 @@ std::string live_set(const Function& function, const SpillInstance& instance, in
   return text;
 }
 
-// The bytes of the live buffers at each step without spilling. Excludes fixed bytes.
-std::vector<int64_t> live_bytes(const SpillProblem& problem) {
-  std::vector<int64_t> live(problem.steps, 0);
+// The live bytes at each step without spilling, including the `fixed` bytes.
+std::vector<int64_t> live_bytes(const SpillProblem& problem, int64_t fixed) {
+  std::vector<int64_t> live(problem.steps, fixed);
   for (const SpillItem& item : problem.items)
     for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
   return live;
@@ -186,11 +179,11 @@ std::vector<int64_t> live_bytes(const SpillProblem& problem) {
 class Describer {
  public:
   Describer(const Program& program, const Function& function, const SpillInstance& instance,
-            SpillReport& report)
+            int64_t fixed, SpillReport& report)
       : function_(function),
         instance_(instance),
         report_(report),
-        live_(live_bytes(instance.problem)),
+        live_(live_bytes(instance.problem, fixed)),
         pool_(program.machine.pool_name(report.pool)),
         home_(pool_ + " (limit " + bytes_text(report.limit) + ")") {}
 
@@ -235,11 +228,11 @@ class Describer {
   const std::string home_;  // `pool_` with its limit
 };
 
-Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t fixed,
-                    const SpillInstance& instance, int64_t step, const Request& request) {
-  const int64_t live = fixed + live_bytes(instance.problem)[step];
-  std::string text = program.machine.pool_name(pool) + " is limited to " +
-                     bytes_text(*program.machine.pools[pool].limit) + ", and " + bytes_text(live) +
+Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t room,
+                    int64_t fixed, const SpillInstance& instance, int64_t step,
+                    const Request& request) {
+  const int64_t live = live_bytes(instance.problem, fixed)[step];
+  std::string text = limit_text(program.machine, pool, room) + ", and " + bytes_text(live) +
                      " are live at \"" + function.steps[step].name + "\"" + dims_text(request) +
                      ": ";
   const std::string planned = live_set(function, instance, step);
@@ -252,6 +245,21 @@ Status does_not_fit(const Program& program, const Function& function, PoolIndex 
 
 }  // namespace
 
+std::string limit_text(const Machine& machine, PoolIndex pool, int64_t room) {
+  const int64_t limit = *machine.pools[pool].limit;
+  std::string text = machine.pool_name(pool) + " is limited to " + bytes_text(limit);
+  if (room < limit) text += ", of which constants take " + bytes_text(limit - room);
+  return text;
+}
+
+std::string dims_text(const Request& request) {
+  std::string text;
+  for (const auto& [name, value] : request.symbols)
+    if (!name.starts_with('$'))
+      text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  return text.empty() ? "" : " (for " + text + ")";
+}
+
 Result<SpillReport> spill(const Program& program, Function& function, PoolIndex pool,
                           const PoolBytes& room, const PoolBytes& fixed, const Request& request) {
   const SpillInstance instance = read_instance(program, function, pool, room, fixed, request);
@@ -260,14 +268,14 @@ Result<SpillReport> spill(const Program& program, Function& function, PoolIndex 
                      .limit = *program.machine.pools[pool].limit,
                      .needed = instance.peak};
   const SpillSolution solution = choose_spills(instance.problem);
-  if (!solution.is_found && instance.problem.steps > 0) {
-    auto held = fixed.find(pool);
-    return does_not_fit(program, function, pool, held == fixed.end() ? 0 : held->second, instance,
+  auto held = fixed.find(pool);
+  const int64_t fixed_here = held == fixed.end() ? 0 : held->second;
+  if (!solution.is_found && instance.problem.steps > 0)
+    return does_not_fit(program, function, pool, room.at(pool), fixed_here, instance,
                         *solution.worst_step, request);
-  }
   report.seconds = solution.cost;
   report.lower_bound_seconds = solution.lower_bound;
-  Describer describer(program, function, instance, report);
+  Describer describer(program, function, instance, fixed_here, report);
   for (size_t i = 0; i < solution.choices.size(); ++i) describer.add(i, solution.choices[i]);
   Rewriter(program, function, instance).run(solution.choices);
   return report;

@@ -46,6 +46,12 @@ struct SpillReport {
 // Bytes by pool.
 using PoolBytes = std::map<PoolIndex, int64_t>;
 
+// "POOL is limited to ... bytes", with the bytes that constants take. `room`: the other bytes of
+// the limit. REQUIRES: the pool is limited.
+std::string limit_text(const Machine& machine, PoolIndex pool, int64_t room);
+// " (for n=4, ...)": the dims of the request; empty if it has none.
+std::string dims_text(const Request& request);
+
 // The spill problem of one pool of one function, with the buffers and values that it refers to.
 struct SpillInstance {
   SpillProblem problem;
