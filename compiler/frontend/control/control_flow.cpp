@@ -86,10 +86,6 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::if_else(Value condition, Br
     builder_.create<graph::YieldOp>(location_, values);
     yields.push_back(std::move(values));
   }
-  if (yields[0].size() != yields[1].size())
-    return Status(StatusCode::kInvalidModel, "its branches return different numbers of values: " +
-                                                 std::to_string(yields[0].size()) + " and " +
-                                                 std::to_string(yields[1].size()));
   std::set<std::string> inner = graph::symbols_defined_in(*regions[0]);
   inner.merge(graph::symbols_defined_in(*regions[1]));
   llvm::SmallVector<mlir::Type> types;

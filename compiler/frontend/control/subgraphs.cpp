@@ -100,6 +100,10 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   const onnx::GraphProto* then = graph_attribute(n, "then_branch");
   const onnx::GraphProto* otherwise = graph_attribute(n, "else_branch");
   if (n.has_failed()) return n.status();
+  if (then->output_size() != otherwise->output_size())
+    return invalid(
+        "its branches return different numbers of values: " + std::to_string(then->output_size()) +
+        " and " + std::to_string(otherwise->output_size()));
   if (n.dtype(condition) != DType::kBool)
     return invalid("the condition has element type " + std::string(name(n.dtype(condition))) +
                    ", expected bool");
@@ -129,7 +133,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (values.ok() || needs_other_choice_) return values;
   forget_known_values();
   if (branches[0].status.ok() && branches[1].status.ok()) {
-    // The branches return results of different number, rank or element type, so the types of the
+    // The branches return results of different rank or element type, so the types of the
     // users fit only one branch.
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
