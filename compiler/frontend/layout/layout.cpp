@@ -32,8 +32,7 @@ Values concat(Node& n) {
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
 
 // The sizes of the parts of a Split along an axis of size `dim`. Without a list of sizes, the parts
-// are equal, except that the last part of a constant dim can be smaller. If num_outputs is given
-// (from opset 18), later parts of a symbolic dim can be smaller too.
+// are equal. If num_outputs is given (from opset 18), the last parts can be smaller.
 std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   int64_t count = static_cast<int64_t>(n.output_count());
   if (count == 0) return n.fail("the node has no outputs, expected at least 1"), std::nullopt;
@@ -47,27 +46,15 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
     Ints split = n.integers("split");
     return Dims(split.begin(), split.end());
   }
-  DimExpr part = ceildiv(dim, count);
-  // A symbolic dim is assumed to be a multiple of `count`, and the parts to be equal. The check of
-  // their sum in split() rejects a request whose dim is not a multiple.
-  if (!dim.is_constant() && part * DimExpr(count) != dim) part = floordiv(dim, count);
-  Dims parts(static_cast<size_t>(count), part);
-  if (part * DimExpr(count) == dim) return parts;
-  if (!dim.is_constant() && n.has_attribute("num_outputs")) {
-    // For a symbolic dim, only num_outputs permits smaller parts at the end. Each part gets the
-    // common size or, if less remains, the rest.
-    DimExpr size = ceildiv(dim, count), left = dim;
-    for (DimExpr& each : parts) {
-      each = n.intervals().smaller(size, left);
-      left = n.intervals().greater(left - size, 0);
-    }
-    return parts;
-  }
-  if (!dim.is_constant()) return parts;
-  parts.back() = dim - part * DimExpr(count - 1);
-  if (*parts.back().as_constant() < 0) {
-    n.fail("dim " + short_text(dim) + " is too small for " + llvm::Twine(count) + " parts");
-    return std::nullopt;
+  // Without num_outputs, a symbolic dim is assumed to be a multiple of `count`. The check of the
+  // sum in split() rejects a request whose dim is not a multiple.
+  Dims parts(static_cast<size_t>(count), floordiv(dim, count));
+  if (!n.has_attribute("num_outputs") || parts.front() * DimExpr(count) == dim) return parts;
+  // Each part gets the common size or, if less remains, the rest.
+  DimExpr size = ceildiv(dim, count), left = dim;
+  for (DimExpr& each : parts) {
+    each = n.intervals().smaller(size, left);
+    left = n.intervals().greater(left - size, 0);
   }
   return parts;
 }
@@ -269,11 +256,14 @@ std::optional<int64_t> block_size(Node& n, Value x) {
 
 Values depth_to_space(Node& n) {
   Value x = n.input(0);
+  std::string mode = n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    return n.fail("mode is \"" + mode + "\", expected DCR or CRD"), Value();
   std::optional<int64_t> b = block_size(n, x);
   if (!b) return Value();
   llvm::ArrayRef<DimExpr> d = n.shape(x);
   DimExpr block = *b, depth = floordiv(d[1], *b * *b);
-  bool column_first = n.text("mode", "DCR") == "CRD";
+  bool column_first = mode == "CRD";
   // A channel index is (depth, block row, block column) in mode CRD, and (block row, block column,
   // depth) in mode DCR.
   Value split = column_first ? n.reshape(x, {d[0], depth, block, block, d[2], d[3]})

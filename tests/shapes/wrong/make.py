@@ -20,11 +20,11 @@ def node(op, inputs, outputs, **attributes):
     return helper.make_node(op, inputs, outputs, name=outputs[0] + "_1", **attributes)
 
 
-def save(name, nodes, inputs, outputs, initializers=()):
+def save(name, nodes, inputs, outputs, initializers=(), opset=13):
     graph = helper.make_graph(nodes, name, inputs, outputs, [
         numpy_helper.from_array(array, key) for key, array in initializers
     ])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     model.producer_name = "scopevm tests"
     with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
         file.write(model.SerializeToString())
@@ -73,11 +73,14 @@ def picked():
 
 
 def parts():
-    """Splits a dim of 8 into parts of 3 and 6, and a dynamic dim into two parts."""
+    """Splits a dim of 8 into parts of 3 and 6, and a dynamic dim into two or four parts."""
     save("parts", [node("Split", ["x", "sizes"], ["left", "right"], axis=0)],
          [value("x", [8])], [value("left", [3]), value("right", [6])], [("sizes", i64(3, 6))])
     save("halves", [node("Split", ["x"], ["left", "right"], axis=1)],
          [value("x", ["n", "h"])], [value("left", None), value("right", None)])
+    names = ["first", "second", "third", "fourth"]
+    save("quarters", [node("Split", ["x"], names, axis=1, num_outputs=4)],
+         [value("x", ["n", "h"])], [value(name, None) for name in names], opset=18)
 
 
 def squeezed():
