@@ -12,14 +12,17 @@ namespace {
 
 using Attributes = std::map<std::string, onnx::AttributeProto>;
 
-// Replaces the attribute references of the body's nodes by the values of these attributes. A
-// reference to an attribute without a value is removed.
-void bind_attributes(onnx::FunctionProto& body, const Attributes& values) {
-  for (auto& node : *body.mutable_node()) {
+// Replaces the attribute references of the nodes, and of the nodes in their subgraphs, by the
+// values of these attributes. A reference to an attribute without a value is removed.
+void bind_attributes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
+                     const Attributes& values) {
+  for (auto& node : nodes) {
     google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
     for (const auto& attribute : node.attribute()) {
       if (attribute.ref_attr_name().empty()) {
-        *bound.Add() = attribute;
+        onnx::AttributeProto& own = *bound.Add();
+        own = attribute;
+        if (own.has_g()) bind_attributes(*own.mutable_g()->mutable_node(), values);
         continue;
       }
       auto value = values.find(attribute.ref_attr_name());
@@ -75,7 +78,7 @@ std::unique_ptr<onnx::FunctionProto> function_body(
     // A function of the model takes precedence over the standard definition. ONNX leaves the
     // precedence to the runtime.
     if (!body) body = defined_function(node, opset, input_types, attributes);
-    if (body) bind_attributes(*body, attributes);
+    if (body) bind_attributes(*body->mutable_node(), attributes);
     return body;
   } catch (const std::exception&) {
     return nullptr;

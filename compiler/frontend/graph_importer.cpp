@@ -299,16 +299,19 @@ Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int ops
   // Constants may share bytes with the body, so the body must live as long as the file.
   file_->bodies.push_back(std::move(body));
   std::map<std::string, Value> outer_values;
+  std::map<std::string, Sequence> outer_sequences;
   std::map<std::string, int> outer_opsets = opsets_;
   for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
     if (Value operand = value(proto.input(i))) outer_values[function.input(i)] = operand;
   for (const auto& import : function.opset_import())
     opsets_[import.domain()] = static_cast<int>(import.version());
   std::swap(values_, outer_values);
+  std::swap(sequences_, outer_sequences);
   ++depth_;
   Status status = import_nodes(function.node());
   --depth_;
   std::swap(values_, outer_values);
+  std::swap(sequences_, outer_sequences);
   opsets_ = outer_opsets;
   SCOPEVM_RETURN_IF_ERROR(status);
   for (int i = 0; i < std::min(function.output_size(), proto.output_size()); ++i) {

@@ -104,6 +104,34 @@ def function_body():
          [value("x", [3, 5]), value("t", [3], TensorProto.INT64)], [value("y", None)])
 
 
+def function_attribute():
+    """A subgraph in a function of the model refers to an attribute of the function. A sequence of
+    the function has the name of a sequence of the graph."""
+    x = value("x", ["n"])
+    leaky = helper.make_node("LeakyRelu", ["x"], ["a"])
+    leaky.attribute.append(helper.make_attribute("alpha", 0.0))
+    leaky.attribute[0].ClearField("f")
+    leaky.attribute[0].ref_attr_name = "slope"
+    then = helper.make_graph([leaky], "then", [], [value("a", ["n"])])
+    otherwise = helper.make_graph([node("Neg", ["x"], ["b"])], "otherwise", [], [value("b", ["n"])])
+    function = helper.make_function(
+        "local", "Choose", ["c", "x"], ["r"],
+        [node("SequenceConstruct", ["x", "x", "x"], ["parts"]),
+         node("If", ["c"], ["r"], then_branch=then, else_branch=otherwise)],
+        [helper.make_opsetid("", 13)], ["slope"])
+    graph = helper.make_graph(
+        [node("SequenceConstruct", ["x"], ["parts"]),
+         node("Choose", ["c", "x"], ["y"], slope=0.375, domain="local"),
+         node("SequenceLength", ["parts"], ["count"])], "function_attribute",
+        [value("c", [], TensorProto.BOOL), x],
+        [value("y", ["n"]), value("count", [], TensorProto.INT64)])
+    model = helper.make_model(graph, functions=[function], opset_imports=[
+        helper.make_opsetid("", 13), helper.make_opsetid("local", 1)])
+    model.producer_name = "scopevm tests"
+    with open(os.path.join(FOLDER, "function_attribute.onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+
+
 # --- Errors. --------------------------------------------------------------------------------------
 
 
@@ -156,4 +184,5 @@ if __name__ == "__main__":
     batch_norm_after_conv()
     layer_norm_written_out()
     function_body()
+    function_attribute()
     errors()
