@@ -48,6 +48,7 @@ class PassObserver : public mlir::PassInstrumentation {
 }  // namespace
 
 Status Compilation::check_options() const {
+  SCOPEVM_RETURN_IF_ERROR(check_bounds(options_.dims));
   register_passes();
   if (options_.dump_after.empty() ||
       std::ranges::find(kStages, options_.dump_after) != std::end(kStages) ||

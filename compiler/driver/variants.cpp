@@ -107,6 +107,17 @@ Status check_results(const Function& variant, const Function& main) {
 
 }  // namespace
 
+Status check_bounds(const Bounds& dims) {
+  for (const auto& [name, bound] : dims)
+    if (bound.min < 0 || bound.min > bound.max || bound.multiple_of < 1)
+      return Status(StatusCode::kInvalidArgument,
+                    "dimension " + name + ": min is " + std::to_string(bound.min) + ", max is " +
+                        std::to_string(bound.max) + " and multiple_of is " +
+                        std::to_string(bound.multiple_of) +
+                        ", expected 0 <= min <= max and multiple_of >= 1");
+  return {};
+}
+
 Result<std::vector<Variant>> check_variants(const CompileOptions& options) {
   std::vector<Variant> result;
   std::set<std::string> labels;

@@ -18,8 +18,12 @@ struct Variant {
   std::map<std::string, DimBound> dims;
 };
 
-// The variants of `options.variants`, in that order. Errors: kInvalidArgument if the bounds of a
-// variant are not within the general bounds, narrow no dim, or equal those of an earlier variant.
+// Errors: kInvalidArgument unless 0 <= min <= max and multiple_of >= 1 for each bound.
+Status check_bounds(const std::map<std::string, DimBound>& dims);
+
+// The variants of `options.variants`, in that order. REQUIRES: check_bounds() of `options.dims`.
+// Errors: kInvalidArgument if the bounds of a variant are not within the general bounds, narrow no
+// dim, or equal those of an earlier variant.
 Result<std::vector<Variant>> check_variants(const CompileOptions& options);
 
 // The module's variant table, for a program whose function i + 1 is variants[i]. The most

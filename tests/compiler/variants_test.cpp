@@ -245,5 +245,14 @@ TEST_F(Variant, InvalidVariantIsRejected) {
   EXPECT_THAT(error_of({{{"k", kOne}}}), HasSubstr("unknown dimension \"k\"; known: n, t"));
 }
 
+TEST_F(Variant, GeneralBoundsAreChecked) {
+  for (const DimBound& bound : {DimBound{-1, 4, 1}, DimBound{5, 4, 1}, DimBound{1, 4, 0}})
+    EXPECT_EQ(try_compile({{{"n", {2, 2}}}}, {{"n", bound}}).status().code(),
+              StatusCode::kInvalidArgument);
+  EXPECT_EQ(error_of({}, {{"n", {1, 4, 0}}}),
+            "dimension n: min is 1, max is 4 and multiple_of is 0, expected 0 <= min <= max and "
+            "multiple_of >= 1");
+}
+
 }  // namespace
 }  // namespace scopevm
