@@ -32,14 +32,15 @@ bool parse(std::string_view field, int64_t& value) {
   return error == std::errc() && end == field.data() + field.size();
 }
 
-Status check_columns(const std::vector<std::string>& columns) {
+Status check_columns(const std::vector<std::string>& columns, int line) {
   auto has = [&](const char* name) {
     return std::find(columns.begin(), columns.end(), name) != columns.end();
   };
   for (auto [name, other] : {std::pair("lower", "start"), {"upper", "end"}, {"size", "size"}})
     if (!has(name) && !has(other))
-      return Status(StatusCode::kInvalidModel,
-                    "line 1: missing column \"" + std::string(name) + "\"");
+      return Status(
+          StatusCode::kInvalidModel,
+          "line " + std::to_string(line) + ": missing column \"" + std::string(name) + "\"");
   return {};
 }
 
@@ -54,7 +55,7 @@ Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text) {
     if (row.empty()) continue;
     if (columns.empty()) {
       while (!row.empty()) columns.emplace_back(take(row, ','));
-      SCOPEVM_RETURN_IF_ERROR(check_columns(columns));
+      SCOPEVM_RETURN_IF_ERROR(check_columns(columns, line));
       continue;
     }
     PlannedBuffer buffer;

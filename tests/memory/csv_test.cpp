@@ -42,6 +42,7 @@ TEST(PlanCsv, ErrorsNameTheLine) {
             "line 2: expected lower < upper and size >= 0");
   EXPECT_EQ(message("id,lower,upper,size\n0,0\n"), "line 2: \"\" is not a number");
   EXPECT_EQ(message("id,lower,size\n0,0,64\n"), "line 1: missing column \"upper\"");
+  EXPECT_EQ(message("\n\r\nid,lower,size\n0,0,64\n"), "line 3: missing column \"upper\"");
   EXPECT_EQ(message(""), "missing header line");
 }
 
