@@ -19,6 +19,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "vm/format/disassembler.h"
+#include "vm/format/verify.h"
 #include "vm/format/writer.h"
 
 namespace scopevm::compiler {
@@ -369,6 +370,8 @@ Result<CompileOutput> Compilation::run() {
   SCOPEVM_RETURN_IF_ERROR(make_images());
   begin("bytecode");
   if (wants("bytecode")) dump("bytecode", format::disassemble(module_));
+  // The loader refuses some models that pass all stages: two inputs of one name, a rank above 16.
+  SCOPEVM_RETURN_IF_ERROR(format::verify(module_).with_context(options_.model_path));
   output_.module = format::write_module(module_);
   end();
   std::ranges::sort(output_.times, {}, [](const StageTime& time) {

@@ -69,13 +69,6 @@ bool admits(int64_t value, const format::DimensionDecl& dimension) {
          (dimension.multiple_of == 1 || value % dimension.multiple_of == 0);
 }
 
-Status check_ranks(const FrameLayout& layout, const format::FunctionDecl& function) {
-  if (layout.max_rank <= kMaxRank) return {};
-  return {StatusCode::kUnsupported, function.name + ": a tensor has rank " +
-                                        std::to_string(layout.max_rank) + ", the limit is " +
-                                        std::to_string(kMaxRank)};
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleContents contents) {
@@ -93,7 +86,6 @@ Status LoadedModule::prepare() {
   for (const format::FunctionDecl& function : functions) {
     FrameStorages stacks = find_stacks(contents_, function);
     const FrameLayout layout = layout_of(contents_, function, stacks.bytes);
-    SCOPEVM_RETURN_IF_ERROR(check_ranks(layout, function));
     // The pointer stays valid, because contents_ does not change any more.
     functions_.push_back({&function, layout, std::move(stacks), {}});
   }

@@ -57,8 +57,7 @@ struct KernelTable {
 
 class LoadedModule {
  public:
-  // REQUIRES: `contents` passed verification. Errors: kInvalidModel (no function `main`),
-  // kUnsupported (a tensor has a rank above kMaxRank).
+  // REQUIRES: `contents` passed verification. Errors: kInvalidModel (no function `main`).
   static Result<std::shared_ptr<const LoadedModule>> create(format::ModuleContents contents);
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;

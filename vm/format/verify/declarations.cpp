@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "scopevm/tensor.h"
+#include "vm/format/defined_rank.h"
 #include "vm/format/verify.h"
 #include "vm/format/verify/stages.h"
+#include "vm/isa/instruction.h"
 
 namespace scopevm::format {
 namespace {
@@ -382,9 +385,27 @@ Status verify_variants(const ModuleContents& module) {
   return {};
 }
 
+// Verifies the ranks of all tensors, which the interpreter stores in arrays of kMaxRank dims.
+Status verify_ranks(const ModuleContents& module, const FunctionDecl& function,
+                    const std::vector<uint32_t>& starts) {
+  size_t rank = 0;
+  for (const TensorDecl& input : function.inputs) rank = std::max(rank, input.dims.size());
+  for (const uint32_t start : starts) {
+    const isa::Instruction in = isa::verified_instruction(function.code, start);
+    for (const isa::Instruction::Field& field : in.fields())
+      if (is_written(field.access()))
+        for (uint32_t i = 0; i < field.words.size(); ++i)
+          rank = std::max(rank, size_t{defined_rank(module, in, field, i)});
+  }
+  if (rank <= kMaxRank) return {};
+  return {StatusCode::kUnsupported, "a tensor has rank " + std::to_string(rank) +
+                                        ", the limit is " + std::to_string(kMaxRank)};
+}
+
 Status verify_code(const ModuleContents& module, const FunctionDecl& function,
                    const std::vector<uint32_t>& reaches) {
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint32_t> starts, verify_instructions(module, function));
+  SCOPEVM_RETURN_IF_ERROR(verify_ranks(module, function, starts));
   return verify_flow(module, function, starts, reaches);
 }
 
