@@ -90,12 +90,20 @@ Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
 
 bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar) {
   if (elements.getNumElements() == 0 || dtype == DType::kStr) return false;
-  Constant constant = constant_of_elements(elements, dtype);
   int64_t size = byte_size(dtype);
+  scalar = 0;
+  if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(elements); dense && dense.isSplat()) {
+    // Not expanded, because the tensor can be larger than the memory.
+    if (dtype == DType::kBool)
+      scalar = dense.getSplatValue<bool>() ? 1 : 0;
+    else
+      std::memcpy(&scalar, dense.getRawData().data(), size);
+    return true;
+  }
+  Constant constant = constant_of_elements(elements, dtype);
   for (int64_t at = size; at < constant.bytes; at += size)
     // Bytes, not numbers, are compared: NaN equals itself, and 0.0 differs from -0.0.
     if (std::memcmp(constant.data, constant.data + at, size) != 0) return false;
-  scalar = 0;
   std::memcpy(&scalar, constant.data, size);
   return true;
 }
