@@ -42,6 +42,9 @@ class Compilation {
   Result<ShapeExplanation> explain_shapes();
   Result<CopyExplanation> explain_copies();
 
+  // The current stage, or the stage that failed. Empty before the first one.
+  std::string_view stage() const { return stage_; }
+
  private:
   Status check_options() const;
   // Ends the current stage and starts to measure `stage`.

@@ -13,6 +13,7 @@
 #include "compiler/placement/place.h"
 #include "compiler/program_text.h"
 #include "compiler/shapes/program/emit_llvm.h"
+#include "compiler/support/leaked_on_exception.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -223,7 +224,9 @@ Status Compilation::check_rules_match() {
 }
 
 Status Compilation::run_passes(const PassStage& stage, size_t graph) {
-  auto passes = mlir::PassManager::on<mlir::ModuleOp>(context_.get());
+  const LeakedOnException<mlir::PassManager> manager(context_.get(),
+                                                     mlir::ModuleOp::getOperationName());
+  mlir::PassManager& passes = *manager;
   if (!options_.reproducer_path.empty())
     passes.enableCrashReproducerGeneration(options_.reproducer_path);
   passes.addInstrumentation(std::make_unique<PassObserver>(
@@ -381,11 +384,3 @@ Result<CompileOutput> Compilation::run() {
 }
 
 }  // namespace scopevm::compiler
-
-namespace scopevm {
-
-Result<CompileOutput> compile(const CompileOptions& options) {
-  return compiler::Compilation(options).run();
-}
-
-}  // namespace scopevm

@@ -364,15 +364,3 @@ Result<CopyExplanation> Compilation::explain_copies() {
 }
 
 }  // namespace scopevm::compiler
-
-namespace scopevm {
-
-Result<CopyExplanation> explain_copies(const CompileOptions& options) {
-  return compiler::Compilation(options).explain_copies();
-}
-
-Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {
-  return compiler::Compilation(options).explain_shapes();
-}
-
-}  // namespace scopevm

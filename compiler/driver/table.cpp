@@ -1,8 +1,10 @@
 // The C function table of libscopevm_compiler. Its functions call those of scopevm/compiler.h.
+#include <new>
 #include <string>
 #include <vector>
 
 #include "compiler/interface/messages.h"
+#include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
 #include "scopevm/compiler_table.h"
 
@@ -16,9 +18,20 @@ struct scopevm_compiler_result {
 namespace scopevm::compiler {
 namespace {
 
-scopevm_compiler_result* failure(const Status& status) {
-  return new scopevm_compiler_result{.status = static_cast<int>(status.code()),
-                                     .message = std::string(status.message())};
+// The result if another one cannot be allocated. It is never released.
+scopevm_compiler_result& out_of_memory() {
+  static scopevm_compiler_result result{.status = static_cast<int>(StatusCode::kOutOfMemory),
+                                        .message = "out of memory"};
+  return result;
+}
+
+scopevm_compiler_result* failure(const Status& status) noexcept {
+  try {
+    return new scopevm_compiler_result{.status = static_cast<int>(status.code()),
+                                       .message = std::string(status.message())};
+  } catch (const std::bad_alloc&) {
+    return &out_of_memory();
+  }
 }
 
 void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* callbacks) {
@@ -36,7 +49,7 @@ void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* ca
 // Decodes CompileOptions, calls one function of scopevm/compiler.h, and encodes its result.
 template <auto kFunction>
 scopevm_compiler_result* call(const uint8_t* bytes, size_t size,
-                              const scopevm_compiler_callbacks* callbacks) {
+                              const scopevm_compiler_callbacks* callbacks) noexcept try {
   Result<CompileOptions> options = decode<CompileOptions>({bytes, size});
   if (!options.ok()) return failure(options.status());
   set_callbacks(*options, callbacks);
@@ -45,6 +58,8 @@ scopevm_compiler_result* call(const uint8_t* bytes, size_t size,
   auto* result = new scopevm_compiler_result{.report = encode(*output)};
   if constexpr (requires { output->module; }) result->module = std::move(output->module);
   return result;
+} catch (...) {
+  return failure(runtime::status_of_exception());
 }
 
 const uint8_t* bytes_of(const std::vector<uint8_t>& bytes, size_t* size) {
@@ -65,7 +80,10 @@ constexpr scopevm_compiler_table kTable = {
                  size_t* size) { return bytes_of(result->report, size); },
     .module = [](const scopevm_compiler_result* result,
                  size_t* size) { return bytes_of(result->module, size); },
-    .release_result = [](scopevm_compiler_result* result) { delete result; },
+    .release_result =
+        [](scopevm_compiler_result* result) {
+          if (result != &out_of_memory()) delete result;
+        },
 };
 
 }  // namespace

@@ -80,6 +80,8 @@ std::unique_ptr<onnx::FunctionProto> function_body(
     if (!body) body = defined_function(node, opset, input_types, attributes);
     if (body) bind_attributes(*body->mutable_node(), attributes);
     return body;
+  } catch (const std::bad_alloc&) {
+    throw;  // the body may exist
   } catch (const std::exception&) {
     return nullptr;
   }

@@ -178,13 +178,15 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
   auto file = std::make_shared<OnnxFile>();
   file->folder = std::filesystem::path(path).parent_path().string();
   bool parsed = false;
-  // Protobuf throws if an allocation fails or if it detects a fatal error.
+  // Protobuf throws if it detects a fatal error.
   try {
     google::protobuf::io::FileInputStream raw(descriptor);
     raw.SetCloseOnDelete(true);
     google::protobuf::io::CodedInputStream stream(&raw);
     stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
     parsed = file->model.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+  } catch (const std::bad_alloc&) {
+    throw;  // not an error of the file
   } catch (const std::exception& error) {
     return invalid(path + ": not an ONNX model: " + error.what());
   }

@@ -37,7 +37,12 @@ std::string text_of(const std::vector<fs::path>& folders) {
 
 Result<const scopevm_compiler_table*> open(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Status(StatusCode::kUnsupported, dlerror());
+  if (library == nullptr) {
+    const std::string error = dlerror();
+    // The text of the dynamic loader for a failed mmap().
+    const bool has_memory = error.find("failed to map segment") == std::string::npos;
+    return Status(has_memory ? StatusCode::kUnsupported : StatusCode::kOutOfMemory, error);
+  }
   using GetTable = decltype(&scopevm_get_compiler_table);
   auto get_table = reinterpret_cast<GetTable>(dlsym(library, kSymbol));
   if (get_table == nullptr)

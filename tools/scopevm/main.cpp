@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
@@ -199,7 +200,9 @@ int run_action(const Action& action) {
     code = action();
   } catch (const std::system_error&) {
     // fmt::print() throws this if it cannot write. finish_output() reports a failure of stdout.
-    if (std::ferror(stdout) == 0) throw;
+    if (std::ferror(stdout) == 0) code = report(runtime::status_of_exception());
+  } catch (...) {
+    code = report(runtime::status_of_exception());
   }
   const int output_code = report(finish_output());
   return code == kExitOk ? output_code : code;

@@ -3,6 +3,7 @@
 // on the number of threads.
 #include "compiler/codegen/cpu/image.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -10,6 +11,7 @@
 
 #include "compiler/codegen/cpu/stages.h"
 #include "compiler/kernels/target/target.h"
+#include "compiler/support/leaked_on_exception.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/LLVMContext.h"
@@ -17,6 +19,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/without_exceptions.h"
 
 namespace scopevm::compiler::codegen {
 namespace {
@@ -67,18 +70,21 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
 Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
                                  const kernels::Target& target) {
   // Each part has its own context, because several threads must not use one context.
-  llvm::LLVMContext context;
-  SCOPEVM_ASSIGN_OR_RETURN(auto module, to_llvm(part, entries, context));
-  auto machine = make_target_machine(target);
-  return compile_object(*module, *machine);
+  const LeakedOnException<llvm::LLVMContext> context;
+  SCOPEVM_ASSIGN_OR_RETURN(auto translated, to_llvm(part, entries, *context));
+  const LeakedOnException<std::unique_ptr<llvm::Module>> module(std::move(translated));
+  const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
+      make_target_machine(target));
+  return compile_object(**module, **machine);
 }
 
 Result<std::string> compile_added(const ImageOptions& options, const kernels::Target& target) {
-  llvm::LLVMContext context;
-  llvm::Module module("functions", context);
-  options.add_functions(module);
-  auto machine = make_target_machine(target);
-  return compile_object(module, *machine);
+  const LeakedOnException<llvm::LLVMContext> context;
+  const LeakedOnException<llvm::Module> module("functions", *context);
+  options.add_functions(*module);
+  const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
+      make_target_machine(target));
+  return compile_object(*module, **machine);
 }
 
 }  // namespace
@@ -88,39 +94,51 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
                                            const ImageOptions& options) {
   llvm::StringMap<Kernel> entries;
   for (const Kernel& kernel : table) entries[kernel.symbol] = kernel;
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  const LeakedOnException<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>> modules;
   for (Part& part : split(kernels)) {
-    modules.push_back(mlir::ModuleOp::create(kernels.getLoc()));
+    modules->push_back(mlir::ModuleOp::create(kernels.getLoc()));
     for (mlir::func::FuncOp function : part) {
       // Separate modules, because passes of one MLIR module must not run in several threads.
       function->remove();
-      modules.back()->push_back(function);
+      modules->back()->push_back(function);
     }
   }
-  std::vector<std::string> objects(modules.size() + (options.add_functions ? 1 : 0));
+  std::vector<std::string> objects(modules->size() + (options.add_functions ? 1 : 0));
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   Status failure;
   int64_t done = 0;
-  auto work = [&] {
+  auto compile_next = [&](size_t i) -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(std::string object, i < modules->size()
+                                                     ? compile_part(*(*modules)[i], entries, target)
+                                                     : compile_added(options, target));
+    std::lock_guard<std::mutex> lock(mutex);
+    objects[i] = std::move(object);
+    if (options.progress) options.progress(++done, static_cast<int64_t>(objects.size()));
+    return {};
+  };
+  auto work = [&]() noexcept {
     for (size_t i = next++; i < objects.size(); i = next++) {
-      Result<std::string> object = i < modules.size() ? compile_part(*modules[i], entries, target)
-                                                      : compile_added(options, target);
+      Status status = runtime::without_exceptions([&] { return compile_next(i); });
+      if (status.ok()) continue;
       std::lock_guard<std::mutex> lock(mutex);
-      if (!object.ok()) {
-        if (failure.ok()) failure = std::move(object).status();
-        // Stops the other threads after their current part.
-        next = objects.size();
-        return;
-      }
-      objects[i] = *std::move(object);
-      if (options.progress) options.progress(++done, static_cast<int64_t>(objects.size()));
+      if (failure.ok()) failure = std::move(status);
+      // Stops the other threads after their current part.
+      next = objects.size();
+      return;
     }
   };
-  std::vector<std::thread> workers;
-  for (int i = 1; i < options.threads; ++i) workers.emplace_back(work);
-  work();
-  for (std::thread& worker : workers) worker.join();
+  {
+    // After `objects` and `failure`, so that the threads end before these are destroyed.
+    std::vector<std::jthread> workers;
+    const size_t threads = std::min(objects.size(), static_cast<size_t>(options.threads));
+    try {
+      while (workers.size() + 1 < threads) workers.emplace_back(work);
+    } catch (const std::exception&) {
+      // The system limits the number of threads. The threads that exist compile all parts.
+    }
+    work();
+  }
   SCOPEVM_RETURN_IF_ERROR(failure);
   return link_shared(objects);
 }

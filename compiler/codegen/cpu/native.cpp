@@ -1,5 +1,6 @@
 // Optimises LLVM IR and compiles it to an object file.
 #include "compiler/codegen/cpu/stages.h"
+#include "compiler/support/leaked_on_exception.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -12,23 +13,30 @@
 namespace scopevm::compiler::codegen {
 namespace {
 
+struct AnalysisManagers {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+};
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PipelineTuningOptions tuning;
   // The generators already emit vectors in hot loops, so these passes would only increase the
   // compile time.
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  const LeakedOnException<llvm::PassBuilder> builder(&machine, tuning);
+  const LeakedOnException<AnalysisManagers> analyses;
+  auto& [loops, functions, graphs, modules] = *analyses;
+  builder->registerModuleAnalyses(modules);
+  builder->registerCGSCCAnalyses(graphs);
+  builder->registerFunctionAnalyses(functions);
+  builder->registerLoopAnalyses(loops);
+  builder->crossRegisterProxies(loops, functions, graphs, modules);
+  const LeakedOnException<llvm::ModulePassManager> passes(
+      builder->buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
+  passes->run(module, modules);
 }
 
 // Checks that the local buffers of each function have static sizes and together fit in
@@ -68,10 +76,10 @@ Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& ma
   SCOPEVM_RETURN_IF_ERROR(check_locals(module));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+  const LeakedOnException<llvm::legacy::PassManager> passes;
+  if (machine.addPassesToEmitFile(*passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return Status(StatusCode::kInternal, "the target cannot emit object files");
-  passes.run(module);
+  passes->run(module);
   return std::string(bytes.begin(), bytes.end());
 }
 

@@ -2,6 +2,7 @@
 // type KernelFn that unpacks buffers and params and inlines the kernel's body.
 #include "compiler/codegen/cpu/math_patterns.h"
 #include "compiler/codegen/cpu/stages.h"
+#include "compiler/support/leaked_on_exception.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -104,12 +105,14 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
     errors += diagnostic.str() + "\n";
     return mlir::success();
   });
-  mlir::PassManager passes(kernels.getContext());
-  passes.enableVerifier(true);
-  add_lowering_passes(passes);
-  if (failed(passes.run(kernels)))
+  const LeakedOnException<mlir::PassManager> passes(kernels.getContext());
+  passes->enableVerifier(true);
+  add_lowering_passes(*passes);
+  if (failed(passes->run(kernels)))
     return Status(StatusCode::kInternal, "lowering kernels to LLVM failed: " + errors);
-  std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context, "kernels");
+  const LeakedOnException<std::unique_ptr<llvm::Module>> translated(
+      mlir::translateModuleToLLVMIR(kernels, context, "kernels"));
+  std::unique_ptr<llvm::Module>& module = *translated;
   if (!module) return Status(StatusCode::kInternal, "translating kernels failed: " + errors);
   // Collected first, because make_entry() adds functions to the module.
   std::vector<llvm::Function*> bodies;
@@ -125,7 +128,7 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
     SCOPEVM_RETURN_IF_ERROR(check_signature(*body, entry->second));
     make_entry(*module, *body, entry->second);
   }
-  return module;
+  return std::move(module);
 }
 
 }  // namespace scopevm::compiler::codegen

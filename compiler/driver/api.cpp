@@ -1,0 +1,71 @@
+// The functions of scopevm/compiler.h. No exception leaves them.
+#include <cstdio>
+#include <new>
+
+#include "compiler/driver/compilation.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "runtime/without_exceptions.h"
+
+namespace scopevm::compiler {
+namespace {
+
+// LLVM aborts the process if malloc() fails, unless a handler throws. Its other allocations call
+// operator new, which throws std::bad_alloc in any case. LLVM and MLIR are compiled without
+// exceptions, but with unwind tables: an exception passes through their frames and runs no
+// destructor in them. See LeakedOnException. REQUIRES: the program that contains this library has
+// installed no handler of its own.
+void install_bad_alloc_handler() {
+  static const bool is_installed = [] {
+    llvm::install_bad_alloc_error_handler(
+        [](void*, const char*, bool) -> void { throw std::bad_alloc(); });
+    return true;
+  }();
+  (void)is_installed;
+}
+
+// Names the stage in an error that does not depend on the model. Allocates nothing on its own.
+Status with_stage(Status status, std::string_view stage) noexcept {
+  if (stage.empty()) return status;
+  char context[64];
+  std::snprintf(context, sizeof context, "stage %.*s", static_cast<int>(stage.size()),
+                stage.data());
+  return std::move(status).with_context(context);
+}
+
+// Calls `function` of a compilation.
+template <typename T>
+Result<T> run(const CompileOptions& options, Result<T> (Compilation::*function)()) noexcept {
+  std::unique_ptr<Compilation> compilation;
+  try {
+    install_bad_alloc_handler();
+    compilation = std::make_unique<Compilation>(options);
+    Result<T> result = (compilation.get()->*function)();
+    if (result.status().code() != StatusCode::kOutOfMemory) return result;
+    // An exception in another thread can leave the MLIR context inconsistent, too.
+    return with_stage(std::move(result).status(), compilation.release()->stage());
+  } catch (...) {
+    Status status = runtime::status_of_exception();
+    if (!compilation) return status;
+    // Leaked: see LeakedOnException.
+    return with_stage(std::move(status), compilation.release()->stage());
+  }
+}
+
+}  // namespace
+}  // namespace scopevm::compiler
+
+namespace scopevm {
+
+Result<CompileOutput> compile(const CompileOptions& options) {
+  return compiler::run(options, &compiler::Compilation::run);
+}
+
+Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {
+  return compiler::run(options, &compiler::Compilation::explain_shapes);
+}
+
+Result<CopyExplanation> explain_copies(const CompileOptions& options) {
+  return compiler::run(options, &compiler::Compilation::explain_copies);
+}
+
+}  // namespace scopevm
