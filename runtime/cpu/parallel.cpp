@@ -6,9 +6,12 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <exception>
+#include <latch>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "runtime/cpu/sanitizer_order.h"
 
@@ -29,6 +32,22 @@ namespace {
 // With several tasks per worker, one slow core delays the loop less. The number is small because
 // starting the tasks must not take more than about a microsecond.
 constexpr int64_t kTasksPerWorker = 4;
+
+// The number of threads, up to `count`, that the system can start now. TBB ends the process if one
+// of its threads cannot start.
+int count_startable(int count) {
+  std::latch counted(1);
+  std::vector<std::jthread> threads;
+  try {
+    while (static_cast<int>(threads.size()) < count)
+      threads.emplace_back([&counted] { counted.wait(); });
+  } catch (const std::exception&) {
+    // The system limits the number of threads or the memory for their stacks.
+  }
+  const int started = static_cast<int>(threads.size());
+  counted.count_down();
+  return started;
+}
 
 class ArenaExecutor final : public Executor {
  public:
@@ -70,11 +89,13 @@ class ArenaExecutor final : public Executor {
  private:
   // TBB limits the workers to one per core by default. Raise the limit if more were requested.
   void start() {
+    // With fewer threads than requested, a loop takes longer and has the same result.
+    const int threads = 1 + count_startable(threads_ - 1);
     const size_t allowed =
         tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    if (allowed < static_cast<size_t>(threads_))
-      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads_));
-    arena_.emplace(threads_);
+    if (allowed < static_cast<size_t>(threads))
+      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
+    arena_.emplace(threads);
   }
 
   // Returns the first item of task number `task` of `tasks`. Task sizes differ by at most one item.

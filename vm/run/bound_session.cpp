@@ -85,6 +85,10 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
                     "latency_seconds; compile it for a machine that defines them");
     session->emulation_ = std::make_unique<const Emulation>(session->module_->contents());
   }
+  if (!options.executor && options.threads > runtime::kMaxThreads)
+    return Status(StatusCode::kInvalidArgument, std::to_string(options.threads) +
+                                                    " threads, expected at most " +
+                                                    std::to_string(runtime::kMaxThreads));
   session->executor_ = options.executor ? std::move(options.executor)
                                         : runtime::make_default_executor(options.threads);
   session->threads_ = session->executor_->threads();
