@@ -49,6 +49,13 @@ scopevm_status* checked(Body&& body) noexcept {
   return to_c(runtime::without_exceptions(std::forward<Body>(body)));
 }
 
+// A string argument. Errors: kInvalidArgument (it is NULL).
+Result<std::string_view> to_text(const char* given, std::string_view argument) {
+  if (given != nullptr) return std::string_view(given);
+  return Status(StatusCode::kInvalidArgument,
+                std::string(argument) + " is NULL, expected a string");
+}
+
 // Adapts the embedder's parallel_for function to Executor.
 class CExecutor final : public Executor {
  public:
@@ -74,13 +81,16 @@ scopevm_session_options complete(const scopevm_session_options* given) {
   return options;
 }
 
-SessionOptions to_cpp(const scopevm_session_options& options) {
+Result<SessionOptions> to_cpp(const scopevm_session_options& options) {
   SessionOptions out;
   // A member that the caller does not set is 0 in the C struct and must mean the default, 1 thread.
   // In SessionOptions, 0 means one thread per core.
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
-  for (size_t i = 0; i < options.limit_count; ++i)
-    out.memory_limits.push_back({options.limits[i].scope, options.limits[i].bytes});
+  for (size_t i = 0; i < options.limit_count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
+                             to_text(options.limits[i].scope, "the scope of a limit"));
+    out.memory_limits.push_back({std::string(scope), options.limits[i].bytes});
+  }
   out.emulate = options.emulate != 0;
   if (options.parallel_for != nullptr) out.executor = std::make_shared<CExecutor>(options);
   return out;
@@ -124,9 +134,14 @@ Result<Tensor> to_tensor(const scopevm_strings& given) {
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(DType::kStr, dims));
   std::vector<std::string_view> strings;
   const auto count = static_cast<size_t>(bytes / byte_size(DType::kStr));
-  for (size_t i = 0; i < count; ++i)
-    strings.push_back(given.sizes == nullptr ? std::string_view(given.strings[i])
-                                             : std::string_view(given.strings[i], given.sizes[i]));
+  for (size_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text,
+                             given.strings == nullptr ? to_text(nullptr, "the array of strings")
+                             : given.sizes == nullptr
+                                 ? to_text(given.strings[i], "string " + std::to_string(i))
+                                 : std::string_view(given.strings[i], given.sizes[i]));
+    strings.push_back(text);
+  }
   return Tensor::from_strings(strings, dims);
 }
 
@@ -187,7 +202,10 @@ void scopevm_status_free(scopevm_status* status) {
 }
 
 scopevm_status* scopevm_module_load(const char* path, scopevm_module** out) {
-  return checked([&] { return scopevm::give_module(scopevm::Module::load(path), out); });
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(path, "path"));
+    return scopevm::give_module(scopevm::Module::load(std::string(text)), out);
+  });
 }
 
 scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size, scopevm_module** out) {
@@ -228,9 +246,14 @@ scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const 
                                             const char* scope, int64_t* out_bytes) {
   return checked([&]() -> Status {
     std::map<std::string, int64_t> dims;
-    for (size_t i = 0; i < count; ++i) dims[names[i]] = values[i];
-    SCOPEVM_ASSIGN_OR_RETURN(*out_bytes,
-                             scopevm::scope_bound(module->module, dims, threads, scope));
+    for (size_t i = 0; i < count; ++i) {
+      SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
+                               scopevm::to_text(names[i], "the name of a dimension"));
+      dims[std::string(name)] = values[i];
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(scope, "scope"));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        *out_bytes, scopevm::scope_bound(module->module, dims, threads, std::string(text)));
     return {};
   });
 }
@@ -239,9 +262,10 @@ scopevm_status* scopevm_session_create(const scopevm_module* module,
                                        const scopevm_session_options* options,
                                        scopevm_session** out) {
   return checked([&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(
-        scopevm::Session session,
-        scopevm::Session::create(module->module, scopevm::to_cpp(scopevm::complete(options))));
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::SessionOptions converted,
+                             scopevm::to_cpp(scopevm::complete(options)));
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::Session session,
+                             scopevm::Session::create(module->module, std::move(converted)));
     *out = new scopevm_session{std::move(session)};
     return {};
   });
@@ -263,7 +287,8 @@ scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                        const DLTensor* tensor) {
   return checked([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
-    return call->call.set_input(name, std::move(borrowed));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    return call->call.set_input(text, std::move(borrowed));
   });
 }
 
@@ -271,7 +296,8 @@ scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                           const DLTensor* const* tensors, size_t count) {
   return checked([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, scopevm::to_tensors(tensors, count));
-    return call->call.set_sequence(name, std::move(elements));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    return call->call.set_sequence(text, std::move(elements));
   });
 }
 
@@ -279,7 +305,8 @@ scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* n
                                                const scopevm_strings* strings) {
   return checked([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::to_tensor(*strings));
-    return call->call.set_input(name, std::move(tensor));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    return call->call.set_input(text, std::move(tensor));
   });
 }
 
@@ -287,26 +314,36 @@ scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char
                                                   const scopevm_strings* elements, size_t count) {
   return checked([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, scopevm::to_tensors(elements, count));
-    return call->call.set_sequence(name, std::move(tensors));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    return call->call.set_sequence(text, std::move(tensors));
   });
 }
 
 scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
-  return checked([&] { return call->call.set_no_value(name); });
+  return checked([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    return call->call.set_no_value(text);
+  });
 }
 
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
   return checked([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
-    return call->call.set_output(name, std::move(borrowed));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    return call->call.set_output(text, std::move(borrowed));
   });
 }
 
 scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point now = Clock::now();
   scopevm::CallOptions options;
-  if (timeout_ms > 0)
-    options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  // A deadline after the range of the clock never passes.
+  const auto longest =
+      std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - now);
+  if (timeout_ms > 0 && timeout_ms < longest.count())
+    options.deadline = now + std::chrono::milliseconds(timeout_ms);
   return checked([&] { return call->call.run(options); });
 }
 

@@ -79,7 +79,9 @@ static void run_calls(const scopevm_session* session) {
   FAILS(scopevm_call_set_input(call, "why", &y_tensor), 12, "no input \"why\"");
   FAILS(scopevm_call_set_input(call, "y", &flat_tensor), 10, "given f32[4, 1]");
   OK(scopevm_call_set_input(call, "y", &y_tensor));
+  FAILS(scopevm_call_set_input(call, NULL, &x_tensor), 10, "name is NULL, expected a string");
   OK(scopevm_call_run(call, 10000));
+  OK(scopevm_call_run(call, INT64_MAX));
 
   DLManagedTensor* result = NULL;
   OK(scopevm_call_output(call, 0, &result));
@@ -130,6 +132,12 @@ static void run_strings(const char* path) {
   DLManagedTensor* result = NULL;
   FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack does not support string tensors");
   strings.sizes = NULL;
+  const char* missing[] = {"one", NULL};
+  strings.strings = missing;
+  FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "string 1 is NULL");
+  strings.strings = NULL;
+  FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "the array of strings is NULL");
+  strings.strings = words;
   OK(scopevm_call_set_input_strings(call, "x", &strings));
   OK(scopevm_call_run(call, 0));
   OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
