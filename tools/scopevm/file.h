@@ -18,7 +18,11 @@ Result<std::vector<uint8_t>> read_file(const std::string& path);
 // input. Empty strings denote no file. Errors: kInvalidArgument.
 Status check_is_no_input(const std::string& output, std::initializer_list<std::string> inputs);
 
-// See format::write_file.
+// Fails if `output` cannot be written, so that a long computation is not lost. Empty strings denote
+// no file. Errors: kInvalidArgument.
+Status check_is_writable(const std::string& output);
+
+// See format::write_file. "-" denotes stdout; finish_output() reports a failure to write to it.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace scopevm::tool

@@ -2,6 +2,7 @@
 // write_file.h.
 #include "vm/format/write_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include "runtime/blocked_signals.h"
 
 namespace scopevm::format {
 namespace {
@@ -20,21 +23,23 @@ using Piece = std::span<const uint8_t>;
 // The error number of a failed stdio function. A function can fail without setting errno.
 int failure() { return errno != 0 ? errno : EIO; }
 
-// Writes the pieces and closes the file. Returns 0, or the system's error number.
-int write_and_close(std::FILE* file, std::span<const Piece> pieces) {
+// Writes the pieces. Returns 0, or the system's error number.
+int write(std::FILE* file, std::span<const Piece> pieces) {
   errno = 0;
   const bool is_written = std::ranges::all_of(pieces, [&](Piece piece) {
     return piece.empty() || std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();
   });
-  int error = is_written ? 0 : failure();
-  // fclose() writes buffered bytes, so it can be the first to report a full disk.
-  if (std::fclose(file) != 0 && error == 0) error = failure();
-  return error;
+  // fflush() writes buffered bytes, so it can be the first to report a full disk.
+  return is_written && std::fflush(file) == 0 ? 0 : failure();
 }
 
 int write_directly(const std::string& path, std::span<const Piece> pieces) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  return file == nullptr ? errno : write_and_close(file, pieces);
+  if (file == nullptr) return errno;
+  int error = write(file, pieces);
+  errno = 0;
+  if (std::fclose(file) != 0 && error == 0) error = failure();
+  return error;
 }
 
 // The path with symbolic links to files replaced by their targets, which need not exist.
@@ -46,18 +51,42 @@ std::string followed(const std::string& path) {
   return file.string();
 }
 
+// Gives the contents of an open file without a name to `path`. Returns 0, or the system's error
+// number.
+int link_file(int file, const std::string& path) {
+  const std::string opened = "/proc/self/fd/" + std::to_string(file);
+  return linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0
+                                                                                          : errno;
+}
+
 // Replaces or creates a regular file. `old` is the status of the file to replace, or null.
 int replace(const std::string& path, const struct stat* old, std::span<const Piece> pieces) {
   // Processes that write the same file at the same time must not share the temporary name.
   const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  const std::string folder = fs::path(path).parent_path().string();
+  constexpr mode_t kNewMode = 0666;
+  // A file without a name, so that a process that is killed leaves nothing behind. Not all file
+  // systems support it.
+  int descriptor =
+      open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewMode);
+  const bool has_name = descriptor < 0;
+  if (has_name)
+    descriptor = open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, kNewMode);
   // The file can be writable although no file can be created in its folder.
-  if (file == nullptr) return write_directly(path, pieces);
+  if (descriptor < 0) return write_directly(path, pieces);
+  std::FILE* file = fdopen(descriptor, "wb");
+  if (file == nullptr) {
+    close(descriptor);
+    return ENOMEM;
+  }
   int error = 0;
   constexpr mode_t kPermissions = 07777;
-  if (old != nullptr && fchmod(fileno(file), old->st_mode & kPermissions) != 0) error = errno;
-  const int write_error = write_and_close(file, pieces);
-  if (error == 0) error = write_error;
+  if (old != nullptr && fchmod(descriptor, old->st_mode & kPermissions) != 0) error = errno;
+  if (error == 0) error = write(file, pieces);
+  const runtime::BlockedSignals blocked;  // while a temporary file has a name
+  if (error == 0 && !has_name) error = link_file(descriptor, temporary);
+  errno = 0;
+  if (std::fclose(file) != 0 && error == 0) error = failure();
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) std::remove(temporary.c_str());
   return error;

@@ -1,9 +1,9 @@
 // Links object files to an ELF shared object, with lld as a library.
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +12,7 @@
 #include "compiler/codegen/cpu/stages.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/blocked_signals.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -39,15 +40,50 @@ class ScratchDirectory {
   std::string path_;
 };
 
+// A file in memory. Without a name, it ends with its process.
+class AnonymousFile {
+ public:
+  AnonymousFile() : file_(memfd_create("scopevm", MFD_CLOEXEC)) {}
+  ~AnonymousFile() {
+    if (file_ >= 0) close(file_);
+  }
+  AnonymousFile(const AnonymousFile&) = delete;
+  AnonymousFile& operator=(const AnonymousFile&) = delete;
+
+  // Returns false and sets errno on failure.
+  bool write(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      bytes.remove_prefix(static_cast<size_t>(written));
+    }
+    return true;
+  }
+  // The path by which this process opens the file.
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+ private:
+  const int file_;
+};
+
 Status run_lld(const std::vector<std::string>& arguments) {
   // lld has global state, so a process runs one link at a time.
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
+  // Its state is inconsistent after an exception, for example std::bad_alloc: see
+  // LeakedOnException.
+  static bool has_failed = false;
+  if (has_failed)
+    return Status(StatusCode::kInternal,
+                  "the linker ran out of memory in this process, which cannot link again");
+  has_failed = true;
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   std::string output;
   llvm::raw_string_ostream stream(output);
   lld::Result result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  has_failed = !result.canRunAgain;
   if (result.retCode == 0) return {};
   return Status(StatusCode::kInternal, "linking the kernel image failed: " + output);
 }
@@ -55,6 +91,7 @@ Status run_lld(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects) {
+  const runtime::BlockedSignals blocked;  // while the directory exists
   ScratchDirectory scratch;
   if (scratch.path().empty())
     return Status(StatusCode::kResourceLimit, "no writable directory for linking (/dev/shm, /tmp)");
@@ -72,13 +109,12 @@ Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects
                                         "-s",
                                         "-o",
                                         image};
+  std::vector<AnonymousFile> files(objects.size());
   for (size_t i = 0; i < objects.size(); ++i) {
-    std::string path = scratch.path() + "/" + std::to_string(i) + ".o";
-    std::ofstream file(path, std::ios::binary);
-    file.write(objects[i].data(), static_cast<std::streamsize>(objects[i].size()));
-    if (!file.flush())
-      return Status(StatusCode::kResourceLimit, "cannot write " + path + " for linking");
-    arguments.push_back(path);
+    if (!files[i].write(objects[i]))
+      return Status(StatusCode::kResourceLimit,
+                    "no memory for the objects to link: " + std::string(std::strerror(errno)));
+    arguments.push_back(files[i].path());
   }
   SCOPEVM_RETURN_IF_ERROR(run_lld(arguments));
   std::ifstream file(image, std::ios::binary);

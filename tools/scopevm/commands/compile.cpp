@@ -98,6 +98,7 @@ void print_json(const std::vector<StageTime>& times) {
 
 Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(check_is_no_input(command.output, {command.model, command.machine}));
+  SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
   SCOPEVM_ASSIGN_OR_RETURN(CompiledModule output, run_compiler(options));
   for (const std::string& warning : output.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);

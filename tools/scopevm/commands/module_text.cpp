@@ -35,6 +35,7 @@ Status write_assembled(const TextOptions& options) {
       format::assemble({reinterpret_cast<const char*>(text.data()), text.size()}, options.input));
   if (Status status = format::verify(module); !status.ok())
     return std::move(status).with_context(options.input);
+  if (options.output == "-") return write_file(options.output, format::write_module(module));
   return format::write_module_file(options.output, module);
 }
 
