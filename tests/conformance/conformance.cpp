@@ -4,8 +4,9 @@
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
 //               [--machine FILE] [--place RULE]... [--data FOLDER] [--expected FILE]
 //
-// --case runs the cases whose name contains NAME and prints their details. --bless updates the list
-// with the outcomes of the cases that were run, unless one of them is a crash or a timeout.
+// --case runs the cases whose name contains NAME and prints their details. --bless updates the
+// entries of the selected cases in the list, unless one of them is a crash or a timeout. It removes
+// the entries of cases that do not exist.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,35 +40,52 @@ struct Options {
   Target target;
 };
 
-// Finds the names GROUP/CASE of the selected cases, sorted within each group. A shard is every Nth
-// case of each group. Returns false after an error.
-bool find_cases(const Options& options, std::vector<std::string>& cases) {
-  int index = 0, count = 1;
-  if (std::sscanf(options.shard.c_str(), "%d/%d", &index, &count) != 2 || index < 0 ||
-      index >= count) {
-    std::fprintf(stderr, "conformance: --shard %s: wanted I/N\n", options.shard.c_str());
+bool exists(const Options& options, const std::string& name) {
+  return fs::exists(fs::path(options.data) / name / "model.onnx");
+}
+
+// Parses I/N with 0 <= I < N.
+bool parse_shard(const std::string& text, size_t& index, size_t& count) {
+  int length = 0;
+  return std::sscanf(text.c_str(), "%zu/%zu%n", &index, &count, &length) == 2 &&
+         static_cast<size_t>(length) == text.size() && index < count;
+}
+
+// Finds the names GROUP/CASE of the selected cases, those that exist and those of `list`, sorted. A
+// shard is every Nth case of each group. Returns false after an error.
+bool select_cases(const Options& options, const OutcomeList& list,
+                  std::vector<std::string>& cases) {
+  size_t index = 0, count = 1;
+  if (!parse_shard(options.shard, index, count)) {
+    std::fprintf(stderr, "conformance: --shard %s: expected I/N with 0 <= I < N\n",
+                 options.shard.c_str());
     return false;
   }
   for (const std::string& group : options.groups) {
-    std::vector<std::string> names;
+    std::set<std::string> names;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(options.data + "/" + group, error))
-      if (fs::exists(entry.path() / "model.onnx"))
-        names.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(options.data + "/" + group, error)) {
+      std::string name = group + "/" + entry.path().filename().string();
+      if (exists(options, name)) names.insert(std::move(name));
+    }
     if (error || names.empty()) {
       std::fprintf(stderr, "conformance: no cases in %s/%s; install libonnx-testdata\n",
                    options.data.c_str(), group.c_str());
       return false;
     }
-    std::sort(names.begin(), names.end());
-    for (size_t i = static_cast<size_t>(index); i < names.size(); i += static_cast<size_t>(count)) {
-      std::string full = group + "/" + names[i];
-      if (full.find(options.only) != std::string::npos) cases.push_back(std::move(full));
-    }
+    for (const auto& [name, outcome] : list)
+      if (name.starts_with(group + "/")) names.insert(name);
+    size_t position = 0;
+    for (const std::string& name : names)
+      if (position++ % count == index && name.find(options.only) != std::string::npos)
+        cases.push_back(name);
   }
-  return true;
+  if (cases.empty()) std::fprintf(stderr, "conformance: no case is selected\n");
+  std::sort(cases.begin(), cases.end());
+  return !cases.empty();
 }
 
+// Returns the outcomes of the cases that exist.
 OutcomeList run_all(const Options& options, const std::vector<std::string>& cases) {
   OutcomeList outcomes;
   std::deque<std::pair<std::string, std::unique_ptr<Child>>> running;
@@ -79,6 +98,7 @@ OutcomeList run_all(const Options& options, const std::vector<std::string>& case
     outcomes[name] = std::move(outcome);
   };
   for (const std::string& name : cases) {
+    if (!exists(options, name)) continue;
     if (running.size() == static_cast<size_t>(options.jobs)) finish_first();
     std::fflush(stdout);
     std::string folder = options.data + "/" + name;
@@ -89,53 +109,65 @@ OutcomeList run_all(const Options& options, const std::vector<std::string>& case
   return outcomes;
 }
 
-int bless(const Options& options, OutcomeList list, const OutcomeList& outcomes) {
-  for (const auto& [name, outcome] : outcomes) list[name] = outcome;
-  for (const auto& [name, outcome] : outcomes) {
-    if (outcome.verdict != Verdict::kCrash && outcome.verdict != Verdict::kTimeout) continue;
-    std::fprintf(stderr, "conformance: %s: %s %s: not blessed\n", name.c_str(),
-                 text(outcome).c_str(), outcome.detail.c_str());
+// One line for each crash and each timeout, which are always errors.
+std::vector<std::string> crashes_and_timeouts(const OutcomeList& outcomes) {
+  std::vector<std::string> lines;
+  for (const auto& [name, outcome] : outcomes)
+    if (outcome.verdict == Verdict::kCrash || outcome.verdict == Verdict::kTimeout)
+      lines.push_back(name + ": " + text(outcome) + " is never accepted: " + outcome.detail);
+  return lines;
+}
+
+int bless(const Options& options, OutcomeList list, const std::vector<std::string>& cases,
+          const OutcomeList& outcomes) {
+  if (std::vector<std::string> lines = crashes_and_timeouts(outcomes); !lines.empty()) {
+    for (const std::string& line : lines) std::fprintf(stderr, "conformance: %s\n", line.c_str());
     return 1;
   }
+  for (const std::string& name : cases) list.erase(name);
+  for (const auto& [name, outcome] : outcomes) list[name] = outcome;
   if (write_list(options.expected, list)) return 0;
   std::fprintf(stderr, "conformance: cannot write %s\n", options.expected.c_str());
   return 1;
 }
 
-// Compares the outcomes with the list: with all its lines if `whole_groups` is true, else with
-// those of the cases that were run. A crash or timeout is always an error. Returns the exit code.
+// Compares the outcomes with the entries of the selected cases in the list. A crash or timeout is
+// always an error. Returns the exit code.
 int check(const std::vector<std::string>& cases, const OutcomeList& list,
-          const OutcomeList& outcomes, bool whole_groups) {
+          const OutcomeList& outcomes) {
   OutcomeList wanted;
   for (const auto& [name, outcome] : list)
-    if (whole_groups || std::binary_search(cases.begin(), cases.end(), name))
-      wanted[name] = outcome;
+    if (std::binary_search(cases.begin(), cases.end(), name)) wanted[name] = outcome;
   std::vector<std::string> lines = differences(wanted, outcomes);
-  for (const auto& [name, outcome] : outcomes)
-    if (outcome.verdict == Verdict::kCrash || outcome.verdict == Verdict::kTimeout)
-      lines.push_back(name + ": " + text(outcome) + " is never accepted");
+  std::vector<std::string> never_accepted = crashes_and_timeouts(outcomes);
   for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+  for (const std::string& line : never_accepted) std::printf("%s\n", line.c_str());
   for (const std::string& line : summary(outcomes)) std::printf("%s\n", line.c_str());
-  if (!lines.empty())
+  if (!never_accepted.empty())
+    std::printf("%zu crashes or timeouts\n", never_accepted.size());
+  else if (!lines.empty())
     std::printf("%zu differences; `conformance --bless` accepts them\n", lines.size());
-  return lines.empty() ? 0 : 1;
+  return lines.empty() && never_accepted.empty() ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Runs ONNX's conformance cases and compares with the committed list.");
-  app.add_option("--data", options.data, "folder of the groups");
-  app.add_option("--expected", options.expected, "the committed list");
-  app.add_option("--groups", options.groups, "which groups")->delimiter(',');
-  app.add_option("--shard", options.shard, "I/N: every Nth case from the Ith");
-  app.add_option("--case", options.only, "only cases whose name contains this");
-  app.add_option("--jobs", options.jobs, "cases at once")->check(CLI::Range(1, 64));
-  app.add_flag("--bless", options.bless, "write the list");
-  app.add_flag("--verbose", options.verbose, "print every case");
-  app.add_option("--machine", options.machine, "a machine description to compile for");
-  app.add_option("--place", options.target.places, "as of scopevm compile");
+  CLI::App app("Runs ONNX's conformance cases and compares the outcomes with a list.");
+  app.add_option("--data", options.data, "folder that contains a folder for each group of cases");
+  app.add_option("--expected", options.expected, "the list of expected outcomes");
+  app.add_option("--groups", options.groups, "the groups to run, separated by commas")
+      ->delimiter(',');
+  app.add_option("--shard", options.shard,
+                 "I/N: run every Nth case of each group, starting with case I; 0 <= I < N");
+  app.add_option("--case", options.only, "run only the cases whose name contains this text");
+  app.add_option("--jobs", options.jobs, "number of cases that run at the same time")
+      ->check(CLI::Range(1, 64));
+  app.add_flag("--bless", options.bless, "update the list instead of comparing with it");
+  app.add_flag("--verbose", options.verbose, "print the outcome of every case");
+  app.add_option("--machine", options.machine, "machine description to compile for");
+  app.add_option("--place", options.target.places, "placement rule, as in scopevm compile");
   CLI11_PARSE(app, argc, argv);
   if (!options.machine.empty()) {
     std::ifstream file(options.machine);
@@ -148,16 +180,14 @@ int main(int argc, char** argv) {
   options.verbose |= !options.only.empty();
 
   std::vector<std::string> cases;
-  if (!find_cases(options, cases)) return 1;
   OutcomeList list;
   std::string error;
   if (!read_list(options.expected, list, error)) {
     std::fprintf(stderr, "conformance: %s\n", error.c_str());
     return 1;
   }
+  if (!select_cases(options, list, cases)) return 1;
   OutcomeList outcomes = run_all(options, cases);
-  if (options.bless) return bless(options, std::move(list), outcomes);
-  std::sort(cases.begin(), cases.end());
-  bool whole = options.only.empty() && options.shard == "0/1" && options.groups.size() == 4;
-  return check(cases, list, outcomes, whole);
+  if (options.bless) return bless(options, std::move(list), cases, outcomes);
+  return check(cases, list, outcomes);
 }

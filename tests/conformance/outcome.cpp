@@ -50,7 +50,7 @@ bool read_list(const std::string& path, OutcomeList& list, std::string& error) {
 
 bool write_list(const std::string& path, const OutcomeList& list) {
   std::ofstream file(path);
-  file << "# What each ONNX conformance case comes to. Written by `conformance --bless`.\n";
+  file << "# The outcome of each ONNX conformance case. Written by `conformance --bless`.\n";
   for (const std::string& line : summary(list)) file << "# " << line << "\n";
   for (const auto& [name, outcome] : list) file << name << " " << text(outcome) << "\n";
   return static_cast<bool>(file.flush());

@@ -20,8 +20,7 @@ enum class Verdict {
 
 struct Outcome {
   Verdict verdict = Verdict::kCrash;
-  // Of kUnsupported: the op type, or `opset:6`, `type:element`, `type:container`, `data:rank`,
-  // `data:mode`.
+  // Of kUnsupported: the op type, or `data:rank` or `data:mode` if a data set is rejected.
   std::string op;
   std::string detail;  // human-readable: the message, or the first wrong element
 };

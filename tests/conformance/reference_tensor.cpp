@@ -142,7 +142,9 @@ Result<Tensor> make_tensor(const onnx::TensorProto& proto) {
         std::vector<std::string_view>(proto.string_data().begin(), proto.string_data().end()),
         dims);
   std::optional<DType> dtype = dtype_of(proto.data_type());
-  if (!dtype) return Status(StatusCode::kUnsupported, "type:complex");
+  if (!dtype)
+    return Status(StatusCode::kUnsupported,
+                  onnx::TensorProto::DataType_Name(proto.data_type()) + " has no DType");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, dims));
   if (!fill(tensor, proto))
     return Status(StatusCode::kInvalidModel, proto.name() + ": data does not fill the shape");
@@ -173,9 +175,9 @@ Result<ReferenceValue> read_as(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Proto proto;
   if (!file || !proto.ParseFromIstream(&file))
-    return Status(StatusCode::kUnsupported, "type:sequence");
+    return Status(StatusCode::kInvalidModel, path + ": not a " + proto.GetTypeName());
   ReferenceValue value;
-  SCOPEVM_RETURN_IF_ERROR(append(proto, value));
+  SCOPEVM_RETURN_IF_ERROR(append(proto, value).with_context(path));
   return value;
 }
 

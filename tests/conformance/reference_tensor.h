@@ -16,10 +16,7 @@ struct ReferenceValue {
   std::vector<Tensor> tensors;
 };
 
-// Reads a serialised TensorProto, SequenceProto or OptionalProto, as `kind` requires. Errors:
-// kUnsupported, with the message "type:complex" for an element type that DType lacks, or
-// "type:sequence" if the file cannot be read as the given kind; kInvalidModel if the data do not
-// fill the shape.
+// Reads a serialised TensorProto, SequenceProto or OptionalProto, as `kind` requires.
 Result<ReferenceValue> read_value(const std::string& path, ValueKind kind);
 
 // Returns the first difference, or an empty string if the tensors agree. Floating-point elements
