@@ -18,7 +18,7 @@ struct State {
   FaultPlan plan;
   int64_t calls = 0;
   int64_t live = 0;
-  bool struck = false;
+  std::string_view failed;  // the function of the first failing call
   int64_t launches = 0;
   cl_event failing_event = nullptr;
   std::map<std::string_view, int64_t> calls_of;
@@ -39,9 +39,9 @@ bool must_fail(std::string_view name) {
   std::lock_guard<std::mutex> lock(s.mutex);
   ++s.calls_of[name];
   if (!s.plan.only.empty() && s.plan.only != name) return false;
-  if (s.struck && s.plan.for_good) return true;
+  if (!s.failed.empty() && s.plan.for_good) return true;
   if (s.calls++ != s.plan.failing_call) return false;
-  s.struck = true;
+  s.failed = name;
   return true;
 }
 
@@ -194,15 +194,17 @@ void set_fault_plan(const FaultPlan& plan) {
   std::lock_guard<std::mutex> lock(s.mutex);
   s.plan = plan;
   s.calls = 0;
-  s.struck = false;
+  s.failed = {};
   s.launches = 0;
   s.failing_event = nullptr;
   s.calls_of.clear();
 }
 
-bool fault_has_struck() {
+bool fault_has_struck() { return !failed_function().empty(); }
+
+std::string_view failed_function() {
   std::lock_guard<std::mutex> lock(state().mutex);
-  return state().struck;
+  return state().failed;
 }
 
 int64_t driver_calls(std::string_view function) {

@@ -44,6 +44,8 @@ const runtime::opencl::Api& faulty_api();
 void set_fault_plan(const FaultPlan& plan);
 // True if the failing call has been made.
 bool fault_has_struck();
+// The function of the first failing call. Empty if it has not been made.
+std::string_view failed_function();
 // Number of calls of the function since the plan was set. Calls of release functions are not
 // counted.
 int64_t driver_calls(std::string_view function);
