@@ -372,9 +372,6 @@ TEST(Call, DataDependentParameterAcceptsEmptyArgument) {
           : (!sv.tensor<i64[1, "$n"]>) -> !sv.tensor<i64[1, 1]>
       return %0 : !sv.tensor<i64[1, 1]>
     }
-    func.func private @strict(%x: !sv.tensor<i64[1, rows]>) -> !sv.tensor<i64[1, rows]> {
-      return %x : !sv.tensor<i64[1, rows]>
-    }
     func.func @main(%x: !n) -> (!sv.tensor<i64[1, 1]>) {
       %0 = sv.call @places(%x) {symbols = ["$p"]} : (!n) -> !sv.tensor<i64[1, "$p"]>
       %1 = sv.call @sum(%0) : (!sv.tensor<i64[1, "$p"]>) -> !sv.tensor<i64[1, 1]>

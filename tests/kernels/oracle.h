@@ -30,8 +30,8 @@ class CompiledOp {
  public:
   explicit CompiledOp(const OpText& op, const std::string& cpu = "host");
   std::vector<Array> operator()(const std::vector<Array>& inputs);
-  size_t kernel_count() const { return runner_->kernel_count(); }
-  size_t step_count() const { return runner_->steps().size(); }
+  size_t kernel_count() const { return runner_ ? runner_->kernel_count() : 0; }
+  size_t step_count() const { return runner_ ? runner_->steps().size() : 0; }
 
  private:
   std::string name_;

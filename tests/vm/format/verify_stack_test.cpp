@@ -190,11 +190,11 @@ TEST(VerifyStack, RejectsFramesOverTheLimit) {
   EXPECT_EQ(error_of("%r1 = alloc_storage @global.stack size=s0\nret (%r0)"),
             "main: word 0: alloc_storage: size must be an immediate for a stack pool, given a "
             "slot");
-  // The first allocation already exceeds the limit, so that the sum cannot overflow. Its rounded
-  // size does not fit in 32 signed bits.
-  std::string many;
-  for (int i = 0; i < 40; ++i) many += "%r1 = alloc_storage @global.stack size=2147483647\n";
-  EXPECT_NE(error_of(many + "ret (%r0)").find("2147483648 bytes in pool"), std::string::npos);
+  // The rounded size does not fit in 32 signed bits. The sum of a function cannot overflow, because
+  // the first allocation over the limit is rejected.
+  EXPECT_NE(error_of("%r1 = alloc_storage @global.stack size=2147483647\nret (%r0)")
+                .find("2147483648 bytes in pool"),
+            std::string::npos);
 }
 
 TEST(VerifyStack, StackPoolsAreForCpusAndLimited) {

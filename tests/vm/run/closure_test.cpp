@@ -76,19 +76,27 @@ Result<std::vector<Tensor>> run(const Session& session, bool c) {
   return session.call(std::vector{condition, scalar(1), scalar(2)});
 }
 
+void expect_no_live_bytes(const Session& session) {
+  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+}
+
 float result_of(const std::string& code, bool c = true) {
   const Session session = *Session::create(test::load(contents_of(code)));
-  Result<std::vector<Tensor>> results = run(session, c);
-  EXPECT_TRUE(results.ok()) << results.status().message();
-  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_GE(stats.memory.live_bytes, 0);
-  return results.ok() ? results->front().elements<float>()[0] : 0;
+  float value = 0;
+  {
+    Result<std::vector<Tensor>> results = run(session, c);
+    EXPECT_TRUE(results.ok()) << results.status().message();
+    if (results.ok()) value = results->front().elements<float>()[0];
+  }
+  expect_no_live_bytes(session);
+  return value;
 }
 
 std::string error_of(const std::string& code) {
   const Session session = *Session::create(test::load(contents_of(code)));
   Result<std::vector<Tensor>> results = run(session, true);
   EXPECT_FALSE(results.ok());
-  for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
+  expect_no_live_bytes(session);
   return std::string(results.status().message());
 }
 
