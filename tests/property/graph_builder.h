@@ -113,8 +113,9 @@ class GraphBuilder {
   const Node* pick_like(const Node* x, mlir::Region& region);
   std::string new_symbol(const char* prefix);
   mlir::ArrayAttr names(const std::vector<std::string>& symbols);
-  // Evaluates a new op for every request and adds its results as nodes.
-  bool adopt(mlir::Operation* op);
+  // Evaluates a new op for every request and adds its results as nodes. If the reference rejects
+  // the op, erases it and resets the number of ops to `ops_before`.
+  bool adopt(mlir::Operation* op, size_t ops_before);
 
   void remove_unused();
   // Whether enough elements are known, and exact enough, for a useful comparison.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/graph/rewrite/loop_body.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "tests/property/graph_builder.h"
 
 namespace scopevm::compiler::property {
@@ -60,7 +61,7 @@ const Node* GraphBuilder::pick_like(const Node* x, mlir::Region& region) {
   return found ? found : x;
 }
 
-bool GraphBuilder::adopt(mlir::Operation* op) {
+bool GraphBuilder::adopt(mlir::Operation* op, size_t ops_before) {
   std::vector<Arrays> results(op->getNumResults());
   for (Request& request : graph_.requests) {
     Environment environment;
@@ -74,6 +75,7 @@ bool GraphBuilder::adopt(mlir::Operation* op) {
     }
     if (!is_good) {
       op->erase();
+      op_count_ = ops_before;
       return false;
     }
     request.symbols = environment.symbols;
@@ -98,7 +100,7 @@ bool GraphBuilder::append_read_dims() {
   std::vector<std::string> symbols;
   for (int64_t i = 0; i < x->arrays[0].count(); ++i) symbols.push_back(new_symbol("d"));
   auto op = builder_.create<graph::ReadDimsOp>(builder_.getUnknownLoc(), x->value, names(symbols));
-  if (!adopt(op)) return false;
+  if (!adopt(op, op_count_)) return false;
   read_.insert(read_.end(), symbols.begin(), symbols.end());
   return true;
 }
@@ -110,6 +112,7 @@ bool GraphBuilder::append_if() {
   if (!condition || chance(30)) condition = fresh(DType::kBool, {});
   const Node* base = pick([](const Node& node) { return node.rank() < 5; });
   if (!base || !condition) return false;
+  size_t ops_before = op_count_;
   auto location = builder_.getUnknownLoc();
   bool grows = base->rank() > 0 && chance(25);
   std::vector<std::string> symbols;
@@ -136,13 +139,14 @@ bool GraphBuilder::append_if() {
     close_region(*region);
   }
   --depth_;
-  return adopt(position);
+  return adopt(position, ops_before);
 }
 
 bool GraphBuilder::append_loop() {
   if (depth_ >= kDeepest || !chance(depth_ == 0 ? 100 : 30)) return false;
   const Node* initial = pick([](const Node& node) { return node.rank() < 5; });
   if (!initial) return false;
+  size_t ops_before = op_count_;
   auto location = builder_.getUnknownLoc();
   bool grows = initial->rank() > 0 && chance(20), stops = chance(30);
   std::string index = new_symbol("i");
@@ -192,11 +196,12 @@ bool GraphBuilder::append_loop() {
   if (stops) {
     Array limit = make_array(DType::kI64, {});
     limit.elements[0].value = static_cast<long double>(between(0, 3));
-    append("dims_tensor", {},
-           {{"dims", dims_attribute({DimExpr::symbol(index)})},
-            {"scalar", builder_.getBoolAttr(true)}});
+    bool is_good = append("dims_tensor", {},
+                          {{"dims", dims_attribute({DimExpr::symbol(index)})},
+                           {"scalar", builder_.getBoolAttr(true)}});
     const Node* at = nodes_.back().get();
-    append("less", {at, constant(limit)});
+    is_good = is_good && append("less", {at, constant(limit)});
+    if (!is_good) llvm::report_fatal_error("the condition of a random loop was rejected");
     yielded.push_back(nodes_.back()->value);
   }
   yielded.push_back(next->value);
@@ -232,7 +237,7 @@ bool GraphBuilder::append_loop() {
       builder_.getBoolAttr(stops), names(carried_symbols), names(symbols));
   op.getBody().takeBody(*body);
   holder.erase();
-  return adopt(op);
+  return adopt(op, ops_before);
 }
 
 }  // namespace scopevm::compiler::property
