@@ -3,11 +3,8 @@
 // unless the device is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -17,6 +14,7 @@
 #include "runtime/opencl/opencl.h"
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
+#include "tests/temporary_file.h"
 #include "tests/vm/run/faulty_session.h"
 
 namespace scopevm {
@@ -59,20 +57,16 @@ const Memory kMemories[] = {
 void PrintTo(const Memory& memory, std::ostream* out) { *out << memory.name; }
 
 Result<Module> compile_graph(const Memory& memory, const std::vector<std::string>& places) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                     ("scopevm-faults-" + std::to_string(getpid()) + ".mlir");
-  std::ofstream(path) << kGraph;
+  const TemporaryFile graph(kGraph);
   CompileOptions options;
-  options.model_path = path;
+  options.model_path = graph.path();
   options.machine_json =
       std::string(
           R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "dev", "kind": "opencl"}])") +
       memory.machine + "}";
   options.places = places;
-  Result<CompileOutput> output = compile(options);
-  std::filesystem::remove(path);
-  SCOPEVM_RETURN_IF_ERROR(output.status());
-  return Module::load_bytes(output->module);
+  SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output, compile(options));
+  return Module::load_bytes(output.module);
 }
 
 std::string text(const Status& status) { return std::string(status.message()); }

@@ -3,12 +3,9 @@
 // CPU with its own memory, or an OpenCL device if the host has one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -17,6 +14,7 @@
 
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
+#include "tests/temporary_file.h"
 
 namespace scopevm {
 namespace {
@@ -59,10 +57,7 @@ class CountingAllocator final : public Allocator {
 class Devices : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    path_ = std::filesystem::temp_directory_path() /
-            ("scopevm-devices-" + std::to_string(getpid()) + ".mlir");
-    std::ofstream(path_) << kGraph;
-    options_.model_path = path_;
+    options_.model_path = graph_.path();
     options_.machine_json = machine_of(GetParam());
     Result<CompileOutput> output = compile(options_);
     ASSERT_TRUE(output.ok()) << output.status().message();
@@ -73,7 +68,6 @@ class Devices : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(session.ok()) << session.status().message();
     session_.emplace(*session);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
 
   static Tensor rows(int64_t n) {
     Tensor x = *Tensor::allocate(DType::kF32, {n, 64});
@@ -93,7 +87,7 @@ class Devices : public testing::TestWithParam<const char*> {
       EXPECT_EQ(scope.memory.live_bytes, 0) << scope.device << "." << scope.scope;
   }
 
-  std::filesystem::path path_;
+  TemporaryFile graph_{kGraph};
   CompileOptions options_;
   std::optional<Module> module_;
   std::optional<Session> session_;

@@ -2,16 +2,15 @@
 // constants and kernels stored once, and rejected bounds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
+#include "tests/temporary_file.h"
 #include "vm/format/reader.h"
 
 namespace scopevm {
@@ -44,16 +43,10 @@ func.func @main(%x: !sv.tensor<f32[n, t, 4]> {sv.name = "x"}, %p: !sv.tensor<f32
 
 class Variant : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = testing::TempDir() + "specialised_" + std::to_string(getpid()) + ".mlir";
-    std::ofstream(path_) << kGraph;
-  }
-  void TearDown() override { unlink(path_.c_str()); }
-
   Result<CompileOutput> try_compile(const std::vector<Bounds>& variants,
                                     const Bounds& general = {}) const {
     CompileOptions options;
-    options.model_path = path_;
+    options.model_path = graph_.path();
     options.dims = general;
     options.variants = variants;
     return compile(options);
@@ -78,7 +71,7 @@ class Variant : public testing::Test {
     return file;
   }
 
-  std::string path_;
+  TemporaryFile graph_{kGraph};
 };
 
 format::ModuleContents contents_of(const std::vector<uint8_t>& file) {
@@ -172,7 +165,8 @@ TEST_F(Variant, WritesIntoTheCallersBuffers) {
     EXPECT_EQ(call.stats().function, request.function);
     EXPECT_TRUE(std::ranges::equal(y.elements<float>(), expected.elements<float>()));
     for (const ScopeUse& use : call.stats().memory)
-      if (use.scope == "global") EXPECT_EQ(use.allocations, 1) << "only what data decides";
+      if (use.scope == "global")
+        EXPECT_EQ(use.allocations, 1) << "only the data-dependent result is allocated";
   }
 }
 

@@ -3,11 +3,8 @@
 // support its devices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include "compiler/driver/compilation.h"
@@ -15,6 +12,7 @@
 #include "scopevm/session.h"
 #include "tests/codegen/third_kind/toy_backend.h"
 #include "tests/codegen/third_kind/toy_driver.h"
+#include "tests/temporary_file.h"
 #include "tools/scopevm/commands/machine_description.h"
 #include "vm/api/module_access.h"
 #include "vm/run/bound_session.h"
@@ -125,18 +123,15 @@ func.func @main(%x: !sv.tensor<f32[n, 3]> {sv.name = "x"}) -> (!sv.tensor<f32[n,
 class CompiledForToys : public ::testing::Test {
  protected:
   Result<Module> compile(const std::string& device) {
-    const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                       ("scopevm-toy-" + std::to_string(getpid()) + ".mlir");
-    std::ofstream(path) << kGraph;
+    const TemporaryFile graph(kGraph);
     CompileOptions options;
-    options.model_path = path;
+    options.model_path = graph.path();
     options.machine_json = machine_with(device);
     options.machine_name = "m.json";
     options.places = {"s*=toy"};
-    Result<CompileOutput> output = compiler::Compilation(options, backends()).run();
-    std::filesystem::remove(path);
-    SCOPEVM_RETURN_IF_ERROR(output.status());
-    return Module::load_bytes(output->module);
+    SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output,
+                             compiler::Compilation(options, backends()).run());
+    return Module::load_bytes(output.module);
   }
 
   static Result<Session> make_session(const Module& module, const runtime::Drivers& known) {
