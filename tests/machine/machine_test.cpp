@@ -76,7 +76,7 @@ TEST(Machine, CpuDeclaresTheFrameBytesOfItsStack) {
   ASSERT_TRUE(machine.stack_pool(kSecond).has_value());
   EXPECT_EQ(machine.pools[*machine.stack_pool(kSecond)].limit, 1048576);
   EXPECT_THAT(machine.pools[*machine.stack_pool(kSecond)].reached, ElementsAre(kSecond, kThird))
-      << "as global is";
+      << "the pool is reached by the same devices as global";
   EXPECT_EQ(machine.pools[*machine.stack_pool(kThird)].limit, 1);
 }
 
@@ -143,7 +143,8 @@ TEST(Machine, ReachedByNamesOtherDevices) {
   EXPECT_THAT(machine.pools[*pool].reached, ElementsAre(kSecond, kFirst));
   EXPECT_TRUE(machine.reaches(kFirst, *pool));
   EXPECT_FALSE(machine.reaches(kThird, *pool));
-  EXPECT_EQ(machine.find_pool(kFirst, "global.shared"), pool) << "by the same scope";
+  EXPECT_EQ(machine.find_pool(kFirst, "global.shared"), pool)
+      << "the CPU finds the pool by its scope";
   EXPECT_FALSE(machine.find_pool(kThird, "global.shared").has_value());
 }
 

@@ -79,7 +79,8 @@ TEST(Validator, RejectsInvalidPlans) {
   EXPECT_EQ(error_of({{0, 0, 2, 64, 0}, {1, 2, 3, 64, 0}}, 64), "");
   EXPECT_EQ(error_of({{0, 0, 2, 128, 0}, {1, 1, 3, 64, 64}}, 128),
             "memory plan: buffer 0 overlaps buffer 1");
-  EXPECT_EQ(error_of({{0, 0, 2, 64, 0}, {1, 0, 2, 0, 0}}, 64), "") << "nothing overlaps no bytes";
+  EXPECT_EQ(error_of({{0, 0, 2, 64, 0}, {1, 0, 2, 0, 0}}, 64), "")
+      << "an empty buffer overlaps no buffer";
   EXPECT_EQ(error_of({{0, 0, 2, 64, -1}}, 64), "memory plan: buffer 0 is at offset -1");
   EXPECT_EQ(error_of({{0, 0, 2, 64, 32}}, 96), "memory plan: buffer 0 is at offset 32");
   EXPECT_EQ(error_of({{0, 0, 2, 64, 64}}, 64),

@@ -72,8 +72,10 @@ TEST(Pinned, TakesBuffersThatAreCopied) {
   EXPECT_EQ(f.pool_of(f.b), "gpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.c), "gpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.pinned");
-  EXPECT_EQ(f.pool_of(f.main().inputs[0]), "cpu.global.workspace") << "the caller's";
-  EXPECT_EQ(f.pool_of(f.main().outputs[0]), "cpu.global.workspace") << "the caller's";
+  EXPECT_EQ(f.pool_of(f.main().inputs[0]), "cpu.global.workspace")
+      << "callers' tensors are not pinned";
+  EXPECT_EQ(f.pool_of(f.main().outputs[0]), "cpu.global.workspace")
+      << "callers' tensors are not pinned";
 }
 
 TEST(Pinned, NothingMovesWithoutAPinnedPool) {
@@ -153,7 +155,8 @@ TEST(UnusedDevices, AreRemoved) {
     EXPECT_EQ(machine.pools[value.place.pool].device, value.place.device) << value.name;
   EXPECT_EQ(f.program.kernels[{1}].device, *machine.find_device("gpu"));
   EXPECT_NE(f.program.kernels[{1}].device, gpu);
-  EXPECT_EQ(machine.devices[f.program.kernels[{1}].device].number, 1) << "of the description";
+  EXPECT_EQ(machine.devices[f.program.kernels[{1}].device].number, 1)
+      << "the number of the device in the machine description";
   EXPECT_EQ(machine.pool_name(f.program.constants.front().pool), "gpu.global.constant");
   EXPECT_EQ(machine.pool_name(launch(f.main().steps[2]).temporaries[0].pool),
             "gpu.global.workspace");

@@ -303,7 +303,7 @@ TEST(Stack, FramesStayWithinTheirLimit) {
     EXPECT_LE(height, limit);
     used += height > 0;
   }
-  EXPECT_GT(used, 30) << "too few functions use their frame to show anything";
+  EXPECT_GT(used, 30) << "too few functions use their frame for a meaningful test";
   EXPECT_LT(used, 270);
 }
 

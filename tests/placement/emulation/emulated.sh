@@ -20,6 +20,6 @@ import json, sys
 explained, run = (json.load(open(path)) for path in sys.argv[1:])
 copies = sum(copy["seconds"] * copy["times"] for copy in explained["copies"])
 if run["latency_us"]["min"] < 1e6 * run["emulated_seconds"]:
-    sys.exit("a run took less than it was to take")
+    sys.exit("a run was faster than its emulated time")
 print("copies:", copies, "run:", run["emulated_seconds"])
 END

@@ -114,7 +114,7 @@ Window window_of(const Operands& in, std::vector<int64_t> kernel) {
 // Number of window positions along axis i of `size` elements, by enumeration.
 Result<int64_t> positions(const Window& window, size_t i, int64_t size, bool ceil_mode) {
   int64_t end = size + window.pads[i] + window.pads[window.rank() + i];
-  if (end < window.reach(i)) return refuse("the window is larger than what it slides over");
+  if (end < window.reach(i)) return refuse("the window is larger than the padded input");
   int64_t count = 1;
   while (count * window.strides[i] + window.reach(i) <= end) ++count;
   // ceil_mode adds a position that extends past the end, if it starts before the end padding.
@@ -157,9 +157,11 @@ std::span<const int64_t> spatial(const std::vector<int64_t>& dims) {
 Result<Arrays> conv(const Operands& in) {
   const Array &x = in[0], &w = in[1];
   int64_t group = in.integer("group"), depth = w.dims[1], channels = w.dims[0];
-  if (x.dims[1] != depth * group || channels % group != 0) return refuse("channels do not fit");
+  if (x.dims[1] != depth * group || channels % group != 0)
+    return refuse("the numbers of channels differ");
   bool has_bias = in.arrays.size() > 2;
-  if (has_bias && in[2].dims != std::vector<int64_t>{channels}) return refuse("bias does not fit");
+  if (has_bias && in[2].dims != std::vector<int64_t>{channels})
+    return refuse("the bias has another number of elements");
   Window window = window_of(in, {w.dims.begin() + 2, w.dims.end()});
   std::vector<int64_t> dims = {x.dims[0], channels};
   for (size_t i = 0; i < window.rank(); ++i) {
@@ -188,9 +190,11 @@ Result<Arrays> conv(const Operands& in) {
 Result<Arrays> conv_transpose(const Operands& in) {
   const Array &x = in[0], &w = in[1];
   int64_t group = in.integer("group"), depth = w.dims[1], channels = depth * group;
-  if (x.dims[1] != w.dims[0] || x.dims[1] % group != 0) return refuse("channels do not fit");
+  if (x.dims[1] != w.dims[0] || x.dims[1] % group != 0)
+    return refuse("the numbers of channels differ");
   bool has_bias = in.arrays.size() > 2;
-  if (has_bias && in[2].dims != std::vector<int64_t>{channels}) return refuse("bias does not fit");
+  if (has_bias && in[2].dims != std::vector<int64_t>{channels})
+    return refuse("the bias has another number of elements");
   Window window = window_of(in, {w.dims.begin() + 2, w.dims.end()});
   std::vector<int64_t> output_pads = in.integers("output_pads");
   std::vector<int64_t> dims = {x.dims[0], channels};
@@ -198,7 +202,7 @@ Result<Arrays> conv_transpose(const Operands& in) {
     if (window.kernel[i] == 0 || x.dims[2 + i] == 0) return refuse("an empty window");
     dims.push_back((x.dims[2 + i] - 1) * window.strides[i] + output_pads[i] + window.reach(i) -
                    window.pads[i] - window.pads[window.rank() + i]);
-    if (dims.back() < 0) return refuse("pads leave nothing");
+    if (dims.back() < 0) return refuse("the pads exceed the result");
   }
   std::vector<DotProduct> sums(static_cast<size_t>(count_of(dims)), DotProduct(x.dtype));
   for_each_index(x.dims, [&](const Index& index) {

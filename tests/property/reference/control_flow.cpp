@@ -37,8 +37,9 @@ Status bind_results(mlir::Operation* op, Arrays results, mlir::ArrayAttr names,
 }
 
 Result<bool> truth_of(const Array& condition) {
-  if (condition.count() != 1) return refuse("a condition is one bool");
-  if (!condition.elements[0].is_known()) return refuse("a condition that rounding decides");
+  if (condition.count() != 1) return refuse("the condition is not a scalar");
+  if (!condition.elements[0].is_known())
+    return refuse("the value of the condition depends on rounding");
   return condition.elements[0].value != 0;
 }
 
@@ -46,9 +47,9 @@ Status execute_read(graph::ReadDimsOp op, Environment& environment) {
   const Array& x = environment.values.find(op.getX())->second;
   auto names = op.getSymbols().getAsValueRange<mlir::StringAttr>();
   for (auto [name, element] : llvm::zip(names, x.elements)) {
-    if (!element.is_known()) return refuse("a dim that rounding decides");
+    if (!element.is_known()) return refuse("the value of a dim depends on rounding");
     auto value = static_cast<int64_t>(element.value);
-    if (value < 0 && !op.getIsSigned()) return refuse("a dim below 0");
+    if (value < 0 && !op.getIsSigned()) return refuse("a dim is below 0");
     environment.symbols[name.str()] = std::max<int64_t>(value, 0);
     if (op.getIsSigned()) environment.symbols[name.str() + ".neg"] = std::max<int64_t>(-value, 0);
   }

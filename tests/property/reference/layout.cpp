@@ -27,7 +27,7 @@ Result<Arrays> filled(DType dtype, const std::vector<int64_t>& dims, Source sour
 // Converts an index to [0, size). A negative index counts from the end. Errors: kInvalidArgument
 // (out of range, or unknown).
 Result<int64_t> checked_index(const Number& index, int64_t size) {
-  if (!index.is_known()) return refuse("an index that rounding decides");
+  if (!index.is_known()) return refuse("the value of an index depends on rounding");
   auto value = static_cast<int64_t>(index.value);
   if (value < -size || value >= size) return refuse("an index is out of range");
   return value < 0 ? value + size : value;
@@ -55,7 +55,7 @@ Result<Arrays> transpose(const Operands& in) {
 
 Result<Arrays> reshape(const Operands& in) {
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> dims, in.dims("dims"));
-  if (count_of(dims) != in[0].count()) return refuse("another element count");
+  if (count_of(dims) != in[0].count()) return refuse("the number of elements differs");
   for (int64_t dim : dims)
     if (dim < 0) return refuse("a dim is below 0");
   Array result = in[0];
@@ -95,7 +95,7 @@ Result<Arrays> slice(const Operands& in) {
   };
   for (size_t i = 0; i < starts.size(); ++i)
     if (sizes[i] < 0 || (sizes[i] > 0 && (!is_inside(i, 0) || !is_inside(i, sizes[i] - 1))))
-      return refuse("the slice leaves its operand");
+      return refuse("the slice exceeds its operand");
   return filled(in[0].dtype, sizes, [&](Index index) {
     for (size_t i = 0; i < index.size(); ++i) index[i] = starts[i] + index[i] * steps[i];
     return at(in[0], index);
@@ -121,8 +121,9 @@ Result<Arrays> pad(const Operands& in) {
   for (size_t i = 0; i < rank; ++i) {
     dims.push_back(x.dims[i] + pads[i] + pads[rank + i]);
     int64_t most = std::max(pads[i], pads[rank + i]);
-    if (mode == "reflect" && most >= x.dims[i] && most > 0) return refuse("reflects too far");
-    if (mode == "edge" && x.dims[i] == 0 && most > 0) return refuse("there is no edge");
+    if (mode == "reflect" && most >= x.dims[i] && most > 0)
+      return refuse("the padding exceeds the dim that it reflects");
+    if (mode == "edge" && x.dims[i] == 0 && most > 0) return refuse("the dim has no edge element");
   }
   Number border = in.arrays.size() > 1 ? in[1].elements[0] : Number{0, 0};
   return filled(x.dtype, dims, [&](Index index) {
@@ -396,7 +397,7 @@ Result<Arrays> iota(const Operands& in) {
 
 Result<Arrays> constant(const Operands& in) {
   auto value = mlir::dyn_cast<mlir::DenseElementsAttr>(in.op->getAttr("value"));
-  if (!value) return Status(StatusCode::kUnsupported, "a constant that is not dense");
+  if (!value) return Status(StatusCode::kUnsupported, "the constant is not dense");
   DType dtype = mlir::cast<graph::TensorType>(in.op->getResult(0).getType()).getDtype();
   Array result = make_array(dtype, value.getType().getShape().vec());
   size_t position = 0;

@@ -80,9 +80,10 @@ Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& sy
     mlir::Type type = op->getResult(static_cast<unsigned>(i)).getType();
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> dims, dims_of(type, symbols));
     if (mlir::cast<graph::TensorType>(type).getDtype() != results[i].dtype)
-      return Status(StatusCode::kInternal, "result has another element type than its type says");
+      return Status(StatusCode::kInternal,
+                    "the element type of the result differs from its declared type");
     if (dims != results[i].dims)
-      return Status(StatusCode::kInternal, "result has other dims than its type says");
+      return Status(StatusCode::kInternal, "the dims of the result differ from its declared type");
   }
   return {};
 }
