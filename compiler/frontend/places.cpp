@@ -1,5 +1,5 @@
-// Places in parsed types -> placement constraints. No type has a place until the placement stage,
-// so that passes cannot copy a place to another value.
+// Turns the places in parsed types into placement constraints. After that, no type has a place
+// until the placement stage, so that passes cannot copy a place to another value.
 #include "compiler/frontend/places.h"
 
 #include "compiler/graph/graph_ops.h"

@@ -1,6 +1,6 @@
 // Runs a module through the C++ API: embed module.bc n=4 ...
-// Fills f32 inputs with ones. Prints the first 10 elements of the first result, if it is f32, and
-// the memory bound.
+// Fills f32 inputs with ones, and leaves inputs of other types uninitialised. Prints the first 10
+// elements of the first result, if it is f32, and the memory bound.
 #include <scopevm/session.h>
 
 #include <algorithm>

@@ -23,9 +23,9 @@ extern "C" {
 /** Incremented when a member of the table or a key of an encoded map changes. */
 #define SCOPEVM_COMPILER_TABLE_VERSION 2
 
-/** The callbacks of CompileOptions; either can be null. `text` and `stage` have `size` bytes and
- * are valid during the call only. Calls of `progress` are serialized but can come from worker
- * threads. */
+/** The callbacks of CompileOptions. `progress` can be null, and `dump` can be null if dump_after is
+ * empty. `text` and `stage` have `size` bytes and are valid during the call only. Calls of
+ * `progress` are serialized but can come from worker threads. */
 typedef struct scopevm_compiler_callbacks {
   void* user; /**< passed as the first argument of both callbacks */
   /** CompileOptions::dump */

@@ -8,7 +8,8 @@ namespace scopevm::runtime {
 class DriverLibrary {
  public:
   // Loads the library. It is never unloaded, because drivers run their own threads. Errors:
-  // kNotFound, with the file's name and the reason.
+  // kNotFound, with the reason. The reason names the file, or the dependency that is missing.
+  // REQUIRES: `file` outlives this object.
   static Result<DriverLibrary> load(const char* file);
 
   // Sets `function` to the library's function `name`. Errors: kNotFound.

@@ -13,7 +13,7 @@ constexpr int64_t kHugePage = int64_t{2} << 20;
 // Minimum size for huge pages. For smaller blocks, the alignment to a huge page costs more than the
 // saved page walks.
 constexpr int64_t kHugePagesFrom = 2 * kHugePage;
-// Half of the user address space; larger requests cannot succeed.
+// Half of the 47-bit user address space. Larger requests are rejected without a system call.
 constexpr int64_t kMaxBlock = int64_t{1} << 46;
 
 }  // namespace

@@ -6,7 +6,7 @@ func.func @elementwise() -> !sv.tensor<f32[2]> {
   return %y : !sv.tensor<f32[2]>
 }
 
-// Swaps the rows with a negative step, transposes, and gathers the columns.
+// Swaps the rows with a negative step, transposes, and gathers rows of the transposed tensor.
 func.func @movement() -> !sv.tensor<i32[3, 2]> {
   %a = sv.constant {value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>} : !sv.tensor<i32[2, 3]>
   %rows = sv.constant {value = dense<[1, 2, 0]> : tensor<3xi64>} : !sv.tensor<i64[3]>

@@ -1,4 +1,5 @@
-// Reads version 1 of the .npy format: magic number, header length, a Python dictionary, elements.
+// Reads version 1 of the .npy format: magic number, version, header length, a Python dictionary,
+// elements. Does not check the version or the member `fortran_order`.
 #include "tests/models/npy_file.h"
 
 #include <gtest/gtest.h>

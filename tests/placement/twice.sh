@@ -4,8 +4,8 @@
 #
 #   tests/placement/twice.sh FOLDER
 #
-# The passes are those of the first RUN line of a test whose last pass is --sv-place. Tests without
-# such a line are skipped.
+# The passes of a test are those of its first RUN line that ends with --sv-place="OPTIONS" and the
+# test's graph. Tests without such a line are skipped.
 set -euo pipefail
 folder=$1
 scratch=$(mktemp -d)

@@ -12,7 +12,7 @@ namespace scopevm::compiler::property {
 enum class Finding {
   kAgrees,
   kUnsupported,   // compile() returned kUnsupported
-  kCompileError,  // compile() returned any other error, or the reference returned one
+  kCompileError,  // compile() returned another error (but see is_refused), or the reference did
   kRunError,      // loading, the creation of a session or a call failed
   kMismatch,      // a result or a memory bound is wrong
   kCrash,
@@ -26,7 +26,7 @@ struct Verdict {
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements whose value the reference does not know
   // compile() rejected the graph, because it needs more than the limit of
-  // CheckOptions::is_squeezed.
+  // CheckOptions::is_squeezed. `finding` is then kAgrees.
   bool is_refused = false;
 
   // The finding and the start of its detail, without numbers, types and places, so that equal

@@ -74,8 +74,8 @@ class LoadedModule {
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const ModuleStrings& strings() const { return strings_; }
-  // The first heap pool in host memory, if there is one. List inputs, strings and copies of results
-  // without a declared pool are allocated in it.
+  // The first heap pool in host memory, if there is one. The lists of list inputs, strings, and
+  // copies of those results for which the function declares no pool are allocated in it.
   std::optional<uint32_t> heap_pool() const;
   // The names of the model's ops from which the instruction at `word` was compiled, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;

@@ -41,7 +41,8 @@ void GraphImporter::forget_known_values() {
   symbols_ = std::make_unique<graph::SymbolicValues>(symbols_->intervals());
 }
 
-// Removes the names that `graph` defines, which hide equal names of the enclosing graphs.
+// Removes the values of the enclosing graphs whose names `graph` defines again. The new definitions
+// hide them.
 void GraphImporter::hide_names_of(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
   for (const auto& node : graph.node())
@@ -64,8 +65,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
                    runtime::count_text(graph.input_size(), "input") + ", given " +
                    std::to_string(bindings.size()));
   // The importer recurses into subgraphs. The limit protects the stack from malicious models.
-  if (++subgraph_depth_ > kMaxSubgraphDepth)
+  if (subgraph_depth_ == kMaxSubgraphDepth)
     return invalid("graphs are nested more than " + std::to_string(kMaxSubgraphDepth) + " deep");
+  ++subgraph_depth_;
   mlir::Location location = location_;
   // Names that the subgraph defines are not visible after it.
   std::map<std::string, Value> outer = values_;
@@ -133,8 +135,8 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_if(Node& n) {
   if (values.ok() || needs_other_choice_) return values;
   forget_known_values();
   if (branches[0].status.ok() && branches[1].status.ok()) {
-    // The branches return results of different rank or element type, so the types of the
-    // users fit only one branch.
+    // The branches return results of different rank or element type. The ops that use the results
+    // are therefore imported for the results of one branch only.
     return import_chosen_branch(n, condition, *then, *otherwise);
   }
   // if_else() stops at the first branch that fails. The other one may be valid.
@@ -150,12 +152,13 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_chosen_branch(
   builder_.create<graph::AssertOp>(
       location_, condition,
       std::string("the request selects the ") + (is_then ? "else" : "then") +
-          "-branch, but this module was compiled for the ranks of the results of the other branch");
+          "-branch, but this module was compiled for the other branch, whose results differ in "
+          "rank or element type");
   return import_subgraph(is_then ? then : otherwise, {});
 }
 
-// Imports an If of which one branch cannot be imported for the given shapes. That branch becomes an
-// assertion: calls that select it fail.
+// Imports an If with a branch that cannot be imported, for example because an op does not accept
+// the given shapes. That branch becomes an assertion: calls that select it fail.
 Result<llvm::SmallVector<Value>> GraphImporter::import_valid_branch(Node& n, Value condition,
                                                                     Branch* branches) {
   bool is_then_valid = branches[0].status.ok();
@@ -174,7 +177,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_valid_branch(Node& n, Val
   forget_known_values();
   auto fail = [&]() -> Result<llvm::SmallVector<Value>> {
     builder_.create<graph::AssertOp>(location_, n.constant({}, DType::kBool, {0}),
-                                     "the selected branch is invalid for these shapes: " +
+                                     "the selected branch could not be compiled: " +
                                          std::string(invalid_branch.status.message()));
     llvm::SmallVector<Value> values;
     for (mlir::Type type : valid_branch.types) {
@@ -187,8 +190,9 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_valid_branch(Node& n, Val
       }
       Dims dims(tensor.getShape());
       for (DimExpr& dim : dims)
-        // A symbol of the valid branch has no value in this branch, so a dim that contains one is
-        // replaced by 0. The values are never read, because the assertion fails first.
+        // A symbol that the valid branch defines has no value in this branch. Each dim with a
+        // runtime-defined symbol is therefore replaced by 0. The values are never read, because the
+        // assertion fails first.
         if (llvm::any_of(dim.symbols(), [](const std::string& s) { return s[0] == '$'; })) dim = 0;
       values.push_back(n.expand(n.scalar(0, tensor.getDtype()), dims));
     }
@@ -339,13 +343,16 @@ Result<llvm::SmallVector<Value>> GraphImporter::scan_along(Node& n, const onnx::
 
 Result<llvm::SmallVector<Value>> GraphImporter::import_scan(Node& n) {
   const onnx::GraphProto* body = graph_attribute(n, "body");
-  auto scanned_count = static_cast<size_t>(n.integer("num_scan_inputs"));
+  const int64_t given = n.integer("num_scan_inputs");
   if (n.has_failed()) return n.status();
   // Before opset 9, input 0 contains the sequence lengths.
-  size_t first = n.opset() < 9 ? 1 : 0;
-  if (scanned_count == 0 || scanned_count + first > n.input_count())
-    return invalid("num_scan_inputs is " + std::to_string(scanned_count) + ", expected 1 to " +
-                   std::to_string(n.input_count() - std::min(first, n.input_count())));
+  const size_t first = n.opset() < 9 ? 1 : 0;
+  if (n.input_count() <= first) return invalid("it has no scan input, expected at least 1");
+  const auto most = static_cast<int64_t>(n.input_count() - first);
+  if (given < 1 || given > most)
+    return invalid("num_scan_inputs is " + std::to_string(given) + ", expected 1 to " +
+                   std::to_string(most));
+  const auto scanned_count = static_cast<size_t>(given);
   llvm::SmallVector<Value> all;
   for (size_t i = first; i < n.input_count(); ++i) all.push_back(n.input(i));
   llvm::ArrayRef<Value> states = llvm::ArrayRef(all).drop_back(scanned_count),

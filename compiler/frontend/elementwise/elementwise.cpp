@@ -20,8 +20,8 @@ Values binary(Node& n) {
   return n.emit<Op>({n.input(0), n.input(1)});
 }
 
-// Before opset 7, an attribute enables broadcasting, and the attribute `axis` is the axis of a with
-// which the first axis of b is aligned.
+// Before opset 7, the attribute `broadcast` enables broadcasting. The attribute `axis` is then an
+// axis of `a`: the first axis of `b` is aligned with it.
 template <typename Op>
 Values old_binary(Node& n) {
   Value a = n.input(0), b = n.input(1);
@@ -62,7 +62,7 @@ Values identity(Node& n) { return n.input(0); }
 
 constexpr char kNoTraining[] = "Dropout in training mode is not supported";
 
-// The ratio of Dropout. No value if it is not a constant of type f32 or f64.
+// The ratio of Dropout. No value if it is not a constant of type f32 or f64 with 1 element.
 std::optional<double> known_ratio(Node& n) {
   if (!n.has_input(1)) return 0.5;
   Value given = n.input(1);

@@ -51,7 +51,8 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   if (failed(window.check(rule, spatial)) || failed(check_group(rule, group)))
     return mlir::failure();
   DimExpr channels = w.getDim(1) * DimExpr(group);
-  // A mismatch in every request is a type error. A mismatch in some requests is a request check.
+  // A mismatch that the facts prove for every request is a type error. Any other mismatch fails a
+  // request check.
   if (!may_be_equal(x.getDim(1), channels))
     return fail("x has " + short_text(x.getDim(1)) + " channels, expected " + short_text(channels) +
                 " (dim 1 of the weight times group " + llvm::Twine(group) + ")");
@@ -80,8 +81,8 @@ llvm::SmallVector<DimExpr> ConvOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }
 
-// Each result element takes one multiply-add per weight of its group. A multiply-add counts as two
-// operations.
+// Each result element takes one multiply-add per weight of its output channel. A multiply-add
+// counts as two operations.
 DimExpr ConvOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getResult()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;
@@ -139,8 +140,8 @@ llvm::SmallVector<DimExpr> ConvTransposeOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }
 
-// Each element of x takes one multiply-add per weight of its group. A multiply-add counts as two
-// operations.
+// Each element of x takes one multiply-add per weight of its input channel. A multiply-add counts
+// as two operations.
 DimExpr ConvTransposeOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getX()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;

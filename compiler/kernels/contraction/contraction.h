@@ -1,7 +1,8 @@
-// The generators of matrix products. lower_contraction selects one by the op or group and by the
-// element types.
+// The generators of matrix products. lower_contraction selects one by the op or group, the element
+// types and, for bytes, the transposition of the operands.
 //   attention/attention.cpp    softmax of a matrix product, times a matrix, as one fused kernel
-//   matmul/matmul.cpp          products of f32, and of u8 by i8, on the micro-kernels of tile/
+//   matmul/matmul.cpp          products of f32, and of u8 by i8 without transposed operands, on the
+//                              micro-kernels of tile/
 //   matmul/generic_matmul.cpp  all other products, as scalar loops
 #pragma once
 

@@ -105,8 +105,8 @@ class DepthwiseConv {
     return numbers * k_.splat(to_i32(stride), lanes_);
   }
 
-  // The sums of `lanes_` results from output column x on. `top` is the input row of the window's
-  // first row. `stride` is 1, 2, or 0 for any other stride.
+  // The sums over the windows of the `lanes_` outputs from output column x on. `top` is the input
+  // row of the windows' first row. `stride` is 1, 2, or 0 for any other stride.
   Terms emit_taps(const Plane& plane, Term top, Term x, int64_t stride) {
     Term zero = k_.zero(type_);
     Term start = x * strides_[1] - pads_[1];
@@ -133,8 +133,8 @@ class DepthwiseConv {
     };
     return k_.loop(k_.index(0), kernel_[0], 1, {zero}, [&](Term ky, llvm::ArrayRef<Term> carried) {
       Term line = top + ky * dilations_[0];
-      // An input row is inside x or padding as a whole, so one branch per row replaces a mask per
-      // element.
+      // A row is either entirely a row of x or entirely padding, so one branch per row replaces a
+      // vertical mask per element.
       Term inside = (0 <= line) & (line < height_);
       return k_.branch(
           inside, type_, [&] { return taps_of_line(ky, line, carried[0]); },

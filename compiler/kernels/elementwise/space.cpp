@@ -8,8 +8,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The number of simple operations per task. They take several microseconds, much longer than the
-// overhead of a task: 0.3 us for two oneTBB tasks.
+// The number of simple operations per task. A task takes several microseconds. That is much longer
+// than the overhead of oneTBB: 0.3 us for a loop of two tasks.
 constexpr int64_t kTaskOperations = 1 << 15;
 
 std::vector<AxisAccess> access_of(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<DimExpr> shape) {
@@ -26,7 +26,8 @@ std::vector<AxisAccess> access_of(llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<D
       axes[axis] = {Motion::kFull, stride};
     else
       // The operand's dim is 1 or equals the dim of the space. For dim 1, the factor is 0, which
-      // gives the stride of a broadcast. For larger dims, the factor is 1.
+      // gives the stride of a broadcast. For larger dims, the factor is 1. For dim 0, the space is
+      // empty and the stride is not used.
       axes[axis] = {Motion::kUnknown, stride * min(dim - 1, 1)};
     stride = stride * dim;
   }

@@ -107,10 +107,10 @@ void separate_captured(graph::ClosureOp closure) {
   }
 }
 
-// Copies the new elements of a list that could change while the list exists. Inputs of the model,
-// constants and elements of another list do not change. A value that an op of the block computes
-// can change only if it is yielded or is an operand of a loop. A loop can overwrite the storage of
-// such a value.
+// Copies each new element of a list whose value could change while the list exists. Inputs of the
+// model, constants and elements of another list do not change. A value that an op of the block
+// computes can change only if it is yielded or is an operand of a loop: a loop can overwrite the
+// storage of such a value.
 void separate_elements(mlir::Operation* list) {
   for (mlir::OpOperand& operand : list->getOpOperands()) {
     if (!mlir::isa<TensorType>(operand.get().getType())) continue;

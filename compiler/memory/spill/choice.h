@@ -1,6 +1,7 @@
 // Chooses the buffers to move or spill from a pool that is over its limit, and the steps during
 // which they are spilled. This is a covering problem: at each step, the moved and spilled bytes
-// must cover the excess over the limit. The problem does not refer to functions.
+// must cover the excess over the limit. Steps are plain numbers: this file does not depend on the
+// structs of a Program.
 #pragma once
 
 #include <cstdint>
@@ -65,10 +66,12 @@ struct SpillChoice {
 
 struct SpillSolution {
   bool is_found = false;
-  std::optional<int64_t> worst_step;  // set if none is found: the step that kept the largest excess
-  std::vector<SpillChoice> choices;   // by item
-  double cost = 0;                    // seconds
-  double lower_bound = 0;             // seconds; lower bound of every solution's cost
+  // The step with the largest remaining excess in the first failed attempt. Always set if no
+  // solution is found; can also be set if a later attempt found one.
+  std::optional<int64_t> worst_step;
+  std::vector<SpillChoice> choices;  // by item
+  double cost = 0;                   // seconds
+  double lower_bound = 0;            // seconds; lower bound of every solution's cost
 };
 
 // Returns a solution of low cost, if one is found, and a lower bound. The covering constraints are

@@ -95,7 +95,7 @@ class Rewriter {
             .work = step::Copy()};
   }
 
-  // Inserts the copies into the steps, and updates the positions of opening marks.
+  // Inserts the copies into the steps, and updates the positions that closing marks store.
   void insert_copies() {
     const auto count = static_cast<int64_t>(function_.steps.size());
     std::vector<std::vector<Step>> before(count + 1);
@@ -238,9 +238,10 @@ Status does_not_fit(const Program& program, const Function& function, PoolIndex 
   const std::string planned = live_set(function, instance, step);
   text += planned;
   if (fixed > 0)
-    text += (planned.empty() ? "" : ", and ") + bytes_text(fixed) + " of results and calls";
+    text +=
+        (planned.empty() ? "" : ", and ") + bytes_text(fixed) + " of results and called functions";
   return {StatusCode::kResourceLimit,
-          text + "; no combination of moves and spills keeps the limit"};
+          text + "; no combination of moves and spills was found that keeps the limit"};
 }
 
 }  // namespace

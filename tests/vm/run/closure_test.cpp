@@ -127,6 +127,13 @@ TEST(Closure, PassesThroughCallsMovesAndBranches) {
   EXPECT_EQ(result_of(code, false), 2);
 }
 
+TEST(Closure, MoveToTheSameRegisterKeepsTheValue) {
+  EXPECT_EQ(result_of("%r3 = make_closure @global @second (%r1)\n"
+                      "%r3 = move %r3\n"
+                      "%r4 = call_closure %r3 (%r2) [267]\nret (%r4)\n"),
+            2);
+}
+
 TEST(Closure, KeepsAStorageAlive) {
   EXPECT_EQ(result_of("%r3 = alloc_storage @global size=4\n"
                       "%r4 = alloc_tensor %r3 offset=0 bytes=4 f32 [1]\n"

@@ -6,9 +6,10 @@ namespace scopevm::vm {
 
 namespace op = isa::op;
 
-// The pool of a tensor's bytes. Inputs, the caller's output buffers and constants count as stored in
-// their declared pools, and elements of list inputs in the heap pool of the host. Returns no value
-// for bytes in a frame.
+// The pool that contains the bytes of a launch buffer. Inputs, the caller's output buffers and
+// constants count as stored in their declared pools. Elements of list inputs count as stored in the
+// module's first heap pool in host memory. Returns no value for bytes in a frame, or if the module
+// has no such heap pool.
 std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   const format::FunctionDecl& main = *context_.entry->decl;
   // A storage that was allocated from a pool records that pool. The caller's output buffers are
@@ -29,8 +30,8 @@ std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   return session_.module().heap_pool();
 }
 
-// Waits until `seconds` after `start`. Returns false if the call was cancelled or passed its
-// deadline.
+// Waits until `seconds` after `start`, and adds `seconds` to the call's emulated time. Returns
+// false if the call was cancelled or passed its deadline.
 bool Interpreter::wait_at_least(double seconds, Clock::time_point start) {
   context_.emulated_seconds += seconds;
   if (seconds <= 0) return true;

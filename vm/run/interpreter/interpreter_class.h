@@ -60,8 +60,8 @@ class Interpreter {
     for (uint32_t i = 0; i < from.size(); ++i) to[i] = value(from[i]);
   }
   // Replaces the register's value by `made`. Adds a reference to made.storage, and releases the
-  // reference of the old value.
-  void set(RegisterIndex index, const Register& made) {
+  // reference of the old value. `made` is a copy, because it can be the register's own value.
+  void set(RegisterIndex index, Register made) {
     if (made.storage != nullptr) ++made.storage->call_references;
     reset(reg(index));
     reg(index) = made;
@@ -128,11 +128,11 @@ class Interpreter {
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the current instruction
   const uint32_t* next_ = nullptr;
-  std::vector<Register> input_ids_;  // ids of string inputs and of string elements of inputs
+  std::vector<Register> input_ids_;  // ids of string tensors: inputs, and elements of list inputs
   size_t next_ids_ = 0;              // index in input_ids_ of the next input to bind
   // The device that may have pending copies from or to host memory; null if no copy is pending.
-  // Until these copies have completed, no instruction accesses host bytes and no host storage is
-  // released.
+  // Until these copies have completed, no host storage is released, and no instruction accesses
+  // host bytes, except for further copies of the same device, which execute in order.
   runtime::Device* copying_ = nullptr;
   uint32_t copying_index_ = 0;  // index of `copying_` in the module
   Status late_failure_;         // error of a copy that was settled while releasing a storage
