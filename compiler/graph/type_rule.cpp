@@ -216,7 +216,7 @@ std::optional<llvm::SmallVector<DimExpr>> common_shape(TypeRule& rule, mlir::Val
       auto other = llvm::find_if(operands, [&](mlir::Value earlier) {
         return !broadcast_shapes(tensor_type(earlier).getShape(), dims);
       });
-      // Without a conflict of two operands, this one conflicts with the joint shape of the others.
+      // If no two operands conflict, this one conflicts with the common shape of the others.
       mlir::Value named = other == operands.end() ? operands.front() : *other;
       (void)rule.fail("operands " + text_of(named.getType()) + " and " +
                       text_of(operand.getType()) + " do not broadcast");

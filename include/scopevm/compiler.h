@@ -5,6 +5,10 @@
 /// commands that need the compiler.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
+///
+/// No function throws. Each fails with kOutOfMemory ("stage codegen: out of memory") if an
+/// allocation fails. LLVM and MLIR release no memory in this case, so the call leaks memory. The
+/// first call installs LLVM's handler of failed allocations, which throws std::bad_alloc.
 #pragma once
 
 #include <cstdint>

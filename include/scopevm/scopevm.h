@@ -146,7 +146,8 @@ SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const 
  * call is freed. A NULL `tensor` unsets the buffer. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                                     const DLTensor* tensor);
-/** Runs the call and waits for its end. timeout_ms is in milliseconds; 0 or less for no timeout. */
+/** Runs the call and waits for its end. timeout_ms is in milliseconds; 0 or less for no timeout, as
+ * is a time beyond the range of the clock. */
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms);
 /** CallStats::emulated_seconds of the last run (scopevm/session.h). */
 SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);

@@ -56,7 +56,9 @@ struct DeviceBinding {
 
 /// The options of Session::create().
 struct SessionOptions {
-  int threads = 1;                         ///< workers of the default executor; 0: one per core
+  /// Workers of the default executor, at most 4096; 0: one per core. If the system cannot start all
+  /// of them, loops use fewer.
+  int threads = 1;
   std::vector<DeviceBinding> devices;      ///< devices without an entry have their default
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
   std::vector<ScopeLimit> memory_limits;   ///< in addition to the limits in the module

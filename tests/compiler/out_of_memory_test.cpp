@@ -20,6 +20,9 @@ CompileOptions options() {
   return options;
 }
 
+// lld cannot run again after an exception. It makes the last percent of the calls, which the
+// samples exclude.
+//
 // Makes single calls of operator new in `run` fail, at `samples` points of equal distance. `run`
 // returns the status of a function of the compiler.
 void fail_samples(const std::function<Status()>& run, int64_t samples) {

@@ -65,8 +65,8 @@ int replace(const std::string& path, const struct stat* old, std::span<const Pie
   const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
   const std::string folder = fs::path(path).parent_path().string();
   constexpr mode_t kNewMode = 0666;
-  // A file without a name, so that a process that is killed leaves nothing behind. Not all file
-  // systems support it.
+  // A file without a name, so that no file remains if the process is killed. Not all file systems
+  // support it.
   int descriptor =
       open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewMode);
   const bool has_name = descriptor < 0;
