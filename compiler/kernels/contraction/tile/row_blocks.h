@@ -1,7 +1,7 @@
 // Divides the rows of a contraction into tiles and blocks of tiles. Of T tiles, tile t holds rows
 // [t * rows / T, (t + 1) * rows / T). The heights of tiles therefore differ by at most one. A block
-// is a sequence of tiles. One depth block of its packed rows fits in a cache. A work item multiplies
-// the rows of some tiles by one panel.
+// is a sequence of tiles. One depth block of its packed rows fits in a cache. A work item
+// multiplies the rows of some tiles by one panel.
 #pragma once
 
 #include "compiler/kernels/contraction/epilogue.h"
