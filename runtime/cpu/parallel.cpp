@@ -43,10 +43,10 @@ int count_startable(int count) {
       threads.emplace_back([&counted] { counted.wait(); });
   } catch (const std::exception&) {
     // The system limits the number of threads or the memory for their stacks.
+    count = static_cast<int>(threads.size());
   }
-  const int started = static_cast<int>(threads.size());
   counted.count_down();
-  return started;
+  return count;
 }
 
 class ArenaExecutor final : public Executor {

@@ -131,11 +131,14 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
   {
     // After `objects` and `failure`, so that the threads end before these are destroyed.
     std::vector<std::jthread> workers;
-    const size_t threads = std::min(objects.size(), static_cast<size_t>(options.threads));
-    try {
-      while (workers.size() + 1 < threads) workers.emplace_back(work);
-    } catch (const std::exception&) {
-      // The system limits the number of threads. The threads that exist compile all parts.
+    size_t threads = std::min(objects.size(), static_cast<size_t>(options.threads));
+    while (workers.size() + 1 < threads) {
+      try {
+        workers.emplace_back(work);
+      } catch (const std::exception&) {
+        // The system limits the number of threads. The threads that exist compile all parts.
+        threads = workers.size() + 1;
+      }
     }
     work();
   }

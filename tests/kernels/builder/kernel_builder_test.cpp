@@ -25,7 +25,8 @@ TEST_F(KernelBuilderTest, BuffersAndParamsHaveADefinedOrder) {
   k.store(scratch.buffer, scratch.start, k.zero(scratch.buffer));
   ASSERT_TRUE(mlir::succeeded(k.launch(n, 1)));
   EXPECT_EQ(count("(%arg0: memref<?xi16>, %arg1: memref<?xf32>, %arg2: memref<?xf64>, "
-                  "%arg3: index, %arg4: index, %arg5: index, %arg6: index, %arg7: index)"),
+                  "%arg3: index, %arg4: index, %arg5: index, %arg6: index, %arg7: index, "
+                  "%arg8: index)"),
             1)
       << text();
   ASSERT_EQ(steps_.size(), 1u);
