@@ -26,7 +26,7 @@ class ListBuilder {
   // Errors: kUnsupported if the list type does not specify the rank of its elements, or if no
   // element was inserted.
   Result<mlir::Value> get(mlir::Value list, DimExpr index);
-  // Inserts before `index`, or appends if there is no index. Errors: kInvalidModel if `element` is
+  // Inserts before `index`, or appends without an index. Errors: kInvalidModel if `element` is
   // a list, or if its element type differs from the list's.
   Result<mlir::Value> insert(mlir::Value list, mlir::Value element, std::optional<DimExpr> index);
   mlir::Value erase(mlir::Value list, DimExpr index);

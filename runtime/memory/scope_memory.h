@@ -30,8 +30,8 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
 
   enum class Outcome {
     kOk,
-    // The allocator returned null, memory for a Storage is exhausted, or there is no limit and the
-    // live bytes would exceed 64 bits.
+    // The allocator returned null, memory for a Storage is exhausted, or the live bytes of a scope
+    // without a limit would exceed 64 bits.
     kNoRoom,
     kOverLimit,  // live bytes would exceed limit()
     kMisaligned  // the allocator returned a block that is not aligned to alignment()

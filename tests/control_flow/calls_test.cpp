@@ -159,7 +159,7 @@ TEST(Call, FunctionCanReturnItsArguments) {
   expect_within_bounds(graph.stats());
 }
 
-// Each iteration releases the result of its call. With a trip count of 0, there is no call.
+// Each iteration releases the result of its call. With a trip count of 0, no call runs.
 TEST(Call, LoopConditionIsTheResultOfACall) {
   Graph graph(module_of(R"(
     func.func private @is_small(%x: !n) -> !b {

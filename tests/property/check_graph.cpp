@@ -170,8 +170,8 @@ Result<int64_t> workspace_bytes(const std::vector<uint8_t>& bytes, const Compile
 }
 
 // Compiles the graph without a limit. Then sets the machine in `options` to one with a limit of 30
-// to 100 % of its workspace bytes. Returns false if it has no such limit: there is no workspace, or
-// its size depends on data.
+// to 100 % of its workspace bytes. Returns false if this limit does not exist, because the graph
+// needs no workspace or the size depends on data.
 Result<bool> squeeze(const GraphCase& graph, CompileOptions& options) {
   for (const Request& request : graph.requests)
     for (const auto& [name, value] : request.symbols)

@@ -76,7 +76,7 @@ Status run_lld(const std::vector<std::string>& arguments) {
   static bool has_failed = false;
   if (has_failed)
     return Status(StatusCode::kInternal,
-                  "the linker ran out of memory in this process, which cannot link again");
+                  "the linker failed earlier in this process and cannot run again");
   has_failed = true;
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
