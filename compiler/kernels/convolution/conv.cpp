@@ -61,7 +61,7 @@ class ImageConv {
     panels_ = k_.param(panels);
     emit_items();
     DimExpr grid = shape_.images * DimExpr(shape_.groups) * panels * blocks.blocks;
-    return k_.launch(grid, item_grain(min(group_rows, blocks.block_rows()), depth));
+    return k_.launch(grid, item_grain(blocks.block_rows(), depth));
   }
 
  private:
@@ -120,25 +120,27 @@ class ImageConv {
     Term group_floats = tiles_ * depth_ * kTileRows;
     Term first_tile = block * tiles_per_block_;
     epilogue_.enter(k_, image);
-    BlockOperands operands{.tile = tile_,
-                           .format = RowFormat::kInterleaved,
-                           .a = w_,
-                           .a_at = group * group_floats,
-                           .b = scratch_.buffer,
-                           .b_at = scratch_.start + panel_at_,
-                           .scratch = scratch_.buffer,
-                           .scratch_at = scratch_.start,
-                           .rows = rows_,
-                           .tiles = tiles_,
-                           .first_tile = first_tile,
-                           .last_tile = min(first_tile + tiles_per_block_, tiles_),
-                           .depth = depth_,
-                           .depth_blocks = depth_blocks_,
-                           // Rows of the product are the output channels of one group. Rows of the
-                           // epilogue are the output channels of all groups.
-                           .first_row = group * rows_,
-                           .first_column = first,
-                           .columns = min(positions_ - first, kPanelColumns)};
+    BlockOperands operands{
+        .tile = tile_,
+        .a = w_,
+        .a_at = [&](Term tile, Term,
+                    Term k) { return group * group_floats + (tile * depth_ + k) * kTileRows; },
+        .group_rows = k_.index(0),  // not used for interleaved rows
+        .b = scratch_.buffer,
+        .b_at = scratch_.start + panel_at_,
+        .scratch = scratch_.buffer,
+        .scratch_at = scratch_.start,
+        .rows = rows_,
+        .tiles = tiles_,
+        .first_tile = first_tile,
+        .last_tile = min(first_tile + tiles_per_block_, tiles_),
+        .depth = depth_,
+        .depth_blocks = depth_blocks_,
+        // Rows of the product are the output channels of one group. Rows of the epilogue are the
+        // output channels of all groups.
+        .first_row = group * rows_,
+        .first_column = first,
+        .columns = min(positions_ - first, kPanelColumns)};
     emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
       epilogue_.emit(k_, sums, row, column, lanes, mask);
     });

@@ -4,7 +4,7 @@
 //
 // Grid: batch x row blocks. The blocks are innermost, so that a worker packs k and v of a batch
 // element once for all its row blocks. A block has at most 48 rows. Their scores over 1024 columns
-// take 200 KB in the layout of packed rows, and fit in L2. The division by the sum of exponentials
+// take 192 KB in the layout of packed rows, and fit in L2. The division by the sum of exponentials
 // is applied to the rows of the result, which are usually shorter than the rows of scores.
 #include <limits>
 
@@ -67,15 +67,16 @@ class Attention {
     DimExpr product_panels = ceildiv(product_shape_.columns, kPanelColumns);
     scratch_parts({{&sums_, rows * DimExpr(kPanelColumns)},
                    {&reciprocals_, round_up(rows, 16)},
-                   {&query_rows_, depth_blocks(depth) * rows * DimExpr(kRowStride)},
+                   {&query_rows_, rows * round_up(depth, kChunk)},
                    // Scores have the layout of packed rows, because they are the A operand of the
                    // second product.
-                   {&score_rows_, depth_blocks(length) * rows * DimExpr(kRowStride)},
+                   {&score_rows_, rows * round_up(length, kChunk)},
                    {&key_panels_, panels * depth * DimExpr(kPanelColumns)},
                    {&value_panels_, product_panels * length * DimExpr(kPanelColumns)}});
     query_batch_.emplace(k_, score_shape_);
     value_batch_.emplace(k_, product_shape_);
     rows_ = k_.param(score_shape_.rows);
+    block_rows_ = k_.param(rows);
     depth_ = k_.param(depth);
     length_ = k_.param(length);
     columns_ = k_.param(product_shape_.columns);
@@ -140,17 +141,14 @@ class Attention {
     Term last_tile = min(first_tile + tiles_per_block_, tiles_);
     first_row_ = tile_start(first_tile, rows_, tiles_);
     Term last_row = tile_start(last_tile, rows_, tiles_);
-    // The maximum number of rows in a block, because the layout of packed rows must be the same for
-    // all blocks.
-    block_rows_ = tiles_per_block_ * kTileRows;
     MatrixView queries{queries_, query_batch_->a_start(k_, at),
                        scores_.getTransposeA() ? rows_ : depth_, !scores_.getTransposeA()};
     emit_pack_rows(k_, queries, first_row_, last_row, depth_, block_rows_, scratch_.buffer,
                    start_of(query_rows_));
     epilogue_.enter(k_, at);
     BlockOperands operands{.tile = tile_,
-                           .format = RowFormat::kRows,
                            .a = scratch_.buffer,
+                           .group_rows = block_rows_,
                            .b = scratch_.buffer,
                            .scratch = scratch_.buffer,
                            .scratch_at = start_of(sums_),
@@ -158,7 +156,6 @@ class Attention {
                            .tiles = tiles_,
                            .first_tile = first_tile,
                            .last_tile = last_tile,
-                           .block_rows = block_rows_,
                            // Tiles are numbered over all rows, so the epilogue receives row numbers
                            // of the whole matrix.
                            .first_row = k_.index(0)};
@@ -170,10 +167,7 @@ class Attention {
   // The position of the score at `column` of row `row` of the block, in the layout of the second
   // product's A operand.
   Term score_at(Term row, Term column) {
-    Term block = quotient(column, kBlockDepth);
-    Term slot = block * block_rows_ + row;
-    Term within = column - block * kBlockDepth;
-    return start_of(score_rows_) + (slot * kRowStride + within);
+    return start_of(score_rows_) + packed_row_at(row, column, block_rows_);
   }
 
   // Emits the product of the row block and all panels.
@@ -188,7 +182,9 @@ class Attention {
   }
 
   void emit_scores(BlockOperands operands) {
-    operands.a_at = start_of(query_rows_);
+    operands.a_at = [&](Term, Term row, Term k) {
+      return start_of(query_rows_) + packed_row_at(row, k, block_rows_);
+    };
     operands.depth = depth_;
     operands.depth_blocks = depth_blocks_;
     emit_product(operands, start_of(key_panels_), panels_, length_,
@@ -251,7 +247,7 @@ class Attention {
   }
 
   void emit_results(BlockOperands operands, Term result_start) {
-    operands.a_at = start_of(score_rows_);
+    operands.a_at = [&](Term, Term row, Term k) { return score_at(row, k); };
     operands.depth = length_;
     operands.depth_blocks = length_blocks_;
     emit_product(operands, start_of(value_panels_), product_panels_, columns_,
@@ -275,9 +271,9 @@ class Attention {
   // Offsets of the parts of scratch_.
   Term sums_, reciprocals_, query_rows_, score_rows_, key_panels_, value_panels_;
   std::optional<BatchCoordinates> query_batch_, value_batch_;
-  Term rows_, depth_, length_, columns_, tiles_, tiles_per_block_, blocks_, depth_blocks_,
-      length_blocks_, panels_, product_panels_;
-  Term first_row_, block_rows_;  // of the current block
+  Term rows_, block_rows_, depth_, length_, columns_, tiles_, tiles_per_block_, blocks_,
+      depth_blocks_, length_blocks_, panels_, product_panels_;
+  Term first_row_;  // of the current block
 };
 
 }  // namespace

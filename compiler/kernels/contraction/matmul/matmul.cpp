@@ -59,23 +59,22 @@ class MatMul {
              ? k_.operand(packed_constant(fused_.outer(op_.getB())), step, Elements::kNumbers)
              : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
     epilogue_.declare(k_);
-    DimExpr block_rows = blocks.block_rows(), k_blocks = depth_blocks(steps_);
-    // A matrix with fewer rows than a block needs less scratch. A small scratch can fit in a frame.
-    DimExpr scratch_rows = shape_.rows.is_constant() ? min(shape_.rows, block_rows) : block_rows;
-    DimExpr tile_size = scratch_rows * DimExpr(kPanelColumns);
-    // The packed depth blocks are `block_rows` rows apart. The last one needs space only for the
-    // rows that exist.
-    DimExpr rows_size = ((k_blocks - DimExpr(1)) * block_rows + scratch_rows) * DimExpr(kRowStride);
+    DimExpr sums_size = blocks.block_rows() * DimExpr(kPanelColumns);
+    // The rows of a tile are one group of packed rows.
+    DimExpr tile_size = blocks.tile_rows() * round_up(steps_, kChunk);
+    DimExpr rows_size = blocks.tiles_per_block * tile_size;
     DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
-    scratch_ = k_.scratch(tile_size + rows_size + panel_size, step);
-    rows_at_ = k_.param(tile_size);
-    panel_at_ = k_.param(tile_size + rows_size);
+    scratch_ = k_.scratch(sums_size + rows_size + panel_size, step);
+    rows_at_ = k_.param(sums_size);
+    panel_at_ = k_.param(sums_size + rows_size);
     batch_.emplace(k_, shape_);
     row_count_ = k_.param(shape_.rows);
     column_count_ = k_.param(shape_.columns);
     depth_param_ = k_.param(shape_.depth);
     step_count_ = is_quads_ ? k_.param(steps_) : depth_param_;
-    depth_blocks_ = k_.param(k_blocks);
+    depth_blocks_ = k_.param(depth_blocks(steps_));
+    tile_rows_ = k_.param(blocks.tile_rows());
+    tile_size_ = k_.param(tile_size);
     tiles_ = k_.param(blocks.tiles);
     tiles_per_block_ = k_.param(blocks.tiles_per_block);
     block_count_ = k_.param(blocks.blocks);
@@ -120,18 +119,22 @@ class MatMul {
     // The last parts of the last block can be empty.
     Term first_tile = min(block_tile + part * tiles_per_part_, block_end);
     Term last_tile = min(first_tile + tiles_per_part_, block_end);
-    Term row =
-        tile_start(first_tile, row_count_, tiles_) - tile_start(block_tile, row_count_, tiles_);
-    return {first_tile, last_tile, block_rows_at + row * kRowStride};
+    return {first_tile, last_tile, block_rows_at + (first_tile - block_tile) * tile_size_};
+  }
+
+  // The position of the packed rows of a tile.
+  Term tile_at(const Part& rows, Term tile) {
+    return rows.rows_at + (tile - rows.first_tile) * tile_size_;
   }
 
   void emit_rows(llvm::ArrayRef<Term> at, const Part& rows) {
     MatrixView a{a_, batch_->a_start(k_, at), shape_.transpose_a ? row_count_ : depth_param_,
                  !shape_.transpose_a};
     auto pack = is_quads_ ? emit_pack_quad_rows : emit_pack_rows;
-    pack(k_, a, tile_start(rows.first_tile, row_count_, tiles_),
-         tile_start(rows.last_tile, row_count_, tiles_), depth_param_, tiles_per_block_ * kTileRows,
-         scratch_.buffer, rows.rows_at);
+    k_.loop(rows.first_tile, rows.last_tile, 1, [&](Term tile) {
+      pack(k_, a, tile_start(tile, row_count_, tiles_), tile_start(tile + 1, row_count_, tiles_),
+           depth_param_, tile_rows_, scratch_.buffer, tile_at(rows, tile));
+    });
   }
 
   void emit_panel(llvm::ArrayRef<Term> at, Term first_column, Term columns) {
@@ -145,9 +148,9 @@ class MatMul {
     epilogue_.enter(k_, at);
     BlockOperands operands{
         .tile = tile_,
-        .format = RowFormat::kRows,
         .a = scratch_.buffer,
-        .a_at = rows.rows_at,
+        .a_at = [&](Term tile, Term, Term k) { return tile_at(rows, tile) + k * tile_rows_; },
+        .group_rows = tile_rows_,
         .b = is_packed_ ? b_ : scratch_.buffer,
         .b_at = is_packed_ ? panel * step_count_ * kPanelColumns : scratch_.start + panel_at_,
         .scratch = scratch_.buffer,
@@ -156,7 +159,6 @@ class MatMul {
         .tiles = tiles_,
         .first_tile = rows.first_tile,
         .last_tile = rows.last_tile,
-        .block_rows = tiles_per_block_ * kTileRows,
         .depth = step_count_,
         .depth_blocks = depth_blocks_,
         // Tiles are numbered over all rows, so the epilogue receives row numbers of the whole
@@ -185,7 +187,8 @@ class MatMul {
   Scratch scratch_;
   std::optional<BatchCoordinates> batch_;
   Term rows_at_, panel_at_, row_count_, column_count_, depth_param_, step_count_, depth_blocks_,
-      tiles_, tiles_per_block_, block_count_, panels_, parts_, tiles_per_part_;
+      tile_rows_, tile_size_, tiles_, tiles_per_block_, block_count_, panels_, parts_,
+      tiles_per_part_;
 };
 
 }  // namespace

@@ -2,36 +2,24 @@
 #include "compiler/kernels/contraction/pack/pack_panels.h"
 
 namespace scopevm::compiler::kernels {
-namespace {
-
-void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, const Buffer& to,
-               Term to_at, Term count) {
-  Term whole = quotient(count, lanes) * lanes;
-  e.loop(e.index(0), whole, lanes,
-         [&](Term i) { e.store(to, to_at + i, e.load(from, from_at + i, lanes)); });
-  e.loop(whole, count, 1, [&](Term i) { e.store(to, to_at + i, e.load(from, from_at + i)); });
-}
-
-}  // namespace
 
 void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
-                    Term block_rows, const Buffer& to, Term to_at) {
-  Term blocks = quotient(depth + (kBlockDepth - 1), kBlockDepth);
-  e.loop(e.index(0), blocks, 1, [&](Term block) {
-    Term k = block * kBlockDepth;
-    Term count = min(depth - k, kBlockDepth);
-    e.loop(first, last, 1, [&](Term row) {
-      Term slot = block * block_rows + (row - first);
-      Term target_at = to_at + slot * kRowStride;
-      if (a.rows_are_contiguous) {
-        Term from_at = a.start + row * a.stride + k;
-        emit_copy(e, e.lanes(DType::kF32), a.buffer, from_at, to, target_at, count);
-        return;
-      }
-      Term from_at = a.start + row + k * a.stride;
-      e.loop(e.index(0), count, 1,
-             [&](Term i) { e.store(to, target_at + i, e.load(a.buffer, from_at + i * a.stride)); });
-    });
+                    Term group_rows, const Buffer& to, Term to_at) {
+  int64_t lanes = e.lanes(DType::kF32);
+  e.loop(first, last, 1, [&](Term row) {
+    auto target_at = [&](Term k) { return to_at + packed_row_at(row - first, k, group_rows); };
+    if (a.rows_are_contiguous) {
+      Term from_at = a.start + row * a.stride;
+      Term whole = quotient(depth, lanes) * lanes;
+      e.loop(e.index(0), whole, lanes,
+             [&](Term k) { e.store(to, target_at(k), e.load(a.buffer, from_at + k, lanes)); });
+      e.loop(whole, depth, 1,
+             [&](Term k) { e.store(to, target_at(k), e.load(a.buffer, from_at + k)); });
+      return;
+    }
+    Term from_at = a.start + row;
+    e.loop(e.index(0), depth, 1,
+           [&](Term k) { e.store(to, target_at(k), e.load(a.buffer, from_at + k * a.stride)); });
   });
 }
 

@@ -15,10 +15,10 @@ struct MatrixView {
   bool rows_are_contiguous = true;
 };
 
-// Packs rows [first, last) of a, over the full depth. Element k of a depth block is stored at
-//   to[to_at + (depth block * block_rows + row - first) * 1040 + k]
+// Packs rows [first, last) of a, over the full depth. Element k is stored at
+//   to[to_at + packed_row_at(row - first, k, group_rows)]
 void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
-                    Term block_rows, const Buffer& to, Term to_at);
+                    Term group_rows, const Buffer& to, Term to_at);
 
 // Packs columns [first, first + columns) of b. Element k of column first + j is stored at
 //   to[to_at + k * 32 + j]

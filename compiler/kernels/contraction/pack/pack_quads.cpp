@@ -8,22 +8,6 @@ namespace {
 
 constexpr int64_t kQuad = 4;
 
-// Packs `count` bytes into quads and pads the last quad with zeros. Writes whole vectors, which can
-// extend past the last quad; a packed row of 1040 quads has space for them.
-void emit_copy(CodeBuilder& e, int64_t lanes, const Buffer& from, Term from_at, const Buffer& to,
-               Term to_at, Term count) {
-  int64_t bytes = lanes * kQuad;
-  auto copy = [&](Term i, Term vector) {
-    e.store(to, to_at + quotient(i, kQuad), e.reinterpret(vector, e.builder().getI32Type(), lanes));
-  };
-  Term whole = quotient(count, bytes) * bytes;
-  e.loop(e.index(0), whole, bytes, [&](Term i) { copy(i, e.load(from, from_at + i, bytes)); });
-  e.when(whole < count, [&] {
-    Term mask = e.mask(count - whole, bytes);
-    copy(whole, e.load(from, from_at + whole, bytes, mask));
-  });
-}
-
 // Combines the bytes of four rows into one quad per column.
 Term quads_of_rows(llvm::ArrayRef<Term> rows) {
   Term quads;
@@ -39,16 +23,22 @@ Term quads_of_rows(llvm::ArrayRef<Term> rows) {
 }  // namespace
 
 void emit_pack_quad_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
-                         Term block_rows, const Buffer& to, Term to_at) {
-  constexpr int64_t kBlockBytes = kBlockDepth * kQuad;
-  Term blocks = quotient(depth + (kBlockBytes - 1), kBlockBytes);
-  e.loop(e.index(0), blocks, 1, [&](Term block) {
-    Term k = block * kBlockBytes;
-    Term count = min(depth - k, kBlockBytes);
-    e.loop(first, last, 1, [&](Term row) {
-      Term slot = block * block_rows + (row - first);
-      emit_copy(e, e.lanes(DType::kF32), a.buffer, a.start + row * a.stride + k, to,
-                to_at + slot * kRowStride, count);
+                         Term group_rows, const Buffer& to, Term to_at) {
+  int64_t lanes = e.lanes(DType::kF32), bytes = lanes * kQuad;
+  e.loop(first, last, 1, [&](Term row) {
+    Term from_at = a.start + row * a.stride;
+    // Stores a whole vector of quads. Those past the depth are in the row's last chunk.
+    auto copy = [&](Term at, Term vector) {
+      Term quads = e.reinterpret(vector, e.builder().getI32Type(), lanes);
+      e.store(to, to_at + packed_row_at(row - first, quotient(at, kQuad), group_rows), quads);
+    };
+    Term whole = quotient(depth, bytes) * bytes;
+    e.loop(e.index(0), whole, bytes,
+           [&](Term at) { copy(at, e.load(a.buffer, from_at + at, bytes)); });
+    e.when(whole < depth, [&] {
+      Term mask = e.mask(depth - whole, bytes);
+      // The mask pads the last quad with zeros.
+      copy(whole, e.load(a.buffer, from_at + whole, bytes, mask));
     });
   });
 }

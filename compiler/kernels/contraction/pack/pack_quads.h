@@ -7,10 +7,10 @@
 
 namespace scopevm::compiler::kernels {
 
-// Packs rows [first, last) of a, over the full depth. Quad `step` of a depth block is stored at
-//   to[to_at + (depth block * block_rows + row - first) * 1040 + step]
+// Packs rows [first, last) of a, over the full depth. Quad `step` is stored at
+//   to[to_at + packed_row_at(row - first, step, group_rows)]
 void emit_pack_quad_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
-                         Term block_rows, const Buffer& to, Term to_at);
+                         Term group_rows, const Buffer& to, Term to_at);
 
 // Packs columns [first, first + columns) of b. Quad `step` of column first + j is stored at
 //   to[to_at + step * 32 + j]

@@ -29,7 +29,7 @@ struct Operands {
   Term b_at;
   Buffer c;
   Term c_at;
-  Term depth, accumulate;
+  Term group_rows, depth, accumulate;
 };
 
 // Emits a part of a tile whose sums fit in registers. The operands' positions are those of the
@@ -58,8 +58,9 @@ class SubTile {
     sums =
         e_.loop(e_.index(0), main_depth, kUnroll, sums, [&](Term k, llvm::ArrayRef<Term> carried) {
           Terms next(carried);
+          if (format_ == RowFormat::kRows) prefetch_rows(k);
           for (int64_t u = 0; u < kUnroll; ++u) {
-            prefetch(k, u);
+            prefetch_columns(k, u);
             step(k, u,
                  llvm::MutableArrayRef<Term>(next).slice((u % sets_) * set_size(), set_size()));
           }
@@ -106,7 +107,9 @@ class SubTile {
   }
 
   Term a_at(Term k, int64_t u, int64_t row) {
-    if (format_ == RowFormat::kRows) return o_.a_at + k + (row * kRowStride + u);
+    // k is a multiple of kUnroll, unless u is 0: the steps from k to k + u are in one chunk.
+    if (format_ == RowFormat::kRows)
+      return o_.a_at + packed_row_at(k.integer(0), k, o_.group_rows) + (row * kChunk + u);
     return o_.a_at + k * kTileRows + (u * kTileRows + row);
   }
 
@@ -114,15 +117,28 @@ class SubTile {
     return o_.b_at + k * kPanelColumns + (u * kPanelColumns + vector * lanes_);
   }
 
-  void prefetch(Term k, int64_t u) {
-    constexpr int64_t kLineFloats = 16;
-    for (int64_t column = 0; column < kVectors * lanes_; column += kLineFloats) {
-      // The address can be past the end of the panel: a prefetch never faults.
-      Term at = b_at(k, u + kPrefetchDistance, 0) + column;
-      e_.builder().create<mlir::memref::PrefetchOp>(o_.b.memref, mlir::ValueRange{at},
-                                                    /*isWrite=*/false, /*localityHint=*/3,
-                                                    /*isDataCache=*/true);
-    }
+  // The address can be past the end of the buffer: a prefetch never faults.
+  void prefetch(const Buffer& buffer, Term at) {
+    e_.builder().create<mlir::memref::PrefetchOp>(buffer.memref, mlir::ValueRange{at},
+                                                  /*isWrite=*/false, /*localityHint=*/3,
+                                                  /*isDataCache=*/true);
+  }
+
+  // Prefetches row k + u + kPrefetchDistance of the B panel.
+  void prefetch_columns(Term k, int64_t u) {
+    for (int64_t column = 0; column < kVectors * lanes_; column += kChunk)
+      prefetch(o_.b, b_at(k, u + kPrefetchDistance, 0) + column);
+  }
+
+  // Prefetches the lines of a chunk of A, over the iterations that use an earlier chunk. The
+  // prefetcher of the CPU does not follow the jumps between chunks.
+  void prefetch_rows(Term k) {
+    static_assert(kPrefetchDistance % kChunk == 0);
+    const int64_t lines = (rows_ * kUnroll + kChunk - 1) / kChunk;  // per iteration
+    Term within = remainder(k, kChunk);
+    Term chunk = packed_row_at(k.integer(0), k - within + kPrefetchDistance, o_.group_rows);
+    Term first = o_.a_at + chunk + within * (lines * kChunk / kUnroll);
+    for (int64_t line = 0; line < lines; ++line) prefetch(o_.a, first + line * kChunk);
   }
 
   // sums += a[:, k + u] * b[k + u, :]
@@ -157,7 +173,7 @@ llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileEleme
   mlir::Type of = element == TileElement::kF32 ? mlir::Type(builder.getF32Type())
                                                : mlir::Type(builder.getI32Type());
   mlir::Type buffer = buffer_type(of), index = builder.getIndexType();
-  return {buffer, index, buffer, index, buffer, index, index};
+  return {buffer, index, buffer, index, buffer, index, index, index};
 }
 
 // The function is not inlined: a call costs a few ns, and inlining would duplicate the code in
@@ -195,7 +211,8 @@ mlir::func::FuncOp make_sub_tile(KernelModule& module, RowFormat format, TileEle
     DType dtype = element == TileElement::kF32 ? DType::kF32 : DType::kI32;
     auto buffer = [&](unsigned i) { return Buffer{function.getArgument(i), dtype}; };
     auto term = [&](unsigned i) { return e.term(function.getArgument(i)); };
-    Operands operands{buffer(0), term(1), buffer(2), term(3), buffer(4), term(5), term(6), term(7)};
+    Operands operands{buffer(0), term(1), buffer(2), term(3), buffer(4),
+                      term(5),   term(6), term(7),   term(8)};
     SubTile(e, format, element, operands, rows).emit();
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
@@ -203,6 +220,11 @@ mlir::func::FuncOp make_sub_tile(KernelModule& module, RowFormat format, TileEle
 }
 
 }  // namespace
+
+Term packed_row_at(Term row, Term k, Term group_rows) {
+  Term within = remainder(k, kChunk);
+  return (k - within) * group_rows + (row * kChunk + within);
+}
 
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element) {
   const int64_t most_rows = sub_tile_rows(module.target(), element);
@@ -220,8 +242,8 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
     CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
     auto argument = [&](unsigned i) { return function.getArgument(i); };
     auto term = [&](unsigned i) { return e.term(argument(i)); };
-    const Term rows = term(7);
-    const int64_t row_stride = format == RowFormat::kRows ? kRowStride : 1;
+    const Term rows = term(8);
+    const int64_t row_stride = format == RowFormat::kRows ? kChunk : 1;
     e.loop(e.index(0), e.index(kPanelColumns), columns, [&](Term column) {
       e.loop(e.index(0), rows, most_rows, [&](Term row) {
         const Term a_at = term(1) + row * row_stride;
@@ -231,7 +253,7 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
         // function, because sums in registers cannot be indexed at run time.
         e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
           e.call(sub_tiles[i], {argument(0), a_at.value, argument(2), b_at.value, argument(4),
-                                c_at.value, argument(6), argument(8)});
+                                c_at.value, argument(6), argument(7), argument(9)});
         });
       });
     });

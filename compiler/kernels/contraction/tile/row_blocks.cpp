@@ -45,10 +45,8 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
       Term start = tile_start(tile, o.rows, o.tiles);
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
       Term row = start - first_row;
-      Term a_at = o.format == RowFormat::kRows ? (block * o.block_rows + row) * kRowStride
-                                               : (tile * o.depth + k) * kTileRows;
-      e.call(o.tile, {o.a.memref, o.a_at + a_at, o.b.memref, b_at, o.scratch.memref,
-                      o.scratch_at + row * kPanelColumns, depth, rows, accumulate});
+      e.call(o.tile, {o.a.memref, o.a_at(tile, row, k), o.b.memref, b_at, o.scratch.memref,
+                      o.scratch_at + row * kPanelColumns, o.group_rows, depth, rows, accumulate});
     });
   });
 }

@@ -4,6 +4,8 @@
 // multiplies the rows of some tiles by one panel.
 #pragma once
 
+#include <functional>
+
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
@@ -13,8 +15,9 @@ struct RowBlocks {
   // `most_tiles`: the maximum number of tiles per block.
   explicit RowBlocks(DimExpr rows, DimExpr most_tiles = kBlockTiles);
   DimExpr rows, tiles, tiles_per_block, blocks;
-  // The maximum number of rows in a block.
-  DimExpr block_rows() const { return tiles_per_block * DimExpr(kTileRows); }
+  // The maximum number of rows in a tile and in a block.
+  DimExpr tile_rows() const { return min(rows, kTileRows); }
+  DimExpr block_rows() const { return min(rows, tiles_per_block * DimExpr(kTileRows)); }
 };
 
 // The number of depth blocks. Depth 0 has one block without steps.
@@ -33,20 +36,17 @@ DimExpr item_grain(DimExpr rows, DimExpr depth);
 // its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
-  RowFormat format;
-  // The position of an element in a is, for RowFormat::kRows and kInterleaved:
-  //   a_at + (depth block * block_rows + row - first row) * 1040 + step of the depth block
-  //   a_at + (tile * depth + step) * 12 + row of the tile
-  // The first row is that of `first_tile`.
   Buffer a;
-  Term a_at;
-  Buffer b;  // the panel
+  // The position in a of step k of a tile; k is a multiple of kBlockDepth. `row` is the distance
+  // of the tile's first row from that of `first_tile`.
+  std::function<Term(Term tile, Term row, Term k)> a_at;
+  Term group_rows;  // as the tile function requires
+  Buffer b;         // the panel
   Term b_at;
   Buffer scratch;  // the sums: 32 per row of the tiles
   Term scratch_at;
   Term rows, tiles;            // of the whole matrix
   Term first_tile, last_tile;  // the tiles [first_tile, last_tile) are multiplied
-  Term block_rows;             // only for RowFormat::kRows
   Term depth, depth_blocks;
   Term first_row;     // epilogue coordinate of row 0 of the product
   Term first_column;  // epilogue coordinate of the panel's first column
