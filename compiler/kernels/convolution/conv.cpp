@@ -25,7 +25,6 @@ class ImageConv {
         context_(context),
         op_(mlir::cast<graph::ConvOp>(fused.contraction)),
         shape_(op_),
-        tile_(tile_function(context.kernels(), RowFormat::kInterleaved)),
         epilogue_(fused, fusion::output_axes(op_), op_.getBias()),
         k_(context, op_, "conv") {}
 
@@ -36,6 +35,8 @@ class ImageConv {
     int64_t kernel = *(shape_.kernel[0] * shape_.kernel[1]).as_constant();
     DimExpr depth = kernel * channels;
     RowBlocks blocks(group_rows, min(kBlockTiles, tiles_per_item(depth)));
+    tile_ = tile_function(context_.kernels(), RowFormat::kInterleaved, TileElement::kF32,
+                          blocks.heights());
     DimExpr panels = ceildiv(shape_.positions(), kPanelColumns);
     x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
     mlir::Value weights = fused_.outer(op_.getW());

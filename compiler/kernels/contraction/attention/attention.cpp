@@ -28,7 +28,8 @@ class Attention {
         product_(mlir::cast<graph::MatMulOp>(fused.product.contraction)),
         score_shape_(fused.scores),
         product_shape_(fused.product),
-        tile_(tile_function(context.kernels(), RowFormat::kRows)),
+        tile_(tile_function(context.kernels(), RowFormat::kRows, TileElement::kF32,
+                            RowBlocks(score_shape_.rows, kMostTiles).heights())),
         epilogue_(fused.scores, score_shape_.axes),
         k_(context, fused.product.op, "attention") {
     bool is_one = score_shape_.a.batch_is_one && score_shape_.b.batch_is_one &&

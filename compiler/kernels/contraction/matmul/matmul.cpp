@@ -24,8 +24,6 @@ class MatMul {
         shape_(fused),
         is_quads_(is_byte_matmul(fused)),
         steps_(is_quads_ ? ceildiv(shape_.depth, 4) : shape_.depth),
-        tile_(tile_function(context.kernels(), RowFormat::kRows,
-                            is_quads_ ? TileElement::kQuads : TileElement::kF32)),
         epilogue_(fused, shape_.axes),
         k_(context, op_, is_quads_ ? "matmul_bytes" : "matmul") {
     shape_.collapse_batch(epilogue_);
@@ -33,6 +31,8 @@ class MatMul {
 
   llvm::LogicalResult lower() {
     RowBlocks blocks(shape_.rows);
+    tile_ = tile_function(context_.kernels(), RowFormat::kRows,
+                          is_quads_ ? TileElement::kQuads : TileElement::kF32, blocks.heights());
     DimExpr panels = ceildiv(shape_.columns, kPanelColumns);
     DimExpr parts = ceildiv(blocks.tiles_per_block, tiles_per_item(steps_));
     DimExpr tiles_per_part = ceildiv(blocks.tiles_per_block, parts);

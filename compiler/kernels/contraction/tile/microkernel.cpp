@@ -226,13 +226,20 @@ Term packed_row_at(Term row, Term k, Term group_rows) {
   return (k - within) * group_rows + (row * kChunk + within);
 }
 
-mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element) {
+mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
+                                 TileHeights heights) {
   const int64_t most_rows = sub_tile_rows(module.target(), element);
   const int64_t columns = module.target().lanes(4) * kVectors;
-  llvm::SmallVector<mlir::func::FuncOp> sub_tiles;
-  for (int64_t rows = 1; rows <= most_rows; ++rows)
-    sub_tiles.push_back(make_sub_tile(module, format, element, rows));
-  std::string name = tile_name(format, element);
+  // By number of rows, from 1. Null for numbers that no tile needs: each function increases the
+  // compile time by tens of milliseconds.
+  llvm::SmallVector<mlir::func::FuncOp> sub_tiles(most_rows);
+  for (int64_t height = heights.least; height <= heights.most; ++height)
+    for (int64_t row = 0; row < height; row += most_rows) {
+      int64_t rows = std::min(height - row, most_rows);
+      sub_tiles[rows - 1] = make_sub_tile(module, format, element, rows);
+    }
+  std::string name = tile_name(format, element) + "_" + std::to_string(heights.least) + "_to_" +
+                     std::to_string(heights.most);
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
@@ -252,6 +259,7 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
         // The last sub-tile of a tile can have fewer rows. Each number of rows has its own
         // function, because sums in registers cannot be indexed at run time.
         e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
+          if (!sub_tiles[i]) return;
           e.call(sub_tiles[i], {argument(0), a_at.value, argument(2), b_at.value, argument(4),
                                 c_at.value, argument(6), argument(7), argument(9)});
         });

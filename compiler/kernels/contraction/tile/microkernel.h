@@ -33,15 +33,22 @@ constexpr int64_t kBlockTiles = 20;
 enum class RowFormat { kRows, kInterleaved };
 enum class TileElement { kF32, kQuads };  // quads: u8 in A, i8 in B
 
+// The numbers of rows that the tiles of a contraction can have: [least, most].
+struct TileHeights {
+  int64_t least = 1;
+  int64_t most = kTileRows;
+};
+
 // The position of step k of row `row` in a group of packed rows. The chunks of its rows alternate,
 // so that a group is contiguous and takes group_rows * round_up(depth, kChunk) elements.
 Term packed_row_at(Term row, Term k, Term group_rows);
 
 // Returns a private function of the module, created at the first call:
 //   tile(a, a_at, b, b_at, c, c_at, group_rows, depth, rows, accumulate)
-// It stores a * b, or c + a * b if `accumulate`, in c. The tile has 1 to 12 rows, 32 columns and
-// depth >= 0 steps. With RowFormat::kRows, its rows are part of a group of `group_rows` rows.
-mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format,
-                                 TileElement element = TileElement::kF32);
+// It stores a * b, or c + a * b if `accumulate`, in c. The tile has 32 columns, depth >= 0 steps,
+// and a number of rows in `heights`. With RowFormat::kRows, its rows are part of a group of
+// `group_rows` rows.
+mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
+                                 TileHeights heights);
 
 }  // namespace scopevm::compiler::kernels

@@ -13,6 +13,14 @@ RowBlocks::RowBlocks(DimExpr rows, DimExpr most_tiles) : rows(rows) {
   blocks = ceildiv(tiles, tiles_per_block);
 }
 
+TileHeights RowBlocks::heights() const {
+  std::optional<int64_t> known = rows.as_constant();
+  if (!known) return {};
+  int64_t row_count = std::max<int64_t>(*known, 1);
+  int64_t tile_count = std::max<int64_t>(*tiles.as_constant(), 1);
+  return {row_count / tile_count, (row_count + tile_count - 1) / tile_count};
+}
+
 DimExpr depth_blocks(DimExpr depth) { return max(ceildiv(depth, kBlockDepth), 1); }
 
 DimExpr tiles_per_item(DimExpr depth) {

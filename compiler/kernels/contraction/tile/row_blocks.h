@@ -17,6 +17,7 @@ struct RowBlocks {
   DimExpr rows, tiles, tiles_per_block, blocks;
   // The maximum number of rows in a tile and in a block.
   DimExpr tile_rows() const { return min(rows, kTileRows); }
+  TileHeights heights() const;
   DimExpr block_rows() const { return min(rows, tiles_per_block * DimExpr(kTileRows)); }
 };
 
