@@ -14,6 +14,7 @@
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
+#include "tests/property/check_copies.h"
 #include "tests/property/outline.h"
 #include "tests/property/scatter.h"
 #include "tests/shapes/formula_value.h"
@@ -188,9 +189,21 @@ Result<bool> squeeze(const GraphCase& graph, CompileOptions& options) {
   return true;
 }
 
+// A graph that contradictory constraints make impossible to place is counted as refused.
+Verdict check_reasons(const Annotated& graph, const CompileOptions& options) {
+  Verdict verdict;
+  const auto wrong = wrong_copy(graph, options);
+  if (wrong.ok() && !wrong->empty()) return failure(Finding::kMismatch, *wrong);
+  verdict.is_refused = !wrong.ok() && wrong.status().code() == StatusCode::kInvalidModel;
+  if (!wrong.ok() && !verdict.is_refused)
+    return failure(Finding::kCompileError, std::string(wrong.status().message()));
+  return verdict;
+}
+
 Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
                         const CheckOptions& options) {
-  TemporaryFile file(options.is_outlined ? outlined(graph) : graph.text());
+  const std::string text = options.is_outlined ? outlined(graph) : graph.text();
+  TemporaryFile file(text);
   CompileOptions compile_options;
   if (options.is_outlined && std::hash<std::string>()(graph.text()) % 2 == 0)
     compile_options.inline_limit = 0;
@@ -205,6 +218,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
     compile_options.places = std::move(scattered.places);
     compile_options.allow_unmatched = true;
   }
+  if (options.is_explained) return check_reasons(Annotated(text), compile_options);
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);

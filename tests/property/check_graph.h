@@ -26,7 +26,8 @@ struct Verdict {
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements whose value the reference does not know
   // compile() rejected the graph, because it needs more than the limit of
-  // CheckOptions::is_squeezed. `finding` is then kAgrees.
+  // CheckOptions::is_squeezed, or because the places of CheckOptions::is_explained contradict each
+  // other. `finding` is then kAgrees.
   bool is_refused = false;
 
   // The finding and the start of its detail, without numbers, types and places, so that equal
@@ -45,6 +46,8 @@ struct CheckOptions {
   // Moves ops into functions that the graph calls. Half of the graphs are compiled without
   // inlining.
   bool is_outlined = false;
+  // Checks the reasons for copies instead of results. Annotates some ops with places.
+  bool is_explained = false;
   // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only
   // on the graph's assembly.
   bool is_squeezed = false;

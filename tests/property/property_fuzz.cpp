@@ -66,7 +66,7 @@ struct Summary {
     std::printf("compile: %.3f s per graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
                 slowest, static_cast<unsigned long long>(slowest_seed));
     if (refused > 0)
-      std::printf("%s over the limit\n", scopevm::runtime::count_text(refused, "graph").c_str());
+      std::printf("%s refused\n", scopevm::runtime::count_text(refused, "graph").c_str());
     for (const auto& [kind, count] : failures)
       std::printf("%6lld %s\n", static_cast<long long>(count), kind.c_str());
     std::printf("%lld failed\n", static_cast<long long>(failed()));
@@ -128,6 +128,8 @@ int main(int argc, char** argv) {
   app.add_option("--cpu", options.check.cpu, "target CPU");
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
   app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
+  app.add_flag("--explained", options.check.is_explained,
+               "check the reasons for copies instead of results");
   app.add_flag("--squeezed", options.check.is_squeezed,
                "limit the workspace to a part of its size");
   app.add_flag("!--no-shrink", options.shrinks, "print failing graphs without shrinking them");

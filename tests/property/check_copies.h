@@ -1,0 +1,30 @@
+// Checks the reasons that explain_copies() gives for the copies of a graph.
+#pragma once
+
+#include <string>
+
+#include "scopevm/compiler.h"
+
+namespace scopevm::compiler::property {
+
+// A graph's assembly with sv.on_device ops behind some of its ops. They depend only on the text.
+class Annotated {
+ public:
+  explicit Annotated(const std::string& text);
+
+  // The assembly. Without the annotation in `left_out`, a 1-based line; that line is then empty.
+  std::string text(size_t left_out = 0) const;
+
+ private:
+  std::vector<std::string> lines_;
+  std::vector<size_t> annotations_;  // 1-based lines
+};
+
+// Checks that both reasons of each copy are given, and that each constraint that they name is one
+// of `options.places` or of the annotations. Compiles the graph without each of these constraints:
+// the copy must then not exist, or have another reason. Returns a description of the first copy for
+// which this does not hold; empty if there is none. Ignores `options.model_path`. Errors: those of
+// explain_copies().
+Result<std::string> wrong_copy(const Annotated& graph, CompileOptions options);
+
+}  // namespace scopevm::compiler::property
