@@ -33,7 +33,7 @@ KernelIndex KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef ki
 
 mlir::func::FuncOp KernelModule::shared(
     llvm::StringRef name, llvm::function_ref<mlir::func::FuncOp(mlir::OpBuilder&)> make) {
-  if (auto found = module_->lookupSymbol<mlir::func::FuncOp>(name)) return found;
+  if (auto found = find(name)) return found;
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module_->getBody());
   mlir::func::FuncOp function = make(builder);
   function.setName(name);

@@ -39,6 +39,11 @@ class KernelModule {
   KernelIndex intern(mlir::func::FuncOp function, llvm::StringRef kind, int buffer_count,
                      int param_count);
 
+  // The function with this name; null if it does not exist.
+  mlir::func::FuncOp find(llvm::StringRef name) {
+    return module_->lookupSymbol<mlir::func::FuncOp>(name);
+  }
+
   // The private function with this name, which kernels call. The first call creates it by `make`.
   mlir::func::FuncOp shared(llvm::StringRef name,
                             llvm::function_ref<mlir::func::FuncOp(mlir::OpBuilder&)> make);

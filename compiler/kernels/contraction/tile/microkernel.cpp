@@ -199,10 +199,13 @@ int64_t sub_tile_rows(const Target& target, TileElement element) {
   return target.vector_bits == 256 && !has_more_operands ? 6 : 4;
 }
 
-mlir::func::FuncOp make_sub_tile(KernelModule& module, RowFormat format, TileElement element,
-                                 int64_t rows) {
-  std::string name = tile_name(format, element) + std::to_string(rows);
-  return module.shared(name, [&](mlir::OpBuilder& builder) {
+std::string sub_tile_name(RowFormat format, TileElement element, int64_t rows) {
+  return tile_name(format, element) + std::to_string(rows);
+}
+
+void make_sub_tile(KernelModule& module, RowFormat format, TileElement element, int64_t rows) {
+  std::string name = sub_tile_name(format, element, rows);
+  module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
     types.push_back(builder.getI1Type());
@@ -219,6 +222,35 @@ mlir::func::FuncOp make_sub_tile(KernelModule& module, RowFormat format, TileEle
   });
 }
 
+// Emits the body of a tile function, which calls the sub-tiles that the module has.
+void emit_tile(KernelModule& module, mlir::func::FuncOp tile, RowFormat format,
+               TileElement element) {
+  const int64_t most_rows = sub_tile_rows(module.target(), element);
+  const int64_t columns = module.target().lanes(4) * kVectors;
+  tile.eraseBody();
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(tile.addEntryBlock());
+  CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
+  auto argument = [&](unsigned i) { return tile.getArgument(i); };
+  auto term = [&](unsigned i) { return e.term(argument(i)); };
+  const Term rows = term(8);
+  const int64_t row_stride = format == RowFormat::kRows ? kChunk : 1;
+  e.loop(e.index(0), e.index(kPanelColumns), columns, [&](Term column) {
+    e.loop(e.index(0), rows, most_rows, [&](Term row) {
+      const Term a_at = term(1) + row * row_stride;
+      const Term b_at = term(3) + column;
+      const Term c_at = term(5) + row * kPanelColumns + column;
+      // The last sub-tile of a tile can have fewer rows. Each number of rows has its own function,
+      // because sums in registers cannot be indexed at run time.
+      e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
+        if (auto sub_tile = module.find(sub_tile_name(format, element, i + 1)))
+          e.call(sub_tile, {argument(0), a_at.value, argument(2), b_at.value, argument(4),
+                            c_at.value, argument(6), argument(7), argument(9)});
+      });
+    });
+  });
+  builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
+}
+
 }  // namespace
 
 Term packed_row_at(Term row, Term k, Term group_rows) {
@@ -228,46 +260,27 @@ Term packed_row_at(Term row, Term k, Term group_rows) {
 
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
                                  TileHeights heights) {
-  const int64_t most_rows = sub_tile_rows(module.target(), element);
-  const int64_t columns = module.target().lanes(4) * kVectors;
-  // By number of rows, from 1. Null for numbers that no tile needs: each function increases the
-  // compile time by tens of milliseconds.
-  llvm::SmallVector<mlir::func::FuncOp> sub_tiles(most_rows);
-  for (int64_t height = heights.least; height <= heights.most; ++height)
-    for (int64_t row = 0; row < height; row += most_rows) {
-      int64_t rows = std::min(height - row, most_rows);
-      sub_tiles[rows - 1] = make_sub_tile(module, format, element, rows);
-    }
-  std::string name = tile_name(format, element) + "_" + std::to_string(heights.least) + "_to_" +
-                     std::to_string(heights.most);
-  return module.shared(name, [&](mlir::OpBuilder& builder) {
+  std::string name = tile_name(format, element);
+  mlir::func::FuncOp tile = module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
     types.push_back(builder.getIndexType());
     types.push_back(builder.getI1Type());
-    mlir::func::FuncOp function = new_function(builder, name, types);
-    CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
-    auto argument = [&](unsigned i) { return function.getArgument(i); };
-    auto term = [&](unsigned i) { return e.term(argument(i)); };
-    const Term rows = term(8);
-    const int64_t row_stride = format == RowFormat::kRows ? kChunk : 1;
-    e.loop(e.index(0), e.index(kPanelColumns), columns, [&](Term column) {
-      e.loop(e.index(0), rows, most_rows, [&](Term row) {
-        const Term a_at = term(1) + row * row_stride;
-        const Term b_at = term(3) + column;
-        const Term c_at = term(5) + row * kPanelColumns + column;
-        // The last sub-tile of a tile can have fewer rows. Each number of rows has its own
-        // function, because sums in registers cannot be indexed at run time.
-        e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
-          if (!sub_tiles[i]) return;
-          e.call(sub_tiles[i], {argument(0), a_at.value, argument(2), b_at.value, argument(4),
-                                c_at.value, argument(6), argument(7), argument(9)});
-        });
-      });
-    });
-    builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
-    return function;
+    return new_function(builder, name, types);
   });
+  // Each sub-tile takes tens of milliseconds to compile, so a module has only those that its tiles
+  // need.
+  const int64_t most_rows = sub_tile_rows(module.target(), element);
+  bool has_new_sub_tiles = false;
+  for (int64_t height = heights.least; height <= heights.most; ++height)
+    for (int64_t row = 0; row < height; row += most_rows) {
+      int64_t rows = std::min(height - row, most_rows);
+      if (module.find(sub_tile_name(format, element, rows))) continue;
+      make_sub_tile(module, format, element, rows);
+      has_new_sub_tiles = true;
+    }
+  if (has_new_sub_tiles) emit_tile(module, tile, format, element);
+  return tile;
 }
 
 }  // namespace scopevm::compiler::kernels

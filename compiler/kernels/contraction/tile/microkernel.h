@@ -43,11 +43,12 @@ struct TileHeights {
 // so that a group is contiguous and takes group_rows * round_up(depth, kChunk) elements.
 Term packed_row_at(Term row, Term k, Term group_rows);
 
-// Returns a private function of the module, created at the first call:
+// Returns a private function of the module. The first call creates it, and later calls extend it by
+// further heights:
 //   tile(a, a_at, b, b_at, c, c_at, group_rows, depth, rows, accumulate)
 // It stores a * b, or c + a * b if `accumulate`, in c. The tile has 32 columns, depth >= 0 steps,
-// and a number of rows in `heights`. With RowFormat::kRows, its rows are part of a group of
-// `group_rows` rows.
+// and a number of rows in the `heights` of a call. With RowFormat::kRows, its rows are part of a
+// group of `group_rows` rows.
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
                                  TileHeights heights);
 
