@@ -14,11 +14,13 @@ KernelModule::KernelModule(mlir::MLIRContext* context, Target target)
 
 KernelIndex KernelModule::intern(mlir::func::FuncOp function, llvm::StringRef kind,
                                  int buffer_count, int param_count) {
-  // Kernels are compared by their printed body under a fixed name, without locations.
+  // Kernels are compared by their printed body under a fixed name, without locations. In the local
+  // scope, the numbers of values do not depend on the functions before it.
   function.setName("k");
   std::string body;
   llvm::raw_string_ostream stream(body);
-  function.getOperation()->print(stream, mlir::OpPrintingFlags().printGenericOpForm());
+  function.getOperation()->print(stream,
+                                 mlir::OpPrintingFlags().printGenericOpForm().useLocalScope());
   auto [entry, is_new] = by_body_.try_emplace(body, kernels_.next_index());
   if (!is_new) {
     function.erase();
