@@ -1,6 +1,5 @@
 // Queries CPU features with the cpuid instruction, because reading /proc/cpuinfo takes milliseconds
-// on machines with many cores. The leaves and bits are documented in Intel's Software Developer's
-// Manual, volume 2A, CPUID (sse4a: AMD64 Architecture Programmer's Manual, volume 3).
+// on machines with many cores. cpu_features.def lists the features.
 #include "runtime/cpu/cpu_features.h"
 
 #if defined(__x86_64__)
@@ -20,7 +19,6 @@ enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 constexpr uint32_t kNoState = 0;
 constexpr uint32_t kAvxState = 0x6;
 constexpr uint32_t kAvx512State = 0xe6;
-constexpr uint32_t kAmxState = 0x60000;
 
 struct Feature {
   std::string_view name;
@@ -32,61 +30,10 @@ struct Feature {
 };
 
 constexpr Feature kFeatures[] = {
-    {"cx8", 1, 0, kEdx, 8, kNoState},
-    {"cmov", 1, 0, kEdx, 15, kNoState},
-    {"mmx", 1, 0, kEdx, 23, kNoState},
-    {"fxsr", 1, 0, kEdx, 24, kNoState},
-    {"sse", 1, 0, kEdx, 25, kNoState},
-    {"sse2", 1, 0, kEdx, 26, kNoState},
-    {"pni", 1, 0, kEcx, 0, kNoState},
-    {"pclmulqdq", 1, 0, kEcx, 1, kNoState},
-    {"ssse3", 1, 0, kEcx, 9, kNoState},
-    {"fma", 1, 0, kEcx, 12, kAvxState},
-    {"cx16", 1, 0, kEcx, 13, kNoState},
-    {"sse4_1", 1, 0, kEcx, 19, kNoState},
-    {"sse4_2", 1, 0, kEcx, 20, kNoState},
-    {"movbe", 1, 0, kEcx, 22, kNoState},
-    {"popcnt", 1, 0, kEcx, 23, kNoState},
-    {"aes", 1, 0, kEcx, 25, kNoState},
-    {"xsave", 1, 0, kEcx, 26, kNoState},
-    {"avx", 1, 0, kEcx, 28, kAvxState},
-    {"f16c", 1, 0, kEcx, 29, kAvxState},
-    {"rdrand", 1, 0, kEcx, 30, kNoState},
-    {"fsgsbase", 7, 0, kEbx, 0, kNoState},
-    {"bmi1", 7, 0, kEbx, 3, kNoState},
-    {"avx2", 7, 0, kEbx, 5, kAvxState},
-    {"bmi2", 7, 0, kEbx, 8, kNoState},
-    {"avx512f", 7, 0, kEbx, 16, kAvx512State},
-    {"avx512dq", 7, 0, kEbx, 17, kAvx512State},
-    {"rdseed", 7, 0, kEbx, 18, kNoState},
-    {"adx", 7, 0, kEbx, 19, kNoState},
-    {"avx512ifma", 7, 0, kEbx, 21, kAvx512State},
-    {"clflushopt", 7, 0, kEbx, 23, kNoState},
-    {"clwb", 7, 0, kEbx, 24, kNoState},
-    {"avx512cd", 7, 0, kEbx, 28, kAvx512State},
-    {"sha_ni", 7, 0, kEbx, 29, kNoState},
-    {"avx512bw", 7, 0, kEbx, 30, kAvx512State},
-    {"avx512vl", 7, 0, kEbx, 31, kAvx512State},
-    {"avx512vbmi", 7, 0, kEcx, 1, kAvx512State},
-    {"avx512_vbmi2", 7, 0, kEcx, 6, kAvx512State},
-    {"gfni", 7, 0, kEcx, 8, kNoState},
-    {"vaes", 7, 0, kEcx, 9, kAvxState},
-    {"vpclmulqdq", 7, 0, kEcx, 10, kAvxState},
-    {"avx512_vnni", 7, 0, kEcx, 11, kAvx512State},
-    {"avx512_bitalg", 7, 0, kEcx, 12, kAvx512State},
-    {"avx512_vpopcntdq", 7, 0, kEcx, 14, kAvx512State},
-    {"amx_bf16", 7, 0, kEdx, 22, kAmxState},
-    {"avx512_fp16", 7, 0, kEdx, 23, kAvx512State},
-    {"amx_tile", 7, 0, kEdx, 24, kAmxState},
-    {"amx_int8", 7, 0, kEdx, 25, kAmxState},
-    {"avx_vnni", 7, 1, kEax, 4, kAvxState},
-    {"avx512_bf16", 7, 1, kEax, 5, kAvx512State},
-    {"xsaveopt", 13, 1, kEax, 0, kNoState},
-    {"xsavec", 13, 1, kEax, 1, kNoState},
-    {"lahf_lm", 0x80000001, 0, kEcx, 0, kNoState},
-    {"abm", 0x80000001, 0, kEcx, 5, kNoState},
-    {"sse4a", 0x80000001, 0, kEcx, 6, kNoState},
-    {"3dnowprefetch", 0x80000001, 0, kEcx, 8, kNoState},
+#define SCOPEVM_CPU_FEATURE(llvm, name, leaf, subleaf, where, bit, state) \
+  {name, leaf, subleaf, where, bit, state},
+#include "runtime/cpu/cpu_features.def"
+#undef SCOPEVM_CPU_FEATURE
 };
 
 // Returns XCR0, the register states that the operating system saves; 0 if it saves none.

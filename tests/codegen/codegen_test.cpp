@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/cpu/cpu_features.h"
 #include "scopevm/kernel_abi.h"
 
 namespace scopevm::compiler {
@@ -117,6 +118,48 @@ TEST(Target, RequiresTheFeaturesThatItsCodeMayUse) {
   EXPECT_TRUE(contains(v3, "fma"));
   EXPECT_FALSE(contains(v3, "avx512f"));
   EXPECT_FALSE(contains(codegen::required_features(*codegen::make_target("x86-64")), "avx"));
+}
+
+TEST(Target, RequiresTheInstructionSetsOfOldAmdCpus) {
+  auto target = codegen::required_features(*codegen::make_target("bdver2"));
+  for (const char* feature : {"sse4a", "fma4", "xop", "tbm"})
+    EXPECT_TRUE(contains(target, feature)) << feature;
+}
+
+TEST(Target, UsesAvx512OnlyWithAllPartsThatKernelsNeed) {
+  auto part = codegen::make_target("x86-64-v3,+avx512f");
+  EXPECT_EQ(part->vector_bits, 256);
+  EXPECT_FALSE(contains(codegen::required_features(*part), "avx512f"));
+  auto all = codegen::make_target("x86-64-v3,+avx512f,+avx512vl,+avx512bw,+avx512dq");
+  EXPECT_EQ(all->vector_bits, 512);
+  EXPECT_TRUE(contains(codegen::required_features(*all), "avx512vl"));
+}
+
+TEST(Target, DisablesFeaturesThatTheLoaderCannotCheck) {
+  auto target = codegen::make_target("x86-64-v3,+avxneconvert,+amx-tile");
+  EXPECT_NE(target->features.find("-avxneconvert"), std::string::npos);
+  EXPECT_NE(target->features.find("-amx-tile"), std::string::npos);
+}
+
+TEST(Target, RefusesCpusWithout64BitMode) {
+  for (const char* cpu : {"i386", "x86-64,-sse2"})
+    EXPECT_NE(codegen::make_target(cpu).status().message().find("no 64-bit mode or no SSE2"),
+              std::string::npos)
+        << cpu;
+}
+
+TEST(Target, HostHasTheFeaturesOfThisCpu) {
+  auto host = codegen::make_target("host");
+  const auto required = codegen::required_features(*host);
+  EXPECT_EQ(runtime::missing_cpu_features(required), std::vector<std::string>{});
+  for (const std::string feature : {
+#define SCOPEVM_CPU_FEATURE(llvm, name, ...) name,
+#include "runtime/cpu/cpu_features.def"
+#undef SCOPEVM_CPU_FEATURE
+       }) {
+    if (host->vector_bits < 512 && feature.starts_with("avx512")) continue;
+    EXPECT_EQ(contains(required, feature.c_str()), runtime::cpu_has(feature)) << feature;
+  }
 }
 
 TEST(Image, HasTheSameBytesForAnyThreadCount) {

@@ -13,44 +13,19 @@ namespace {
 
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 
-// LLVM's name and the name in /proc/cpuinfo of the features that arithmetic code may use, in output
-// order.
+// The features that kernels may use, in output order.
 constexpr struct {
-  const char* llvm;
+  llvm::StringLiteral llvm;
   const char* cpuinfo;
 } kFeatures[] = {
-    {"sse3", "pni"},
-    {"ssse3", "ssse3"},
-    {"sse4.1", "sse4_1"},
-    {"sse4.2", "sse4_2"},
-    {"popcnt", "popcnt"},
-    {"avx", "avx"},
-    {"f16c", "f16c"},
-    {"fma", "fma"},
-    {"bmi", "bmi1"},
-    {"avx2", "avx2"},
-    {"bmi2", "bmi2"},
-    {"lzcnt", "abm"},
-    {"movbe", "movbe"},
-    {"adx", "adx"},
-    {"avx512f", "avx512f"},
-    {"avx512dq", "avx512dq"},
-    {"avx512cd", "avx512cd"},
-    {"avx512bw", "avx512bw"},
-    {"avx512vl", "avx512vl"},
-    {"avx512vnni", "avx512_vnni"},
-    {"avx512bf16", "avx512_bf16"},
-    {"avx512fp16", "avx512_fp16"},
-    {"avx512vbmi", "avx512vbmi"},
-    {"avx512vbmi2", "avx512_vbmi2"},
-    {"avx512bitalg", "avx512_bitalg"},
-    {"avx512vpopcntdq", "avx512_vpopcntdq"},
-    {"avx512ifma", "avx512ifma"},
-    {"gfni", "gfni"},
-    {"vaes", "vaes"},
-    {"vpclmulqdq", "vpclmulqdq"},
-    {"avxvnni", "avx_vnni"},
+#define SCOPEVM_CPU_FEATURE(llvm, name, ...) {llvm, name},
+#include "runtime/cpu/cpu_features.def"
+#undef SCOPEVM_CPU_FEATURE
 };
+
+// 512-bit kernels use all of these. LLVM cannot select instructions for some kernels if only a part
+// is present. CPUs report 512-bit registers (evex512) together with avx512f.
+constexpr char kAvx512[] = "+avx512f,+avx512vl,+avx512bw,+avx512dq,+evex512";
 
 const llvm::Target* x86_target(std::string& error) {
   [[maybe_unused]] static const bool initialised = [] {
@@ -63,6 +38,11 @@ const llvm::Target* x86_target(std::string& error) {
   return llvm::TargetRegistry::lookupTarget(kTriple, error);
 }
 
+// Appends "+name" or "-name" to a list of feature changes.
+void add_change(std::string& changes, bool is_added, llvm::StringRef name) {
+  changes += (changes.empty() ? "" : ",") + std::string(is_added ? "+" : "-") + name.str();
+}
+
 std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& cpu,
                                                  const std::string& features) {
   std::string error;
@@ -72,13 +52,16 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& cpu,
       target->createMCSubtargetInfo(kTriple, cpu, features));
 }
 
-// The features that this machine lacks, as "-a,-b". A virtual machine can lack features of its CPU
-// model.
-std::string missing_host_features() {
-  std::string missing;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
-    if (!feature.second) missing += (missing.empty() ? "-" : ",-") + feature.first().str();
-  return missing;
+// The changes that turn the features of a CPU model into the features of this machine. A virtual
+// machine can lack features of its model, and LLVM can name a model with fewer features.
+std::string host_features() {
+  const auto present = llvm::sys::getHostCPUFeatures();
+  std::string changes;
+  // Removals last, because adding a feature also adds the features that it implies.
+  for (bool is_present : {true, false})
+    for (const auto& feature : kFeatures)
+      if (present.lookup(feature.llvm) == is_present) add_change(changes, is_present, feature.llvm);
+  return changes;
 }
 
 // Checks a list like "+avxvnni,-avx512f". LLVM would only print a warning for an unknown feature.
@@ -100,6 +83,44 @@ Status check_features(llvm::StringRef features) {
   return {};
 }
 
+// The features that change only which of the available instructions LLVM prefers.
+llvm::FeatureBitset tuning_features(const llvm::MCSubtargetInfo& info) {
+  llvm::FeatureBitset tuning;
+  for (const llvm::SubtargetSubTypeKV& cpu : info.getAllProcessorDescriptions())
+    tuning |= cpu.TuneImplies.getAsBitset();
+  return tuning;
+}
+
+// The instruction set of every x86-64 CPU.
+llvm::FeatureBitset baseline_features() {
+  auto baseline = subtarget("x86-64", "");
+  return baseline->getFeatureBits() & ~tuning_features(*baseline);
+}
+
+// The features that kernels may use: those of every x86-64 CPU, those that the loader checks, and
+// tuning.
+llvm::FeatureBitset usable_features(const llvm::MCSubtargetInfo& info) {
+  llvm::FeatureBitset usable = baseline_features() | tuning_features(info);
+  for (const llvm::SubtargetFeatureKV& feature : info.getAllProcessorFeatures())
+    if (feature.Key == llvm::StringRef("evex512") ||
+        llvm::any_of(kFeatures, [&](const auto& known) { return known.llvm == feature.Key; }))
+      usable.set(feature.Value);
+  return usable;
+}
+
+// Removes the features that the loader cannot check, and AVX-512 if a feature of kAvx512 is
+// missing.
+void remove_unusable_features(kernels::Target& target) {
+  if (subtarget(target.name, target.features)->checkFeatures("+avx512f"))
+    add_change(target.features, true, "evex512");
+  if (!subtarget(target.name, target.features)->checkFeatures(kAvx512))
+    add_change(target.features, false, "avx512f,-evex512");
+  auto info = subtarget(target.name, target.features);
+  const llvm::FeatureBitset unusable = info->getFeatureBits() & ~usable_features(*info);
+  for (const llvm::SubtargetFeatureKV& feature : info->getAllProcessorFeatures())
+    if (unusable[feature.Value]) add_change(target.features, false, feature.Key);
+}
+
 }  // namespace
 
 Result<kernels::Target> make_target(std::string_view text) {
@@ -108,7 +129,7 @@ Result<kernels::Target> make_target(std::string_view text) {
   target.name = cpu;
   if (cpu == "host") {
     target.name = llvm::sys::getHostCPUName().str();
-    target.features = missing_host_features();
+    target.features = host_features();
   }
   if (!features.empty()) {
     SCOPEVM_RETURN_IF_ERROR(check_features(features));
@@ -120,8 +141,13 @@ Result<kernels::Target> make_target(std::string_view text) {
     return Status(StatusCode::kInvalidArgument,
                   "unknown target CPU \"" + target.name +
                       "\"; expected host or an LLVM x86-64 CPU name, such as x86-64-v3");
+  if (!subtarget(target.name, target.features)->checkFeatures("+64bit,+sse2"))
+    return Status(StatusCode::kInvalidArgument,
+                  "target CPU \"" + std::string(text) +
+                      "\" has no 64-bit mode or no SSE2; expected an x86-64 CPU");
+  remove_unusable_features(target);
   auto info = subtarget(target.name, target.features);
-  bool has_avx512 = info->checkFeatures("+avx512f,+avx512vl,+avx512bw,+avx512dq");
+  const bool has_avx512 = info->checkFeatures(kAvx512);
   target.vector_bits = has_avx512 ? 512 : info->checkFeatures("+avx2,+fma,+f16c") ? 256 : 128;
   target.has_masks = has_avx512;
   target.has_byte_dot = has_avx512                  ? info->checkFeatures("+avx512vnni")
@@ -134,7 +160,7 @@ std::vector<std::string> required_features(const kernels::Target& target) {
   std::vector<std::string> names;
   auto info = subtarget(target.name, target.features);
   for (const auto& feature : kFeatures)
-    if (info->checkFeatures(std::string("+") + feature.llvm)) names.emplace_back(feature.cpuinfo);
+    if (info->checkFeatures("+" + feature.llvm.str())) names.emplace_back(feature.cpuinfo);
   return names;
 }
 
