@@ -1,22 +1,54 @@
-# Rules of `cmake --install`, in three components:
-#   runtime      libscopevm, the command `scopevm` and the licence
-#   compiler     libscopevm_compiler, which `scopevm compile` loads
-#   development  headers, and the CMake package for find_package(scopevm)
+# Rules of `cmake --install`, in three components (docs/install.md):
+#   runtime      libscopevm, the command `scopevm` with its man page and completion, the licence
+#   compiler     libscopevm_compiler, which `scopevm compile` loads, with its package files;
+#                scopevm-opt with its man page and completion
+#   development  headers, the static library, and the files for CMake and pkg-config
 include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scopevm)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# The prefix relative to pkgconfig_dir, so that an installation can be moved.
+file(RELATIVE_PATH pkgconfig_to_prefix /${pkgconfig_dir} /)
 
-install(TARGETS scopevm EXPORT scopevm-targets
+# Installs the targets file that scopevm-config.cmake includes for a package component.
+function(install_targets name component)
+  install(EXPORT scopevm-${name} NAMESPACE scopevm:: FILE scopevm-${name}.cmake
+    DESTINATION ${package_dir} COMPONENT ${component})
+endfunction()
+
+# Configures cmake/NAME.pc.in.
+function(install_pkgconfig name component)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir} COMPONENT ${component})
+endfunction()
+
+install(TARGETS scopevm EXPORT scopevm-runtime
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS scopevm-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
-if(TARGET scopevm_compiler)
-  install(TARGETS scopevm_compiler
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler NAMELINK_SKIP)
-endif()
+install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.man RENAME scopevm.1
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.bash RENAME scopevm
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
-install(DIRECTORY include/scopevm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scopevm)
-install(EXPORT scopevm-targets NAMESPACE scopevm:: DESTINATION ${package_dir}
-  COMPONENT development)
+if(TARGET scopevm_compiler)
+  install(TARGETS scopevm_compiler EXPORT scopevm-compiler
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+  install(TARGETS scopevm-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+  install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm-opt.man RENAME scopevm-opt.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
+  install(FILES tools/opt/completion.bash RENAME scopevm-opt
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT compiler)
+  install_targets(compiler compiler)
+  install_pkgconfig(scopevm-compiler compiler)
+endif()
+
+install(TARGETS scopevm_static EXPORT scopevm-static
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(DIRECTORY include/scopevm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install_targets(runtime development)
+install_targets(static development)
+install_pkgconfig(scopevm development)
+install_pkgconfig(scopevm-static development)
 configure_package_config_file(cmake/scopevm-config.cmake.in scopevm-config.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(scopevm-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kLibrary[] = "libscopevm_compiler.so";
+constexpr char kLibrary[] = "libscopevm_compiler.so." SCOPEVM_SOVERSION;
 constexpr char kSymbol[] = "scopevm_get_compiler_table";
 
 std::vector<fs::path> folders() {

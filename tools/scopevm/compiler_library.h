@@ -1,4 +1,4 @@
-// Loads libscopevm_compiler.so on first use, so that commands that do not compile start without
+// Loads libscopevm_compiler on first use, so that commands that do not compile start without
 // LLVM.
 #pragma once
 

@@ -7,6 +7,7 @@
 #include "scopevm/compiler.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
@@ -221,6 +222,11 @@ int main(int argc, char** argv) {
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);
+  // Not a CLI11 option, because it is for the build only and has no place in the help text.
+  if (argc == 3 && std::string_view(argv[1]) == "--reference") {
+    std::fputs(reference(app, argv[2]).c_str(), stdout);
+    return report(finish_output());
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Installs the build into an empty prefix. Then runs every command, and builds and runs every
+# example from there, in an empty environment:
+#   installed.sh BUILD SOURCE C_COMPILER CXX_COMPILER
+set -euo pipefail
+build=$1 source=$2 cc=$3 cxx=$4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+modules=$scratch/modules
+mkdir "$modules"
+
+fail() { echo "installed: $*" >&2; exit 1; }
+
+# Runs a command in an environment that contains PATH only.
+clean() { env -i PATH="$prefix/bin:/usr/bin:/bin" "$@"; }
+
+# Installs the given components into a folder, through DESTDIR, as packages do.
+install_to() {
+  local folder=$1 component
+  shift
+  for component in "$@"; do
+    DESTDIR=$scratch/stage cmake --install "$build" --prefix /opt --component "$component" \
+      >/dev/null
+  done
+  mv "$scratch/stage/opt" "$folder"
+}
+
+# Fails unless the output of the command contains the text.
+prints() {
+  local text=$1 output
+  shift
+  output=$(clean "$@" 2>&1) || fail "exit code $?: $*: $output"
+  [[ $output == *"$text"* ]] || fail "$*: expected \"$text\", got: $output"
+}
+
+runtime_component() {
+  local folder=$scratch/runtime found
+  install_to "$folder" runtime
+  found=$(find "$folder" -name '*compiler*' -o -name 'scopevm-opt*' -o -name '*.h' -o -name '*.a')
+  [[ -z $found ]] || fail "component runtime contains $found"
+  if ldd "$folder/bin/scopevm" | grep -E 'LLVM|MLIR|protobuf|not found'; then
+    fail "component runtime needs these libraries"
+  fi
+  clean "$folder/bin/scopevm" --version >/dev/null
+}
+
+# Each command of `scopevm --help`, so that a new command fails here until it is added.
+command_arguments() {
+  local digits=$modules/digits.bc image="image=$source/examples/digits/five.npy"
+  case $1 in
+    compile) echo "$source/examples/digits/digits.onnx -o $digits" ;;
+    explain) echo "$source/examples/digits/digits.onnx --shapes" ;;
+    machine) ;;
+    run) echo "$digits --input $image" ;;
+    dis) echo "$digits -o $modules/digits.s" ;;
+    asm) echo "$modules/digits.s -o $modules/again.bc" ;;
+    inspect | verify) echo "$digits" ;;
+    bound) echo "$digits n=5" ;;
+    help) ;;
+    *) fail "no arguments for the command $1" ;;
+  esac
+}
+
+commands() {
+  local names name arguments
+  names=$(clean scopevm --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\+\) .*/\1/p')
+  [[ $names == *compile* ]] || fail "no commands in scopevm --help"
+  for name in $names; do
+    read -ra arguments <<<"$(command_arguments "$name")"
+    clean scopevm "$name" "${arguments[@]}" &>"$scratch/output" || fail "scopevm $name: $(<"$scratch/output")"
+  done
+  cmp "$modules/digits.bc" "$modules/again.bc"
+  prints sv.sub scopevm-opt --sv-simplify "$source/examples/distance/distance.mlir"
+}
+
+manuals() {
+  local page
+  for page in scopevm scopevm-opt; do
+    [[ -s $prefix/share/man/man1/$page.1 ]] || fail "no man page of $page"
+  done
+  grep -q 'target\\-cpu' "$prefix/share/man/man1/scopevm.1" || fail "man page without --target-cpu"
+  prints --target-cpu bash -c "
+    source '$prefix/share/bash-completion/completions/scopevm'
+    COMP_WORDS=(scopevm compile --target) COMP_CWORD=2
+    _scopevm; echo \"\${COMPREPLY[@]}\""
+  prints --sv-simplify bash -c "
+    source '$prefix/share/bash-completion/completions/scopevm-opt'
+    COMP_WORDS=(scopevm-opt --sv-simp) COMP_CWORD=1
+    _scopevm_opt; echo \"\${COMPREPLY[@]}\""
+}
+
+# Builds an example with CMake against a prefix.
+cmake_example() {
+  local name=$1 from=$2
+  clean cmake --no-warn-unused-cli -S "$source/examples/$name" -B "$scratch/$name" -DCMAKE_PREFIX_PATH="$from" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null &&
+    clean cmake --build "$scratch/$name" >/dev/null
+}
+
+cmake_examples() {
+  # Without the compiler's component, an example of the runtime builds, and one of the compiler does
+  # not.
+  install_to "$scratch/small" runtime development
+  cmake_example c "$scratch/small"
+  if (cmake_example compile "$scratch/small") 2>"$scratch/errors"; then
+    fail "find_package found the component compiler, which is not installed"
+  fi
+  grep -q 'The component "compiler" of scopevm is not installed' "$scratch/errors" ||
+    fail "unexpected error: $(<"$scratch/errors")"
+  rm -rf "$scratch/c" "$scratch/compile" "$scratch/small"
+
+  cmake_example embed "$prefix"
+  cmake_example c "$prefix"
+  cmake_example compile "$prefix"
+  prints 'probability:' "$scratch/embed/embed" "$modules/digits.bc" n=2
+  prints 'distance: 5 0' "$scratch/c/run_module" "$modules/distance.bc"
+  prints 'output probability' "$scratch/compile/compile_model" "$source/examples/digits/digits.onnx"
+}
+
+# The flags of a package for the compiler and the linker.
+flags_of() { clean PKG_CONFIG_PATH="$(dirname "$pc")" pkg-config --cflags --libs "$@"; }
+
+pkg_config_examples() {
+  local pc flags libraries
+  pc=$(find "$prefix" -name scopevm.pc)
+  libraries=$(dirname "$(dirname "$pc")")
+  read -ra flags <<<"$(flags_of scopevm)"
+  clean "$cc" "$source/examples/c/main.c" "${flags[@]}" "-Wl,-rpath,$libraries" -o "$scratch/shared"
+  prints 'distance: 5 0' "$scratch/shared" "$modules/distance.bc"
+
+  read -ra flags <<<"$(flags_of scopevm-static)"
+  clean "$cc" "$source/examples/c/main.c" "${flags[@]}" -o "$scratch/static"
+  prints 'distance: 5 0' "$scratch/static" "$modules/distance.bc"
+  if ldd "$scratch/static" | grep libscopevm; then fail "the static example needs libscopevm"; fi
+
+  read -ra flags <<<"$(flags_of scopevm scopevm-compiler)"
+  clean "$cxx" -std=c++20 "$source/examples/compile/main.cpp" "${flags[@]}" \
+    "-Wl,-rpath,$libraries" -o "$scratch/compiled"
+  prints 'output probability' "$scratch/compiled" "$source/examples/digits/digits.onnx"
+}
+
+runtime_component
+install_to "$prefix" runtime compiler development
+commands
+clean scopevm compile "$source/examples/distance/distance.mlir" -o "$modules/distance.bc"
+manuals
+cmake_examples
+pkg_config_examples
