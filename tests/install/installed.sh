@@ -90,12 +90,28 @@ manuals() {
     _scopevm_opt; echo \"\${COMPREPLY[@]}\""
 }
 
-# Builds an example with CMake against a prefix.
-cmake_example() {
-  local name=$1 from=$2
-  clean cmake --no-warn-unused-cli -S "$source/examples/$name" -B "$scratch/$name" -DCMAKE_PREFIX_PATH="$from" \
+# Builds a project with CMake against a prefix, in the folder $scratch/NAME.
+cmake_project() {
+  local name=$1 folder=$2 from=$3
+  clean cmake --no-warn-unused-cli -S "$folder" -B "$scratch/$name" -DCMAKE_PREFIX_PATH="$from" \
     -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null &&
     clean cmake --build "$scratch/$name" >/dev/null
+}
+
+cmake_example() { cmake_project "$1" "$source/examples/$1" "$2"; }
+
+cmake_static_library() {
+  mkdir "$scratch/static_source"
+  cat >"$scratch/static_source/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(run_module LANGUAGES C CXX)
+find_package(scopevm REQUIRED COMPONENTS static)
+add_executable(run_module $source/examples/c/main.c)
+target_link_libraries(run_module PRIVATE scopevm::static)
+END
+  cmake_project static "$scratch/static_source" "$prefix"
+  prints 'distance: 5 0' "$scratch/static/run_module" "$modules/distance.bc"
+  if ldd "$scratch/static/run_module" | grep libscopevm; then fail "scopevm::static is shared"; fi
 }
 
 cmake_examples() {
@@ -130,9 +146,9 @@ pkg_config_examples() {
   prints 'distance: 5 0' "$scratch/shared" "$modules/distance.bc"
 
   read -ra flags <<<"$(flags_of scopevm-static)"
-  clean "$cc" "$source/examples/c/main.c" "${flags[@]}" -o "$scratch/static"
-  prints 'distance: 5 0' "$scratch/static" "$modules/distance.bc"
-  if ldd "$scratch/static" | grep libscopevm; then fail "the static example needs libscopevm"; fi
+  clean "$cc" "$source/examples/c/main.c" "${flags[@]}" -o "$scratch/archive"
+  prints 'distance: 5 0' "$scratch/archive" "$modules/distance.bc"
+  if ldd "$scratch/archive" | grep libscopevm; then fail "the static example needs libscopevm"; fi
 
   read -ra flags <<<"$(flags_of scopevm scopevm-compiler)"
   clean "$cxx" -std=c++20 "$source/examples/compile/main.cpp" "${flags[@]}" \
@@ -146,4 +162,5 @@ commands
 clean scopevm compile "$source/examples/distance/distance.mlir" -o "$modules/distance.bc"
 manuals
 cmake_examples
+cmake_static_library
 pkg_config_examples
