@@ -117,10 +117,11 @@ llvm::LogicalResult lower(graph::NonzeroOp op, LoweringContext& context) {
     }
   };
   k.loop(k.begin(), k.end(), 1, [&](Term i) {
-    Term first = convert(k.load(starts, i), k.index_type());
+    // `starts` may belong to other elements than x: the stores stay in bounds for any starts.
+    Term first = max(convert(k.load(starts, i), k.index_type()), k.index(0));
     scan.over_block(i, first, [&](Term from, Term bits, Term at) {
       Term end = at + scan.count_bits(bits);
-      k.loop(at, end, 1, {bits}, [&](Term to, auto left) {
+      k.loop(at, min(end, count), 1, {bits}, [&](Term to, auto left) {
         Term lowest = k.make<mlir::math::CountTrailingZerosOp>(left[0]);
         put(from + convert(lowest, k.index_type()), to);
         return Terms{left[0] & (left[0] - 1)};  // clears the lowest set bit

@@ -20,6 +20,13 @@ class Rows {
   Rows(KernelBuilder& k, mlir::Value x)
       : k_(k), x_(k.operand(x, Elements::kNumbers)), is_single_(shape_of(x)[1].is_constant(1)) {
     width_ = k.param(shape_of(x)[1]);
+    last_ = k.param(shape_of(x)[0]) - 1;
+  }
+
+  // The row number at position `at` of `numbers`. Clamped, so that accesses to rows stay in bounds
+  // for any contents of the buffer. REQUIRES: x has rows.
+  Term number_at(Buffer numbers, Term at) const {
+    return clamp(convert(k_.load(numbers, at), k_.index_type()), k_.index(0), last_);
   }
 
   // True if row `a` is strictly before row `b`. Both are row numbers.
@@ -41,7 +48,7 @@ class Rows {
   KernelBuilder& k_;
   Buffer x_;
   bool is_single_;
-  Term width_;
+  Term width_, last_;
 };
 
 class MergeSort {
@@ -78,14 +85,14 @@ class MergeSort {
     k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
       // A run whose rows are all merged has no next row. The position of its load is clamped to
       // stay valid, and the loaded value is not used.
-      Term left = k_.load(from, min(now[0], last)), right = k_.load(from, min(now[1], last));
+      Term left = rows_.number_at(from, min(now[0], last));
+      Term right = rows_.number_at(from, min(now[1], last));
       Term has_left = now[0] < middle, has_right = now[1] < end;
-      Term is_right_before =
-          // Of two equal rows, the left one is first: the sort is stable.
-          rows_.is_before(convert(right, k_.index_type()), convert(left, k_.index_type()));
+      // Of two equal rows, the left one is first: the sort is stable.
+      Term is_right_before = rows_.is_before(right, left);
       Term no = k_.index(0) == k_.index(1);
       Term takes_right = select(has_right, select(has_left, is_right_before, has_right), no);
-      k_.store(to, at, select(takes_right, right, left));
+      k_.store(to, at, convert(select(takes_right, right, left), k_.builder().getI64Type()));
       return Terms{select(takes_right, now[0], now[0] + 1),
                    select(takes_right, now[1] + 1, now[1])};
     });
@@ -161,7 +168,7 @@ class Groups {
         store(first, group, at);
         store(sizes, group, k_.index(0));
       });
-      store(sizes, group, load(sizes, group) + 1);
+      store(sizes, group, convert(k_.load(sizes, group), k_.index_type()) + 1);
       store(group_, at, group);
       return Terms{now};
     })[0];
@@ -182,7 +189,7 @@ class Groups {
       k_.when(is_first, [&] {
         store(names, group, next[0]);
         store(first_, next[0], i);
-        store(sizes_, next[0], load(sizes, group));
+        k_.store(sizes_, next[0], k_.load(sizes, group));
       });
       store(group_, i, load(names, group));
       return Terms{select(is_first, next[0] + 1, next[0])};
@@ -190,7 +197,8 @@ class Groups {
   }
 
  private:
-  Term load(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
+  // Row numbers and group numbers are below the number of rows.
+  Term load(Buffer buffer, Term at) { return rows_.number_at(buffer, at); }
   void store(Buffer buffer, Term at, Term value) { k_.store(buffer, at, convert(value, i64_)); }
 
   KernelBuilder& k_;

@@ -53,10 +53,11 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
   k.for_items(axes, {0, 0, 0, 0}, [&](auto, auto offsets) {
     Term image = offsets[0], ranked = offsets[1], kept = offsets[2];
     auto box = [&](Term at) { return load_box(k, boxes, image + at, op.getCentered()); };
-    auto index_at = [&](Buffer buffer, Term at) {
-      return convert(k.load(buffer, at), k.index_type());
-    };
     Term last = n - 1;
+    // Clamped, so that the access stays in bounds for any contents of the buffer.
+    auto index_at = [&](Buffer buffer, Term at) {
+      return clamp(convert(k.load(buffer, at), k.index_type()), k.index(0), last);
+    };
     k.store(counts, offsets[3], convert(k.index(0), i64));
     // Without boxes, `max_selected` is 0 and no score is loaded.
     k.when(k.index(0) < max_selected, [&] {

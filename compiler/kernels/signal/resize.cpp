@@ -156,7 +156,10 @@ class AxisKernel {
       auto position = [&](Term j, Term to) {
         Terms starts, weights;
         for (int64_t tap = 0; tap < taps_; ++tap) {
-          Term picked = convert(k_.load(index_, m * tap + j), k_.index_type());
+          // The first launch clamps the indices. Clamping them again keeps the access in bounds for
+          // any contents of the table.
+          Term picked =
+              clamp(convert(k_.load(index_, m * tap + j), k_.index_type()), k_.index(0), n - 1);
           starts.push_back(offsets[0] + picked * row);
           if (weights_.memref) weights.push_back(k_.load(weights_, m * tap + j));
         }

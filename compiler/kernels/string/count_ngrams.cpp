@@ -118,6 +118,7 @@ class NgramWalk {
     DimExpr width = shape_of(op.getX())[1];
     width_ = k.param(width);
     result_width_ = k.param(shape_of(op.getResult())[1]);
+    sentinel_ = k.param(DimExpr(static_cast<int64_t>(trie.keys.size()) - 1));
     max_length_ = k.param(DimExpr(static_cast<int64_t>(op.getMaxLength())));
     // Two elements of a row are at most width - 1 apart, so larger distances are not visited.
     max_distance_ =
@@ -143,7 +144,10 @@ class NgramWalk {
     return k_.operand(id, dtype, Elements::kNumbers);
   }
 
-  Term index_at(Buffer buffer, Term at) { return convert(k_.load(buffer, at), k_.index_type()); }
+  // Clamped, so that the access stays in bounds for any contents of the tables.
+  Term edge_at(Term node) {
+    return clamp(convert(k_.load(first_, node), k_.index_type()), k_.index(0), sentinel_);
+  }
 
   // Descends the trie along elements start, start + distance, ...
   void walk(Term from, Term start, Term distance, Term to) {
@@ -153,16 +157,17 @@ class NgramWalk {
         [&](auto now) { return now[3] & (now[0] < width_) & (now[2] < max_length_); },
         [&](auto now) {
           Term key = convert(k_.load(x_, from + now[0]), i64_);
-          Term end = index_at(first_, now[1] + 1);
-          Term edge = find(key, index_at(first_, now[1]), end);
+          Term end = edge_at(now[1] + 1);
+          Term edge = find(key, edge_at(now[1]), end);
           // The key is loaded even if edge == end. The sentinel keeps this load in bounds.
           Term is_found = (edge < end) & (k_.load(keys_, edge) == key);
           // An n-gram of one element is the same for all distances, so only distance 1 counts it.
           Term is_new = select(now[2] == 0, distance == 1, yes);
-          Term column = index_at(columns_, edge);
-          k_.when(is_found & is_new & (0 <= column), [&] { add(edge, to + column); });
-          // Edge e leads to node e + 1.
-          return Terms{now[0] + distance, edge + 1, now[2] + 1, is_found};
+          Term column = convert(k_.load(columns_, edge), k_.index_type());
+          k_.when(is_found & is_new & (0 <= column) & (column < result_width_),
+                  [&] { add(edge, to + column); });
+          // Edge e leads to node e + 1. The sentinel leads to none.
+          return Terms{now[0] + distance, min(edge + 1, sentinel_), now[2] + 1, is_found};
         });
   }
 
@@ -186,7 +191,7 @@ class NgramWalk {
   bool once_;
   Buffer x_, first_, keys_, columns_, weights_, result_;
   mlir::Type i64_;
-  Term width_, result_width_, max_length_, max_distance_;
+  Term width_, result_width_, sentinel_, max_length_, max_distance_;
 };
 
 }  // namespace
