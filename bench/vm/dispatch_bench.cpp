@@ -18,6 +18,8 @@ using test::CodeWriter;
 format::ModuleContents repeated(int count, void (*add)(CodeWriter&)) {
   format::ModuleContents contents = test::empty_contents();
   contents.constants = {};
+  contents.launches = {
+      {.kernel = test::kNothing, .grid = {1}, .grain = {1}, .bytes = {{4096}, {4096}, {4096}}}};
   CodeWriter code;
   code.alloc_storage(0, 1, 4096).alloc_tensor(1, 0, 0, 4096, DType::kF32, {4, 8, 32});
   for (int i = 0; i < count; ++i) add(code);
@@ -72,9 +74,7 @@ void AllocTensor(benchmark::State& state) {
 BENCHMARK(AllocTensor);
 
 void LaunchOfAnEmptyKernel(benchmark::State& state) {
-  run(state,
-      repeated(kInstructions,
-               [](CodeWriter& code) { code.launch(test::kNothing, 0, 1, 1, {1, 1, 1}); }),
+  run(state, repeated(kInstructions, [](CodeWriter& code) { code.launch(0, {1, 1, 1}); }),
       kInstructions);
 }
 BENCHMARK(LaunchOfAnEmptyKernel);

@@ -54,14 +54,14 @@ std::set<std::string> symbols_of(const Function& function) {
 }  // namespace
 
 CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
-                         isa::ShapeFunctionIndex first_shape_function,
-                         std::vector<std::string>& messages)
+                         format::ModuleContents& module)
     : machine_(machine),
       function_(function),
       shapes_(planned.shapes),
       plan_(planned.plan),
-      first_shape_function_(first_shape_function),
-      messages_(messages),
+      module_(module),
+      first_shape_function_{static_cast<uint32_t>(module.shape_functions.size())},
+      in_effect_(first_shape_function_),
       is_output_(memory::output_roots(function)),
       used_symbols_(symbols_of(function)),
       dying_(function.steps.size()),
@@ -69,6 +69,7 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
       registers_(function.values.size()),
       storages_(function.values.size()),
       arenas_(planned.plan.arenas.size()) {
+  code_.follows.resize(function.segments.size());
   const memory::LastSteps last_uses = memory::last_uses(function);
   const memory::LastSteps releases = memory::release_steps(function);
   for (ValueId id : function.values.indices()) {
@@ -322,7 +323,7 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   else if (const auto* work = step.as<step::StringWork>())
     emit_string_work(work->kind, *registers_[step.results[0]], register_of(step.operands[0]));
   else
-    emit_launch(*step.as<step::Launch>(), buffers);
+    emit_launch(step, index, buffers);
   for (size_t t = 0; t < temporaries.size(); ++t) {
     const BufferIndex buffer = plan_.liveness.buffer_of_temporary[index][t];
     std::optional<RegisterIndex> reg = temporaries[t];
@@ -356,17 +357,27 @@ void CodeEmitter::emit_copy(ValueId to, ValueId from) {
       .to = *registers_[to], .to_pool = pool_of(to), .from = source, .from_pool = pool_of(from)});
 }
 
-void CodeEmitter::emit_launch(const step::Launch& launch,
+void CodeEmitter::emit_launch(const Step& step, int64_t index,
                               const std::vector<RegisterIndex>& buffers) {
+  const auto& launch = *step.as<step::Launch>();
   std::vector<ValueIndex> params;
   for (DimExpr param : launch.params) params.push_back(shapes_.value(param));
-  // A kernel reads its parameters from consecutive slots.
-  const SlotIndex block = params.empty() ? SlotIndex{0} : shapes_.block_of(params);
-  encoder_.emit(op::launch{.kernel = launch.kernel,
-                           .params = block,
-                           .grid = int_operand(launch.grid),
-                           .grain = int_operand(launch.grain),
-                           .buffers = buffers});
+  format::LaunchDecl decl{
+      .kernel = launch.kernel.value,
+      // A kernel reads its parameters from consecutive slots.
+      .params = params.empty() ? shapes_.first_slot() : shapes_.block_of(params),
+      .grid = int_operand(launch.grid),
+      .grain = int_operand(launch.grain),
+      .bytes = {},
+      .read_only = static_cast<uint32_t>(step.operands.size()),
+      .shape_function = static_cast<int32_t>(in_effect_.value)};
+  for (const std::vector<ValueId>& values : {step.operands, step.results})
+    for (ValueId id : values) decl.bytes.push_back(int_operand(function_.values[id].bytes()));
+  for (BufferIndex buffer : plan_.liveness.buffer_of_temporary[index])
+    decl.bytes.push_back(int_operand(plan_.liveness.buffers[buffer].bytes));
+  encoder_.emit(
+      op::launch{.entry = {static_cast<uint32_t>(module_.launches.size())}, .buffers = buffers});
+  module_.launches.push_back(std::move(decl));
 }
 
 void CodeEmitter::emit_return() {
@@ -390,9 +401,8 @@ void CodeEmitter::emit_return() {
 }
 
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
-                       isa::ShapeFunctionIndex first_shape_function,
-                       std::vector<std::string>& messages) {
-  return CodeEmitter(machine, function, planned, first_shape_function, messages).run();
+                       format::ModuleContents& module) {
+  return CodeEmitter(machine, function, planned, module).run();
 }
 
 }  // namespace scopevm::compiler::bytecode

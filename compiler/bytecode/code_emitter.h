@@ -24,7 +24,7 @@ using memory::BufferIndex;
 class CodeEmitter {
  public:
   CodeEmitter(const Machine& machine, const Function& function, PlannedFunction& planned,
-              isa::ShapeFunctionIndex first_shape_function, std::vector<std::string>& messages);
+              format::ModuleContents& module);
   Result<Code> run();
 
  private:
@@ -75,7 +75,7 @@ class CodeEmitter {
   void emit_kernel_step(const Step& step, int64_t index);
   std::vector<Register> emit_temporaries(int64_t index);
   void emit_copy(ValueId to, ValueId from);
-  void emit_launch(const step::Launch& launch, const std::vector<Register>& buffers);
+  void emit_launch(const Step& step, int64_t index, const std::vector<Register>& buffers);
   void emit_string_work(step::StringWork::Kind kind, Register to, Register from);
   void emit_return();
 
@@ -99,10 +99,12 @@ class CodeEmitter {
   // --- Control flow: control.cpp. ---
   struct OpenIf {
     isa::Encoder::Label otherwise, end;
+    isa::ShapeFunctionIndex in_effect;
   };
   struct OpenLoop {
     isa::Encoder::Label body, check, end;
     SlotIndex count_slot;
+    isa::ShapeFunctionIndex in_effect;
   };
   void emit_control(const Step& step, int64_t index);
   void load_constants_of_region(int64_t begin);
@@ -124,8 +126,10 @@ class CodeEmitter {
   const Function& function_;
   ShapeProgram& shapes_;
   const memory::Plan& plan_;
-  const isa::ShapeFunctionIndex first_shape_function_;  // shape function of segment 0
-  std::vector<std::string>& messages_;
+  format::ModuleContents& module_;  // receives the launches and the messages of assertions
+  const isa::ShapeFunctionIndex first_shape_function_;  // of segment 0; later ones have the next
+  // At the current instruction: the last shape function that has run on every path.
+  isa::ShapeFunctionIndex in_effect_;
   const IndexedVector<ValueId, bool> is_output_;
   const std::set<std::string> used_symbols_;  // in sizes and expressions of the function
   std::vector<std::vector<ValueId>> dying_;   // root values, by the step after which they are dead

@@ -7,6 +7,7 @@
 //   else:  ...                             check: branch_less i, trip_count
 //   end:                                   end:
 #include <algorithm>
+#include <utility>
 
 #include "compiler/bytecode/code_emitter.h"
 
@@ -25,6 +26,7 @@ void CodeEmitter::emit_control(const Step& step, int64_t index) {
   if (const auto* otherwise = step.as<step::Else>()) return begin_else(step, otherwise->begin);
   if (const auto* end = step.as<step::EndIf>()) {
     encoder_.bind(ifs_.at(end->begin).end);
+    in_effect_ = ifs_.at(end->begin).in_effect;
     return begin_segment(step);
   }
   if (step.is<step::Loop>()) return begin_loop(step, index);
@@ -90,6 +92,7 @@ void CodeEmitter::begin_segment(const Step& step) {
   op::shape_function code;
   code.function = {first_shape_function_.value + segment.value};
   encoder_.emit(code);
+  code_.follows[segment] = std::exchange(in_effect_, code.function);
   emit_arenas(segment);
 }
 
@@ -123,7 +126,7 @@ void CodeEmitter::emit_symbols(const Step& step) {
 // --- Branches. ----------------------------------------------------------------------------------
 
 Int CodeEmitter::condition_slot(ValueId condition) {
-  const SlotIndex slot = shapes_.new_slot();
+  const SlotIndex slot = shapes_.condition_slot();
   encoder_.emit(
       op::load_element{.dst = slot, .of = register_of(condition), .index = Int::immediate(0)});
   release_parts();  // before the branch, so that the parts are released on both paths
@@ -137,14 +140,14 @@ void CodeEmitter::emit_assert(const Step& step, const std::string& message) {
                            .then_to = isa::Encoder::target(holds),
                            .else_to = isa::Encoder::target(fails)});
   encoder_.bind(fails);
-  encoder_.emit(op::fail{.text = {static_cast<uint32_t>(messages_.size())}});
-  messages_.push_back(message);
+  encoder_.emit(op::fail{.text = {static_cast<uint32_t>(module_.messages.size())}});
+  module_.messages.push_back(message);
   encoder_.bind(holds);
 }
 
 void CodeEmitter::begin_if(const Step& step, int64_t index) {
   for (ValueId result : step.results) make_result(result);
-  OpenIf open{encoder_.new_label(), encoder_.new_label()};
+  OpenIf open{encoder_.new_label(), encoder_.new_label(), in_effect_};
   isa::Encoder::Label then = encoder_.new_label();
   Int condition = condition_slot(step.operands[0]);
   encoder_.emit(op::branch{.condition = condition,
@@ -160,6 +163,7 @@ void CodeEmitter::begin_else(const Step& step, int64_t begin) {
   const OpenIf& open = ifs_.at(begin);
   encoder_.emit(op::jump{.to = isa::Encoder::target(open.end)});
   encoder_.bind(open.otherwise);
+  in_effect_ = open.in_effect;
   begin_segment(step);
 }
 
@@ -167,7 +171,7 @@ void CodeEmitter::begin_else(const Step& step, int64_t begin) {
 
 void CodeEmitter::begin_loop(const Step& step, int64_t index) {
   for (ValueId result : step.results) make_result(result);
-  OpenLoop open{encoder_.new_label(), encoder_.new_label(), encoder_.new_label(), {}};
+  OpenLoop open{encoder_.new_label(), encoder_.new_label(), encoder_.new_label(), {}, in_effect_};
   const std::vector<RuntimeSymbol>& symbols = function_.segments[*step.segment].symbols;
   for (size_t i = 0; i < symbols.size(); ++i)
     if (symbols[i].source == RuntimeSymbol::Source::kCount)
@@ -212,6 +216,7 @@ void CodeEmitter::end_loop(const Step& step, const step::EndLoop& end, int64_t i
                                 .then_to = isa::Encoder::target(open.body),
                                 .else_to = isa::Encoder::target(open.end)});
   encoder_.bind(open.end);
+  in_effect_ = open.in_effect;
   begin_segment(step);
   finish_accumulators(loop);
 }

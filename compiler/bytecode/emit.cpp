@@ -158,10 +158,30 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
   }
 }
 
-Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex index,
-                                           PlannedFunction& planned, const CallMemory& calls,
-                                           isa::ShapeFunctionIndex first_shape_function,
-                                           std::vector<std::string>& messages) {
+format::ShapeFunctionDecl shape_function_decl(
+    const Function& function, const ShapeProgram& shapes, SegmentIndex segment,
+    const std::optional<isa::ShapeFunctionIndex>& follows) {
+  format::ShapeFunctionDecl decl;
+  decl.symbol = shape_symbol(function, segment);
+  decl.first_slot = shapes.first_slot().value;
+  decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
+  if (follows) decl.follows = static_cast<int32_t>(follows->value);
+  // Only the first segment has inputs. Later segments read slots that earlier segments have
+  // written.
+  decl.dim_count = segment.value == 0 ? shapes.dim_count() : 0;
+  for (const ShapeProgram::Condition* condition : shapes.conditions_of(segment)) {
+    auto& check = decl.checks.emplace_back();
+    check = {condition->message, condition->lhs_slot.value, condition->rhs_slot.value, {}};
+    for (SlotIndex slot : condition->more_slots) check.more_slots.push_back(slot.value);
+  }
+  // The check after the last condition reports an overflow in the shape function.
+  decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
+  return decl;
+}
+
+// Appends the function to `module`, with its shape functions, launches and messages.
+Status add_function(const Program& program, FunctionIndex index, PlannedFunction& planned,
+                    const CallMemory& calls, format::ModuleContents& module) {
   const Machine& machine = program.machine;
   const Function& function = program.functions[index];
   format::FunctionDecl decl;
@@ -175,8 +195,7 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
-  SCOPEVM_ASSIGN_OR_RETURN(Code code,
-                           emit_code(machine, function, planned, first_shape_function, messages));
+  SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(machine, function, planned, module));
   // The code and the memory entries add slots to the shape program, so slot_count is read after
   // both.
   add_memory(program, function, planned, calls, code, decl);
@@ -186,25 +205,11 @@ Result<format::FunctionDecl> function_decl(const Program& program, FunctionIndex
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
   decl.sources = std::move(code.sources);
-  return decl;
-}
-
-format::ShapeFunctionDecl shape_function_decl(const Function& function, const ShapeProgram& shapes,
-                                              SegmentIndex segment) {
-  format::ShapeFunctionDecl decl;
-  decl.symbol = shape_symbol(function, segment);
-  decl.slot_count = static_cast<uint32_t>(shapes.stores().size());
-  // Only the first segment has inputs. Later segments read slots that earlier segments have
-  // written.
-  decl.dim_count = segment.value == 0 ? shapes.dim_count() : 0;
-  for (const ShapeProgram::Condition* condition : shapes.conditions_of(segment)) {
-    auto& check = decl.checks.emplace_back();
-    check = {condition->message, condition->lhs_slot.value, condition->rhs_slot.value, {}};
-    for (SlotIndex slot : condition->more_slots) check.more_slots.push_back(slot.value);
-  }
-  // The check after the last condition reports an overflow in the shape function.
-  decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
-  return decl;
+  module.functions.push_back(std::move(decl));
+  for (SegmentIndex segment : function.segments.indices())
+    module.shape_functions.push_back(
+        shape_function_decl(function, planned.shapes, segment, code.follows[segment]));
+  return {};
 }
 
 }  // namespace
@@ -248,16 +253,8 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
          constant.pool.value,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
   const IndexedVector<FunctionIndex, CallMemory> calls = memory_of_calls(program, planned);
-  for (FunctionIndex i : program.functions.indices()) {
-    const Function& function = program.functions[i];
-    SCOPEVM_ASSIGN_OR_RETURN(
-        format::FunctionDecl decl,
-        function_decl(program, i, planned[i], calls[i],
-                      {static_cast<uint32_t>(module.shape_functions.size())}, module.messages));
-    module.functions.push_back(std::move(decl));
-    for (SegmentIndex segment : function.segments.indices())
-      module.shape_functions.push_back(shape_function_decl(function, planned[i].shapes, segment));
-  }
+  for (FunctionIndex i : program.functions.indices())
+    SCOPEVM_RETURN_IF_ERROR(add_function(program, i, planned[i], calls[i], module));
   return module;
 }
 

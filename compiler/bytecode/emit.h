@@ -7,6 +7,7 @@
 //   emit.cpp          tables, such as signatures, memory formulas, shape functions and constants
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,15 @@ struct Code {
   std::vector<format::SourceDecl> sources;
   uint32_t register_count = 0;
   std::vector<SlotIndex> result_bytes_slots;  // by output
+  // By segment: the shape function that is in effect when that of the segment runs.
+  IndexedVector<SegmentIndex, std::optional<isa::ShapeFunctionIndex>> follows;
 };
-// Translates the steps of a planned function. `first_shape_function` is the index of the shape
-// function of segment 0. Later segments have the next indices. Adds the slots that the instructions
-// use to `planned.shapes`, and appends the messages of assertions to `messages`. Errors:
-// kUnsupported if an instruction is too long.
+// Translates the steps of a planned function. Adds the slots that the instructions and launches use
+// to `planned.shapes`, and appends launches and the messages of assertions to `module`. The shape
+// functions of the function are the next ones of `module`. Errors: kUnsupported if an instruction
+// is too long.
 Result<Code> emit_code(const Machine& machine, const Function& function, PlannedFunction& planned,
-                       isa::ShapeFunctionIndex first_shape_function,
-                       std::vector<std::string>& messages);
+                       format::ModuleContents& module);
 
 using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 

@@ -20,6 +20,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "vm/format/disassembler.h"
+#include "vm/format/launch_checksum.h"
 #include "vm/format/verify.h"
 #include "vm/format/writer.h"
 
@@ -347,6 +348,7 @@ Status Compilation::make_images() {
         emit_shape_function(planned_[f].shapes, segment, bytecode::shape_symbol(function, segment),
                             module);
     }
+    emit_number(format::kLaunchChecksumSymbol, format::launch_checksum(module_), module);
   };
   if (options_.progress)
     request.progress = [&](int64_t done, int64_t total) {

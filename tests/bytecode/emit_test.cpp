@@ -125,10 +125,7 @@ TEST(Bytecode, MemoryFormulasMatchTheProgram) {
 TEST(Bytecode, EqualParameterListsShareOneBlockOfSlots) {
   Emitted e = emit(program_of(three_steps()));
   std::vector<uint32_t> blocks;
-  const std::vector<uint32_t>& code = e.main().code;
-  for (uint32_t at = 0; at < code.size(); at += isa::word_count(code[at]))
-    if (isa::opcode(code[at]) == isa::Opcode::launch)
-      blocks.push_back(isa::decode<isa::op::launch>(&code[at]).params.value);
+  for (const format::LaunchDecl& launch : e.module.launches) blocks.push_back(launch.params.value);
   ASSERT_EQ(blocks.size(), 3u);
   EXPECT_EQ(blocks[0], blocks[1]);
   EXPECT_EQ(blocks[1], blocks[2]);

@@ -15,6 +15,7 @@
 #include "scopevm/value_kind.h"
 #include "vm/format/host_kind.h"
 #include "vm/format/pool_kind.h"
+#include "vm/isa/field_values.h"
 
 namespace scopevm::format {
 
@@ -81,12 +82,17 @@ struct CheckDecl {
   uint32_t rhs_slot = 0;
   std::vector<uint32_t> more_slots;
 };
-// A native shape function (ShapeFn).
+// A native shape function (ShapeFn). The shape function that ran last in a frame is in effect, and
+// so are those that it follows, directly or indirectly.
 struct ShapeFunctionDecl {
   std::string symbol;  // exported by every CPU image
   uint32_t slot_count = 0;
   uint32_t dim_count = 0;  // total rank of the inputs; does not count the thread count argument
   std::vector<CheckDecl> checks;
+  uint32_t first_slot = 0;  // it writes slots from this one on; instructions write the others
+  // The shape function that must be in effect when this one runs, an earlier one of the table. -1:
+  // none.
+  int32_t follows = -1;
 };
 
 struct KernelDecl {
@@ -94,6 +100,21 @@ struct KernelDecl {
   uint32_t buffer_count = 0;
   uint32_t param_count = 0;
   uint32_t device = 0;
+};
+
+// A kernel with everything that decides which bytes of its buffers it accesses. Instructions refer
+// to an entry and add only the buffers. Every CPU image exports the checksum of these entries
+// (vm/format/launch_checksum.h).
+struct LaunchDecl {
+  uint32_t kernel = 0;
+  isa::SlotIndex params;  // the first of the kernel's params
+  isa::Int grid;
+  isa::Int grain;
+  std::vector<isa::Int> bytes;  // by buffer: the bytes that the kernel may access
+  uint32_t read_only = 0;       // the kernel only reads that many of its first buffers
+  // The shape function that must be in effect: it and those that it follows write the slots above
+  // and check the sizes. -1: none, for a launch without slots.
+  int32_t shape_function = -1;
 };
 
 struct DeviceDecl {
@@ -194,6 +215,7 @@ struct ModuleContents {
   std::vector<VariantDecl> variants;    // of main; a call enters the first that admits its dims
   std::vector<ShapeFunctionDecl> shape_functions;
   std::vector<KernelDecl> kernels;
+  std::vector<LaunchDecl> launches;
   std::vector<ConstantDecl> constants;
   std::vector<ImageDecl> images;
   std::vector<std::string> messages;  // of `fail` instructions

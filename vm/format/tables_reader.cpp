@@ -40,6 +40,7 @@ class TablesReader {
     each(*in.kernels(), out.kernels, [&](const fb::Kernel& k) {
       return KernelDecl{text(k.symbol()), k.buffer_count(), k.param_count(), k.device()};
     });
+    each(*in.launches(), out.launches, [&](const fb::Launch& l) { return launch(l); });
     each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
     each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
     out.messages = strings(*in.messages());
@@ -166,12 +167,25 @@ class TablesReader {
   }
 
   ShapeFunctionDecl shape_function(const fb::ShapeFunction& f) {
-    ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {}};
+    ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {},
+                          f.first_slot(),   f.follows()};
     each(*f.checks(), out.checks, [&](const fb::Check& c) {
       CheckDecl check{text(c.message()), c.lhs_slot(), c.rhs_slot(), {}};
       if (c.more_slots() != nullptr) check.more_slots = numbers(*c.more_slots());
       return check;
     });
+    return out;
+  }
+
+  LaunchDecl launch(const fb::Launch& l) {
+    LaunchDecl out{.kernel = l.kernel(),
+                   .params = {l.params()},
+                   .grid = {l.grid()},
+                   .grain = {l.grain()},
+                   .bytes = {},
+                   .read_only = l.read_only(),
+                   .shape_function = l.shape_function()};
+    for (const uint32_t word : numbers(*l.bytes())) out.bytes.push_back({word});
     return out;
   }
 

@@ -75,7 +75,16 @@ Offset<fb::ShapeFunction> shape_function_table(FlatBufferBuilder& b,
     return fb::CreateCheck(b, b.CreateString(check.message), check.lhs_slot, check.rhs_slot,
                            b.CreateVector(check.more_slots));
   });
-  return fb::CreateShapeFunction(b, symbol, function.slot_count, function.dim_count, checks);
+  return fb::CreateShapeFunction(b, symbol, function.slot_count, function.dim_count, checks,
+                                 function.first_slot, function.follows);
+}
+
+Offset<fb::Launch> launch_table(FlatBufferBuilder& b, const LaunchDecl& launch) {
+  std::vector<uint32_t> bytes;
+  for (const isa::Int operand : launch.bytes) bytes.push_back(operand.word());
+  return fb::CreateLaunch(b, launch.kernel, launch.params.value, launch.grid.word(),
+                          launch.grain.word(), b.CreateVector(bytes), launch.read_only,
+                          launch.shape_function);
 }
 
 Offset<fb::Constant> constant_table(FlatBufferBuilder& b, const ConstantDecl& constant) {
@@ -116,6 +125,8 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
     return fb::CreateKernel(b, b.CreateString(kernel.symbol), kernel.buffer_count,
                             kernel.param_count, kernel.device);
   });
+  auto launches = table_vector<fb::Launch>(
+      b, module.launches, [&](const LaunchDecl& launch) { return launch_table(b, launch); });
   auto constants = table_vector<fb::Constant>(
       b, module.constants, [&](const ConstantDecl& c) { return constant_table(b, c); });
   auto images = table_vector<fb::Image>(b, module.images,
@@ -126,7 +137,7 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
     return fb::CreateVariant(b, v.function, dimension_vector(b, v.dimensions));
   });
   b.Finish(fb::CreateModule(b, producer, devices, pools, functions, shape_functions, kernels,
-                            constants, images, messages, variants, strings));
+                            constants, images, messages, variants, strings, launches));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

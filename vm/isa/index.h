@@ -21,6 +21,7 @@ using SlotIndex = Index<struct SlotTag>;
 using FunctionIndex = Index<struct FunctionTag>;
 using ShapeFunctionIndex = Index<struct ShapeFunctionTag>;
 using KernelIndex = Index<struct KernelTag>;
+using LaunchIndex = Index<struct LaunchTag>;
 using ConstantIndex = Index<struct ConstantTag>;
 using PoolIndex = Index<struct PoolTag>;
 using MessageIndex = Index<struct MessageTag>;

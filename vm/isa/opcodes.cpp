@@ -66,6 +66,7 @@ constexpr Contents contents_under(RuleKind rule) {
     case RuleKind::reached_by:
     case RuleKind::not_in_frame:
     case RuleKind::writable:
+    case RuleKind::writable_in:
     case RuleKind::of_strings:
     case RuleKind::of_numbers:
     case RuleKind::of_integers:
@@ -73,7 +74,9 @@ constexpr Contents contents_under(RuleKind rule) {
     case RuleKind::dims_of:
     case RuleKind::immediate:
     case RuleKind::axis_of:
-    case RuleKind::params_of:
+    case RuleKind::not_computed:
+    case RuleKind::follows:
+    case RuleKind::computed:
     case RuleKind::allocates:
     case RuleKind::host_heap:
     case RuleKind::copied_with:
@@ -122,8 +125,8 @@ constexpr bool fits(Parameter parameter, const FieldRow& field) {
       return form(field.type) == FieldForm::pool_form;
     case Parameter::kSource:
       return has_rule(field, RuleKind::allocates) || has_rule(field, RuleKind::host_heap);
-    case Parameter::kKernel:
-      return form(field.type) == FieldForm::kernel_form;
+    case Parameter::kLaunch:
+      return form(field.type) == FieldForm::launch_form;
     case Parameter::kConstant:
       return form(field.type) == FieldForm::constant_form;
     case Parameter::kFunction:
@@ -219,7 +222,8 @@ constexpr bool describes_registers(const OpcodeRow& row) {
   for (const FieldRow& field : row.fields) {
     const bool is_known = !is_read(access(field.type)) || contents_in(field) != Contents::kUnknown;
     if (!is_known || is_written(access(field.type)) != field.definition.has_value()) return false;
-    if (field.type == FieldType::slots_field && !has_rule(field, RuleKind::params_of)) return false;
+    const bool is_slot = form(field.type) == FieldForm::slot_form;
+    if (is_slot && !has_rule(field, RuleKind::not_computed)) return false;
   }
   return true;
 }
@@ -252,7 +256,8 @@ constexpr int families_of(int code) {
                 #name ": a rule does not apply to its field, or has other arguments");          \
   static_assert(describes_registers({Opcode::name, #name, effect, 0, Fields_##name::kFields}),  \
                 #name                                                                           \
-                ": a read register lacks a rule for its contents, or a written one a definition");
+                ": a read register lacks a rule for its contents, or a written one a "          \
+                "definition, or a slot the rule not_computed");
 #include "vm/isa/opcodes.def"
 
 struct Described {

@@ -78,7 +78,7 @@ namespace traits_of {
 #include "vm/isa/opcodes.def"
 }  // namespace traits_of
 
-// op::launch{.kernel = ..., .params = ...}: the fields of one instruction, in the table's order.
+// op::launch{.entry = ..., .buffers = ...}: the fields of one instruction, in the table's order.
 // Lists view words owned elsewhere.
 namespace op {
 #define FIELD(type, name, ...) field_types::type##_type name = {};

@@ -25,7 +25,7 @@ enum class Parameter : uint8_t {
   kTypes,
   kPool,
   kSource,  // a pool from which the instruction can allocate
-  kKernel,
+  kLaunch,
   kConstant,
   kFunction,
   kShapeFunction,

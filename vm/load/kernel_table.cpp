@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
+#include "vm/format/launch_checksum.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm::vm {
@@ -34,6 +35,19 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
                                               lacking + "\ncompile with another --target-cpu");
 }
 
+// Fails unless the image was compiled with the launches of the module.
+Status check_launches(const format::ModuleContents& contents, const runtime::KernelImage& image,
+                      const std::string& label) {
+  const auto* expected = static_cast<const uint64_t*>(image.symbol(format::kLaunchChecksumSymbol));
+  if (expected == nullptr)
+    return {StatusCode::kInvalidModel, label + ": no checksum of the module's launches"};
+  if (*expected == format::launch_checksum(contents)) return {};
+  return {StatusCode::kInvalidModel,
+          label +
+              ": was compiled with other launches, kernels or shape functions than the "
+              "module's tables contain"};
+}
+
 }  // namespace
 
 Result<const KernelTable*> LoadedModule::kernels() const {
@@ -53,13 +67,15 @@ Result<KernelTable> LoadedModule::load_kernels() const {
   KernelTable table;
   // Kernels of other devices are loaded per session: see BoundDevices.
   table.kernels.resize(contents_.kernels.size(), nullptr);
-  if (std::ranges::none_of(contents_.kernels, runs_on_host) && contents_.shape_functions.empty())
+  if (std::ranges::none_of(contents_.kernels, runs_on_host) && contents_.shape_functions.empty() &&
+      contents_.launches.empty())
     return table;
   SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_));
   const std::string label = "kernel image " + decl->target_cpu;
   SCOPEVM_ASSIGN_OR_RETURN(
       runtime::KernelImage image,
       runtime::KernelImage::load({decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
+  if (!contents_.launches.empty()) SCOPEVM_RETURN_IF_ERROR(check_launches(contents_, image, label));
   for (size_t i = 0; i < contents_.kernels.size(); ++i) {
     const format::KernelDecl& kernel = contents_.kernels[i];
     if (!runs_on_host(kernel)) continue;

@@ -49,7 +49,7 @@ struct AxisRule {
 };
 
 struct KernelTable {
-  // Empty if the module has neither CPU kernels nor shape functions.
+  // Empty if the module has no CPU kernels, shape functions and launches.
   std::optional<runtime::KernelImage> image;
   std::vector<KernelFn> kernels;  // null for kernels of non-CPU devices
   std::vector<ShapeFn> shape_functions;
@@ -81,8 +81,8 @@ class LoadedModule {
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
 
   // Loads the best supported image for this CPU on first use. Thread-safe. Errors: kUnsupported
-  // (lists the missing CPU features), kInvalidModel (the image does not load, or lacks a symbol),
-  // kDevice (the image cannot be copied to a memory file).
+  // (lists the missing CPU features), kInvalidModel (the image does not load, lacks a symbol, or
+  // was compiled with other launches), kDevice (the image cannot be copied to a memory file).
   Result<const KernelTable*> kernels() const;
 
  private:

@@ -156,4 +156,12 @@ void emit_shape_function(const ShapeProgram& program, SegmentIndex segment, std:
   Emitter(program, segment, symbol, module).run();
 }
 
+void emit_number(std::string_view symbol, uint64_t value, llvm::Module& module) {
+  auto* number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()), value);
+  // The module owns it.
+  new llvm::GlobalVariable(module, number->getType(), /*isConstant=*/true,
+                           llvm::GlobalValue::ExternalLinkage, number,
+                           llvm::StringRef(symbol.data(), symbol.size()));
+}
+
 }  // namespace scopevm::compiler

@@ -1,6 +1,7 @@
 // Compiles a shape program to native code.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "compiler/shapes/program/shape_program.h"
@@ -18,5 +19,8 @@ namespace scopevm::compiler {
 // dims and read the slots that earlier segments stored.
 void emit_shape_function(const ShapeProgram& program, SegmentIndex segment, std::string_view symbol,
                          llvm::Module& module);
+
+// Adds an exported 64-bit constant to `module`.
+void emit_number(std::string_view symbol, uint64_t value, llvm::Module& module);
 
 }  // namespace scopevm::compiler

@@ -142,6 +142,7 @@ std::vector<const ShapeProgram::Condition*> ShapeProgram::conditions_of(
 Result<ShapeProgram> ShapeProgram::create(const Function& function) {
   ShapeProgram program;
   program.bind_inputs(function);
+  program.take_instruction_slots(function);
   program.bind_symbols(function);
   SCOPEVM_RETURN_IF_ERROR(program.require_bound(function));
   // A call reports the first failed condition, so conditions are added in the order of importance.
@@ -173,7 +174,9 @@ void ShapeProgram::bind_inputs(const Function& function) {
   }
 }
 
-void ShapeProgram::bind_symbols(const Function& function) {
+// Takes the slots that instructions write. They precede all others, so that the verifier can keep
+// instructions from changing what a shape function has computed.
+void ShapeProgram::take_instruction_slots(const Function& function) {
   symbol_slots_.resize(function.segments.size());
   for (SegmentIndex segment : function.segments.indices()) {
     // Several symbols may be derived from one value.
@@ -181,8 +184,23 @@ void ShapeProgram::bind_symbols(const Function& function) {
     for (const RuntimeSymbol& defined : function.segments[segment].symbols) {
       auto [entry, is_new] = slots.try_emplace({defined.source, defined.operand, defined.index});
       if (is_new) entry->second = new_slot();
-      const SlotIndex slot = entry->second;
-      symbol_slots_[segment].push_back(slot);
+      symbol_slots_[segment].push_back(entry->second);
+    }
+  }
+  const bool has_condition = std::ranges::any_of(function.steps, [](const Step& step) {
+    const auto* end = step.as<step::EndLoop>();
+    return step.is<step::If, step::Assert>() || (end && end->has_condition);
+  });
+  if (has_condition) condition_slot_ = new_slot();
+  first_slot_ = stores_.next_index();
+}
+
+void ShapeProgram::bind_symbols(const Function& function) {
+  for (SegmentIndex segment : function.segments.indices()) {
+    const std::vector<RuntimeSymbol>& symbols = function.segments[segment].symbols;
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      const RuntimeSymbol& defined = symbols[i];
+      const SlotIndex slot = symbol_slots_[segment][i];
       ValueIndex whole =
           instruction({.op = Op::kRuntime, .immediate = int64_t{slot.value}, .segment = segment});
       runtime_values_[slot].emplace_back(defined.symbol,
@@ -229,10 +247,11 @@ ShapeProgram::ValueIndex ShapeProgram::part_of(ValueIndex value, const RuntimeSy
       return instruction(
           {Op::kMax, 0, constant(0), instruction({Op::kMul, 0, constant(-1), value})});
     case RuntimeSymbol::Part::kWhole:
-      // An element of a tensor may be negative. Sizes of tensors and lists never are.
-      if (symbol.source == RuntimeSymbol::Source::kElement)
-        condition(Check::Kind::kAtLeast, value, constant(0), symbol.what + " is {0}, below {1}",
-                  segment);
+      // Sizes of tensors and lists and counts are negative only in a manipulated module. A check
+      // would keep segments that have no other work.
+      if (symbol.source != RuntimeSymbol::Source::kElement) return max(constant(0), value);
+      condition(Check::Kind::kAtLeast, value, constant(0), symbol.what + " is {0}, below {1}",
+                segment);
       return value;
   }
   return value;

@@ -84,8 +84,11 @@ class ShapeProgram {
   std::optional<SlotIndex> find_slot(ValueIndex value) const;
   // The value that the VM stores in a slot, as an expression over symbols.
   DimExpr runtime_value(SlotIndex slot) const;
-  // A slot that no shape function writes.
-  SlotIndex new_slot();
+  // The slot that holds the condition of a branch between its load and the branch. REQUIRES: the
+  // function has a step with a condition.
+  SlotIndex condition_slot() const { return *condition_slot_; }
+  // The shape functions write the slots from this one on, and instructions write those before it.
+  SlotIndex first_slot() const { return first_slot_; }
 
   // The value of an expression over the function's symbols. REQUIRES: its symbols are bound.
   ValueIndex value(DimExpr expr);
@@ -130,12 +133,14 @@ class ShapeProgram {
 
  private:
   ValueIndex instruction(Instruction instruction);
+  SlotIndex new_slot();
   DimExpr formula(const Instruction& instruction, DimExpr a, DimExpr b) const;
   std::vector<Values> sample_values() const;
   void slot_from_earlier(ValueIndex value);
   void condition(Check::Kind kind, ValueIndex lhs, ValueIndex rhs, std::string message,
                  SegmentIndex segment = {});
   void bind_inputs(const Function& function);
+  void take_instruction_slots(const Function& function);
   void bind_symbols(const Function& function);
   ValueIndex part_of(ValueIndex value, const RuntimeSymbol& symbol, SegmentIndex segment);
   void check_inputs(const Function& function);
@@ -157,6 +162,8 @@ class ShapeProgram {
   std::map<std::string, Binding, std::less<>> symbols_;
   std::vector<DimExpr> dims_;  // the inputs' dims, flattened
   IndexedVector<SegmentIndex, std::vector<SlotIndex>> symbol_slots_;
+  std::optional<SlotIndex> condition_slot_;
+  SlotIndex first_slot_;
   // For each slot that the VM writes: its value as a sum of symbols, each with its sign.
   std::map<SlotIndex, std::vector<std::pair<std::string, int>>> runtime_values_;
   std::vector<Condition> conditions_;

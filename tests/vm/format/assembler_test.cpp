@@ -78,7 +78,7 @@ function "main" registers 6 slots 5 {
     %r3 = alloc_storage @global.workspace size=s4
     %r4 = alloc_tensor %r2 offset=0 bytes=s3 f32 [s0, 4]
     %r5 = alloc_tensor %r3 offset=0 bytes=s4 u8 [s4]
-    launch @k_dense params=s0 grid=s1 grain=16 (%r0, %r1, %r4, %r5) !"fc+relu"
+    launch @k_dense (%r0, %r1, %r4, %r5) !"fc+relu"
     kill %r3
     kill %r5
     ret (%r4)
@@ -165,13 +165,13 @@ struct BadAssembly {
 
 void PrintTo(const BadAssembly& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.10 producer \"t\"\n"
+#define HEADER "scopevm_module 0.11 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadAssembly kBadAssembly[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
     {"Version", "scopevm_module 9.1 producer \"t\"",
-     "f.sva:1:16: unsupported module format 9.1, expected 0.10"},
+     "f.sva:1:16: unsupported module format 9.1, expected 0.11"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: unterminated string"},
     {"Escape", HEADER "device \"\\q\"",
@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadAssemblyTest, ::testing::ValuesIn(kBadAssembly
 
 TEST(Assembly, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.10 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.11 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

@@ -103,7 +103,7 @@ TEST(Corruption, OtherVersionsAreReported) {
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
   EXPECT_EQ(
       error_of(file),
-      "unsupported module format 7.10, expected 0.10; compile the model again with this release");
+      "unsupported module format 7.11, expected 0.11; compile the model again with this release");
 }
 
 // Recomputes the checksums of a file with changed tables, section table or header.
@@ -152,8 +152,9 @@ TEST(Corruption, SharedSlotsAreRejected) {
   const std::vector<flatbuffers::Offset<fb::Image>> images;
   const std::vector<flatbuffers::Offset<fb::Variant>> variants;
   const std::vector<flatbuffers::Offset<flatbuffers::String>> strings;
+  const std::vector<flatbuffers::Offset<fb::Launch>> launches;
   b.Finish(fb::CreateModuleDirect(b, "", &devices, &pools, &functions, &shape_functions, &kernels,
-                                  &constants, &images, &strings, &variants, &strings));
+                                  &constants, &images, &strings, &variants, &strings, &launches));
   const Result<Tables> tables = read_tables({b.GetBufferPointer(), b.GetSize()});
   EXPECT_EQ(tables.status().message(), "tables or strings overlap");
 }

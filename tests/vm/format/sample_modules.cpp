@@ -60,11 +60,7 @@ std::vector<uint32_t> dense_code() {
                              .bytes = Int::slot({4}),
                              .dtype = DType::kU8,
                              .dims = scratch_dims});
-  code.emit(op::launch{.kernel = {0},
-                       .params = {0},
-                       .grid = Int::slot({1}),
-                       .grain = Int::immediate(16),
-                       .buffers = buffers});
+  code.emit(op::launch{.entry = {0}, .buffers = buffers});
   code.emit(op::kill{.value = {3}});
   code.emit(op::kill{.value = {5}});
   code.emit(op::ret{.values = results});
@@ -206,6 +202,14 @@ ModuleContents dense_module() {
   module.devices = one_device();
   module.pools = default_pools();
   module.kernels = {{"k_dense", 4, 2}};
+  module.launches = {
+      {.kernel = 0,
+       .params = {0},
+       .grid = Int::slot({1}),
+       .grain = Int::immediate(16),
+       .bytes = {Int::slot({2}), Int::immediate(128), Int::slot({3}), Int::slot({4})},
+       .read_only = 2,
+       .shape_function = 0}};
   module.shape_functions = {
       {"shape_main",
        5,
@@ -248,7 +252,7 @@ ModuleContents branching_module() {
   module.pools.push_back({"global", PoolKind::kHeap, 1, -1, {2}});
   module.pools.push_back({.scope = "global.pinned", .alignment = 4096, .pinned_for = 1});
   module.kernels = {{"k_gpu", 2, 1, 2}};
-  module.shape_functions = {{"shape_main", 5, 1, {}}};
+  module.shape_functions = {{"shape_main", 5, 1, {}}, {"shape_main.1", 5, 0, {}, 2, 0}};
   module.images = {{0,
                     "x86-64",
                     {},
@@ -394,7 +398,12 @@ std::string fingerprint(const ModuleContents& module) {
       print.add("dim").add(d.name).add(d.min).add(d.max).add(d.multiple_of);
   }
   for (const ShapeFunctionDecl& f : module.shape_functions) {
-    print.add("shape").add(f.symbol).add(int64_t{f.slot_count}).add(int64_t{f.dim_count});
+    print.add("shape")
+        .add(f.symbol)
+        .add(int64_t{f.slot_count})
+        .add(int64_t{f.dim_count})
+        .add(int64_t{f.first_slot})
+        .add(int64_t{f.follows});
     for (const CheckDecl& c : f.checks) {
       print.add(c.message).add(int64_t{c.lhs_slot}).add(int64_t{c.rhs_slot});
       print.add(c.more_slots);
@@ -406,6 +415,16 @@ std::string fingerprint(const ModuleContents& module) {
         .add(int64_t{k.buffer_count})
         .add(int64_t{k.param_count})
         .add(int64_t{k.device});
+  for (const LaunchDecl& l : module.launches) {
+    print.add("launch")
+        .add(int64_t{l.kernel})
+        .add(int64_t{l.params.value})
+        .add(int64_t{l.grid.word()})
+        .add(int64_t{l.grain.word()})
+        .add(int64_t{l.read_only})
+        .add(int64_t{l.shape_function});
+    for (const Int bytes : l.bytes) print.add("bytes").add(int64_t{bytes.word()});
+  }
   for (const ConstantDecl& c : module.constants) {
     print.add("constant").add(c.name).add(static_cast<int64_t>(c.dtype)).add(int64_t{c.pool});
     for (int64_t dim : c.dims) print.add("d").add(dim);

@@ -27,6 +27,9 @@ ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
   module.pools.push_back({"global", PoolKind::kHeap, 1, -1});  // pool 3
   module.messages = {"message"};
   module.kernels = {{"k", 1, 2}, {"two", 2, 0}};
+  module.launches = {
+      {.kernel = 0, .bytes = {Int::immediate(4)}, .read_only = 1, .shape_function = 0},
+      {.kernel = 1, .bytes = {Int::immediate(4), Int::immediate(4)}}};
   FunctionDecl& main = module.functions[0];
   main.outputs = {{"y", DType::kF32, {"n", "8"}}};
   main.register_count = 5;
@@ -109,8 +112,8 @@ const Code kCode[] = {
      "main: word 0: call: callee: function 1 is out of range [0, 1)"},
     {"ShapeFunction", [](Encoder& c) { c.emit(op::shape_function{.function = {1}}); },
      "main: word 0: shape_function: function: shape function 1 is out of range [0, 1)"},
-    {"Kernel", [](Encoder& c) { c.emit(op::launch{.kernel = {2}}); },
-     "main: word 0: launch: kernel: kernel 2 is out of range [0, 2)"},
+    {"Launch", [](Encoder& c) { c.emit(op::launch{.entry = {2}}); },
+     "main: word 0: launch: entry: launch 2 is out of range [0, 2)"},
     {"Constant", [](Encoder& c) { c.emit(op::load_const{.dst = {1}, .constant = {3}}); },
      "main: word 0: load_const: constant: constant 3 is out of range [0, 3)"},
     {"Message", [](Encoder& c) { c.emit(op::fail{.text = {1}}); },
@@ -129,11 +132,8 @@ const Code kCode[] = {
      "main: word 0: call: the number of results is 0, expected 1"},
     {"ConstantPool", [](Encoder& c) { emit_storage(c, 1, 2); },
      "main: word 0: alloc_storage: pool \"global.constant\" holds constants only"},
-    {"LaunchBuffers", [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .buffers = kNone}); },
+    {"LaunchBuffers", [](Encoder& c) { c.emit(op::launch{.entry = {0}, .buffers = kNone}); },
      "main: word 0: launch: the number of buffers is 0, expected 1"},
-    {"LaunchParams",
-     [](Encoder& c) { c.emit(op::launch{.kernel = {0}, .params = {4}, .buffers = kInput}); },
-     "main: word 0: launch: 2 params from slot 4 on: the frame has 5 slots"},
     {"LoadDimSlot", [](Encoder& c) { c.emit(op::load_dim{.dst = {5}, .of = {0}}); },
      "main: word 0: load_dim: dst: slot 5 is out of range [0, 5)"},
     {"LoadDimAxis",
@@ -199,10 +199,11 @@ const Code kCode[] = {
     {"LaunchOnStorage",
      [](Encoder& c) {
        emit_storage(c, 1, 0);
-       c.emit(op::launch{.kernel = {0}, .buffers = kFirst});
+       c.emit(op::shape_function{.function = {0}, .inputs = kInput});
+       c.emit(op::launch{.entry = {0}, .buffers = kFirst});
        emit_ret(c);
      },
-     "main: word 4: launch: register 1 holds a storage, expected a tensor"},
+     "main: word 8: launch: register 1 holds a storage, expected a tensor"},
     {"RetType",
      [](Encoder& c) {
        c.emit(op::load_const{.dst = {1}, .constant = {2}});
@@ -312,7 +313,7 @@ const Code kCode[] = {
        emit_storage(c, 2, 3);
        emit_tensor(c, 2, 2);
        std::vector<RegisterIndex> both = {{1}, {2}};
-       c.emit(op::launch{.kernel = {1}, .buffers = both});
+       c.emit(op::launch{.entry = {1}, .buffers = both});
        emit_ret(c);
      },
      "main: word 26: launch: register 2 is stored in memory of device \"gpu\", which the kernel's "

@@ -49,13 +49,13 @@ uint32_t out_of_range(const ModuleContents& module, FieldType type) {
       if (type == FieldType::types_field) return isa::ValueType::kClosureBit + 1;
       return isa::kSlotBit | main.slot_count;
     case FieldForm::slot_form:
-      return main.slot_count + (type == FieldType::slots_field ? 1 : 0);
+      return main.slot_count;
     case FieldForm::function_form:
       return static_cast<uint32_t>(module.functions.size());
     case FieldForm::shape_fn_form:
       return static_cast<uint32_t>(module.shape_functions.size());
-    case FieldForm::kernel_form:
-      return static_cast<uint32_t>(module.kernels.size());
+    case FieldForm::launch_form:
+      return static_cast<uint32_t>(module.launches.size());
     case FieldForm::constant_form:
       return static_cast<uint32_t>(module.constants.size());
     case FieldForm::pool_form:
@@ -130,7 +130,7 @@ constexpr const char* kReads[] = {
     "kill %r0",
     "device_copy to=%r5 to_pool=@global from=%r0 from_pool=@global",
     "grow_storage %r4 @global used=0 needed=64",
-    "launch @k params=s0 grid=1 grain=1 (%r0, %r5)",
+    "launch @k (%r0, %r5)",
     "string_to_number to=%r5 from=%r3",
     "number_to_string to=%r8 from=%r0",
     "change_case to=%r8 from=%r3 upper=0",
@@ -150,10 +150,11 @@ constexpr const char* kReads[] = {
 // A module with the instruction in function 1. The value type 267 is f32 of rank 1.
 ModuleContents module_with(const std::string& instruction) {
   const Result<ModuleContents> module = assemble(R"(
-    scopevm_module 0.10 producer "test"
+    scopevm_module 0.11 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     kernel "k" buffers 2 params 0
+    launch kernel 0 params s0 grid 1 grain 1 bytes [4, 4] reads 1
     shape_function "s" slots 0 dims 1 {
     }
     function "main" registers 0 slots 0 {

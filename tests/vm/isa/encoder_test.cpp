@@ -26,20 +26,13 @@ TEST(Encoder, WritesLengthAndFieldsInOrder) {
 TEST(Encoder, DecodesItsOutput) {
   Encoder code;
   std::vector<RegisterIndex> buffers = {{1}, {2}, {7}};
-  code.emit(op::launch{.kernel = {5},
-                       .params = {9},
-                       .grid = Int::slot({10}),
-                       .grain = Int::immediate(64),
-                       .buffers = buffers});
+  code.emit(op::launch{.entry = {5}, .buffers = buffers});
   Result<std::vector<uint32_t>> words = code.finish();
   ASSERT_TRUE(words.ok());
   ASSERT_EQ(opcode(words->front()), Opcode::launch);
   EXPECT_EQ(word_count(words->front()), words->size());
   auto in = decode<op::launch>(words->data());
-  EXPECT_EQ(in.kernel, KernelIndex{5});
-  EXPECT_EQ(in.params, SlotIndex{9});
-  EXPECT_EQ(in.grid, Int::slot({10}));
-  EXPECT_EQ(in.grain, Int::immediate(64));
+  EXPECT_EQ(in.entry, LaunchIndex{5});
   ASSERT_EQ(in.buffers.size(), 3U);
   EXPECT_EQ(in.buffers[2], RegisterIndex{7});
 }

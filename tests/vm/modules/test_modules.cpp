@@ -1,5 +1,6 @@
 #include "tests/vm/modules/test_modules.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -8,7 +9,9 @@
 #include <memory>
 
 #include "vm/api/module_access.h"
+#include "vm/format/launch_checksum.h"
 #include "vm/format/verify.h"
+#include "vm/format/writer.h"
 #include "vm/isa/opcodes.h"
 
 namespace scopevm::test {
@@ -37,18 +40,35 @@ format::Bytes float_bytes(float value) {
   return owned;
 }
 
+// The value of scopevm_launch_checksum in kernels.c.
+constexpr uint64_t kUnsealed = 0x5ea1ed5ea1ed5ea1;
+
+constexpr isa::Int int_slot(uint32_t index) { return isa::Int::slot({index}); }
+
 // A function of sum_contents() or variant_contents(): z = (x + y) times constant `constant`. Its
-// shape function has the index `shape_function`.
-format::FunctionDecl sum_function(const char* name, uint32_t shape_function, uint32_t constant) {
+// shape function has the index `shape_function`, and its launches are the next ones of `contents`.
+format::FunctionDecl sum_function(const char* name, uint32_t shape_function, uint32_t constant,
+                                  format::ModuleContents& contents) {
+  const auto add = static_cast<uint32_t>(contents.launches.size());
+  const auto scale = add + 1;
+  const isa::Int bytes = int_slot(0);
+  for (const uint32_t kernel : {kAdd, kScale})
+    contents.launches.push_back({.kernel = kernel,
+                                 .params = {0},
+                                 .grid = int_slot(2),
+                                 .grain = {64},
+                                 .bytes = {bytes, kernel == kAdd ? bytes : isa::Int{4}, bytes},
+                                 .read_only = 2,
+                                 .shape_function = static_cast<int32_t>(shape_function)});
   CodeWriter code_writer;
   code_writer.add(code(Opcode::shape_function), {shape_function, 2, 0, 1})
       .alloc_storage(2, 1, slot(1))
       .alloc_tensor(3, 2, 0, slot(0), DType::kF32, {slot(3), 4})
-      .launch(kAdd, 0, slot(2), 64, {0, 1, 3})
+      .launch(add, {0, 1, 3})
       .add(code(Opcode::load_const), {4, constant})
       .alloc_storage(5, 0, slot(0))
       .alloc_tensor(6, 5, 0, slot(0), DType::kF32, {slot(3), 4})
-      .launch(kScale, 0, slot(2), 64, {3, 4, 6})
+      .launch(scale, {3, 4, 6})
       .add(code(Opcode::kill), {3})
       .add(code(Opcode::kill), {2})
       .ret({6});
@@ -94,10 +114,9 @@ CodeWriter& CodeWriter::alloc_tensor(uint32_t dst, uint32_t storage, uint32_t of
   return *this;
 }
 
-CodeWriter& CodeWriter::launch(uint32_t kernel, uint32_t params, uint32_t grid, uint32_t grain,
-                               std::initializer_list<uint32_t> buffers) {
-  words_.push_back(code(Opcode::launch) | static_cast<uint32_t>(buffers.size() + 6) << 16);
-  words_.insert(words_.end(), {kernel, params, grid, grain, static_cast<uint32_t>(buffers.size())});
+CodeWriter& CodeWriter::launch(uint32_t entry, std::initializer_list<uint32_t> buffers) {
+  words_.push_back(code(Opcode::launch) | static_cast<uint32_t>(buffers.size() + 3) << 16);
+  words_.insert(words_.end(), {entry, static_cast<uint32_t>(buffers.size())});
   words_.insert(words_.end(), buffers);
   return *this;
 }
@@ -127,7 +146,7 @@ format::ModuleContents empty_contents() {
 format::ModuleContents sum_contents() {
   format::ModuleContents contents = empty_contents();
   contents.constants = {{"factor", DType::kF32, {1}, 2, float_bytes(2.0F)}};
-  contents.functions.push_back(sum_function("main", kSumShapes, 0));
+  contents.functions.push_back(sum_function("main", kSumShapes, 0, contents));
   return contents;
 }
 
@@ -141,7 +160,7 @@ format::ModuleContents variant_contents() {
     const auto index = static_cast<uint32_t>(contents.constants.size());
     contents.constants.push_back({"factor", DType::kF32, {1}, 2, float_bytes(factor)});
     contents.variants.push_back({static_cast<uint32_t>(contents.functions.size()), {n}});
-    contents.functions.push_back(sum_function(name, shape_index, index));
+    contents.functions.push_back(sum_function(name, shape_index, index, contents));
   };
   add("main[n=7]", 4, {"n", 7, 7, 1});
   add("main[even]", 8, {"n", 0, 100, 2});
@@ -151,10 +170,12 @@ format::ModuleContents variant_contents() {
 
 format::ModuleContents wait_contents(uint32_t grain) {
   format::ModuleContents contents = empty_contents();
+  contents.launches = {
+      {.kernel = kWait, .grid = {1000}, .grain = {grain}, .bytes = {{8}, {1000}}, .read_only = 1}};
   CodeWriter code_writer;
   code_writer.alloc_storage(1, 0, 1000)
       .alloc_tensor(2, 1, 0, 1000, DType::kU8, {1000})
-      .launch(kWait, 0, 1000, grain, {0, 2})
+      .launch(0, {0, 2})
       .ret({2});
   format::FunctionDecl function;
   function.name = "main";
@@ -168,10 +189,11 @@ format::ModuleContents wait_contents(uint32_t grain) {
 
 format::ModuleContents calls_contents(uint32_t grain) {
   format::ModuleContents contents = empty_contents();
+  contents.launches = {{.kernel = kCalls, .grid = {1000}, .grain = {grain}, .bytes = {{8000}}}};
   CodeWriter code_writer;
   code_writer.alloc_storage(0, 0, 8000)
       .alloc_tensor(1, 0, 0, 8000, DType::kI64, {1000})
-      .launch(kCalls, 0, 1000, grain, {1})
+      .launch(0, {1})
       .ret({1});
   format::FunctionDecl function;
   function.name = "main";
@@ -210,6 +232,12 @@ format::ModuleContents loop_contents() {
 
 format::ModuleContents recursive_contents() {
   format::ModuleContents contents = empty_contents();
+  contents.launches = {{.kernel = kAdd,
+                        .grid = int_slot(0),
+                        .grain = {64},
+                        .bytes = {int_slot(1), int_slot(1), int_slot(1)},
+                        .read_only = 2,
+                        .shape_function = kCountDown}};
   // step(x: f32[m]) calls itself with m - 1 elements, or returns x if m is 1.
   CodeWriter step;
   step.add(code(Opcode::shape_function), {kCountDown, 1, 0});
@@ -217,7 +245,7 @@ format::ModuleContents recursive_contents() {
   step.add(code(Opcode::branch), {slot(0), branch + 4, 0});
   step.alloc_storage(1, 0, slot(1))
       .alloc_tensor(2, 1, 0, slot(1), DType::kF32, {slot(0)})
-      .launch(kAdd, 0, slot(0), 64, {0, 0, 2})
+      .launch(0, {0, 0, 2})
       .add(code(Opcode::call), {0, 1, 2, 1, 3})
       .ret({3});
   step[branch + 3] = step.here();
@@ -278,7 +306,25 @@ format::ModuleContents sequence_contents(DType dtype) {
   return contents;
 }
 
+void seal(format::ModuleContents& contents) {
+  const uint64_t sum = format::launch_checksum(contents);
+  const auto* unsealed = reinterpret_cast<const uint8_t*>(&kUnsealed);
+  for (format::ImageDecl& image : contents.images) {
+    std::vector<uint8_t> bytes(image.bytes.data, image.bytes.data + image.bytes.size);
+    const auto found = std::search(bytes.begin(), bytes.end(), unsealed, unsealed + sizeof sum);
+    if (found == bytes.end()) continue;
+    std::memcpy(&*found, &sum, sizeof sum);
+    image.bytes = own(std::move(bytes));
+  }
+}
+
+std::vector<uint8_t> file_of(format::ModuleContents contents) {
+  seal(contents);
+  return format::write_module(contents);
+}
+
 Module load(format::ModuleContents contents) {
+  seal(contents);
   Status status = format::verify(contents);
   Result<Module> module =
       status.ok() ? ModuleAccess::from_contents(std::move(contents)) : std::move(status);

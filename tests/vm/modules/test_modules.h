@@ -27,8 +27,7 @@ class CodeWriter {
   CodeWriter& alloc_storage(uint32_t dst, uint32_t pool, uint32_t size);
   CodeWriter& alloc_tensor(uint32_t dst, uint32_t storage, uint32_t offset, uint32_t bytes,
                            DType dtype, std::initializer_list<uint32_t> dims);
-  CodeWriter& launch(uint32_t kernel, uint32_t params, uint32_t grid, uint32_t grain,
-                     std::initializer_list<uint32_t> buffers);
+  CodeWriter& launch(uint32_t entry, std::initializer_list<uint32_t> buffers);
 
  private:
   std::vector<uint32_t> words_;
@@ -80,7 +79,13 @@ format::ModuleContents upper_contents();
 // main(xs: sequence of dtype[?], o: optional of dtype[?]) -> xs, o.
 format::ModuleContents sequence_contents(DType dtype = DType::kF32);
 
-// Verifies and loads a module. Ends the program if the module is invalid.
+// Sets the launch checksum in the images of the module to that of its tables.
+void seal(format::ModuleContents& contents);
+
+// The bytes of the sealed module's file.
+std::vector<uint8_t> file_of(format::ModuleContents contents);
+
+// Seals, verifies and loads a module. Ends the program if the module is invalid.
 Module load(format::ModuleContents contents);
 
 }  // namespace scopevm::test

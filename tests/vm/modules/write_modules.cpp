@@ -4,14 +4,14 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "tests/vm/modules/test_modules.h"
-#include "vm/format/writer.h"
 
 namespace {
 
 bool write(const std::string& path, const scopevm::format::ModuleContents& contents) {
-  const auto bytes = scopevm::format::write_module(contents);
+  const std::vector<uint8_t> bytes = scopevm::test::file_of(contents);
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));

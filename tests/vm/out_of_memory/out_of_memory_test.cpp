@@ -16,7 +16,6 @@
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/steady_state/counted_heap.h"
-#include "vm/format/writer.h"
 
 namespace scopevm {
 namespace {
@@ -90,17 +89,17 @@ std::vector<Model> models() {
   return {
       // Runs the kernels of a variant and reads a constant.
       {"sum",
-       format::write_module(test::variant_contents()),
+       test::file_of(test::variant_contents()),
        {{.name = "x", .tensors = {floats({6, 4})}}, {.name = "y", .tensors = {floats({6, 4})}}}},
       {"strings",
-       format::write_module(test::upper_contents()),
+       test::file_of(test::upper_contents()),
        {{.name = "x", .tensors = {*Tensor::from_strings(strings, two)}}}},
       {"lists",
-       format::write_module(test::sequence_contents()),
+       test::file_of(test::sequence_contents()),
        {{"xs", ValueKind::kSequence, {floats({3}), floats({5})}},
         {"o", ValueKind::kOptional, {floats({1})}}}},
       {"recursion",
-       format::write_module(test::recursive_contents()),
+       test::file_of(test::recursive_contents()),
        {{.name = "x", .tensors = {floats({250})}}}}};
 }
 
@@ -302,7 +301,7 @@ scopevm_status* run(const std::vector<uint8_t>& module, const DLTensor& x, Handl
 }
 
 TEST(OutOfMemory, CApi) {
-  const std::vector<uint8_t> module = format::write_module(test::sum_contents());
+  const std::vector<uint8_t> module = test::file_of(test::sum_contents());
   float data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   int64_t shape[] = {2, 4};
   DLTensor x{};

@@ -102,7 +102,9 @@ TEST(Emulation, BytesOfFramesCostNothing) {
   test::CodeWriter code;
   code.alloc_storage(0, 1, 4096).alloc_tensor(1, 0, 0, 4096, DType::kF32, {1024});
   code.alloc_storage(2, 3, 4096).alloc_tensor(3, 2, 0, 4096, DType::kF32, {1024});
-  code.launch(test::kNothing, 0, 1, 1, {1, 3, 1}).ret({});
+  contents.launches = {
+      {.kernel = test::kNothing, .grid = {1}, .grain = {1}, .bytes = {{4096}, {4096}, {4096}}}};
+  code.launch(0, {1, 3, 1}).ret({});
   format::FunctionDecl main;
   main.name = "main";
   main.register_count = 4;
@@ -130,7 +132,7 @@ TEST(Emulation, NeedsADescribedPool) {
 }
 
 constexpr char kMachine[] =
-    "scopevm_module 0.10 producer \"test\"\n"
+    "scopevm_module 0.11 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
     "device \"npu\" kind \"cpu\"\n"
     "pool \"global\" heap device 0 limit -1 bytes_per_second 2e+09 latency_seconds 1e-06\n"

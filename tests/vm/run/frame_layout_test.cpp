@@ -16,11 +16,12 @@ namespace {
 // wide(a: f32[1]) -> b of rank 10. The type word 2571 is f32 of rank 10.
 vm::FrameLayout layout_of(const std::string& code) {
   const std::string text =
-      "scopevm_module 0.10 producer \"test\"\n"
+      "scopevm_module 0.11 producer \"test\"\n"
       "device \"cpu\" kind \"cpu\"\n"
       "pool \"global\" heap device 0 limit -1\n"
       "pool \"global.constant\" constant device 0 limit -1\n"
       "kernel \"k\" buffers 3 params 0\n"
+      "launch kernel 0 params s0 grid 1 grain 1 bytes [4, 4, 4] reads 3\n"
       "shape_function \"s\" slots 0 dims 1 {\n}\n"
       "function \"main\" registers 8 slots 2 {\n"
       "input \"x\" f32 [\"1\"]\ninput \"xs\" sequence f32 [\"...\"]\noutput \"y\" f32 [\"1\"]\n"
@@ -64,7 +65,7 @@ TEST(FrameLayout, GrowsWithTheRank) {
 
 TEST(FrameLayout, StoresBuffersAndShapeDims) {
   EXPECT_EQ(layout_of("").max_buffers, 0U);
-  EXPECT_EQ(layout_of("launch @k params=s0 grid=1 grain=1 (%r0, %r0, %r0)\n").max_buffers, 3U);
+  EXPECT_EQ(layout_of("launch @k (%r0, %r0, %r0)\n").max_buffers, 3U);
   EXPECT_EQ(layout_of("").max_shape_dims, 0U);
   EXPECT_EQ(layout_of("shape_function @s (%r0)\n").max_shape_dims, 2U) << "and the thread count";
 }

@@ -127,7 +127,7 @@ TEST(Session, WritesIntoTheCallersBuffer) {
 // result. The VM therefore cannot use the caller's buffer as this storage, and copies the result.
 TEST(Session, CopiesAResultAllocatedInALoopToTheCallersBuffer) {
   Result<format::ModuleContents> contents = format::assemble(R"(
-    scopevm_module 0.10 producer "test"
+    scopevm_module 0.11 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     function "main" registers 3 slots 1 {
@@ -284,9 +284,7 @@ TEST(Session, RunsLoopsOnTheCallersExecutor) {
 
 TEST(Session, ExecutorsGetAPositiveGrain) {
   format::ModuleContents contents = sum_contents();
-  std::vector<uint32_t>& code = contents.functions[0].code;
-  for (size_t pc = 0; pc < code.size(); pc += isa::word_count(code[pc]))
-    if (isa::opcode(code[pc]) == isa::Opcode::launch) code[pc + 4] = isa::Int::immediate(0).word();
+  for (format::LaunchDecl& launch : contents.launches) launch.grain = isa::Int::immediate(0);
   auto executor = std::make_shared<CountingExecutor>();
   const Session session = session_of(std::move(contents), {.executor = executor});
   Result<std::vector<Tensor>> results =

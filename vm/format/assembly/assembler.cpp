@@ -46,6 +46,8 @@ class ModuleParser {
       assembly::visit_pool(parser_, module_.pools.emplace_back());
     else if (parser_.accept_word("kernel"))
       assembly::visit_kernel(parser_, module_.kernels.emplace_back());
+    else if (parser_.accept_word("launch"))
+      assembly::visit_launch(parser_, module_.launches.emplace_back());
     else if (parser_.accept_word("message"))
       parser_.string(module_.messages.emplace_back());
     else if (parser_.accept_word("string"))

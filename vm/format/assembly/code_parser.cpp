@@ -125,7 +125,7 @@ void CodeParser::value(FieldForm form) {
       return target();
     case FieldForm::function_form:
     case FieldForm::shape_fn_form:
-    case FieldForm::kernel_form:
+    case FieldForm::launch_form:
     case FieldForm::constant_form:
     case FieldForm::pool_form:
     case FieldForm::message_form:
@@ -134,20 +134,9 @@ void CodeParser::value(FieldForm form) {
 }
 
 void CodeParser::int_value() {
-  uint32_t value = 0;
-  size_t offset = parser_.token().offset;
-  if (parser_.token().kind != Token::Kind::kNumber) {
-    parser_.slot(value);
-    if (value > Int::kMaxImmediate)
-      parser_.fail_at(offset, "slot is out of range: expected at most 2147483647, given " +
-                                  std::to_string(value));
-    return push(Int::slot({value}).word());
-  }
-  parser_.number(value);
-  if (value > Int::kMaxImmediate)
-    parser_.fail_at(offset, "immediate is out of range: expected at most 2147483647, given " +
-                                std::to_string(value));
-  push(value);
+  Int value;
+  parser_.integer(value);
+  push(value.word());
 }
 
 // Parses @name, @"any name" or #index.

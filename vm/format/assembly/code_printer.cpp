@@ -103,12 +103,6 @@ class CodePrinter {
     }
   }
 
-  static std::string int_text(uint32_t word) {
-    isa::Int value = isa::Int::from_word(word);
-    return value.is_slot() ? "s" + std::to_string(value.slot_index().value)
-                           : std::to_string(value.immediate_value());
-  }
-
   void print_value(const Instruction::Field& field) {
     switch (field.form()) {
       case FieldForm::reg_form:
@@ -119,14 +113,14 @@ class CodePrinter {
         out_ += ')';
         return;
       case FieldForm::int_form:
-        out_ += int_text(field.words[0]);
+        out_ += int_text({field.words[0]});
         return;
       case FieldForm::ints_form: {
         out_ += '[';
         std::string_view separator;
         for (uint32_t word : field.words) {
           out_ += separator;
-          out_ += int_text(word);
+          out_ += int_text({word});
           separator = ", ";
         }
         out_ += ']';
@@ -146,7 +140,7 @@ class CodePrinter {
         return;
       case FieldForm::function_form:
       case FieldForm::shape_fn_form:
-      case FieldForm::kernel_form:
+      case FieldForm::launch_form:
       case FieldForm::constant_form:
       case FieldForm::pool_form:
       case FieldForm::message_form:

@@ -6,6 +6,8 @@
 //   number(n)        decimal
 //   slot(n)          s12
 //   slots(v)         [s12, s13]; omitted if empty
+//   integer(n)       an immediate or a slot: 16, s12
+//   integers(v)      [16, s12]
 //   dtype(d)         f32
 //   choice(e, names) one of the names, indexed by the enumerator
 //   optional_choice(e, names)   one of the names; omitted for the first enumerator
@@ -68,6 +70,24 @@ void visit_shape_function(V& v, ShapeFunction& function) {
   v.number(function.slot_count);
   v.word("dims");
   v.number(function.dim_count);
+  v.optional_number("first_slot", function.first_slot);
+  v.optional_number("follows", function.follows, -1);
+}
+
+template <typename V, typename Launch>
+void visit_launch(V& v, Launch& launch) {
+  v.word("kernel");
+  v.number(launch.kernel);
+  v.word("params");
+  v.slot(launch.params.value);
+  v.word("grid");
+  v.integer(launch.grid);
+  v.word("grain");
+  v.integer(launch.grain);
+  v.word("bytes");
+  v.integers(launch.bytes);
+  v.optional_number("reads", launch.read_only);
+  v.optional_number("requires", launch.shape_function, -1);
 }
 
 template <typename V, typename Check>

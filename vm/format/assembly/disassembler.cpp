@@ -28,6 +28,8 @@ class ModulePrinter {
       line("pool", [&] { assembly::visit_pool(printer_, p); });
     for (const KernelDecl& k : module_.kernels)
       line("kernel", [&] { assembly::visit_kernel(printer_, k); });
+    for (const LaunchDecl& l : module_.launches)
+      line("launch", [&] { assembly::visit_launch(printer_, l); });
     for (const std::string& m : module_.messages) line("message", [&] { printer_.string(m); });
     for (const std::string& t : module_.strings) line("string", [&] { printer_.string(t); });
     for (const ShapeFunctionDecl& f : module_.shape_functions) print(f);

@@ -101,6 +101,22 @@ void Parser::slot(uint32_t& slot) {
   advance();
 }
 
+void Parser::integer(isa::Int& value) {
+  uint32_t number = 0;
+  const size_t offset = token_.offset;
+  const bool is_slot = token_.kind != Token::Kind::kNumber;
+  if (is_slot)
+    slot(number);
+  else
+    this->number(number);
+  if (number > isa::Int::kMaxImmediate)
+    fail_at(offset, std::string(is_slot ? "slot" : "immediate") +
+                        " is out of range: expected at most 2147483647, given " +
+                        std::to_string(number));
+  else
+    value = is_slot ? isa::Int::slot({number}) : isa::Int::immediate(number);
+}
+
 void Parser::optional_real(std::string_view name, double& value) {
   if (!accept_word(name)) return;
   if (token_.kind != Token::Kind::kNumber || !parse_number(token_.text, value))

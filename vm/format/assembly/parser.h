@@ -12,6 +12,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 #include "vm/format/assembly/lexer.h"
+#include "vm/isa/field_values.h"
 
 namespace scopevm::format::assembly {
 
@@ -69,6 +70,10 @@ class Parser {
   void slot(uint32_t& slot);
   void slots(std::vector<uint32_t>& slots) {
     if (is_punctuation('[')) list(slots, [this](uint32_t& value) { slot(value); });
+  }
+  void integer(isa::Int& value);
+  void integers(std::vector<isa::Int>& values) {
+    list(values, [this](isa::Int& value) { integer(value); });
   }
   void dtype(DType& dtype);
   template <typename Enum, size_t kCount>

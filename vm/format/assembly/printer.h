@@ -32,6 +32,10 @@ class Printer {
   void slots(const std::vector<uint32_t>& slots) {
     if (!slots.empty()) list(slots, [this](uint32_t slot) { out_ += "s" + std::to_string(slot); });
   }
+  void integer(isa::Int value) { word(int_text(value)); }
+  void integers(const std::vector<isa::Int>& values) {
+    list(values, [this](isa::Int value) { out_ += int_text(value); });
+  }
   void dtype(const DType& dtype) { word(scopevm::name(dtype)); }
   template <typename Enum, size_t kCount>
   void choice(const Enum& value, const std::string_view (&names)[kCount]) {

@@ -11,7 +11,11 @@ References::References(const ModuleContents& module) : tables_(isa::kFieldFormCo
   for (const FunctionDecl& f : module.functions) table(FieldForm::function_form).add(f.name);
   for (const ShapeFunctionDecl& f : module.shape_functions)
     table(FieldForm::shape_fn_form).add(f.symbol);
-  for (const KernelDecl& k : module.kernels) table(FieldForm::kernel_form).add(k.symbol);
+  // A launch has the name of its kernel.
+  for (const LaunchDecl& l : module.launches)
+    table(FieldForm::launch_form)
+        .add(l.kernel < module.kernels.size() ? module.kernels[l.kernel].symbol
+                                              : std::string_view());
   for (const ConstantDecl& c : module.constants) table(FieldForm::constant_form).add(c.name);
   for (const PoolDecl& p : module.pools) table(FieldForm::pool_form).add(p.scope);
   for (const std::string& m : module.messages) table(FieldForm::message_form).add(m);

@@ -13,7 +13,7 @@
 
 namespace scopevm::format::assembly {
 
-// Symbol tables of functions, shape functions, kernels, constants, pools and messages. A name that
+// Symbol tables of functions, shape functions, launches, constants, pools and messages. A name that
 // occurs more than once denotes its first entry. The module must outlive this object.
 class References {
  public:

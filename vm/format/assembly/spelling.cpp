@@ -55,6 +55,11 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string int_text(isa::Int value) {
+  return value.is_slot() ? "s" + std::to_string(value.slot_index().value)
+                         : std::to_string(value.immediate_value());
+}
+
 void append_base64(std::string& out, const uint8_t* bytes, uint64_t size, std::string_view indent) {
   for (uint64_t line = 0; line < size; line += kBytesPerLine) {
     out += indent;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vm/isa/field_values.h"
+
 namespace scopevm::format::assembly {
 
 // An unquoted name: a letter or '_', then letters, digits, '_' and '.'.
@@ -21,6 +23,9 @@ bool is_plain_name(std::string_view text);
 // Appends a quoted string. '"', '\\' and bytes below 32 or equal to 127 are escaped: \", \\, \n and
 // \xNN.
 void append_quoted(std::string& out, std::string_view text);
+
+// An immediate or a slot: "16", "s12".
+std::string int_text(isa::Int value);
 
 // Appends base64 in lines of 76 characters, each preceded by `indent`.
 void append_base64(std::string& out, const uint8_t* bytes, uint64_t size, std::string_view indent);

@@ -158,6 +158,8 @@ Status verify_images(const ModuleContents& module) {
   // Shape functions run on the CPU even if all kernels run on other devices.
   if (!module.shape_functions.empty() && !has_image(module, kHostKind))
     return invalid("module has shape functions but no image for a CPU");
+  if (!module.launches.empty() && !has_image(module, kHostKind))
+    return invalid("module has launches but no image for a CPU, which contains their checksum");
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const uint32_t device = module.kernels[i].device;
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size())
@@ -177,6 +179,13 @@ Status verify_symbols(const ModuleContents& module) {
     const ShapeFunctionDecl& function = module.shape_functions[i];
     std::string context = "shape function " + std::to_string(i);
     if (function.symbol.empty()) return invalid(context + ": has no symbol");
+    if (function.first_slot > function.slot_count)
+      return invalid(context + ": writes slots from " + std::to_string(function.first_slot) +
+                     " on, but has " + count_text(function.slot_count, "slot"));
+    // An order of the table in which no cycle is possible.
+    if (function.follows < -1 || function.follows >= static_cast<int64_t>(i))
+      return invalid(context + ": follows shape function " + std::to_string(function.follows) +
+                     ", expected an earlier one");
     for (const CheckDecl& check : function.checks) {
       for (uint32_t slot : {check.lhs_slot, check.rhs_slot})
         SCOPEVM_RETURN_IF_ERROR(
@@ -186,6 +195,52 @@ Status verify_symbols(const ModuleContents& module) {
             check_index("check slot", slot, function.slot_count).with_context(context));
     }
   }
+  return {};
+}
+
+// Verifies that an operand is an immediate or a slot that the shape function writes. `first` is the
+// first of `count` consecutive slots.
+Status verify_slots(const ShapeFunctionDecl* function, uint32_t first, uint64_t count) {
+  if (count == 0) return {};
+  if (function == nullptr) return invalid("uses slots but has no shape function");
+  if (first >= function->first_slot && first + count <= function->slot_count) return {};
+  return invalid("slots [" + std::to_string(first) + ", " + std::to_string(first + count) +
+                 ") are outside of those that shape function " + quoted(function->symbol) +
+                 " writes, [" + std::to_string(function->first_slot) + ", " +
+                 std::to_string(function->slot_count) + ")");
+}
+
+Status verify_launch(const ModuleContents& module, const LaunchDecl& launch) {
+  SCOPEVM_RETURN_IF_ERROR(check_index("kernel", launch.kernel, module.kernels.size()));
+  const KernelDecl& kernel = module.kernels[launch.kernel];
+  if (launch.shape_function < -1)
+    return invalid("shape function is " + std::to_string(launch.shape_function) +
+                   ", expected an index or -1");
+  const ShapeFunctionDecl* function = nullptr;
+  if (launch.shape_function >= 0) {
+    const auto index = static_cast<uint32_t>(launch.shape_function);
+    SCOPEVM_RETURN_IF_ERROR(check_index("shape function", index, module.shape_functions.size()));
+    function = &module.shape_functions[index];
+  }
+  if (launch.bytes.size() != kernel.buffer_count)
+    return invalid(count_text(launch.bytes.size(), "buffer") + ", but the kernel has " +
+                   std::to_string(kernel.buffer_count));
+  if (launch.read_only > kernel.buffer_count)
+    return invalid("reads " + count_text(launch.read_only, "buffer") + ", but the kernel has " +
+                   std::to_string(kernel.buffer_count));
+  SCOPEVM_RETURN_IF_ERROR(verify_slots(function, launch.params.value, kernel.param_count));
+  std::vector<isa::Int> operands = launch.bytes;
+  operands.insert(operands.end(), {launch.grid, launch.grain});
+  for (const isa::Int operand : operands)
+    if (operand.is_slot())
+      SCOPEVM_RETURN_IF_ERROR(verify_slots(function, operand.slot_index().value, 1));
+  return {};
+}
+
+Status verify_launches(const ModuleContents& module) {
+  for (size_t i = 0; i < module.launches.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(
+        verify_launch(module, module.launches[i]).with_context("launch " + std::to_string(i)));
   return {};
 }
 
@@ -403,10 +458,10 @@ Status verify_ranks(const ModuleContents& module, const FunctionDecl& function,
 }
 
 Status verify_code(const ModuleContents& module, const FunctionDecl& function,
-                   const std::vector<uint32_t>& reaches) {
+                   const FlowTables& tables) {
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint32_t> starts, verify_instructions(module, function));
   SCOPEVM_RETURN_IF_ERROR(verify_ranks(module, function, starts));
-  return verify_flow(module, function, starts, reaches);
+  return verify_flow(module, function, starts, tables);
 }
 
 }  // namespace
@@ -431,6 +486,7 @@ Status verify_declarations(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_machine(module));
   SCOPEVM_RETURN_IF_ERROR(verify_images(module));
   SCOPEVM_RETURN_IF_ERROR(verify_symbols(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_launches(module));
   SCOPEVM_RETURN_IF_ERROR(verify_strings(module));
   SCOPEVM_RETURN_IF_ERROR(verify_constants(module));
   SCOPEVM_RETURN_IF_ERROR(verify_functions(module));
@@ -439,9 +495,9 @@ Status verify_declarations(const ModuleContents& module) {
 
 Status verify(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_declarations(module));
-  const std::vector<uint32_t> reaches = reaches_of(module);
+  const FlowTables tables{reaches_of(module), ShapeFunctionTree(module)};
   for (const FunctionDecl& function : module.functions)
-    SCOPEVM_RETURN_IF_ERROR(verify_code(module, function, reaches).with_context(function.name));
+    SCOPEVM_RETURN_IF_ERROR(verify_code(module, function, tables).with_context(function.name));
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Forward data-flow analysis of register contents: a worklist algorithm over basic blocks
-// (Kildall), with the state of every register at each block's start.
+// Forward data-flow analysis of register contents and of the shape functions in effect: a worklist
+// algorithm over basic blocks (Kildall), with the state at each block's start.
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
@@ -19,13 +19,16 @@ constexpr uint64_t kMaxWork = uint64_t{1} << 28;    // words visited and registe
 class FlowVerifier {
  public:
   FlowVerifier(const ModuleContents& module, const FunctionDecl& function,
-               const std::vector<uint32_t>& starts, const std::vector<uint32_t>& reaches)
-      : function_(function), starts_(starts), transfer_(module, function, reaches) {}
+               const std::vector<uint32_t>& starts, const FlowTables& tables)
+      : function_(function),
+        starts_(starts),
+        shape_functions_(tables.shape_functions),
+        transfer_(module, function, tables) {}
 
   Status run() {
     find_blocks();
     if (blocks_.size() * uint64_t{function_.register_count} > kMaxStates) return too_large();
-    State entry(function_.register_count);
+    State entry{.registers = std::vector<RegisterState>(function_.register_count)};
     for (size_t i = 0; i < function_.inputs.size(); ++i) {
       // All other registers are empty at the entry.
       entry[i] = transfer_.state_of(function_.inputs[i]);
@@ -84,18 +87,30 @@ class FlowVerifier {
     if (!block.is_reached) {
       block.at_start = state;
     } else {
-      for (size_t i = 0; i < state.size(); ++i) {
+      for (uint32_t i = 0; i < state.registers.size(); ++i) {
         RegisterState merged = merge(block.at_start[i], state[i]);
         has_changed = has_changed || merged != block.at_start[i];
         block.at_start[i] = merged;
       }
+      SCOPEVM_ASSIGN_OR_RETURN(
+          const int32_t in_effect,
+          common_ancestor(block.at_start.shape_function, state.shape_function));
+      has_changed = has_changed || in_effect != block.at_start.shape_function;
+      block.at_start.shape_function = in_effect;
     }
     block.is_reached = true;
     if (has_changed && !block.is_pending) {
       block.is_pending = true;
       pending_.push_back(index);
     }
-    return spend(state.size() + 1);
+    return spend(state.registers.size() + 1);
+  }
+
+  // The shape functions in effect on both paths are those above the common ancestor.
+  Result<int32_t> common_ancestor(int32_t a, int32_t b) {
+    for (; !shape_functions_.is_in_effect(a, b); a = shape_functions_.parent(a))
+      SCOPEVM_RETURN_IF_ERROR(spend(1));
+    return a;
   }
 
   Status walk(const Block& block) {
@@ -126,6 +141,7 @@ class FlowVerifier {
 
   const FunctionDecl& function_;
   const std::vector<uint32_t>& starts_;
+  const ShapeFunctionTree& shape_functions_;
   Transfer transfer_;
   std::vector<Block> blocks_;
   std::unordered_map<uint32_t, size_t> block_at_;
@@ -136,8 +152,8 @@ class FlowVerifier {
 }  // namespace
 
 Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
-                   const std::vector<uint32_t>& starts, const std::vector<uint32_t>& reaches) {
-  return FlowVerifier(module, function, starts, reaches).run();
+                   const std::vector<uint32_t>& starts, const FlowTables& tables) {
+  return FlowVerifier(module, function, starts, tables).run();
 }
 
 }  // namespace scopevm::format

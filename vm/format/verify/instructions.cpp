@@ -50,10 +50,22 @@ class InstructionVerifier {
       SCOPEVM_ASSIGN_OR_RETURN(Instruction in,
                                isa::read_instruction(code, static_cast<uint32_t>(word)));
       is_start_[word] = true;
+      find_computed(in);
       starts_.push_back(in.start);
       word += in.word_count;
     }
     return {};
+  }
+
+  // Extends the range of slots that the function's shape functions write.
+  void find_computed(const Instruction& in) {
+    for (const Instruction::Field& field : in.fields()) {
+      if (field.form() != FieldForm::shape_fn_form) continue;
+      if (field.words[0] >= module_.shape_functions.size()) continue;  // rejected by value()
+      const ShapeFunctionDecl& shapes = module_.shape_functions[field.words[0]];
+      first_computed_ = std::min(first_computed_, shapes.first_slot);
+      end_computed_ = std::max(end_computed_, shapes.slot_count);
+    }
   }
 
   Status fields(const Instruction& in) const {
@@ -76,10 +88,7 @@ class InstructionVerifier {
         return check_index("slot", value.slot_index().value, function_.slot_count);
       }
       case FieldForm::slot_form:
-        // A slot range can be empty, and an empty one can start after the last slot. The rule
-        // params_of determines its length.
-        return check_index("slot", word,
-                           uint64_t{function_.slot_count} + (type == FieldType::slots_field));
+        return check_index("slot", word, function_.slot_count);
       case FieldForm::function_form:
         return check_index("function", word, module_.functions.size());
       case FieldForm::shape_fn_form: {
@@ -91,8 +100,8 @@ class InstructionVerifier {
         return invalid("writes " + count_text(slots, "slot") + ", the frame has " +
                        std::to_string(function_.slot_count));
       }
-      case FieldForm::kernel_form:
-        return check_index("kernel", word, module_.kernels.size());
+      case FieldForm::launch_form:
+        return check_index("launch", word, module_.launches.size());
       case FieldForm::constant_form:
         return check_index("constant", word, module_.constants.size());
       case FieldForm::pool_form:
@@ -130,9 +139,9 @@ class InstructionVerifier {
       case RuleKind::bound_to:
         return bound(module_.functions[in.word(rule, 0)], field.words.size());
       case RuleKind::buffers_of:
-        return check_count(field, module_.kernels[in.word(rule, 0)].buffer_count);
-      case RuleKind::params_of:
-        return params(field.words[0], module_.kernels[in.word(rule, 0)]);
+        return check_count(field, module_.launches[in.word(rule, 0)].bytes.size());
+      case RuleKind::not_computed:
+        return not_computed(field.words[0]);
       case RuleKind::immediate:
         return immediate(field, rule.arguments[0], rule.arguments[1]);
       case RuleKind::axis_of:
@@ -160,10 +169,13 @@ class InstructionVerifier {
       case RuleKind::reached_by:
       case RuleKind::not_in_frame:
       case RuleKind::writable:
+      case RuleKind::writable_in:
       case RuleKind::of_strings:
       case RuleKind::of_numbers:
       case RuleKind::of_integers:
       case RuleKind::dims_of:
+      case RuleKind::follows:  // shape functions in effect: see Transfer::check
+      case RuleKind::computed:
         return {};
     }
     return invalid("unknown rule");
@@ -207,11 +219,12 @@ class InstructionVerifier {
                    (value.is_slot() ? "a slot" : std::to_string(value.immediate_value())));
   }
 
-  Status params(uint32_t first, const KernelDecl& kernel) const {
-    // A kernel reads its params from the slots directly.
-    if (uint64_t{first} + kernel.param_count <= function_.slot_count) return {};
-    return invalid(count_text(kernel.param_count, "param") + " from slot " + std::to_string(first) +
-                   " on: the frame has " + count_text(function_.slot_count, "slot"));
+  // An instruction must not change what a shape function has computed and checked.
+  Status not_computed(uint32_t slot) const {
+    if (slot < first_computed_ || slot >= end_computed_) return {};
+    return invalid("slot " + std::to_string(slot) +
+                   " is among those that the function's shape functions write, [" +
+                   std::to_string(first_computed_) + ", " + std::to_string(end_computed_) + ")");
   }
 
   Status check_pool(uint32_t index) const {
@@ -317,6 +330,9 @@ class InstructionVerifier {
   const FunctionDecl& function_;
   std::vector<bool> is_start_;  // by word: whether an instruction starts at it
   std::vector<uint32_t> starts_;
+  // The slots that the function's shape functions write, and those between them.
+  uint32_t first_computed_ = UINT32_MAX;
+  uint32_t end_computed_ = 0;
   std::map<uint32_t, int64_t> stack_bytes_;  // bytes by stack pool
 };
 

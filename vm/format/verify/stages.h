@@ -21,13 +21,39 @@ Status verify_declarations(const ModuleContents& module);
 Result<std::vector<uint32_t>> verify_instructions(const ModuleContents& module,
                                                   const FunctionDecl& function);
 
+// The shape functions of a module as a forest: the parent of a shape function is the one that it
+// follows.
+class ShapeFunctionTree {
+ public:
+  static constexpr int32_t kNone = -1;  // the parent of the roots
+
+  explicit ShapeFunctionTree(const ModuleContents& module);
+  int32_t parent(int32_t function) const {
+    return function == kNone ? kNone : parents_[static_cast<size_t>(function)];
+  }
+  // Whether `ancestor` is `function`, one that `function` follows, or kNone.
+  bool is_in_effect(int32_t ancestor, int32_t function) const;
+
+ private:
+  // The descendants of a shape function have the next positions of a depth-first order.
+  std::vector<int32_t> parents_;
+  std::vector<uint32_t> positions_;
+  std::vector<uint32_t> sizes_;  // of the subtrees
+};
+
 // For each pool, the index of the first pool that exactly the same devices can access.
 std::vector<uint32_t> reaches_of(const ModuleContents& module);
 
-// Verifies the contents of registers along every path. `starts` is the result of
-// verify_instructions(); `reaches` that of reaches_of().
+// What verify_flow() derives from the tables of a module.
+struct FlowTables {
+  std::vector<uint32_t> reaches;  // reaches_of()
+  ShapeFunctionTree shape_functions;
+};
+
+// Verifies the contents of registers and the shape functions in effect along every path. `starts`
+// is the result of verify_instructions().
 Status verify_flow(const ModuleContents& module, const FunctionDecl& function,
-                   const std::vector<uint32_t>& starts, const std::vector<uint32_t>& reaches);
+                   const std::vector<uint32_t>& starts, const FlowTables& tables);
 
 // Whether the pool is host memory, that is a pool of any CPU of the module.
 bool is_host_pool(const ModuleContents& module, uint32_t pool);

@@ -78,8 +78,11 @@ std::string device_text(const ModuleContents& module, uint32_t pool) {
 }
 
 Transfer::Transfer(const ModuleContents& module, const FunctionDecl& function,
-                   const std::vector<uint32_t>& reaches)
-    : module_(module), function_(function), reaches_(reaches) {
+                   const FlowTables& tables)
+    : module_(module),
+      function_(function),
+      reaches_(tables.reaches),
+      shape_functions_(tables.shape_functions) {
   for (uint32_t i = 0; i < module.pools.size(); ++i)
     if (is_host_pool(module_, i)) {
       // Lists and closures are allocated in host memory.
@@ -121,6 +124,9 @@ Status Transfer::apply(const Instruction& in, State& state) {
     if (field.access() == Access::kRelease)
       for (uint32_t reg : field.words) state[reg] = {};
   for (const auto& [reg, defined] : defined_) state[reg] = defined;
+  for (const Field& field : in.fields())
+    if (field.form() == isa::FieldForm::shape_fn_form)
+      state.shape_function = static_cast<int32_t>(field.words[0]);
   return {};
 }
 
@@ -190,13 +196,19 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return each(
           [&](const Operand& operand) { return expect_in_pool(operand, in.word(rule, 0)); });
     case RuleKind::reached_by: {
-      const uint32_t device = module_.kernels[in.word(rule, 0)].device;
+      const uint32_t device = module_.kernels[module_.launches[in.word(rule, 0)].kernel].device;
       return each([&](const Operand& operand) { return expect_reached(operand, device); });
     }
     case RuleKind::not_in_frame:
       return each(expect_not_in_frame);
     case RuleKind::writable:
       return each(expect_writable);
+    case RuleKind::writable_in: {
+      const uint32_t read_only = module_.launches[in.word(rule, 0)].read_only;
+      return each([read_only](const Operand& operand) {
+        return operand.index < read_only ? Status() : expect_writable(operand);
+      });
+    }
     case RuleKind::of_strings:
       return each([](const Operand& operand) { return expect_strings(operand, true); });
     case RuleKind::of_numbers:
@@ -205,11 +217,15 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return each(expect_integers);
     case RuleKind::dims_of:
       return check_total_rank(field, state, module_.shape_functions[in.word(rule, 0)].dim_count);
+    case RuleKind::follows:
+      return expect_in_effect(shape_functions_.parent(static_cast<int32_t>(field.words[0])), state);
+    case RuleKind::computed:
+      return expect_in_effect(module_.launches[field.words[0]].shape_function, state);
     case RuleKind::axis_of:
       return check_index(field.name(), field.words[0], state[in.word(rule, 0)].rank);
     case RuleKind::buffers_of:  // depends on the code only: see instructions.cpp
     case RuleKind::immediate:
-    case RuleKind::params_of:
+    case RuleKind::not_computed:
     case RuleKind::allocates:
     case RuleKind::host_heap:
     case RuleKind::copied_with:
@@ -312,6 +328,17 @@ Status Transfer::expect_integers(const Operand& operand) {
   const DType dtype = operand.held.dtype;
   if (!is_float(dtype) && dtype != DType::kStr) return {};
   return invalid("elements are " + std::string(name(dtype)) + ", expected integers");
+}
+
+Status Transfer::expect_in_effect(int32_t function, const State& state) const {
+  if (shape_functions_.is_in_effect(function, state.shape_function)) return {};
+  const auto name = [this](int32_t index) {
+    return "\"" + module_.shape_functions[static_cast<size_t>(index)].symbol + "\"";
+  };
+  return invalid("shape function " + name(function) + " is not in effect: " +
+                 (state.shape_function == ShapeFunctionTree::kNone
+                      ? "no shape function is, on every path"
+                      : "the last one on every path is " + name(state.shape_function)));
 }
 
 Status Transfer::check_total_rank(const Field& field, const State& state, uint32_t expected) {

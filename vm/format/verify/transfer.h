@@ -15,11 +15,16 @@ namespace scopevm::format {
 // Evaluates the rules and definitions of each opcode's row in the opcode table.
 class Transfer {
  public:
-  using State = std::vector<RegisterState>;
+  struct State {
+    std::vector<RegisterState> registers;
+    // The shape function that ran last, and with those that it follows is in effect. kNone: none.
+    int32_t shape_function = ShapeFunctionTree::kNone;
 
-  // `reaches`: reaches_of(module).
-  Transfer(const ModuleContents& module, const FunctionDecl& function,
-           const std::vector<uint32_t>& reaches);
+    RegisterState& operator[](uint32_t reg) { return registers[reg]; }
+    const RegisterState& operator[](uint32_t reg) const { return registers[reg]; }
+  };
+
+  Transfer(const ModuleContents& module, const FunctionDecl& function, const FlowTables& tables);
 
   // Fails unless `state` satisfies the instruction's rules and definitions; else updates it to the
   // state after the instruction.
@@ -55,6 +60,7 @@ class Transfer {
   static Status expect_writable(const Operand& operand);
   static Status expect_strings(const Operand& operand, bool are_strings);
   static Status expect_integers(const Operand& operand);
+  Status expect_in_effect(int32_t function, const State& state) const;
   static Status check_total_rank(const Field& field, const State& state, uint32_t expected);
 
   // The state of register `i` of a written field after the instruction.
@@ -71,6 +77,7 @@ class Transfer {
   const ModuleContents& module_;
   const FunctionDecl& function_;
   const std::vector<uint32_t>& reaches_;  // by pool
+  const ShapeFunctionTree& shape_functions_;
   uint32_t host_reach_ = 0;
   std::vector<std::pair<uint32_t, RegisterState>> defined_;  // scratch space of apply()
 };

@@ -79,8 +79,8 @@ bool Interpreter::check_interrupts() {
   return status_.ok();
 }
 
-bool Interpreter::launch_in_blocks(const op::launch& in, int64_t grid, int64_t grain) {
-  BlockLoop loop{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value, grain,
+bool Interpreter::launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain) {
+  BlockLoop loop{kernels_[launch.kernel], frame_.buffers, frame_.slots + launch.params.value, grain,
                  options_};
   if (session_.threads() == 1)
     run_range(&loop, 0, grid, 0);

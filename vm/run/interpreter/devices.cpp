@@ -19,7 +19,7 @@ using runtime::count_text;
 bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
   // Only CPU kernels have an address in the table. Kernels of other devices access only device
   // memory.
-  return kernels_[in.kernel.value] != nullptr;
+  return kernels_[contents_.launches[in.entry.value].kernel] != nullptr;
 }
 
 // The copies of one device execute in order. A copy must wait only if it does not involve the
@@ -126,14 +126,14 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
                                                 : stream.copy_out(to.data, from.data, from.bytes));
 }
 
-bool Interpreter::launch_on_device(const op::launch& in, int64_t grid, int64_t grain) {
-  const format::KernelDecl& decl = contents_.kernels[in.kernel.value];
-  const BoundDevices::Kernel& kernel = session_.devices().kernel(in.kernel.value);
+bool Interpreter::launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain) {
+  const format::KernelDecl& decl = contents_.kernels[launch.kernel];
+  const BoundDevices::Kernel& kernel = session_.devices().kernel(launch.kernel);
   return check_device(decl.device,
                       context_.streams[decl.device]->launch(
                           {.kernel = kernel.function,
-                           .buffers = {frame_.buffers, in.buffers.size()},
-                           .params = {frame_.slots + in.params.value, decl.param_count},
+                           .buffers = {frame_.buffers, decl.buffer_count},
+                           .params = {frame_.slots + launch.params.value, decl.param_count},
                            .grid = grid,
                            .grain = grain,
                            .workers = contents_.devices[decl.device].workers}));

@@ -48,7 +48,8 @@ bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start
 
 // Only CPU launches are emulated. Launches on other devices take their actual time.
 bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
-  if (session_.emulation() != nullptr && kernels_[in.kernel.value] != nullptr) {
+  const uint32_t kernel = contents_.launches[in.entry.value].kernel;
+  if (session_.emulation() != nullptr && kernels_[kernel] != nullptr) {
     double seconds = 0;
     for (uint32_t i = 0; i < in.buffers.size(); ++i) {
       const Register& buffer = reg(in.buffers[i]);
@@ -57,18 +58,18 @@ bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
     }
     if (!wait_at_least(seconds, start)) return false;
   }
-  if (options_.trace != nullptr) record_launch(in.kernel, start);
+  if (options_.trace != nullptr) record_launch(kernel, start);
   return true;
 }
 
-void Interpreter::record_launch(isa::KernelIndex kernel, Clock::time_point start) {
+void Interpreter::record_launch(uint32_t kernel, Clock::time_point start) {
   const auto ns = [](Clock::duration duration) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
   };
   const format::FunctionDecl& function = *frame_.function->decl;
   const auto word = static_cast<uint32_t>(at_ - function.code.data());
   options_.trace->launched({session_.module().source_name(function, word),
-                            contents_.kernels[kernel.value].symbol, ns(start.time_since_epoch()),
+                            contents_.kernels[kernel].symbol, ns(start.time_since_epoch()),
                             ns(Clock::now() - start)});
 }
 

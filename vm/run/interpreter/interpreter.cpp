@@ -378,22 +378,40 @@ bool Interpreter::execute(const op::grow_storage& in) {
 
 // Compute.
 
+// Sets the buffer addresses of a launch. Returns false if a buffer has fewer bytes than the kernel
+// accesses.
+SCOPEVM_HOT bool Interpreter::set_buffers(const op::launch& in, const format::LaunchDecl& launch) {
+  for (uint32_t i = 0; i < in.buffers.size(); ++i) {
+    const Register& buffer = reg(in.buffers[i]);
+    const int64_t bytes = value(launch.bytes[i]);
+    // Unsigned: negative bytes are more than any buffer has.
+    if (static_cast<uint64_t>(buffer.bytes) < static_cast<uint64_t>(bytes))
+      return fail(StatusCode::kInvalidModel, "kernel " + contents_.kernels[launch.kernel].symbol +
+                                                 ": buffer " + std::to_string(i) + " has " +
+                                                 count_text(buffer.bytes, "byte") +
+                                                 ", expected at least " + std::to_string(bytes));
+    frame_.buffers[i] = buffer.data;
+  }
+  return true;
+}
+
 SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (is_interruptible_ && !check_interrupts()) return false;
-  const int64_t grid = value(in.grid);
-  for (uint32_t i = 0; i < in.buffers.size(); ++i) frame_.buffers[i] = reg(in.buffers[i]).data;
+  const format::LaunchDecl& launch = contents_.launches[in.entry.value];
+  const int64_t grid = value(launch.grid);
+  if (!set_buffers(in, launch)) return false;
   // An empty grid is not launched: some devices reject an empty range.
   if (grid <= 0) return true;
-  LoopBody body{kernels_[in.kernel.value], frame_.buffers, frame_.slots + in.params.value};
+  LoopBody body{kernels_[launch.kernel], frame_.buffers, frame_.slots + launch.params.value};
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
   // A slot can contain any number, but executors and devices require a positive grain.
-  const int64_t grain = std::max<int64_t>(value(in.grain), 1);
+  const int64_t grain = std::max<int64_t>(value(launch.grain), 1);
   if (body.kernel == nullptr)
-    return launch_on_device(in, grid, grain) && (!is_timed_ || finish_launch(in, start));
+    return launch_on_device(launch, grid, grain) && (!is_timed_ || finish_launch(in, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.
   if (is_interruptible_ && grid > grain) {
-    if (!launch_in_blocks(in, grid, grain)) return false;
+    if (!launch_in_blocks(launch, grid, grain)) return false;
   } else if (grid <= grain || session_.threads() == 1)
     run_range(&body, 0, grid, 0);
   else
@@ -408,6 +426,10 @@ bool Interpreter::execute(const op::shape_function& in) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < in.inputs.size(); ++i) {
     const uint32_t rank = reg(in.inputs[i]).rank;
+    // Shape functions assume that no dim is negative.
+    if (std::any_of(dims(in.inputs[i]), dims(in.inputs[i]) + rank,
+                    [](int64_t dim) { return dim < 0; }))
+      return fail(StatusCode::kInvalidModel, "input " + std::to_string(i) + " has a negative dim");
     if (count + rank > decl.dim_count)
       return fail(StatusCode::kInvalidModel,
                   "the inputs have more than " + count_text(decl.dim_count, "dim"));

@@ -91,7 +91,8 @@ class Interpreter {
   void leave_frame();
   bool go_to(isa::Target target);
   bool check_interrupts();
-  bool launch_in_blocks(const isa::op::launch& in, int64_t grid, int64_t grain);
+  bool set_buffers(const isa::op::launch& in, const format::LaunchDecl& launch);
+  bool launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_string_op(const Status& work);
@@ -99,9 +100,9 @@ class Interpreter {
   bool wait_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
   bool finish_launch(const isa::op::launch& in, Clock::time_point start);
-  void record_launch(isa::KernelIndex kernel, Clock::time_point start);
+  void record_launch(uint32_t kernel, Clock::time_point start);
   bool copy_bytes(const isa::op::device_copy& in);
-  bool launch_on_device(const isa::op::launch& in, int64_t grid, int64_t grain);
+  bool launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
   template <typename Op>
   bool accesses_host_bytes(const Op& in) const;
