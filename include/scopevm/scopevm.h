@@ -6,6 +6,10 @@
  * Errors: a function that can fail returns NULL on success. Otherwise it returns a status, which
  * the caller releases with scopevm_status_free(). Out parameters are set on success only.
  *
+ * NULL: a NULL handle, string or out parameter is an error, unless stated otherwise, and so is a
+ * NULL array that has elements. The _free functions ignore NULL. The functions that return no
+ * status return 0, NULL or -1 for a NULL handle.
+ *
  * Ownership: the caller releases each handle with its _free function. A returned string is owned by
  * the object passed to the function. It is valid as long as that object, unless stated otherwise.
  *
@@ -54,17 +58,17 @@ SCOPEVM_API scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t 
 /** Releases the handle. Sessions created from the module remain valid. */
 SCOPEVM_API void scopevm_module_free(scopevm_module* module);
 
-/** The number of inputs. */
+/** The number of inputs; 0 if `module` is NULL. */
 SCOPEVM_API size_t scopevm_module_input_count(const scopevm_module* module);
-/** The number of outputs. */
+/** The number of outputs; 0 if `module` is NULL. */
 SCOPEVM_API size_t scopevm_module_output_count(const scopevm_module* module);
-/** The name of an input; NULL if `index` is out of range. */
+/** The name of an input; NULL if `index` is out of range or `module` is NULL. */
 SCOPEVM_API const char* scopevm_module_input_name(const scopevm_module* module, size_t index);
 /** Like scopevm_module_input_name(), for an output. */
 SCOPEVM_API const char* scopevm_module_output_name(const scopevm_module* module, size_t index);
 
 /** The kind of an input. 0: tensor, 1: sequence, 2: optional tensor, 3: optional sequence, -1:
- * `index` is out of range. */
+ * `index` is out of range or `module` is NULL. */
 SCOPEVM_API int scopevm_module_input_kind(const scopevm_module* module, size_t index);
 /** Like scopevm_module_input_kind(), for an output. */
 SCOPEVM_API int scopevm_module_output_kind(const scopevm_module* module, size_t index);
@@ -149,7 +153,7 @@ SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const ch
 /** Runs the call and waits for its end. timeout_ms is in milliseconds; 0 or less for no timeout, as
  * is a time beyond the range of the clock. */
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms);
-/** CallStats::emulated_seconds of the last run (scopevm/session.h). */
+/** CallStats::emulated_seconds of the last run (scopevm/session.h); 0 if `call` is NULL. */
 SCOPEVM_API double scopevm_call_emulated_seconds(const scopevm_call* call);
 /** Returns a result of the last run. The managed tensor shares ownership of the bytes; the caller
  * releases it by calling its deleter. Fails for string tensors and for results that are not

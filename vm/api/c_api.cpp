@@ -1,9 +1,11 @@
 // Implements the C API (scopevm/scopevm.h): each handle owns a C++ object.
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,34 @@ scopevm_status* checked(Body&& body) noexcept {
   return to_c(runtime::without_exceptions(std::forward<Body>(body)));
 }
 
+// A pointer argument of a function, and its name in messages.
+struct Argument {
+  const void* pointer;
+  std::string_view name;
+};
+
+// Errors: kInvalidArgument (an argument is NULL).
+Status check_not_null(std::initializer_list<Argument> arguments) {
+  for (const Argument& argument : arguments)
+    if (argument.pointer == nullptr)
+      return {StatusCode::kInvalidArgument, std::string(argument.name) + " is NULL"};
+  return {};
+}
+
+// An array argument can be NULL if it has no elements. Errors: kInvalidArgument.
+Status check_array(const void* array, size_t count, std::string_view name) {
+  return count == 0 ? Status() : check_not_null({{array, name}});
+}
+
+// Like checked(), after the check of the arguments, which `body` uses.
+template <typename Body>
+scopevm_status* checked(std::initializer_list<Argument> arguments, Body&& body) noexcept {
+  return checked([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(check_not_null(arguments));
+    return body();
+  });
+}
+
 // A string argument. Errors: kInvalidArgument (it is NULL).
 Result<std::string_view> to_text(const char* given, std::string_view argument) {
   if (given != nullptr) return std::string_view(given);
@@ -86,6 +116,7 @@ Result<SessionOptions> to_cpp(const scopevm_session_options& options) {
   // A member that the caller does not set is 0 in the C struct and must mean the default, 1 thread.
   // In SessionOptions, 0 means one thread per core.
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
+  SCOPEVM_RETURN_IF_ERROR(check_array(options.limits, options.limit_count, "the array of limits"));
   for (size_t i = 0; i < options.limit_count; ++i) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
                              to_text(options.limits[i].scope, "the scope of a limit"));
@@ -130,6 +161,7 @@ Status give_tensor(const Tensor& tensor, DLManagedTensor** out) {
 }
 
 Result<Tensor> to_tensor(const scopevm_strings& given) {
+  SCOPEVM_RETURN_IF_ERROR(check_array(given.dims, given.rank, "the array of dims"));
   const std::span<const int64_t> dims(given.dims, given.rank);
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(DType::kStr, dims));
   std::vector<std::string_view> strings;
@@ -148,8 +180,11 @@ Result<Tensor> to_tensor(const scopevm_strings& given) {
 // Converts the elements of a sequence.
 template <typename Given>
 Result<std::vector<Tensor>> to_tensors(const Given* given, size_t count) {
+  SCOPEVM_RETURN_IF_ERROR(check_array(given, count, "the array of elements"));
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < count; ++i) {
+    if constexpr (std::is_pointer_v<Given>)
+      SCOPEVM_RETURN_IF_ERROR(check_not_null({{given[i], "an element"}}));
     SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, to_tensor(given[i]));
     tensors.push_back(std::move(tensor));
   }
@@ -202,14 +237,15 @@ void scopevm_status_free(scopevm_status* status) {
 }
 
 scopevm_status* scopevm_module_load(const char* path, scopevm_module** out) {
-  return checked([&]() -> Status {
+  return checked({{out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(path, "path"));
     return scopevm::give_module(scopevm::Module::load(std::string(text)), out);
   });
 }
 
 scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size, scopevm_module** out) {
-  return checked([&] {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(bytes, size, "bytes"));
     return scopevm::give_module(
         scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}), out);
   });
@@ -218,33 +254,35 @@ scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size, scopev
 void scopevm_module_free(scopevm_module* module) { delete module; }
 
 size_t scopevm_module_input_count(const scopevm_module* module) {
-  return module->module.signature().inputs.size();
+  return module == nullptr ? 0 : module->module.signature().inputs.size();
 }
 
 size_t scopevm_module_output_count(const scopevm_module* module) {
-  return module->module.signature().outputs.size();
+  return module == nullptr ? 0 : module->module.signature().outputs.size();
 }
 
 const char* scopevm_module_input_name(const scopevm_module* module, size_t index) {
-  return scopevm::name_at(module->module.signature().inputs, index);
+  return module == nullptr ? nullptr : scopevm::name_at(module->module.signature().inputs, index);
 }
 
 const char* scopevm_module_output_name(const scopevm_module* module, size_t index) {
-  return scopevm::name_at(module->module.signature().outputs, index);
+  return module == nullptr ? nullptr : scopevm::name_at(module->module.signature().outputs, index);
 }
 
 int scopevm_module_input_kind(const scopevm_module* module, size_t index) {
-  return scopevm::kind_at(module->module.signature().inputs, index);
+  return module == nullptr ? -1 : scopevm::kind_at(module->module.signature().inputs, index);
 }
 
 int scopevm_module_output_kind(const scopevm_module* module, size_t index) {
-  return scopevm::kind_at(module->module.signature().outputs, index);
+  return module == nullptr ? -1 : scopevm::kind_at(module->module.signature().outputs, index);
 }
 
 scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const char* const* names,
                                             const int64_t* values, size_t count, int threads,
                                             const char* scope, int64_t* out_bytes) {
-  return checked([&]() -> Status {
+  return checked({{module, "module"}, {out_bytes, "out_bytes"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(names, count, "names"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(values, count, "values"));
     std::map<std::string, int64_t> dims;
     for (size_t i = 0; i < count; ++i) {
       SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
@@ -261,7 +299,7 @@ scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const 
 scopevm_status* scopevm_session_create(const scopevm_module* module,
                                        const scopevm_session_options* options,
                                        scopevm_session** out) {
-  return checked([&]() -> Status {
+  return checked({{module, "module"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(scopevm::SessionOptions converted,
                              scopevm::to_cpp(scopevm::complete(options)));
     SCOPEVM_ASSIGN_OR_RETURN(scopevm::Session session,
@@ -274,7 +312,7 @@ scopevm_status* scopevm_session_create(const scopevm_module* module,
 void scopevm_session_free(scopevm_session* session) { delete session; }
 
 scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out) {
-  return checked([&]() -> Status {
+  return checked({{session, "session"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(scopevm::Call call, session->session.make_call());
     *out = new scopevm_call{std::move(call)};
     return {};
@@ -285,7 +323,7 @@ void scopevm_call_free(scopevm_call* call) { delete call; }
 
 scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                        const DLTensor* tensor) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
     return call->call.set_input(text, std::move(borrowed));
@@ -294,7 +332,7 @@ scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
 
 scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                           const DLTensor* const* tensors, size_t count) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, scopevm::to_tensors(tensors, count));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
     return call->call.set_sequence(text, std::move(elements));
@@ -303,7 +341,7 @@ scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
 
 scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
                                                const scopevm_strings* strings) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}, {strings, "strings"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::to_tensor(*strings));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
     return call->call.set_input(text, std::move(tensor));
@@ -312,7 +350,7 @@ scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* n
 
 scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
                                                   const scopevm_strings* elements, size_t count) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, scopevm::to_tensors(elements, count));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
     return call->call.set_sequence(text, std::move(tensors));
@@ -320,7 +358,7 @@ scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char
 }
 
 scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
     return call->call.set_no_value(text);
   });
@@ -328,7 +366,7 @@ scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) 
 
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
     return call->call.set_output(text, std::move(borrowed));
@@ -344,15 +382,15 @@ scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
       std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - now);
   if (timeout_ms > 0 && timeout_ms < longest.count())
     options.deadline = now + std::chrono::milliseconds(timeout_ms);
-  return checked([&] { return call->call.run(options); });
+  return checked({{call, "call"}}, [&] { return call->call.run(options); });
 }
 
 double scopevm_call_emulated_seconds(const scopevm_call* call) {
-  return call->call.stats().emulated_seconds;
+  return call == nullptr ? 0 : call->call.stats().emulated_seconds;
 }
 
 scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
     const auto outputs = call->call.outputs();
     if (index >= outputs.size())
       return {scopevm::StatusCode::kNotFound,
@@ -370,7 +408,7 @@ scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLMa
 
 scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index, size_t* out_size,
                                          int* out_has_value) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}, {out_size, "out_size"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const bool has_value, call->call.has_value(index));
     SCOPEVM_ASSIGN_OR_RETURN(const auto elements, call->call.elements(index));
     *out_size = elements.size();
@@ -381,7 +419,7 @@ scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
 
 scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index, size_t element,
                                             DLManagedTensor** out) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor,
                              scopevm::find_element(call->call, index, element));
     return scopevm::give_tensor(*tensor, out);
@@ -390,7 +428,7 @@ scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t ind
 
 scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index, size_t element,
                                          const int64_t** out_dims, size_t* out_rank) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}, {out_dims, "out_dims"}, {out_rank, "out_rank"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor,
                              scopevm::find_element(call->call, index, element));
     *out_dims = tensor->dims().data();
@@ -402,7 +440,7 @@ scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
 scopevm_status* scopevm_call_output_string(const scopevm_call* call, size_t index, size_t element,
                                            size_t position, const char** out_text,
                                            size_t* out_size) {
-  return checked([&]() -> Status {
+  return checked({{call, "call"}, {out_text, "out_text"}, {out_size, "out_size"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text,
                              scopevm::find_text(call->call, index, element, position));
     *out_text = text.data();

@@ -1,0 +1,154 @@
+// Calls each function of the C API with NULL for each pointer argument in turn: it must return an
+// error, or the result that the header documents. CMakeLists.txt checks that this file calls every
+// function.
+#include <stdio.h>
+#include <string.h>
+
+#include "scopevm/scopevm.h"
+
+static int failures = 0;
+
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                     \
+    }                                                                 \
+  } while (0)
+
+// The index of the argument that is NULL.
+static int missing;
+// Pointer argument `index` of a call.
+#define ARGUMENT(index, value) (missing == (index) ? NULL : (value))
+
+static void expect_null_error(scopevm_status* status, int line) {
+  if (scopevm_status_code(status) != 10 || strstr(scopevm_status_message(status), "NULL") == NULL) {
+    fprintf(stderr, "%s:%d: argument %d: %d, \"%s\"\n", __FILE__, line, missing,
+            scopevm_status_code(status), scopevm_status_message(status));
+    ++failures;
+  }
+  scopevm_status_free(status);
+}
+
+// Evaluates the call once for each of its first `count` pointer arguments.
+#define EACH_FAILS(count, call) \
+  for (missing = 0; missing < (count); ++missing) expect_null_error((call), __LINE__)
+
+static void expect_ok(scopevm_status* status, int line) {
+  if (status == NULL) return;
+  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, scopevm_status_message(status));
+  scopevm_status_free(status);
+  ++failures;
+}
+#define OK(call) expect_ok((call), __LINE__)
+
+static void check_results_without_status(void) {
+  EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
+  EXPECT(scopevm_status_code(NULL) == 0);
+  EXPECT(strcmp(scopevm_status_message(NULL), "") == 0);
+  EXPECT(scopevm_module_input_count(NULL) == 0);
+  EXPECT(scopevm_module_output_count(NULL) == 0);
+  EXPECT(scopevm_module_input_name(NULL, 0) == NULL);
+  EXPECT(scopevm_module_output_name(NULL, 0) == NULL);
+  EXPECT(scopevm_module_input_kind(NULL, 0) == -1);
+  EXPECT(scopevm_module_output_kind(NULL, 0) == -1);
+  EXPECT(scopevm_call_emulated_seconds(NULL) == 0);
+  scopevm_status_free(NULL);
+  scopevm_module_free(NULL);
+  scopevm_session_free(NULL);
+  scopevm_call_free(NULL);
+}
+
+static void check_module(const char* path, const scopevm_module* module) {
+  scopevm_module* loaded = NULL;
+  EACH_FAILS(2, scopevm_module_load(ARGUMENT(0, path), ARGUMENT(1, &loaded)));
+  EACH_FAILS(2, scopevm_module_load_bytes(ARGUMENT(0, "junk"), 4, ARGUMENT(1, &loaded)));
+  EXPECT(loaded == NULL);
+  const char* names[] = {"n"};
+  const char* const no_names[] = {NULL};
+  const int64_t values[] = {3};
+  int64_t bytes = 0;
+  EACH_FAILS(
+      5, scopevm_module_memory_bound(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
+                                     1, 1, ARGUMENT(3, "global"), ARGUMENT(4, &bytes)));
+  EACH_FAILS(1, scopevm_module_memory_bound(module, no_names, values, 1, 1, "global", &bytes));
+
+  scopevm_session* session = NULL;
+  const scopevm_memory_limit no_scope = {NULL, 1};
+  scopevm_session_options options = {sizeof(scopevm_session_options)};
+  options.limit_count = 1;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.limits = &no_scope;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.limit_count = 0;
+  missing = 0;
+  expect_null_error(scopevm_session_create(NULL, &options, &session), __LINE__);
+  expect_null_error(scopevm_session_create(module, &options, NULL), __LINE__);
+  EXPECT(session == NULL);
+}
+
+static void check_inputs(const scopevm_session* session, scopevm_call* call) {
+  scopevm_call* created = NULL;
+  EACH_FAILS(2, scopevm_call_create(ARGUMENT(0, session), ARGUMENT(1, &created)));
+  float element = 0;
+  DLTensor tensor;
+  memset(&tensor, 0, sizeof tensor);
+  tensor.data = &element;
+  tensor.device.device_type = kDLCPU;
+  tensor.dtype.code = kDLFloat;
+  tensor.dtype.bits = 32;
+  tensor.dtype.lanes = 1;
+  const DLTensor* const elements[] = {&tensor};
+  const DLTensor* const no_elements[] = {NULL};
+  const char* const words[] = {"a"};
+  const char* const no_words[] = {NULL};
+  const int64_t dims[] = {1};
+  const scopevm_strings strings = {words, NULL, dims, 1};
+  const scopevm_strings incomplete[] = {
+      {NULL, NULL, dims, 1}, {words, NULL, NULL, 1}, {no_words, NULL, dims, 1}};
+  EACH_FAILS(2, scopevm_call_set_input(ARGUMENT(0, call), ARGUMENT(1, "x"), &tensor));
+  EACH_FAILS(2, scopevm_call_set_output(ARGUMENT(0, call), ARGUMENT(1, "z"), &tensor));
+  EACH_FAILS(
+      3, scopevm_call_set_sequence(ARGUMENT(0, call), ARGUMENT(1, "x"), ARGUMENT(2, elements), 1));
+  EACH_FAILS(1, scopevm_call_set_sequence(call, "x", no_elements, 1));
+  EACH_FAILS(3, scopevm_call_set_input_strings(ARGUMENT(0, call), ARGUMENT(1, "x"),
+                                               ARGUMENT(2, &strings)));
+  EACH_FAILS(3, scopevm_call_set_sequence_strings(ARGUMENT(0, call), ARGUMENT(1, "x"),
+                                                  ARGUMENT(2, &strings), 1));
+  EACH_FAILS(3, scopevm_call_set_input_strings(call, "x", &incomplete[missing]));
+  EACH_FAILS(2, scopevm_call_set_no_value(ARGUMENT(0, call), ARGUMENT(1, "x")));
+  EACH_FAILS(1, scopevm_call_run(ARGUMENT(0, call), 0));
+}
+
+static void check_results(const scopevm_call* call) {
+  DLManagedTensor* tensor = NULL;
+  size_t size = 0;
+  const int64_t* dims = NULL;
+  const char* text = NULL;
+  EACH_FAILS(2, scopevm_call_output(ARGUMENT(0, call), 0, ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_call_output_size(ARGUMENT(0, call), 0, ARGUMENT(1, &size), NULL));
+  EACH_FAILS(2, scopevm_call_output_element(ARGUMENT(0, call), 0, 0, ARGUMENT(1, &tensor)));
+  EACH_FAILS(
+      3, scopevm_call_output_dims(ARGUMENT(0, call), 0, 0, ARGUMENT(1, &dims), ARGUMENT(2, &size)));
+  EACH_FAILS(3, scopevm_call_output_string(ARGUMENT(0, call), 0, 0, 0, ARGUMENT(1, &text),
+                                           ARGUMENT(2, &size)));
+  EXPECT(tensor == NULL && dims == NULL && text == NULL);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(argv[1], &module));
+  OK(scopevm_session_create(module, NULL, &session));
+  OK(scopevm_call_create(session, &call));
+  check_results_without_status();
+  check_module(argv[1], module);
+  check_inputs(session, call);
+  check_results(call);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+  scopevm_module_free(module);
+  return failures == 0 ? 0 : 1;
+}
