@@ -117,6 +117,12 @@ class SCOPEVM_API Module {
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
 
+  /// The shape of an input for these values of the dimensions that it names. `index` is the
+  /// position in signature().inputs. Errors: kInvalidArgument (an unknown dimension, or a dim of
+  /// the input that the values do not determine), kNotFound (no such input).
+  Result<std::vector<int64_t>> input_shape(size_t index,
+                                           const std::map<std::string, int64_t>& dims) const;
+
  private:
   friend class Session;
   friend struct ModuleAccess;

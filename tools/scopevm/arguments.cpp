@@ -35,8 +35,11 @@ Result<double> parse_real(std::string_view text) {
 
 }  // namespace
 
-Result<std::pair<std::string, std::string>> split_assignment(const std::string& text) {
-  const size_t at = text.find('=');
+Result<std::pair<std::string, std::string>> split_assignment(
+    const std::string& text, const std::vector<std::string>& names) {
+  size_t at = text.find('=');
+  for (size_t end = at; end != std::string::npos; end = text.find('=', end + 1))
+    if (std::ranges::find(names, text.substr(0, end)) != names.end()) at = end;
   if (at == std::string::npos || at == 0) return wrong(text, "NAME=VALUE");
   return std::pair(text.substr(0, at), text.substr(at + 1));
 }
@@ -47,6 +50,13 @@ Result<int64_t> parse_number(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size())
     return wrong(std::string(text), "a 64-bit integer");
   return value;
+}
+
+Status add_dim_value(const std::string& name, const std::string& value,
+                     std::map<std::string, int64_t>& dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t number, parse_number(value));
+  if (dims.emplace(name, number).second) return {};
+  return {StatusCode::kInvalidArgument, "dimension \"" + name + "\" is given twice"};
 }
 
 Result<int64_t> parse_bytes(const std::string& text) {

@@ -14,11 +14,17 @@
 
 namespace scopevm::tool {
 
-// Splits "NAME=VALUE" at the first '='. Errors: kInvalidArgument (no '=', or an empty name).
-Result<std::pair<std::string, std::string>> split_assignment(const std::string& text);
+// Splits "NAME=VALUE" at the '=' after the longest of `names` that it starts with, or else
+// at the first '='. Names can contain '='. Errors: kInvalidArgument (no '=', or an empty name).
+Result<std::pair<std::string, std::string>> split_assignment(
+    const std::string& text, const std::vector<std::string>& names = {});
 
 // Parses a decimal integer. Errors: kInvalidArgument.
 Result<int64_t> parse_number(std::string_view text);
+
+// Adds the value of a dimension. Errors: kInvalidArgument (not an integer, or a second value).
+Status add_dim_value(const std::string& name, const std::string& value,
+                     std::map<std::string, int64_t>& dims);
 
 // Parses "512", "64KiB", "2MiB", "1GiB" into bytes. Errors: kInvalidArgument.
 Result<int64_t> parse_bytes(const std::string& text);

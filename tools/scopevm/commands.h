@@ -1,5 +1,5 @@
 // The commands of scopevm, each with its parsed options. main.cpp parses the command line; these
-// functions execute the command and return the exit code.
+// functions execute the command and return the exit code. A file named "-" is stdin or stdout.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,10 @@ namespace scopevm::tool {
 
 struct RunOptions {
   std::string module;
-  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B or NAME=none; for a sequence,
-  // NAME=VALUE,VALUE,... with values of the first three forms
+  // NAME=NUMBER: values of dimensions, for random inputs, and of inputs
+  std::vector<std::string> values;
+  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B, NAME=NUMBER or NAME=none; for a
+  // sequence, NAME=VALUE,VALUE,... with values of the first four forms
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // [DEVICE.]SCOPE=BYTES
@@ -21,6 +23,7 @@ struct RunOptions {
   std::string trace;                 // a file; empty: none
   int threads = 1;
   int repeat = 1;
+  int timeout_ms = 0;  // 0: none
   uint64_t seed = 1;
   bool emulate = false;
   bool stats = false;
@@ -44,7 +47,7 @@ int inspect(const InspectOptions& options);
 
 struct TextOptions {
   std::string input;
-  std::string output;       // empty: stdout (dis only)
+  std::string output = "-";
   bool elide_data = false;  // dis only
 };
 int disassemble(const TextOptions& options);

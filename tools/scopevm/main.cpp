@@ -1,10 +1,10 @@
 // The scopevm command: parses the command line and runs the selected command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <system_error>
 
 #include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
+#include "tools/scopevm/command_line.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/reference.h"
@@ -32,6 +32,9 @@ constexpr char kPlace[] =
     "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
     "\"output:y=cpu.global.fast\" (later rules take precedence)";
 constexpr char kAllowUnmatched[] = "Warn about a --place rule that matches nothing, do not fail";
+
+// Selects all subcommands.
+bool is_any(CLI::App* /*command*/) { return true; }
 
 // Each add_* function declares commands. The callback of the selected command sets `action`.
 using Action = std::function<int()>;
@@ -68,13 +71,13 @@ void add_compile(CLI::App& app, Action& action) {
   command
       ->add_option("--threads", options->threads,
                    "Number of kernels to compile in parallel; 0: one per core")
-      ->check(CLI::NonNegativeNumber)
+      ->check(integer_in(0))
       ->capture_default_str();
   command
       ->add_option("--inline-limit", options->inline_limit,
                    "Inline a call if its caller has at most this number of steps afterwards; 0: "
                    "inline no call")
-      ->check(CLI::NonNegativeNumber)
+      ->check(integer_in<int64_t>(0))
       ->capture_default_str();
   command->add_flag("--timing", options->timing,
                     "Print time, share and peak memory of each stage, and the time of its "
@@ -118,10 +121,13 @@ void add_run(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("run", "Run a module");
   auto options = std::make_shared<RunOptions>();
   command->add_option("MODULE", options->module, "Module file")->required();
+  command->add_option("VALUES", options->values,
+                      "Dimensions and scalar inputs: n=512 rate=16000. With dimensions, inputs "
+                      "that are not given are random");
   command
       ->add_option(
           "--input", options->inputs,
-          "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH] or NAME=string:A,B,C; "
+          "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], NAME=16000 or NAME=string:A,B,C; "
           "for a sequence: NAME=FILE.npy,random:3x4,... (one value per element); NAME=none "
           "for an optional without a value")
       ->allow_extra_args(false);
@@ -131,12 +137,19 @@ void add_run(CLI::App& app, Action& action) {
                    "FILE.0.npy, FILE.1.npy, ...")
       ->allow_extra_args(false);
   command->add_option("--threads", options->threads, "Number of worker threads; 0: one per core")
-      ->check(CLI::NonNegativeNumber)
+      ->check(integer_in(0))
       ->capture_default_str();
   command->add_option("--repeat", options->repeat, "Number of calls")
-      ->check(CLI::PositiveNumber)
+      ->check(integer_in(1))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
+  command
+      ->add_option("--timeout", options->timeout_ms,
+                   "Time limit of each call in milliseconds; a call that exceeds it fails with "
+                   "exit code 3 (default: none)")
+      ->check(integer_in(1));
+  command->add_option("--seed", options->seed, "Seed of random inputs")
+      ->check(integer_in<uint64_t>(0))
+      ->capture_default_str();
   command
       ->add_option("--memory-limit", options->limits,
                    "[DEVICE.]SCOPE=BYTES: limit the memory of a scope; a run that needs more "
@@ -162,7 +175,7 @@ void add_bound(CLI::App& app, Action& action) {
   command->add_option("MODULE", options->module, "Module file")->required();
   command->add_option("DIMS", options->dims, "Values of the dimensions: n=512");
   command->add_option("--threads", options->threads, "Number of worker threads of the session")
-      ->check(CLI::PositiveNumber)
+      ->check(integer_in(1))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return bound(*options); }; });
@@ -179,7 +192,7 @@ void add_module_commands(CLI::App& app, Action& action) {
   auto text = std::make_shared<TextOptions>();
   command = app.add_subcommand("dis", "Disassemble a module");
   command->add_option("MODULE", text->input, "Module file")->required();
-  command->add_option("-o,--output", text->output, "Output file (default: stdout)");
+  command->add_option("-o,--output", text->output, "Output file (default: -)");
   command->add_flag("--no-data", text->elide_data,
                     "Omit the bytes of constants and images; the output cannot be assembled");
   command->callback([text, &action] { action = [text] { return disassemble(*text); }; });
@@ -194,14 +207,28 @@ void add_module_commands(CLI::App& app, Action& action) {
   command->callback([text, &action] { action = [text] { return verify(text->input); }; });
 }
 
+void add_help(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("help", "Print the help of a command");
+  auto name = std::make_shared<std::string>();
+  command->add_option("COMMAND", *name, "A command (default: all)");
+  command->callback([&app, name, &action] {
+    action = [&app, name] {
+      for (const CLI::App* known : app.get_subcommands(is_any))
+        if (known->get_name() == *name) return write_output(known->help(app.get_name())), kExitOk;
+      if (!name->empty()) return report_usage(unknown_command(app, *name));
+      // app.help() is the help of the selected command.
+      write_output(
+          app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
+      return kExitOk;
+    };
+  });
+}
+
 // Runs the command. A failure to write to stdout is an error.
 int run_action(const Action& action) {
   int code = kExitOk;
   try {
     code = action();
-  } catch (const std::system_error&) {
-    // fmt::print() throws this if it cannot write. finish_output() reports a failure of stdout.
-    if (std::ferror(stdout) == 0) code = report(runtime::status_of_exception());
   } catch (...) {
     code = report(runtime::status_of_exception());
   }
@@ -214,7 +241,9 @@ int main(int argc, char** argv) {
   CLI::App app("Compiles neural networks ahead of time and runs them on a small virtual machine.",
                "scopevm");
   app.set_version_flag("--version", "scopevm " SCOPEVM_VERSION);
+  app.footer("A file named - is standard input or standard output.");
   app.require_subcommand(1);
+  app.failure_message(usage_message);
   Action action;
   add_compile(app, action);
   add_explain(app, action);
@@ -222,6 +251,8 @@ int main(int argc, char** argv) {
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);
+  add_help(app, action);
+  for (CLI::App* command : app.get_subcommands(is_any)) reject_repeated_options(*command);
   // Not a CLI11 option, because it is for the build only and has no place in the help text.
   if (argc == 3 && std::string_view(argv[1]) == "--reference") {
     std::fputs(reference(app, argv[2]).c_str(), stdout);

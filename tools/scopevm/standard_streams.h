@@ -5,11 +5,17 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <utility>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 
 #include "scopevm/status.h"
 
 namespace scopevm::tool {
+
+// Denotes stdin or stdout in place of a file.
+inline constexpr std::string_view kStandardStream = "-";
 
 // Opens the standard streams that the parent process closed, so that no other file gets their
 // descriptors. Reading a closed stdin fails, and so does writing a closed stdout or stderr.
@@ -18,12 +24,38 @@ void open_standard_streams();
 // Flushes stdout. Errors: kInvalidArgument (this write or an earlier one failed).
 Status finish_output();
 
-// Prints a message to stderr or another log. Unlike fmt::print(), ignores errors.
-template <typename... Arguments>
-void print_message(std::FILE* log, fmt::format_string<Arguments...> format,
-                   Arguments&&... arguments) {
-  const std::string text = fmt::format(format, std::forward<Arguments>(arguments)...);
-  std::fwrite(text.data(), 1, text.size(), log);
+// Returns the text with each control character as \xHH (U+0080 to U+009F as both bytes), so that
+// names of a model cannot control a terminal. Characters in `kept` are not replaced.
+std::string escaped(std::string_view text, std::string_view kept = "");
+
+// A string argument of a format, escaped; or another argument, unchanged.
+template <typename Argument>
+auto printable(const Argument& argument) {
+  if constexpr (std::is_convertible_v<const Argument&, std::string_view>)
+    return escaped(argument);
+  else
+    return argument;
 }
+
+// Prints text to a stream. String arguments are escaped. Unlike fmt::print(), throws no exception;
+// finish_output() reports a failed write to stdout.
+template <typename... Arguments>
+void print_message(std::FILE* stream, fmt::format_string<const Arguments&...> format,
+                   const Arguments&... arguments) {
+  const std::tuple values(printable(arguments)...);
+  const std::string text = std::apply(
+      [&](const auto&... value) { return fmt::vformat(format, fmt::make_format_args(value...)); },
+      values);
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
+// Prints results to stdout. String arguments are escaped.
+template <typename... Arguments>
+void print(fmt::format_string<const Arguments&...> format, const Arguments&... arguments) {
+  print_message<Arguments...>(stdout, format, arguments...);
+}
+
+// Writes text to stdout unchanged.
+void write_output(std::string_view text);
 
 }  // namespace scopevm::tool

@@ -23,9 +23,8 @@ Status TraceFile::write(const std::string& path) const {
   }
   const nlohmann::ordered_json trace = {{"traceEvents", std::move(events)},
                                         {"displayTimeUnit", "ns"}};
-  const std::string text =
-      trace.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  return write_file(path,
+                    trace.dump(1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace scopevm::tool

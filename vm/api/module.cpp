@@ -18,4 +18,9 @@ Result<MemoryBound> Module::memory_bound(const std::map<std::string, int64_t>& d
   return runtime::without_exceptions([&] { return vm::memory_bound(*loaded_, dims, threads); });
 }
 
+Result<std::vector<int64_t>> Module::input_shape(size_t index,
+                                                 const std::map<std::string, int64_t>& dims) const {
+  return runtime::without_exceptions([&] { return vm::input_shape(*loaded_, index, dims); });
+}
+
 }  // namespace scopevm

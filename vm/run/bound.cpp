@@ -17,14 +17,20 @@
 namespace scopevm::vm {
 namespace {
 
-// Checks that every dimension has a value within its bounds and every value names a dimension.
-Status check_dims(const Signature& signature, const std::map<std::string, int64_t>& dims) {
+// Checks that every value names a dimension.
+Status check_names(const Signature& signature, const std::map<std::string, int64_t>& dims) {
   std::vector<std::string> known;
   for (const DimensionSignature& dimension : signature.dimensions) known.push_back(dimension.name);
   for (const auto& [name, value] : dims)
     if (std::ranges::find(known, name) == known.end())
       return {StatusCode::kInvalidArgument, "the module has no dimension \"" + name + "\"" +
                                                 runtime::name_suggestion(name, known)};
+  return {};
+}
+
+// Checks that every dimension has a value within its bounds and every value names a dimension.
+Status check_dims(const Signature& signature, const std::map<std::string, int64_t>& dims) {
+  SCOPEVM_RETURN_IF_ERROR(check_names(signature, dims));
   for (const DimensionSignature& dimension : signature.dimensions) {
     const auto given = dims.find(dimension.name);
     if (given == dims.end())
@@ -36,31 +42,34 @@ Status check_dims(const Signature& signature, const std::map<std::string, int64_
   return {};
 }
 
+// Evaluates the dims of an input and appends them to `values`.
+Status append_shape(const LoadedModule& module, size_t index,
+                    const std::map<std::string, int64_t>& dims, std::vector<int64_t>& values) {
+  const TensorSignature& input = module.signature().inputs[index];
+  for (size_t axis = 0; axis < input.dims.size(); ++axis) {
+    const std::optional<int64_t> value = evaluate_dim(input.dims[axis], dims);
+    if (!value)
+      return {StatusCode::kInvalidArgument, "input \"" + input.name + "\": dim " +
+                                                std::to_string(axis) + " (" + input.dims[axis] +
+                                                ") cannot be computed from the given dims"};
+    values.push_back(*value);
+  }
+  return {};
+}
+
 // The `dims` argument of a shape function, without the thread count: the dims of `inputs`, the
 // registers that the shape_function instruction reads.
 Result<std::vector<int64_t>> shape_inputs(const LoadedModule& module, isa::RegisterList inputs,
                                           const std::map<std::string, int64_t>& dims) {
-  const Signature& signature = module.signature();
   std::vector<int64_t> values;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const uint32_t input = inputs[i].value;
-    if (input >= signature.inputs.size())
+    if (input >= module.signature().inputs.size())
       return Status(
           StatusCode::kUnsupported,
           "sizes depend on values computed during the call, so no bound can be computed from "
           "dims");
-    const std::vector<AxisRule>& rules = module.axis_rules()[input];
-    for (size_t axis = 0; axis < rules.size(); ++axis) {
-      const AxisRule& rule = rules[axis];
-      const std::optional<int64_t> value =
-          rule.exact >= 0 ? rule.exact : evaluate_dim(signature.inputs[input].dims[axis], dims);
-      if (!value)
-        return Status(StatusCode::kInvalidArgument, "input \"" + signature.inputs[input].name +
-                                                        "\": dim " + std::to_string(axis) + " (" +
-                                                        signature.inputs[input].dims[axis] +
-                                                        ") cannot be computed from the given dims");
-      values.push_back(*value);
-    }
+    SCOPEVM_RETURN_IF_ERROR(append_shape(module, input, dims, values));
   }
   return values;
 }
@@ -108,6 +117,18 @@ ScopeBound& scope_of(MemoryBound& bound, const MemoryLine& line) {
 }
 
 }  // namespace
+
+Result<std::vector<int64_t>> input_shape(const LoadedModule& module, size_t index,
+                                         const std::map<std::string, int64_t>& dims) {
+  const size_t count = module.signature().inputs.size();
+  if (index >= count)
+    return Status(StatusCode::kNotFound, "no input " + std::to_string(index) + ": the module has " +
+                                             runtime::count_text(count, "input"));
+  SCOPEVM_RETURN_IF_ERROR(check_names(module.signature(), dims));
+  std::vector<int64_t> shape;
+  SCOPEVM_RETURN_IF_ERROR(append_shape(module, index, dims, shape));
+  return shape;
+}
 
 Result<MemoryBound> memory_bound(const LoadedModule& module,
                                  const std::map<std::string, int64_t>& dims, int threads) {

@@ -109,6 +109,16 @@ TEST_F(SumErrors, FailedCheckReportsTheValues) {
          StatusCode::kInvalidArgument, "main: n is 1001, at most 1000; y has 1001 rows");
 }
 
+TEST_F(SumErrors, InputShapeReportsMissingDims) {
+  EXPECT_EQ(*module_.input_shape(1, {{"n", 3}}), (std::vector<int64_t>{3, 4}));
+  expect(module_.input_shape(1, {}).status(), StatusCode::kInvalidArgument,
+         "input \"y\": dim 0 (n) cannot be computed from the given dims");
+  expect(module_.input_shape(1, {{"N", 1}}).status(), StatusCode::kInvalidArgument,
+         "the module has no dimension \"N\"; did you mean \"n\"?");
+  expect(module_.input_shape(2, {{"n", 3}}).status(), StatusCode::kNotFound,
+         "no input 2: the module has 2 inputs");
+}
+
 TEST_F(SumErrors, BoundReportsMissingDims) {
   expect(module_.memory_bound({}).status(), StatusCode::kInvalidArgument,
          "missing value of dimension \"n\": expected n=NUMBER");

@@ -9,27 +9,30 @@
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/formulas.h"
+#include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/module_file.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
 
 void print_text(const MemoryBound& bound) {
-  if (bound.function != "main") fmt::print("function {}\n", bound.function);
+  if (bound.function != "main") print("function {}\n", bound.function);
   print_definitions("", bound.definitions);
-  fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
+  print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
   for (const MemoryLine& line : bound.lines) {
     const std::string what = (line.is_result ? "result " : "") + line.what + " = " + line.formula;
     if (line.depends_on_data)
-      fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, "data-dependent", "",
-                 what);
+      print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, "data-dependent", "",
+            what);
     else
-      fmt::print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, line.bytes,
-                 line.lower_bound_bytes, what);
+      print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, line.bytes,
+            line.lower_bound_bytes, what);
   }
   for (const ScopeBound& scope : bound.scopes)
-    fmt::print("{:<8} {:<20} {:>14} {:>14}  total\n", scope.device, scope.scope, scope.bytes,
-               scope.lower_bound_bytes);
+    print("{:<8} {:<20} {:>14} {:>14}  total\n", scope.device, scope.scope, scope.bytes,
+          scope.lower_bound_bytes);
 }
 
 void print_json(const MemoryBound& bound) {
@@ -52,11 +55,11 @@ void print_json(const MemoryBound& bound) {
                             {"lower_bound_bytes", line.lower_bound_bytes},
                             {"formula", line.formula},
                             {"depends_on_data", line.depends_on_data}});
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_json(out);
 }
 
 Status print_bound(const BoundOptions& options, const std::map<std::string, int64_t>& dims) {
-  SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load(options.module));
+  SCOPEVM_ASSIGN_OR_RETURN(const Module module, load_module(options.module));
   SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, options.threads));
   options.json ? print_json(bound) : print_text(bound);
   return {};
@@ -66,10 +69,7 @@ Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>
   std::map<std::string, int64_t> dims;
   for (const std::string& text : strings) {
     SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t value, parse_number(parts.second));
-    if (!dims.emplace(parts.first, value).second)
-      return Status(StatusCode::kInvalidArgument,
-                    "dimension \"" + parts.first + "\" is given twice");
+    SCOPEVM_RETURN_IF_ERROR(add_dim_value(parts.first, parts.second, dims));
   }
   return dims;
 }

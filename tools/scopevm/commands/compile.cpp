@@ -9,10 +9,12 @@
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "tools/scopevm/model_input.h"
 #include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
@@ -93,17 +95,23 @@ void print_json(const std::vector<StageTime>& times) {
     for (const PassTime& pass : time.passes)
       stage["passes"].push_back({{"pass", pass.pass}, {"seconds", pass.seconds}});
   }
-  fmt::print("{}\n", out.dump(2));
+  write_json(out);
 }
 
-Status compile_to_file(const CompileCommand& command, const CompileOptions& options) {
+Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   SCOPEVM_RETURN_IF_ERROR(check_is_no_input(command.output, {command.model, command.machine}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
-  SCOPEVM_ASSIGN_OR_RETURN(CompiledModule output, run_compiler(options));
+  SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.reproducer));
+  SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model));
+  options.model_path = model.path();
+  Result<CompiledModule> compiled = run_compiler(options);
+  if (!compiled.ok()) return model.named(std::move(compiled).status());
+  CompiledModule output = *std::move(compiled);
   for (const std::string& warning : output.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   const Stopwatch watch;
-  if (!command.output.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(command.output, output.module));
+  if (!command.output.empty())
+    SCOPEVM_RETURN_IF_ERROR(write_file(command.output, {&output.module, 1}));
   output.times.push_back(watch.stop("write"));
   if (command.json)
     print_json(output.times);
@@ -126,7 +134,6 @@ Status add_variants(const CompileCommand& command, CompileOptions& options) {
 
 int compile(const CompileCommand& command) {
   CompileOptions options;
-  options.model_path = command.model;
   if (!command.target_cpus.empty()) options.target_cpus = command.target_cpus;
   if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
@@ -140,13 +147,18 @@ int compile(const CompileCommand& command) {
   options.dump_after = command.dump_after;
   options.reproducer_path = command.reproducer;
   if (!command.dump_after.empty())
-    // Unlike fmt::print(), std::fwrite() throws no exception, which must not cross the compiler
+    // Unlike print(), std::fwrite() throws no exception, which must not cross the compiler
     // library. finish_output() reports the write error.
     options.dump = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
   if (command.output.empty() && command.dump_after.empty() && !command.timing)
     return report_usage("compile requires -o FILE, --dump-after STAGE or --timing");
   if (command.json && !command.timing) return report_usage("--json requires --timing");
-  return report(compile_to_file(command, options));
+  const int users = (command.output == kStandardStream ? 1 : 0) +
+                    (command.dump_after.empty() ? 0 : 1) + (command.json ? 1 : 0);
+  if (users > 1)
+    return report_usage(
+        "expected at most one of -o -, --dump-after and --json: each writes to stdout");
+  return report(compile_to_file(command, std::move(options)));
 }
 
 }  // namespace scopevm::tool

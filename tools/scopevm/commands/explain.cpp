@@ -11,11 +11,13 @@
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/formulas.h"
+#include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/commands/places_svg.h"
 #include "tools/scopevm/compiler_library.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "tools/scopevm/model_input.h"
 #include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
@@ -47,32 +49,32 @@ size_t width_of(const List& list, const Text& text) {
 void print_values(const Explained& function) {
   const size_t names = width_of(function.values, [](const auto& v) { return v.name; });
   const size_t ops = width_of(function.values, [](const auto& v) { return v.op; });
-  fmt::print("  values\n");
+  print("  values\n");
   for (const ShapeExplanation::Value& value : function.values)
-    fmt::print("    {:{}}{:<{}}  {:<{}}  {}{}\n", "", 2 * value.depth, value.name, names, value.op,
-               ops, value.type, value.elements.empty() ? "" : " = " + value.elements);
+    print("    {:{}}{:<{}}  {:<{}}  {}{}\n", "", 2 * value.depth, value.name, names, value.op, ops,
+          value.type, value.elements.empty() ? "" : " = " + value.elements);
 }
 
 void print_symbols(const Explained& function) {
   const size_t names = width_of(function.symbols, [](const auto& s) { return s.name; });
   const size_t bounds = width_of(function.symbols, bound_text);
-  fmt::print("  symbols\n");
+  print("  symbols\n");
   for (const ShapeExplanation::Symbol& symbol : function.symbols)
-    fmt::print("    {:<{}}  {:<{}}  {}{}\n", symbol.name, names, bound_text(symbol), bounds,
-               symbol.definition,
-               symbol.model_name.empty() ? "" : fmt::format(" (\"{}\")", symbol.model_name));
-  if (function.symbols.empty()) fmt::print("    none\n");
+    print("    {:<{}}  {:<{}}  {}{}\n", symbol.name, names, bound_text(symbol), bounds,
+          symbol.definition,
+          symbol.model_name.empty() ? "" : fmt::format(" (\"{}\")", symbol.model_name));
+  if (function.symbols.empty()) print("    none\n");
 }
 
 void print_text(const ShapeExplanation& explanation) {
   for (const Explained& function : explanation.functions) {
-    fmt::print("function {}\n", function.name);
+    print("function {}\n", function.name);
     print_values(function);
     print_symbols(function);
-    fmt::print("  checks\n");
+    print("  checks\n");
     for (const ShapeExplanation::Check& check : function.checks)
-      fmt::print("    {}\n        {}\n", check.condition, check.message);
-    if (function.checks.empty()) fmt::print("    none\n");
+      print("    {}\n        {}\n", check.condition, check.message);
+    if (function.checks.empty()) print("    none\n");
   }
 }
 
@@ -104,7 +106,7 @@ void print_json(const ShapeExplanation& explanation) {
   ordered_json out{{"functions", ordered_json::array()}};
   for (const Explained& function : explanation.functions)
     out["functions"].push_back(json_of(function));
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_json(out);
 }
 
 // --- Copies. ------------------------------------------------------------------------------------
@@ -123,18 +125,18 @@ std::string bytes_text(const CopyExplanation::Copy& copy) {
 
 void print_limits(const CopyExplanation& explanation) {
   for (const CopyExplanation::Limit& limit : explanation.limits) {
-    fmt::print(
+    print(
         "{} is limited to {}; without spilling, {} are live there. Moves and spills "
         "cost {:.3f} ms per call (lower bound {:.3f} ms):\n",
         limit.pool, count_text(limit.limit_bytes, "byte"), count_text(limit.needed_bytes, "byte"),
         1e3 * limit.seconds, 1e3 * limit.lower_bound_seconds);
-    for (const std::string& moved : limit.moved) fmt::print("    {}\n", moved);
+    for (const std::string& moved : limit.moved) print("    {}\n", moved);
     // Calls of one function at different dims have the same copies: print each copy once.
     std::set<std::string> lines;
     for (const CopyExplanation::Copy& copy : explanation.copies) {
-      const std::string line = fmt::format("    {}, spilled to {}\n", value_text(copy), copy.to);
+      const std::string line = fmt::format("    {}, spilled to {}", value_text(copy), copy.to);
       if (copy.from == limit.pool && copy.is_spill && lines.insert(line).second)
-        fmt::print("{}", line);
+        print("{}\n", line);
     }
   }
 }
@@ -166,17 +168,17 @@ void print_text(const CopyExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   for (const CopyExplanation::Copy& copy : explanation.copies) {
-    fmt::print("{}  {} -> {}  {}{}\n", value_text(copy), copy.from, copy.to, bytes_text(copy),
-               times_text(copy));
+    print("{}  {} -> {}  {}{}\n", value_text(copy), copy.from, copy.to, bytes_text(copy),
+          times_text(copy));
     print_definitions("    where ", copy.definitions);
-    fmt::print("    {}\n    {}\n", copy.producer_reason, copy.consumer_reason);
+    print("    {}\n    {}\n", copy.producer_reason, copy.consumer_reason);
   }
   print_limits(explanation);
-  for (const std::string& note : explanation.notes) fmt::print("note: {}\n", note);
-  fmt::print("{}{}\n", copies_text(explanation.copies),
-             !explanation.is_proved       ? "; the cheapest placement found, not proved optimal"
-             : explanation.limits.empty() ? "; the placement is optimal"
-                                          : "; without the limits, the placement is optimal");
+  for (const std::string& note : explanation.notes) print("note: {}\n", note);
+  print("{}{}\n", copies_text(explanation.copies),
+        !explanation.is_proved       ? "; the cheapest placement found, not proved optimal"
+        : explanation.limits.empty() ? "; the placement is optimal"
+                                     : "; without the limits, the placement is optimal");
 }
 
 void print_json(const CopyExplanation& explanation) {
@@ -206,17 +208,15 @@ void print_json(const CopyExplanation& explanation) {
                              {"lower_bound_seconds", limit.lower_bound_seconds}});
   out["notes"] = explanation.notes;
   out["warnings"] = explanation.warnings;
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_json(out);
 }
 
 Status print_copies(const CompileOptions& options, const std::string& svg, bool as_json) {
-  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(svg, {options.model_path, options.machine_name}));
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
   if (!svg.empty()) {
-    const std::string drawing = places_svg(explanation);
-    SCOPEVM_RETURN_IF_ERROR(
-        write_file(svg, {reinterpret_cast<const uint8_t*>(drawing.data()), drawing.size()}));
+    SCOPEVM_RETURN_IF_ERROR(write_file(svg, places_svg(explanation)));
+    if (svg == kStandardStream) return {};
   }
   as_json ? print_json(explanation) : print_text(explanation);
   return {};
@@ -229,11 +229,19 @@ Status print_shapes(const CompileOptions& options, bool as_json) {
   return {};
 }
 
+Status print_explanation(const ExplainCommand& command, CompileOptions options) {
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(command.svg, {command.model, command.machine}));
+  SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.svg));
+  SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model));
+  options.model_path = model.path();
+  return model.named(command.shapes ? print_shapes(options, command.json)
+                                    : print_copies(options, command.svg, command.json));
+}
+
 }  // namespace
 
 int explain(const ExplainCommand& command) {
   CompileOptions options;
-  options.model_path = command.model;
   if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
   options.allow_unmatched = command.allow_unmatched;
@@ -242,8 +250,9 @@ int explain(const ExplainCommand& command) {
   if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
   if (command.shapes == command.copies)
     return report_usage("explain: expected exactly one of --shapes and --copies");
-  return report(command.shapes ? print_shapes(options, command.json)
-                               : print_copies(options, command.svg, command.json));
+  if (command.svg == kStandardStream && command.json)
+    return report_usage("expected at most one of --svg - and --json: each writes to stdout");
+  return report(print_explanation(command, std::move(options)));
 }
 
 }  // namespace scopevm::tool

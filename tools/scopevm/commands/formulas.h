@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scopevm/formula.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 
@@ -15,7 +16,7 @@ namespace scopevm::tool {
 inline void print_definitions(std::string_view prefix,
                               const std::vector<FormulaDefinition>& definitions) {
   for (const FormulaDefinition& definition : definitions)
-    fmt::print("{}{} = {}\n", prefix, definition.name, definition.formula);
+    print("{}{} = {}\n", prefix, definition.name, definition.formula);
 }
 
 inline nlohmann::ordered_json definitions_json(const std::vector<FormulaDefinition>& definitions) {

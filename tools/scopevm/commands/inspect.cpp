@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/count_text.h"
-#include "runtime/mapped_file.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/formulas.h"
+#include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/file.h"
+#include "tools/scopevm/module_file.h"
+#include "tools/scopevm/standard_streams.h"
 #include "vm/format/layout.h"
-#include "vm/format/reader.h"
 #include "vm/format/verify.h"
 
 namespace scopevm::tool {
@@ -42,69 +44,65 @@ std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file)
 
 void print_dimensions(const std::vector<format::DimensionDecl>& dimensions) {
   for (const format::DimensionDecl& dimension : dimensions) {
-    fmt::print("  dimension  {}: {}..{}", dimension.name, dimension.min, dimension.max);
-    fmt::print("{}\n", dimension.multiple_of > 1
-                           ? fmt::format(", a multiple of {}", dimension.multiple_of)
-                           : "");
+    print("  dimension  {}: {}..{}", dimension.name, dimension.min, dimension.max);
+    print("{}\n", dimension.multiple_of > 1
+                      ? fmt::format(", a multiple of {}", dimension.multiple_of)
+                      : "");
   }
 }
 
 void print_function(const format::ModuleContents& module, const format::FunctionDecl& function) {
-  fmt::print("function {}\n", function.name);
+  print("function {}\n", function.name);
   for (const format::TensorDecl& input : function.inputs)
-    fmt::print("  input      {}\n", tensor_text(input));
+    print("  input      {}\n", tensor_text(input));
   for (const format::TensorDecl& output : function.outputs)
-    fmt::print("  output     {}\n", tensor_text(output));
+    print("  output     {}\n", tensor_text(output));
   print_dimensions(function.dimensions);
   print_definitions("  definition ", function.definitions);
   for (const format::MemoryDecl& line : function.memory) {
     const format::PoolDecl& pool = module.pools[line.pool];
     // The device's name is redundant if there is only one device.
     const std::string& device = module.devices[pool.device].name;
-    fmt::print("  memory     {} {} = {}\n",
-               module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,
-               line.is_result ? "result " + line.what : line.what, line.formula);
+    print("  memory     {} {} = {}\n",
+          module.devices.size() > 1 ? device + "." + pool.scope : pool.scope,
+          line.is_result ? "result " + line.what : line.what, line.formula);
   }
-  fmt::print("  code       {}, {}, {}\n", count_text(function.code.size(), "word"),
-             count_text(function.register_count, "register"),
-             count_text(function.slot_count, "slot"));
+  print("  code       {}, {}, {}\n", count_text(function.code.size(), "word"),
+        count_text(function.register_count, "register"), count_text(function.slot_count, "slot"));
 }
 
 void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
-  fmt::print("producer {}\n", module.producer);
+  print("producer {}\n", module.producer);
   for (const format::FunctionDecl& function : module.functions) print_function(module, function);
   for (const format::VariantDecl& variant : module.variants) {
-    fmt::print("variant of main: {}\n", module.functions[variant.function].name);
+    print("variant of main: {}\n", module.functions[variant.function].name);
     print_dimensions(variant.dimensions);
   }
   for (const format::DeviceDecl& device : module.devices)
-    fmt::print("device {}: {}\n", device.name, device.kind);
+    print("device {}: {}\n", device.name, device.kind);
   for (const format::PoolDecl& pool : module.pools) {
-    fmt::print("pool {}: {} on {}", pool.scope, kind_text(pool.kind),
-               module.devices[pool.device].name);
-    if (pool.limit >= 0) fmt::print(", at most {}", count_text(pool.limit, "byte"));
-    if (pool.bytes_per_second > 0) fmt::print(", {} bytes/s", pool.bytes_per_second);
-    if (pool.latency_seconds > 0) fmt::print(", latency {} s", pool.latency_seconds);
-    if (pool.alignment > format::kLeastAlignment)
-      fmt::print(", aligned to {} bytes", pool.alignment);
-    if (pool.pinned_for >= 0) fmt::print(", pinned for {}", module.devices[pool.pinned_for].name);
-    fmt::print("\n");
+    print("pool {}: {} on {}", pool.scope, kind_text(pool.kind), module.devices[pool.device].name);
+    if (pool.limit >= 0) print(", at most {}", count_text(pool.limit, "byte"));
+    if (pool.bytes_per_second > 0) print(", {} bytes/s", pool.bytes_per_second);
+    if (pool.latency_seconds > 0) print(", latency {} s", pool.latency_seconds);
+    if (pool.alignment > format::kLeastAlignment) print(", aligned to {} bytes", pool.alignment);
+    if (pool.pinned_for >= 0) print(", pinned for {}", module.devices[pool.pinned_for].name);
+    print("\n");
   }
   uint64_t constant_bytes = 0;
   for (const format::ConstantDecl& constant : module.constants)
     constant_bytes += constant.bytes.size;
-  fmt::print("{}, {}\n", count_text(module.constants.size(), "constant"),
-             count_text(constant_bytes, "byte"));
-  fmt::print("{}, {}\n", count_text(module.kernels.size(), "kernel"),
-             count_text(module.shape_functions.size(), "shape function"));
+  print("{}, {}\n", count_text(module.constants.size(), "constant"),
+        count_text(constant_bytes, "byte"));
+  print("{}, {}\n", count_text(module.kernels.size(), "kernel"),
+        count_text(module.shape_functions.size(), "shape function"));
   for (const format::ImageDecl& image : module.images)
-    fmt::print("image {}: {}, requires {}\n", image.target_cpu,
-               count_text(image.bytes.size, "byte"),
-               image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
+    print("image {}: {}, requires {}\n", image.target_cpu, count_text(image.bytes.size, "byte"),
+          image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
   for (const format::SectionEntry& section : section_table(file))
-    fmt::print("section {}: {} at {}\n", format::kSectionNames[section.kind],
-               count_text(section.size, "byte"), section.offset);
-  fmt::print("{}\n", count_text(file.size, "byte"));
+    print("section {}: {} at {}\n", format::kSectionNames[section.kind],
+          count_text(section.size, "byte"), section.offset);
+  print("{}\n", count_text(file.size, "byte"));
 }
 
 ordered_json tensors_json(const std::vector<format::TensorDecl>& tensors) {
@@ -180,16 +178,15 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                                {"bytes", section.size},
                                {"offset", section.offset}});
   out["bytes"] = file.size;
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_json(out);
 }
 
 Status print_module(const InspectOptions& options) {
-  SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(options.module));
-  Result<format::ModuleContents> module = format::read_module({file.owner, file.data, file.size});
-  if (!module.ok()) return std::move(module).status().with_context(options.module);
-  if (Status status = format::verify(*module); !status.ok())
-    return std::move(status).with_context(options.module);
-  options.json ? print_json(*module, file) : print_text(*module, file);
+  SCOPEVM_ASSIGN_OR_RETURN(const ReadModule module, read_module_file(options.module));
+  if (Status status = format::verify(module.contents); !status.ok())
+    return std::move(status).with_context(input_name(options.module));
+  options.json ? print_json(module.contents, module.file)
+               : print_text(module.contents, module.file);
   return {};
 }
 

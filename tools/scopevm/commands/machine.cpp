@@ -41,11 +41,11 @@ std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log) {
     }
     if (!driver->note().empty()) print_message(log, "{}\n", driver->note());
   }
-  return description.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return description.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 int machine() {
-  fmt::print("{}\n", describe_machine(runtime::built_in_drivers(), stderr));
+  write_output(describe_machine(runtime::built_in_drivers(), stderr) + "\n");
   return kExitOk;
 }
 

@@ -12,7 +12,7 @@ Status read_places(const std::string& machine, const std::vector<std::string>& p
   if (machine.empty()) return {};
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(machine));
   options.machine_json.assign(bytes.begin(), bytes.end());
-  options.machine_name = machine;
+  options.machine_name = input_name(machine);
   // An empty string would select the default machine. A blank makes an empty file a JSON error.
   if (options.machine_json.empty()) options.machine_json = " ";
   return {};

@@ -1,8 +1,6 @@
-// scopevm run: reads or generates the inputs, makes one or more calls, prints the results, and
-// writes them to files.
+// scopevm run: makes one or more calls, prints the results, and writes them to files.
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,63 +9,56 @@
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/places.h"
+#include "tools/scopevm/commands/run_inputs.h"
 #include "tools/scopevm/commands/run_report.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/file.h"
+#include "tools/scopevm/module_file.h"
+#include "tools/scopevm/standard_streams.h"
 #include "tools/scopevm/tensors/npy.h"
-#include "tools/scopevm/tensors/random_tensor.h"
 #include "tools/scopevm/trace_file.h"
 
 namespace scopevm::tool {
 namespace {
 
-struct NamedText {
-  std::string name;
-  std::string text;
-};
-
-// The parsed command line. A syntax error in it is a usage error. The elements of sequences are
-// parsed later, because only the signature of the module shows which inputs are sequences.
+// The parsed command line. An error in it is a usage error.
 struct Plan {
-  std::vector<NamedText> inputs;
+  RunInputs inputs;
   std::vector<NamedText> outputs;
   SessionOptions session;
 };
 
-Result<std::vector<NamedText>> assignments(const std::vector<std::string>& strings) {
-  std::vector<NamedText> named;
-  for (const std::string& text : strings) {
-    SCOPEVM_ASSIGN_OR_RETURN(auto parts, split_assignment(text));
-    named.push_back({std::move(parts.first), std::move(parts.second)});
-  }
-  return named;
+// True if an output or the trace is written to stdout.
+bool writes_to_stdout(const Plan& plan, const RunOptions& options) {
+  return options.trace == kStandardStream ||
+         std::ranges::find(plan.outputs, kStandardStream, &NamedText::text) != plan.outputs.end();
 }
 
-Status check_given_once(const std::string& what, const std::vector<NamedText>& named) {
-  for (size_t i = 0; i < named.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (named[i].name == named[j].name)
-        return {StatusCode::kInvalidArgument, what + " \"" + named[i].name + "\" is given twice"};
+Status check_files(const Plan& plan, const RunOptions& options) {
+  std::vector<std::string> files;
+  for (const NamedText& output : plan.outputs) files.push_back(output.text);
+  if (!options.trace.empty()) files.push_back(options.trace);
+  for (auto file = files.begin(); file != files.end(); ++file)
+    if (std::find(files.begin(), file, *file) != file)
+      return {StatusCode::kInvalidArgument, "output file \"" + *file + "\" is given twice"};
+  if (writes_to_stdout(plan, options) && (options.json || options.stats))
+    return {StatusCode::kInvalidArgument,
+            "expected at most one of an output file -, --json and --stats: each writes to stdout"};
   return {};
 }
 
-constexpr std::string_view kRandom = "random:";
-constexpr std::string_view kString = "string:";
-
-Result<Plan> make_plan(const RunOptions& options) {
+Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   Plan plan;
-  SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, assignments(options.inputs));
-  SCOPEVM_RETURN_IF_ERROR(check_given_once("input", plan.inputs));
-  SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, assignments(options.outputs));
-  for (const NamedText& input : plan.inputs)
-    // A value with a comma can only be that of a sequence.
-    if (input.text.starts_with(kRandom) && input.text.find(',') == std::string::npos)
-      if (auto request = parse_random(input.text.substr(kRandom.size())); !request.ok())
-        return std::move(request).status();
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits, assignments(options.limits));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options, signature));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
+  SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits,
+                           parse_named(options.limits, {}, "the limit of"));
   for (const NamedText& limit : limits) {
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(limit.text));
     plan.session.memory_limits.push_back({limit.name, bytes});
   }
+  SCOPEVM_RETURN_IF_ERROR(parse_named(options.devices, {}, "device").status());
   for (const std::string& device : options.devices) {
     SCOPEVM_ASSIGN_OR_RETURN(DeviceBinding binding, parse_binding(device));
     plan.session.devices.push_back(std::move(binding));
@@ -77,73 +68,26 @@ Result<Plan> make_plan(const RunOptions& options) {
   return plan;
 }
 
-// Returns a string tensor of the given rank, with the elements along its last axis. For rank 0,
-// the list must have one element.
-Result<Tensor> make_strings(std::string_view list, size_t rank) {
-  const std::vector<std::string> strings = split_strings(list);
-  std::vector<int64_t> dims(rank, 1);
-  if (rank > 0) dims.back() = static_cast<int64_t>(strings.size());
-  return Tensor::from_strings(std::vector<std::string_view>(strings.begin(), strings.end()), dims);
+constexpr std::string_view kNpy = ".npy";
+
+// The file of an element of a sequence or optional: FILE.0.npy, FILE.1.npy, ...
+std::string element_file(std::string file, size_t index) {
+  if (file.ends_with(kNpy)) file.resize(file.size() - kNpy.size());
+  return file + "." + std::to_string(index) + std::string(kNpy);
 }
 
-constexpr std::string_view kNoValue = "none";
-
-ValueKind kind_of(const std::string& input, const Signature& signature) {
-  // set_input() reports a name that the module does not have.
-  const auto declared = std::ranges::find(signature.inputs, input, &TensorSignature::name);
-  return declared == signature.inputs.end() ? ValueKind::kTensor : declared->kind;
-}
-
-Result<Tensor> make_input(const NamedText& input, const Signature& signature, uint64_t seed) {
-  const bool is_string = input.text.starts_with(kString);
-  if (!is_string && !input.text.starts_with(kRandom)) return read_npy(input.text);
-  // set_input() reports a name that the module does not have.
-  const auto declared = std::ranges::find(signature.inputs, input.name, &TensorSignature::name);
-  const bool is_declared = declared != signature.inputs.end();
-  if (is_string)
-    return make_strings(std::string_view(input.text).substr(kString.size()),
-                        is_declared ? declared->dims.size() : 1);
-  const DType dtype = is_declared ? declared->dtype : DType::kF32;
-  SCOPEVM_ASSIGN_OR_RETURN(const RandomTensor request,
-                           parse_random(input.text.substr(kRandom.size())));
-  Result<Tensor> tensor = random_tensor(dtype, request, seed);
-  if (!tensor.ok()) return std::move(tensor).status().with_context("input \"" + input.name + "\"");
-  return tensor;
-}
-
-// Parses comma-separated elements; an empty string is an empty sequence. A backslash escapes a
-// comma of a string.
-Result<std::vector<Tensor>> make_sequence(const NamedText& input, const Signature& signature,
-                                          uint64_t& seed) {
-  std::vector<Tensor> elements;
-  for (size_t at = 0; at < input.text.size();) {
-    const size_t end = find_comma(input.text, at);
-    SCOPEVM_ASSIGN_OR_RETURN(
-        Tensor element,
-        make_input({input.name, input.text.substr(at, end - at)}, signature, seed++));
-    elements.push_back(std::move(element));
-    at = end + 1;
+// Reports unknown outputs, and files that cannot be written, before the call.
+Status check_outputs(const Plan& plan, const RunOptions& options, const Signature& signature) {
+  for (const NamedText& output : plan.outputs) {
+    const auto declared = std::ranges::find(signature.outputs, output.name, &TensorSignature::name);
+    if (declared == signature.outputs.end()) continue;  // reported by call.output()
+    const bool is_tensor = declared->kind == ValueKind::kTensor;
+    const std::string file = is_tensor ? output.text : element_file(output.text, 0);
+    SCOPEVM_RETURN_IF_ERROR(check_is_no_input(file, {options.module}));
+    SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   }
-  return elements;
-}
-
-Status set_inputs(Call& call, const Plan& plan, const Signature& signature, uint64_t seed) {
-  for (const NamedText& input : plan.inputs) {
-    const ValueKind kind = kind_of(input.name, signature);
-    if (is_optional(kind) && input.text == kNoValue) {
-      SCOPEVM_RETURN_IF_ERROR(call.set_no_value(input.name));
-      continue;
-    }
-    if (kind == ValueKind::kSequence || kind == ValueKind::kOptionalSequence) {
-      SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, make_sequence(input, signature, seed));
-      SCOPEVM_RETURN_IF_ERROR(call.set_sequence(input.name, std::move(elements)));
-      continue;
-    }
-    // Each tensor has its own seed, so that tensors of equal shape have different elements.
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
-    SCOPEVM_RETURN_IF_ERROR(call.set_input(input.name, std::move(tensor)));
-  }
-  return {};
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(options.trace, {options.module}));
+  return check_is_writable(options.trace);
 }
 
 // Writes a tensor to the file, or the elements of a sequence or optional to FILE.0.npy, FILE.1.npy,
@@ -152,30 +96,33 @@ Status write_output(const Call& call, const NamedText& output, const Signature& 
   SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, call.output(output.name));
   const auto declared = std::ranges::find(signature.outputs, output.name, &TensorSignature::name);
   if (declared->kind == ValueKind::kTensor) return write_npy(output.text, tensor);
-  constexpr std::string_view kSuffix = ".npy";
-  std::string stem = output.text;
-  if (stem.ends_with(kSuffix)) stem.resize(stem.size() - kSuffix.size());
   SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(output.name));
   for (size_t i = 0; i < elements.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(
-        write_npy(stem + "." + std::to_string(i) + std::string(kSuffix), elements[i]));
+    SCOPEVM_RETURN_IF_ERROR(write_npy(element_file(output.text, i), elements[i]));
   return {};
 }
 
-Status run_plan(const Plan& plan, const RunOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
-  SCOPEVM_ASSIGN_OR_RETURN(const Module module, Module::load(options.module));
+CallOptions call_options(const RunOptions& options, TraceFile& trace) {
+  CallOptions call;
+  if (!options.trace.empty()) call.trace = &trace;
+  if (options.timeout_ms > 0)
+    call.deadline =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeout_ms);
+  return call;
+}
+
+Status run_plan(const Plan& plan, const RunOptions& options, const Module& module,
+                std::chrono::steady_clock::time_point began) {
+  SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, plan.session));
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
-  SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan, module.signature(), options.seed));
+  SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed));
   TraceFile trace;
-  CallOptions call_options;
-  if (!options.trace.empty()) call_options.trace = &trace;
   RunReport report;
   report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
   for (int i = 0; i < options.repeat; ++i) {
-    SCOPEVM_RETURN_IF_ERROR(call.run(call_options));
+    SCOPEVM_RETURN_IF_ERROR(call.run(call_options(options, trace)));
     report.latency_ns.push_back(call.stats().latency_ns);
   }
   for (const NamedText& output : plan.outputs)
@@ -193,6 +140,7 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
   report.copies = call.stats().copies;
   if (options.emulate) report.emulated_seconds = call.stats().emulated_seconds;
   report.has_stats = options.stats;
+  if (writes_to_stdout(plan, options)) return {};
   options.json ? print_json(report) : print_text(report);
   return {};
 }
@@ -200,9 +148,13 @@ Status run_plan(const Plan& plan, const RunOptions& options) {
 }  // namespace
 
 int run(const RunOptions& options) {
-  const Result<Plan> plan = make_plan(options);
-  if (!plan.ok()) return report_usage(std::string(plan.status().message()));
-  return report(run_plan(*plan, options));
+  const auto began = std::chrono::steady_clock::now();
+  const Result<Module> module = load_module(options.module);
+  if (!module.ok()) return report(module.status());
+  // Names of inputs and outputs can contain '=', so the signature is needed to parse the options.
+  const Result<Plan> plan = make_plan(options, module->signature());
+  if (!plan.ok()) return report_usage(plan.status().message());
+  return report(run_plan(*plan, options, *module, began));
 }
 
 }  // namespace scopevm::tool

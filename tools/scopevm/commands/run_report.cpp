@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/count_text.h"
+#include "tools/scopevm/commands/json_output.h"
+#include "tools/scopevm/standard_streams.h"
 #include "tools/scopevm/tensors/element_text.h"
 
 namespace scopevm::tool {
@@ -48,10 +50,10 @@ Latency summarise(std::vector<int64_t> latency_ns) {
 namespace {
 
 void print_tensor(const Tensor& output) {
-  fmt::print("{}", shape_text(output));
+  print("{}", shape_text(output));
   const int64_t shown = std::min(output.element_count(), kShownElements);
-  for (int64_t e = 0; e < shown; ++e) fmt::print(" {}", element_text(output, e));
-  fmt::print("{}\n", shown < output.element_count() ? " ..." : "");
+  for (int64_t e = 0; e < shown; ++e) print(" {}", element_text(output, e));
+  print("{}\n", shown < output.element_count() ? " ..." : "");
 }
 
 nlohmann::ordered_json json_of(const Tensor& tensor) {
@@ -66,37 +68,37 @@ void print_text(const RunReport& report) {
     const TensorSignature& signature = report.signature->outputs[i];
     const RunOutput& output = report.outputs[i];
     if (signature.kind == ValueKind::kTensor) {
-      fmt::print("{}: ", signature.name);
+      print("{}: ", signature.name);
       print_tensor(output.elements[0]);
     } else if (!output.has_value) {
-      fmt::print("{}: no value\n", signature.name);
+      print("{}: no value\n", signature.name);
     } else {
-      fmt::print("{}: {} of {}\n", signature.name, name(signature.kind), output.elements.size());
+      print("{}: {} of {}\n", signature.name, name(signature.kind), output.elements.size());
       for (size_t e = 0; e < output.elements.size(); ++e) {
-        fmt::print("  {}: ", e);
+        print("  {}: ", e);
         print_tensor(output.elements[e]);
       }
     }
   }
   if (!report.has_stats) return;
   const Latency latency = summarise(report.latency_ns);
-  fmt::print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
-  fmt::print("latency of {}, us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
-             count_text(report.latency_ns.size(), "run"), latency.median_us, latency.min_us,
-             latency.p99_us);
+  print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
+  print("latency of {}, us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
+        count_text(report.latency_ns.size(), "run"), latency.median_us, latency.min_us,
+        latency.p99_us);
   if (report.emulated_seconds)
-    fmt::print("times are emulated: copies and launches take at least {:.1f} us per run\n",
-               *report.emulated_seconds * 1e6);
-  fmt::print("function {}\n", report.function);
-  fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",
-             "lower bound", "allocations");
+    print("times are emulated: copies and launches take at least {:.1f} us per run\n",
+          *report.emulated_seconds * 1e6);
+  print("function {}\n", report.function);
+  print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", "device", "scope", "bound", "peak",
+        "lower bound", "allocations");
   for (const ScopeUse& use : report.memory)
-    fmt::print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", use.device, use.scope, use.bound_bytes,
-               use.peak_bytes, use.lower_bound_bytes, use.allocations);
+    print("{:<8} {:<20} {:>14} {:>14} {:>14} {:>12}\n", use.device, use.scope, use.bound_bytes,
+          use.peak_bytes, use.lower_bound_bytes, use.allocations);
   for (const CopyUse& use : report.copies)
-    fmt::print("{} {}, {} from {} to {}\n", use.copies, use.copies == 1 ? "copy" : "copies",
-               count_text(use.bytes, "byte"), place_text(use.from_device, use.from_scope),
-               place_text(use.to_device, use.to_scope));
+    print("{} {}, {} from {} to {}\n", use.copies, use.copies == 1 ? "copy" : "copies",
+          count_text(use.bytes, "byte"), place_text(use.from_device, use.from_scope),
+          place_text(use.to_device, use.to_scope));
 }
 
 void print_json(const RunReport& report) {
@@ -136,7 +138,7 @@ void print_json(const RunReport& report) {
                              {"to", place_text(use.to_device, use.to_scope)},
                              {"copies", use.copies},
                              {"bytes", use.bytes}});
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_json(out);
 }
 
 std::vector<ScopeUse> concerned_scopes(const CallStats& stats) {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "tools/scopevm/standard_streams.h"
+
 namespace scopevm::tool {
 namespace {
 
@@ -23,17 +25,14 @@ T at(const Tensor& tensor, int64_t index) {
   return tensor.elements<T>()[static_cast<size_t>(index)];
 }
 
-// The string in double quotes. Bytes below 0x20, quotes and backslashes are escaped.
+// The string in double quotes. Control characters, quotes and backslashes are escaped.
 std::string quoted(std::string_view text) {
-  std::string result = "\"";
+  std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < ' ')
-      result += fmt::format("\\x{:02x}", c);
-    else
-      result += c;
+    result += c;
   }
-  return result + "\"";
+  return "\"" + escaped(result) + "\"";
 }
 
 }  // namespace

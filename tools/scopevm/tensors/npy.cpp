@@ -1,6 +1,7 @@
 // Reads and writes NumPy's .npy format; see npy.h.
 #include "tools/scopevm/tensors/npy.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -11,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/scopevm/file.h"
+#include "tools/scopevm/standard_streams.h"
 #include "tools/scopevm/tensors/npy_string.h"
-#include "vm/format/write_file.h"
 
 namespace scopevm::tool {
 namespace {
@@ -40,6 +42,17 @@ struct Header {
   DType dtype = DType::kF32;
   NpyString text;  // for string arrays
   std::vector<int64_t> dims;
+  bool is_big_endian = false;
+  bool is_fortran = false;  // the first axis varies fastest
+
+  // The bytes of a number that are stored in reverse order in a big-endian file.
+  size_t number_bytes() const {
+    if (dtype == DType::kStr) return text.is_unicode ? sizeof(char32_t) : 1;
+    return static_cast<size_t>(byte_size(dtype));
+  }
+  size_t element_bytes() const {
+    return dtype == DType::kStr ? static_cast<size_t>(text.element_bytes()) : number_bytes();
+  }
 };
 
 Status wrong(const std::string& what) { return {StatusCode::kInvalidArgument, what}; }
@@ -73,6 +86,42 @@ Result<std::vector<int64_t>> parse_dims(std::string_view text) {
   }
 }
 
+// Sets the element type. `descr` is a NumPy type, such as "<f4". Returns false if it is unknown.
+bool parse_descr(std::string descr, Header& header) {
+  header.is_big_endian = descr.starts_with(">");
+  if (header.is_big_endian) descr.front() = '<';
+  for (const TypeName& candidate : kTypes)
+    if (descr == candidate.descr) {
+      header.dtype = candidate.dtype;
+      return true;
+    }
+  const std::optional<NpyString> text = parse_npy_string(descr);
+  if (!text) return false;
+  header.dtype = DType::kStr;
+  header.text = *text;
+  return true;
+}
+
+// Reverses the bytes of each number.
+void swap_bytes(std::span<uint8_t> bytes, size_t number_bytes) {
+  for (size_t at = 0; at < bytes.size(); at += number_bytes)
+    std::ranges::reverse(bytes.subspan(at, number_bytes));
+}
+
+// Returns the elements of a tensor in row-major order. `bytes` has them in column-major order.
+std::vector<uint8_t> to_row_major(std::span<const uint8_t> bytes, const Header& header) {
+  const size_t size = header.element_bytes(), rank = header.dims.size();
+  std::vector<uint8_t> result(bytes.size());
+  std::vector<int64_t> index(rank);
+  for (size_t to = 0; to < bytes.size(); to += size) {
+    int64_t from = 0;
+    for (size_t axis = rank; axis-- > 0;) from = from * header.dims[axis] + index[axis];
+    std::memcpy(&result[to], &bytes[static_cast<size_t>(from) * size], size);
+    for (size_t axis = rank; axis-- > 0 && ++index[axis] == header.dims[axis];) index[axis] = 0;
+  }
+  return result;
+}
+
 Result<Header> parse_header(std::string_view text) {
   const std::optional<std::string_view> descr = value_of(text, "descr");
   const std::optional<std::string_view> order = value_of(text, "fortran_order");
@@ -81,22 +130,10 @@ Result<Header> parse_header(std::string_view text) {
     return wrong("incomplete header: expected descr, fortran_order and shape");
   const std::string_view type = descr->substr(0, descr->find_first_of(",}"));
   Header header;
-  const TypeName* found = nullptr;
-  for (const TypeName& candidate : kTypes)
-    if (type == "'" + std::string(candidate.descr) + "'") found = &candidate;
-  if (found != nullptr) {
-    header.dtype = found->dtype;
-  } else {
-    const bool is_quoted = type.size() > 2 && type.front() == '\'' && type.back() == '\'';
-    const std::optional<NpyString> text =
-        is_quoted ? parse_npy_string(type.substr(1, type.size() - 2)) : std::nullopt;
-    if (!text)
-      return Status(StatusCode::kUnsupported, "unsupported element type " + std::string(type));
-    header.dtype = DType::kStr;
-    header.text = *text;
-  }
-  if (order->substr(0, 4) == "True")
-    return Status(StatusCode::kUnsupported, "Fortran order is not supported: expected C order");
+  const bool is_quoted = type.size() > 2 && type.front() == '\'' && type.back() == '\'';
+  if (!is_quoted || !parse_descr(std::string(type.substr(1, type.size() - 2)), header))
+    return Status(StatusCode::kUnsupported, "unsupported element type " + std::string(type));
+  header.is_fortran = order->starts_with("True");
   SCOPEVM_ASSIGN_OR_RETURN(header.dims, parse_dims(*shape));
   return header;
 }
@@ -124,6 +161,10 @@ Result<Tensor> read_from(std::FILE* file) {
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(stored, dims));
   const auto bytes = static_cast<size_t>(tensor.bytes());
   if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("truncated file");
+  const std::span elements(static_cast<uint8_t*>(tensor.data()), bytes);
+  if (header.is_big_endian) swap_bytes(elements, header.number_bytes());
+  if (header.is_fortran && !elements.empty())
+    std::ranges::copy(to_row_major(elements, header), elements.begin());
   if (header.dtype == DType::kStr)
     return decode_npy_string(header.text, tensor.elements<uint8_t>(), header.dims);
   return tensor;
@@ -152,10 +193,13 @@ std::string header_of(const Tensor& tensor, const std::string& descr) {
 }  // namespace
 
 Result<Tensor> read_npy(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) return Status(StatusCode::kNotFound, path + ": " + std::strerror(errno));
-  Result<Tensor> tensor = read_from(file.get());
-  if (!tensor.ok()) return std::move(tensor).status().with_context(path);
+  // Several arrays can follow one another on stdin, so it stays open.
+  const bool is_stdin = path == kStandardStream;
+  const File file(is_stdin ? nullptr : std::fopen(path.c_str(), "rb"));
+  if (file == nullptr && !is_stdin)
+    return Status(StatusCode::kNotFound, path + ": " + std::strerror(errno));
+  Result<Tensor> tensor = read_from(is_stdin ? stdin : file.get());
+  if (!tensor.ok()) return std::move(tensor).status().with_context(input_name(path));
   return tensor;
 }
 
@@ -174,7 +218,7 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
     return std::span(reinterpret_cast<const uint8_t*>(data.data()), data.size());
   };
   const std::span<const uint8_t> pieces[] = {bytes(header), bytes(elements)};
-  return format::write_file(path, pieces);
+  return write_file(path, pieces);
 }
 
 }  // namespace scopevm::tool

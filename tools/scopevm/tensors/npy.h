@@ -8,13 +8,14 @@
 
 namespace scopevm::tool {
 
+// Reads both orders of elements and of bytes. "-" denotes stdin, which can contain several arrays.
 // Errors: kNotFound (the file cannot be opened), kInvalidArgument (not a .npy file, truncated, an
-// invalid header, shape or string), kUnsupported (Fortran order, big-endian, an element type
-// without DType), kOutOfMemory.
+// invalid header, shape or string), kUnsupported (an element type without DType), kOutOfMemory.
 Result<Tensor> read_npy(const std::string& path);
 
 // Writes bf16 elements as two raw bytes (V2), because NumPy has no such type. read_npy() reads V2
-// as bf16. Errors: kInvalidArgument (a string is not UTF-8, or the file cannot be written).
+// as bf16. "-" denotes stdout. Errors: kInvalidArgument (a string is not UTF-8, or the file cannot
+// be written).
 Status write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace scopevm::tool

@@ -28,6 +28,17 @@ void append_group(std::string& out, const uint8_t* bytes, uint64_t count) {
   for (uint64_t i = 0; i < 4; ++i) out += i <= count ? kDigits[(bits >> (18 - 6 * i)) & 63] : '=';
 }
 
+// True for the control characters of ASCII, and for both bytes of U+0080 to U+009F in UTF-8.
+bool is_control(std::string_view text, size_t at) {
+  constexpr char kLead = '\xc2';
+  const auto is_continuation = [&](size_t i) {
+    return i < text.size() && static_cast<uint8_t>(text[i]) >> 5 == 0x80 >> 5;
+  };
+  const auto byte = static_cast<uint8_t>(text[at]);
+  return byte < 32 || byte == 127 || (text[at] == kLead && is_continuation(at + 1)) ||
+         (at > 0 && text[at - 1] == kLead && is_continuation(at));
+}
+
 }  // namespace
 
 bool is_plain_name(std::string_view text) {
@@ -37,14 +48,15 @@ bool is_plain_name(std::string_view text) {
 void append_quoted(std::string& out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
-  for (char c : text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     auto byte = static_cast<uint8_t>(c);
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
     } else if (c == '\n') {
       out += "\\n";
-    } else if (byte < 32 || byte == 127) {
+    } else if (is_control(text, at)) {
       out += "\\x";
       out += kHex[byte >> 4];
       out += kHex[byte & 15];

@@ -1,0 +1,71 @@
+// Messages of the command-line parser; see command_line.h.
+#include "tools/scopevm/command_line.h"
+
+#include <vector>
+
+#include "runtime/count_text.h"
+#include "runtime/nearest_name.h"
+#include "tools/scopevm/standard_streams.h"
+
+namespace scopevm::tool {
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string unexpected_argument(const CLI::App& command, const std::string& argument) {
+  const std::string option = argument.substr(0, argument.find('='));
+  const std::string suggestion =
+      option.starts_with("--") ? runtime::name_suggestion(option, option_names(command)) : "";
+  return command.get_name() + ": unexpected argument \"" + argument + "\"" + suggestion;
+}
+
+// The message for an option that is given more often than the parser accepts; empty if there is
+// none.
+std::string repeated_option(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
+        option->get_items_expected_max() <= 1 && option->count() > 1)
+      return option->get_name() + " is given " + runtime::count_text(option->count(), "time") +
+             ", expected at most once";
+  return "";
+}
+
+std::string describe(const CLI::App& app, const CLI::Error& error) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  if (commands.empty()) {
+    const std::vector<std::string> arguments = app.remaining();
+    return arguments.empty() ? "expected a command" : unknown_command(app, arguments.front());
+  }
+  const CLI::App& command = *commands.front();
+  if (const std::string repeated = repeated_option(command); !repeated.empty()) return repeated;
+  if (const std::vector<std::string> arguments = command.remaining(); !arguments.empty())
+    return unexpected_argument(command, arguments.front());
+  return error.what();
+}
+
+}  // namespace
+
+std::string unknown_command(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const bool is_option = name.starts_with("-");
+  return (is_option ? "unknown option \"" : "unknown command \"") + name + "\"" +
+         runtime::name_suggestion(name, is_option ? option_names(app) : names);
+}
+
+void reject_repeated_options(CLI::App& command) {
+  for (CLI::Option* option : command.get_options())
+    if (option->get_items_expected_max() <= 1)
+      option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
+  return "scopevm: " + escaped(describe(*app, error)) + "\nRun with --help for more information.\n";
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,47 @@
+// Loads and reads modules; see module_file.h.
+#include "tools/scopevm/module_file.h"
+
+#include <utility>
+
+#include "tools/scopevm/file.h"
+#include "tools/scopevm/standard_streams.h"
+#include "vm/format/reader.h"
+
+namespace scopevm::tool {
+namespace {
+
+// Adds how to fix the error if the file is a model, according to its name.
+Status with_hint(Status status, const std::string& path) {
+  const bool is_model = path.ends_with(".onnx") || path.ends_with(".mlir");
+  if (status.code() != StatusCode::kInvalidModel || !is_model) return status;
+  return {status.code(), std::string(status.message()) +
+                             "; compile the model first: scopevm compile " + path + " -o FILE"};
+}
+
+}  // namespace
+
+Result<Module> load_module(const std::string& path) {
+  if (path == kStandardStream) {
+    SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, map_input(path));
+    Result<Module> module = Module::load_bytes({file.data, file.size});
+    if (!module.ok()) return std::move(module).status().with_context(input_name(path));
+    return module;
+  }
+  Result<Module> module = Module::load(path);
+  if (!module.ok()) return with_hint(std::move(module).status(), path);
+  return module;
+}
+
+Result<ReadModule> read_module_file(const std::string& path) {
+  SCOPEVM_ASSIGN_OR_RETURN(runtime::MappedFile file, map_input(path));
+  // read_module() requires an alignment that the memory of stdin lacks.
+  const format::Bytes bytes = path == kStandardStream
+                                  ? format::aligned_copy(file.data, file.size)
+                                  : format::Bytes{file.owner, file.data, file.size};
+  Result<format::ModuleContents> module = format::read_module(bytes);
+  if (!module.ok())
+    return with_hint(std::move(module).status().with_context(input_name(path)), path);
+  return ReadModule{std::move(file), *std::move(module)};
+}
+
+}  // namespace scopevm::tool

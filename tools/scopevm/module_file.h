@@ -1,0 +1,26 @@
+// Loads and reads the module of a command: a file, or stdin for "-". The error for a model says
+// that it must be compiled first.
+#pragma once
+
+#include <string>
+
+#include "runtime/mapped_file.h"
+#include "scopevm/module.h"
+#include "scopevm/status.h"
+#include "vm/format/module_contents.h"
+
+namespace scopevm::tool {
+
+// Errors: those of Module::load().
+Result<Module> load_module(const std::string& path);
+
+// A module that is read but not verified.
+struct ReadModule {
+  runtime::MappedFile file;
+  format::ModuleContents contents;
+};
+
+// Errors: those of map_input() and format::read_module().
+Result<ReadModule> read_module_file(const std::string& path);
+
+}  // namespace scopevm::tool
