@@ -378,19 +378,26 @@ bool Interpreter::execute(const op::grow_storage& in) {
 
 // Compute.
 
+bool Interpreter::fail_for_buffer(const format::LaunchDecl& launch, uint32_t index, int64_t bytes) {
+  return fail(StatusCode::kInvalidModel, "kernel " + contents_.kernels[launch.kernel].symbol +
+                                             ": buffer " + std::to_string(index) + " has " +
+                                             count_text(bytes, "byte") + ", expected at least " +
+                                             std::to_string(value(launch.bytes[index])));
+}
+
 // Sets the buffer addresses of a launch. Returns false if a buffer has fewer bytes than the kernel
 // accesses.
 SCOPEVM_HOT bool Interpreter::set_buffers(const op::launch& in, const format::LaunchDecl& launch) {
+  // Copies, because the compiler must assume that a store to the buffers changes the frame's
+  // members.
+  const Frame frame = frame_;
+  const isa::Int* bytes = launch.bytes.data();
   for (uint32_t i = 0; i < in.buffers.size(); ++i) {
-    const Register& buffer = reg(in.buffers[i]);
-    const int64_t bytes = value(launch.bytes[i]);
+    const Register& buffer = frame.registers[in.buffers[i].value];
     // Unsigned: negative bytes are more than any buffer has.
-    if (static_cast<uint64_t>(buffer.bytes) < static_cast<uint64_t>(bytes))
-      return fail(StatusCode::kInvalidModel, "kernel " + contents_.kernels[launch.kernel].symbol +
-                                                 ": buffer " + std::to_string(i) + " has " +
-                                                 count_text(buffer.bytes, "byte") +
-                                                 ", expected at least " + std::to_string(bytes));
-    frame_.buffers[i] = buffer.data;
+    if (static_cast<uint64_t>(buffer.bytes) < static_cast<uint64_t>(bytes[i].value(frame.slots)))
+      return fail_for_buffer(launch, i, buffer.bytes);
+    frame.buffers[i] = buffer.data;
   }
   return true;
 }
@@ -426,14 +433,16 @@ bool Interpreter::execute(const op::shape_function& in) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < in.inputs.size(); ++i) {
     const uint32_t rank = reg(in.inputs[i]).rank;
-    // Shape functions assume that no dim is negative.
-    if (std::any_of(dims(in.inputs[i]), dims(in.inputs[i]) + rank,
-                    [](int64_t dim) { return dim < 0; }))
-      return fail(StatusCode::kInvalidModel, "input " + std::to_string(i) + " has a negative dim");
     if (count + rank > decl.dim_count)
       return fail(StatusCode::kInvalidModel,
                   "the inputs have more than " + count_text(decl.dim_count, "dim"));
-    std::memcpy(frame_.shape_dims + count, dims(in.inputs[i]), rank * sizeof(int64_t));
+    const int64_t* from = dims(in.inputs[i]);
+    int64_t* to = frame_.shape_dims + count;
+    int64_t signs = 0;
+    for (uint32_t axis = 0; axis < rank; ++axis) signs |= to[axis] = from[axis];
+    // Shape functions assume that no dim is negative.
+    if (signs < 0)
+      return fail(StatusCode::kInvalidModel, "input " + std::to_string(i) + " has a negative dim");
     count += rank;
   }
   if (count != decl.dim_count)

@@ -116,6 +116,9 @@ class Interpreter {
   bool allocate(uint32_t pool, int64_t bytes, Storage** storage);
   bool check_device(uint32_t device, const Status& status);
 
+  // Reports that a buffer of a launch has `bytes` bytes, fewer than the kernel accesses.
+  [[gnu::cold]] bool fail_for_buffer(const format::LaunchDecl& launch, uint32_t index,
+                                     int64_t bytes);
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
   [[gnu::cold]] bool fail_at_source(const std::string& what);
 
