@@ -105,7 +105,14 @@ DimExpr floordiv_by_constant(DimExpr a, int64_t d) {
   return quotient + make(Kind::kFloorDiv, {merged.numerator, d});
 }
 
-bool is_at_least(DimExpr a, DimExpr b) { return a == b || is_never_negative(a - b); }
+bool is_at_least(DimExpr a, DimExpr b) {
+  if (a == b) return true;
+  // The difference of two symbols has no other proof than that of their facts. It is not built,
+  // because a max of many symbols compares all pairs.
+  if (a.kind() == Kind::kSymbol && b.kind() == Kind::kSymbol)
+    return interval_of(a).min >= interval_of(b).max;
+  return is_never_negative(a - b);
+}
 
 // min or max: flattened, without operands that another operand dominates.
 DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
@@ -119,12 +126,15 @@ DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
     std::erase_if(kept, [&](DimExpr other) { return wins(term, other); });
     kept.push_back(term);
   };
-  for (DimExpr e : {a, b}) {
-    if (e.kind() != kind) {
-      add(e);
-      continue;
-    }
-    for (DimExpr operand : e.operands()) add(operand);
+  // No operand of a min or max dominates another one, so those of `a` are not compared again.
+  if (a.kind() == kind)
+    kept.assign(a.operands().begin(), a.operands().end());
+  else
+    kept = {a};
+  if (b.kind() != kind) {
+    add(b);
+  } else {
+    for (DimExpr operand : b.operands()) add(operand);
   }
   // A canonical order: min(a, b) and min(b, a) are one node.
   std::sort(kept.begin(), kept.end());

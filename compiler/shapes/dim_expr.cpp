@@ -5,6 +5,7 @@
 #include "compiler/shapes/dim_expr.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -16,6 +17,9 @@
 namespace scopevm::compiler {
 
 struct DimExpr::Node {
+  // Whether is_never_negative() has examined the expression, and its result.
+  enum class Sign : uint8_t { kUnknown, kProved, kNotProved };
+
   Kind kind;
   bool is_opaque = false;         // without normal form: an atom in enclosing expressions
   int64_t value = 0;              // kConstant
@@ -24,6 +28,9 @@ struct DimExpr::Node {
   std::vector<DimExpr> operands;  // the other kinds
   size_t size = 1;  // nodes of its tree, which is the cost of printing and evaluating it; saturates
   size_t hash = 0;
+  // Accessed through std::atomic_ref, because threads share nodes. All threads store the same
+  // value.
+  mutable Sign sign = Sign::kUnknown;
 };
 
 struct DimInterner {
@@ -71,6 +78,17 @@ DimExpr make(DimExpr::Kind kind, std::vector<DimExpr> operands, bool is_opaque) 
 }
 size_t tree_size(DimExpr e) { return DimInterner::node(e)->size; }
 bool is_opaque(DimExpr e) { return DimInterner::node(e)->is_opaque; }
+
+bool remember_sign(DimExpr e, const std::function<bool()>& prove) {
+  using Sign = DimExpr::Node::Sign;
+  std::atomic_ref<Sign> sign(DimInterner::node(e)->sign);
+  Sign known = sign.load(std::memory_order_relaxed);
+  if (known == Sign::kUnknown) {
+    known = prove() ? Sign::kProved : Sign::kNotProved;
+    sign.store(known, std::memory_order_relaxed);
+  }
+  return known == Sign::kProved;
+}
 
 }  // namespace dims
 

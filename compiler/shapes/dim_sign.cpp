@@ -23,6 +23,11 @@ using Kind = DimExpr::Kind;
 class Prover {
  public:
   bool prove(DimExpr e) {
+    // Each rule below visits the tree a constant number of times, in addition to its calls of
+    // prove().
+    const size_t size = dims::tree_size(e);
+    if (size > work_left_) return false;
+    work_left_ -= size;
     switch (e.kind()) {
       case Kind::kConstant:
         return *e.as_constant() >= 0;
@@ -102,6 +107,9 @@ class Prover {
 
   // The number of cases doubles with every min and max; real shapes need a few.
   int budget_ = 32;
+  // The number of nodes that one proof may visit. A proof by cases substitutes in large sums again
+  // and again: without a bound, nested products of min and max take minutes.
+  size_t work_left_ = size_t{1} << 16;
 };
 
 }  // namespace
@@ -110,7 +118,8 @@ class Prover {
 // could be exponential.
 bool is_never_negative(DimExpr e) {
   constexpr size_t kLargestTree = 4096;
-  return dims::tree_size(e) <= kLargestTree && Prover().prove(e);
+  if (dims::tree_size(e) > kLargestTree) return false;
+  return dims::remember_sign(e, [&] { return Prover().prove(e); });
 }
 
 }  // namespace scopevm::compiler

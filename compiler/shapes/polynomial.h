@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -23,6 +24,9 @@ DimExpr make(DimExpr::Kind kind, std::vector<DimExpr> operands, bool is_opaque =
 bool is_opaque(DimExpr e);
 // The number of nodes in the expression; a shared node counts once per use.
 size_t tree_size(DimExpr e);
+// The result of `prove` for e. It is computed once and stored with e's node, because the same types
+// are inferred again after every pass.
+bool remember_sign(DimExpr e, const std::function<bool()>& prove);
 
 // Conversions between expressions and their normal form.
 Polynomial to_polynomial(DimExpr e);

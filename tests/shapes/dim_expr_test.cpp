@@ -198,6 +198,24 @@ TEST(DimExpr, SubstitutesAndNormalisesAgain) {
   EXPECT_EQ(max(n, m).substitute(with), 2 * m);
 }
 
+// The operands of a max are not compared again when another dim is added to it.
+TEST(DimExpr, MaxOfManySymbolsKeepsEachOnce) {
+  DimExpr all = 0;
+  for (int i = 0; i < 200; ++i) all = max(all, DimExpr::symbol("s" + std::to_string(i)));
+  EXPECT_EQ(all.operands().size(), 200U);
+  EXPECT_EQ(max(all, DimExpr::symbol("s17")), all);
+  EXPECT_EQ(max(all, all), all);
+  EXPECT_EQ(max(DimExpr::symbol("s3"), all), all);
+}
+
+TEST(DimExpr, MaxOfSymbolsUsesTheirFacts) {
+  DimExpr small = DimExpr::symbol("small", {.max = 4}),
+          large = DimExpr::symbol("large", {.min = 4});
+  EXPECT_EQ(max(small, large), large);
+  EXPECT_EQ(min(small, large), small);
+  EXPECT_EQ(max(max(n, small), large), max(n, large));
+}
+
 TEST(DimExpr, ListsSymbolsOnceByName) {
   EXPECT_EQ((w * n + floordiv(n, m)).symbols(), (std::vector<std::string>{"m", "n", "w"}));
 }
