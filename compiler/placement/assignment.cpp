@@ -226,15 +226,28 @@ class Solver {
     return true;
   }
 
+  // The devices that run open tasks.
+  IndexedVector<DeviceIndex, bool> devices_in_use() const {
+    IndexedVector<DeviceIndex, bool> in_use;
+    in_use.resize(machine_.devices.size());
+    for (TaskIndex task : open_) in_use[*best_[task]] = true;
+    return in_use;
+  }
+
   bool improve_by_cuts() {
     bool has_improved = false;
+    IndexedVector<DeviceIndex, bool> in_use = devices_in_use();
     for (DeviceIndex a : machine_.devices.indices())
       for (DeviceIndex b : machine_.devices.indices()) {
-        if (a >= b) continue;
+        // A cut between two unused devices moves no task. Most devices of a large machine are
+        // unused.
+        if (a >= b || (!in_use[a] && !in_use[b])) continue;
         // The default device is the source: ties keep as many tasks there as possible.
         // cut() returns the largest source side of all minimum cuts.
         const bool is_reversed = b == machine_.default_device;
-        has_improved = take(is_reversed ? cut_between(b, a) : cut_between(a, b)) || has_improved;
+        if (!take(is_reversed ? cut_between(b, a) : cut_between(a, b))) continue;
+        has_improved = true;
+        in_use = devices_in_use();
       }
     return has_improved;
   }
