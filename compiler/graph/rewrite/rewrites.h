@@ -34,4 +34,7 @@ void add_rewrites(mlir::RewritePatternSet& patterns) {
 // normalisation.cpp.
 mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder);
 
+// Splits a concat of many operands into concats of at most 32 operands: rewrites.cpp.
+mlir::Value split_concat(ConcatOp op, mlir::OpBuilder& builder);
+
 }  // namespace scopevm::compiler::graph

@@ -50,6 +50,8 @@ mlir::FrozenRewritePatternSet canonicalization_patterns(mlir::MLIRContext* conte
   for (mlir::RegisteredOperationName op : context->getRegisteredOperations())
     if (op.getDialectNamespace() == GraphDialect::getDialectNamespace())
       op.getCanonicalizationPatterns(patterns, context);
+  // Not a canonical form: it bounds the size of kernels.
+  add_rewrites<ConcatOp, split_concat>(patterns);
   return std::move(patterns);
 }
 
