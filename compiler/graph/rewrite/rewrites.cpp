@@ -109,41 +109,6 @@ mlir::Value rewrite_transpose(TransposeOp op, mlir::OpBuilder& builder) {
                                      permutation);
 }
 
-// --- Splitting. ---------------------------------------------------------------------------------
-
-}  // namespace
-
-// The kernel of a concat has a branch with a copy loop for each operand, and LLVM's time grows
-// faster than the number of branches: 500 operands take 10 seconds.
-mlir::Value split_concat(ConcatOp op, mlir::OpBuilder& builder) {
-  constexpr size_t kMostOperands = 32;
-  mlir::OperandRange inputs = op.getInputs();
-  if (inputs.size() <= kMostOperands) return {};
-  const auto axis = static_cast<size_t>(op.getAxis());
-  llvm::SmallVector<mlir::Value> parts;
-  for (size_t first = 0; first < inputs.size(); first += kMostOperands) {
-    mlir::ValueRange part = inputs.slice(first, std::min(kMostOperands, inputs.size() - first));
-    if (part.size() == 1) {
-      parts.push_back(part.front());
-      continue;
-    }
-    llvm::SmallVector<DimExpr> shape(type_of(part.front()).getShape());
-    for (mlir::Value input : part.drop_front())
-      for (size_t i = 0; i < shape.size(); ++i) {
-        DimExpr dim = type_of(input).getDim(i);
-        if (i == axis)
-          shape[i] = shape[i] + dim;
-        else if (dim.is_constant())  // as ConcatOp::infer()
-          shape[i] = dim;
-      }
-    parts.push_back(builder.create<ConcatOp>(op.getLoc(), type_of(op.getResult()).withShape(shape),
-                                             part, op.getAxisAttr()));
-  }
-  return builder.create<ConcatOp>(op.getLoc(), op.getResult().getType(), parts, op.getAxisAttr());
-}
-
-namespace {
-
 // --- Folding constants into contractions. -------------------------------------------------------
 
 // Returns the elements of the constant `value` as a tensor of rank 1. The constant must have a
@@ -274,6 +239,35 @@ mlir::Value drop_same(Op op, mlir::OpBuilder&) {
 }
 
 }  // namespace
+
+// The kernel of a concat has a branch with a copy loop for each operand, and LLVM's time grows
+// faster than the number of branches: 500 operands take 10 seconds.
+mlir::Value split_concat(ConcatOp op, mlir::OpBuilder& builder) {
+  constexpr size_t kMostOperands = 32;
+  mlir::OperandRange inputs = op.getInputs();
+  if (inputs.size() <= kMostOperands) return {};
+  const auto axis = static_cast<size_t>(op.getAxis());
+  llvm::SmallVector<mlir::Value> parts;
+  for (size_t first = 0; first < inputs.size(); first += kMostOperands) {
+    mlir::ValueRange part = inputs.slice(first, std::min(kMostOperands, inputs.size() - first));
+    if (part.size() == 1) {
+      parts.push_back(part.front());
+      continue;
+    }
+    llvm::SmallVector<DimExpr> shape(type_of(part.front()).getShape());
+    for (mlir::Value input : part.drop_front())
+      for (size_t i = 0; i < shape.size(); ++i) {
+        DimExpr dim = type_of(input).getDim(i);
+        if (i == axis)
+          shape[i] = shape[i] + dim;
+        else if (dim.is_constant())  // as ConcatOp::infer()
+          shape[i] = dim;
+      }
+    parts.push_back(builder.create<ConcatOp>(op.getLoc(), type_of(op.getResult()).withShape(shape),
+                                             part, op.getAxisAttr()));
+  }
+  return builder.create<ConcatOp>(op.getLoc(), op.getResult().getType(), parts, op.getAxisAttr());
+}
 
 void AddOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
   add_rewrites<AddOp, drop_zero_addend, shift_into_conv, rewrite_normalisation>(patterns);
