@@ -3,7 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/op_lowerings.h"
-#include "llvm/Support/ThreadPool.h"
+#include "compiler/support/leaked_on_exception.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,21 +18,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 namespace scopevm::compiler {
-namespace {
-
-// Runs each task in the thread that adds it. The threads of MLIR's own pool would end the process
-// if they cannot start, or if an exception leaves a task. compile_image() uses more threads.
-class CallingThread final : public llvm::ThreadPoolInterface {
- public:
-  void wait() override {}
-  void wait(llvm::ThreadPoolTaskGroup&) override {}
-  unsigned getMaxConcurrency() const override { return 1; }
-
- private:
-  void asyncEnqueue(std::function<void()> task, llvm::ThreadPoolTaskGroup*) override { task(); }
-};
-
-}  // namespace
 
 void register_dialects(mlir::DialectRegistry& registry) {
   registry.insert<graph::GraphDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
@@ -47,13 +32,14 @@ void register_dialects(mlir::DialectRegistry& registry) {
 std::unique_ptr<mlir::MLIRContext> make_context() {
   mlir::DialectRegistry registry;
   register_dialects(registry);
-  auto context =
-      std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-  static CallingThread pool;
-  // With a pool, the context can be used by several threads.
-  context->setThreadPool(pool);
+  const LeakedOnException<std::unique_ptr<mlir::MLIRContext>> made(
+      std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED));
+  std::unique_ptr<mlir::MLIRContext>& context = *made;
+  // The constructor does not pass its argument on to the tables of types and attributes. With
+  // threads, these have caches per thread, which std::bad_alloc can leave in an invalid state.
+  context->disableMultithreading();
   context->loadAllAvailableDialects();
-  return context;
+  return std::move(context);
 }
 
 }  // namespace scopevm::compiler

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "compiler/codegen/cpu/stages.h"
@@ -16,6 +17,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -29,6 +31,34 @@ namespace {
 constexpr size_t kKernelsPerPart = 6;
 
 using Part = std::vector<mlir::func::FuncOp>;
+
+// Runs each task in the thread that adds it. The threads of MLIR's own pool would end the process
+// if they cannot start, or if an exception leaves a task.
+class CallingThread final : public llvm::ThreadPoolInterface {
+ public:
+  void wait() override {}
+  void wait(llvm::ThreadPoolTaskGroup&) override {}
+  unsigned getMaxConcurrency() const override { return 1; }
+
+ private:
+  void asyncEnqueue(std::function<void()> task, llvm::ThreadPoolTaskGroup*) override { task(); }
+};
+
+// While it exists, several threads can use the context.
+class SharedContext {
+ public:
+  explicit SharedContext(mlir::MLIRContext& context) : context_(context) {
+    context_.disableMultithreading();  // as setThreadPool() requires
+    context_.setThreadPool(pool_);
+  }
+  ~SharedContext() { context_.disableMultithreading(); }
+  SharedContext(const SharedContext&) = delete;
+  SharedContext& operator=(const SharedContext&) = delete;
+
+ private:
+  CallingThread pool_;
+  mlir::MLIRContext& context_;
+};
 
 // Groups functions so that callers and callees are together, and merges single-function groups into
 // parts of at most kKernelsPerPart functions.
@@ -129,9 +159,11 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
     }
   };
   {
-    // After `objects` and `failure`, so that the threads end before these are destroyed.
-    std::vector<std::jthread> workers;
     size_t threads = std::min(objects.size(), static_cast<size_t>(options.threads));
+    std::optional<SharedContext> shared;
+    if (threads > 1) shared.emplace(*kernels.getContext());
+    // After everything that the threads use, so that they end before it is destroyed.
+    std::vector<std::jthread> workers;
     while (workers.size() + 1 < threads) {
       try {
         workers.emplace_back(work);

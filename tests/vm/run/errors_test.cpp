@@ -314,7 +314,7 @@ TEST(Images, MissingKernelIsAnError) {
 TEST(Images, UnsupportedCpuIsReported) {
   format::ModuleContents contents = test::sum_contents();
   contents.images[0].target_cpu = "future";
-  contents.images[0].features = {"sse2", "quantum"};
+  contents.images[0].features = {"pni", "quantum"};
   const Status status = Session::create(test::load(std::move(contents))).status();
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(std::string(status.message()), HasSubstr("the image for future requires quantum"));
