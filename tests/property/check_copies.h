@@ -7,7 +7,7 @@
 
 namespace scopevm::compiler::property {
 
-// A graph's assembly with sv.on_device ops behind some of its ops. They depend only on the text.
+// A graph's assembly with sv.on_device ops after some of its ops. They depend only on the text.
 class Annotated {
  public:
   explicit Annotated(const std::string& text);
