@@ -53,20 +53,23 @@ scopevm_status* checked(Body&& body) noexcept {
 
 // A pointer argument of a function, and its name in messages.
 struct Argument {
-  const void* pointer;
+  template <typename T>
+  Argument(const T* pointer, std::string_view name) : is_null(pointer == nullptr), name(name) {}
+  bool is_null;
   std::string_view name;
 };
 
 // Errors: kInvalidArgument (an argument is NULL).
 Status check_not_null(std::initializer_list<Argument> arguments) {
   for (const Argument& argument : arguments)
-    if (argument.pointer == nullptr)
+    if (argument.is_null)
       return {StatusCode::kInvalidArgument, std::string(argument.name) + " is NULL"};
   return {};
 }
 
 // An array argument can be NULL if it has no elements. Errors: kInvalidArgument.
-Status check_array(const void* array, size_t count, std::string_view name) {
+template <typename T>
+Status check_array(const T* array, size_t count, std::string_view name) {
   return count == 0 ? Status() : check_not_null({{array, name}});
 }
 

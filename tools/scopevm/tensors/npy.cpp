@@ -117,7 +117,10 @@ std::vector<uint8_t> to_row_major(std::span<const uint8_t> bytes, const Header& 
     int64_t from = 0;
     for (size_t axis = rank; axis-- > 0;) from = from * header.dims[axis] + index[axis];
     std::memcpy(&result[to], &bytes[static_cast<size_t>(from) * size], size);
-    for (size_t axis = rank; axis-- > 0 && ++index[axis] == header.dims[axis];) index[axis] = 0;
+    for (size_t axis = rank; axis-- > 0;) {
+      if (++index[axis] < header.dims[axis]) break;
+      index[axis] = 0;
+    }
   }
   return result;
 }

@@ -16,8 +16,9 @@ namespace {
 template <typename T>
 bool parse(std::string_view text, T& value) {
   if (text.starts_with("+")) text.remove_prefix(1);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
   return error == std::errc() && stop == end;
 }
 
