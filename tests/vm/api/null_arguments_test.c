@@ -5,16 +5,7 @@
 #include <string.h>
 
 #include "scopevm/scopevm.h"
-
-static int failures = 0;
-
-#define EXPECT(condition)                                             \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                     \
-    }                                                                 \
-  } while (0)
+#include "tests/vm/api/expect.h"
 
 // The index of the argument that is NULL.
 static int missing;

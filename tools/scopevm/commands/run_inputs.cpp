@@ -126,7 +126,7 @@ Result<std::vector<NamedText>> parse_named(const std::vector<std::string>& strin
 
 Result<RunInputs> parse_inputs(const RunOptions& options, const Signature& signature) {
   RunInputs inputs;
-  // A name that is no input is a dimension. set_inputs() reports an unknown one.
+  // A name that is not an input names a dimension. set_inputs() reports an unknown dimension.
   const std::vector<std::string> dims = names_of(signature.dimensions);
   std::vector<std::string> names = names_of(signature.inputs);
   names.insert(names.end(), dims.begin(), dims.end());

@@ -13,7 +13,8 @@ namespace scopevm::tool {
 bool is_scalar(std::string_view text);
 
 // Returns a tensor with all dims 1 and the element `text`, rounded to the nearest element of a
-// floating-point type. Errors: kInvalidArgument (`text` is no element of the type), kOutOfMemory.
+// floating-point type. Errors: kInvalidArgument (`text` is not an element of the type),
+// kOutOfMemory.
 Result<Tensor> scalar_tensor(DType dtype, size_t rank, std::string_view text);
 
 }  // namespace scopevm::tool

@@ -17,8 +17,9 @@ struct RowBlocks {
   DimExpr rows, tiles, tiles_per_block, blocks;
   // The maximum number of rows in a tile and in a block.
   DimExpr tile_rows() const { return min(rows, kTileRows); }
-  TileHeights heights() const;
   DimExpr block_rows() const { return min(rows, tiles_per_block * DimExpr(kTileRows)); }
+  // The numbers of rows that a tile can have: at most two if `rows` is constant.
+  TileHeights heights() const;
 };
 
 // The number of depth blocks. Depth 0 has one block without steps.
