@@ -7,12 +7,14 @@
 
 namespace scopevm::compiler::property {
 
-// A graph's assembly with sv.on_device ops after some of its ops. They depend only on the text.
+// A graph's assembly with sv.on_device ops after some of its ops. The annotated ops and their
+// places depend only on the text.
 class Annotated {
  public:
   explicit Annotated(const std::string& text);
 
-  // The assembly. Without the annotation in `left_out`, a 1-based line; that line is then empty.
+  // The assembly. If `left_out` is not 0, it is the line of an annotation, counted from 1. This
+  // annotation is left out, and the line is empty.
   std::string text(size_t left_out = 0) const;
 
  private:
