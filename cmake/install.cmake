@@ -1,7 +1,8 @@
-# Rules of `cmake --install`, in three components (docs/install.md):
+# Rules of `cmake --install`, in four components (docs/install.md):
 #   runtime      libscopevm, the command `scopevm` with its man page and completion, the licence
 #   compiler     libscopevm_compiler, which `scopevm compile` loads, with its package files;
 #                scopevm-opt with its man page and completion
+#   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
 #   development  headers, the static library, and the files for CMake and pkg-config
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scopevm)
@@ -40,6 +41,10 @@ if(TARGET scopevm_compiler)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT compiler)
   install_targets(compiler compiler)
   install_pkgconfig(scopevm-compiler compiler)
+endif()
+
+if(TARGET scopevm_dnnl)
+  install(TARGETS scopevm_dnnl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dnnl)
 endif()
 
 install(TARGETS scopevm_static EXPORT scopevm-static

@@ -328,11 +328,26 @@ struct Function {
   std::vector<PoolIndex> stacks;
 };
 
+// A function that a library computes (scopevm/external.h).
+struct ExternalFunction {
+  struct Tensor {
+    DType dtype = DType::kF32;
+    size_t rank = 0;
+  };
+  std::string library;
+  std::string description;  // the JSON object that the library receives
+  std::vector<Tensor> operands;
+  std::vector<Tensor> results;
+};
+
 struct Kernel {
   std::string symbol;  // exported by every kernel image of its device
   int buffer_count = 0;
   int param_count = 0;
   DeviceIndex device;
+  // If set, no image contains the kernel, and its params are the dims of the operands and results.
+  // Its launches have one work item and at most one temporary, the workspace.
+  std::optional<ExternalFunction> external;
 };
 
 struct Constant {

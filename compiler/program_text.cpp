@@ -49,9 +49,11 @@ const char* name_of(step::StringWork::Kind kind) {
 }
 
 std::string launch_text(const Program& program, const Step& step, const step::Launch& launch) {
-  std::string text = "launch " + program.kernels[launch.kernel].symbol + "(" + join(step.operands) +
-                     ") -> (" + join(step.results) + ") params [" + join(launch.params) +
-                     "] grid " + launch.grid.str() + " grain " + launch.grain.str();
+  const Kernel& kernel = program.kernels[launch.kernel];
+  std::string text =
+      (kernel.external ? "call_extern " + kernel.external->library + ":" : "launch ") +
+      kernel.symbol + "(" + join(step.operands) + ") -> (" + join(step.results) + ") params [" +
+      join(launch.params) + "] grid " + launch.grid.str() + " grain " + launch.grain.str();
   for (const Temporary& temporary : launch.temporaries)
     text += " temporary " + temporary.bytes.str() + (temporary.per_worker ? " per worker" : "");
   for (const step::Launch::InPlace& permission : launch.in_place)

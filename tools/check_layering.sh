@@ -2,7 +2,8 @@
 # Checks the include directives of the project's sources:
 #   libraries   include <- runtime <- vm <- tools: each folder may include the folders to its left.
 #               The compiler may include only include, the instruction set, the module format and
-#               four files of the runtime. Third-party headers are allowed folder by folder.
+#               four files of the runtime. The plug-in runtime/dnnl may include only include. Third-party
+#               headers are allowed folder by folder.
 #   compiler    a folder includes only itself and folders above it in kStages
 #   cycles      no two folders include each other, directly or through others
 # Prints each offence: file:line of an include, or the folders of a cycle. Exits with 1 if there is
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/.."
 kRules='
 include/scopevm | scopevm/ |
 runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
+runtime/dnnl    | scopevm/ runtime/dnnl/ | nlohmann/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ runtime/count_text.h runtime/without_exceptions.h runtime/blocked_signals.h runtime/cpu/cpu_features.def vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
@@ -33,6 +35,7 @@ shapes
 machine
 .
 graph
+external
 frontend
 placement
 fusion
@@ -60,7 +63,8 @@ libraries=$(awk -v rules="$kRules" -v tools="$kCompilerTools" -v interface="^$kC
   }
   {
     folder = ""
-    for (name in folders) if (index($1, name "/") == 1) folder = name
+    for (name in folders)
+      if (index($1, name "/") == 1 && length(name) > length(folder)) folder = name
     allowed = $3 ~ /^(sys|linux|unicode)\//
     count = split(folders[folder], prefixes, " ")
     for (i = 1; i <= count; ++i) if (index($3, prefixes[i]) == 1) allowed = 1

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Checks the dependencies of the runtime: neither libscopevm nor the scopevm command may link LLVM,
-# MLIR, ONNX, protobuf, OpenMP, OpenCL or CUDA. (The runtime loads OpenCL and CUDA by name when it
-# first needs them.) The stripped library must be smaller than 1.5 MB.
+# MLIR, ONNX, protobuf, oneDNN, OpenMP, OpenCL or CUDA. (The runtime loads OpenCL and CUDA by name when it
+# first needs them.) The stripped library must be smaller than 1.5 MB. The plug-in of oneDNN links no
+# library of this project and exports one function.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
-kForbidden='OpenCL|libcuda|LLVM|MLIR|protobuf|onnx|libomp|libgomp|libiomp'
+kForbidden='OpenCL|libcuda|LLVM|MLIR|protobuf|onnx|dnnl|libomp|libgomp|libiomp'
 kLimit=1500000
 
 library=$(find "$1" -name 'libscopevm.so' -print -quit)
@@ -17,6 +18,21 @@ for file in "$library" "$1/bin/scopevm"; do
     exit 1
   fi
 done
+
+plug_in=$(find "$1" -name 'libscopevm_dnnl.so' -print -quit)
+if [[ -n $plug_in ]]; then
+  symbols=$(nm -D --defined-only "$plug_in" | awk '{ print $3 }')
+  if [[ $symbols != scopevm_external_library_entry ]]; then
+    echo "check_linkage: $plug_in exports, expected scopevm_external_library_entry only:"
+    echo "$symbols"
+    exit 1
+  fi
+  if found=$(ldd "$plug_in" | grep -E 'libscopevm|LLVM|MLIR|protobuf|onnx'); then
+    echo "check_linkage: $plug_in depends on forbidden libraries:"
+    echo "$found"
+    exit 1
+  fi
+fi
 
 stripped=$(mktemp)
 trap 'rm -f "$stripped"' EXIT

@@ -33,21 +33,23 @@ class CallMemoryFinder {
     const Function& function = program_.functions[f];
     CallMemory& memory = memory_[f];
     const bool has_calls = std::ranges::any_of(function.steps, &Step::is<step::Call>);
-    const ResultLifetimes results = has_calls ? lifetimes_of(f) : ResultLifetimes();
+    // The callee of a closure is known only at run time.
+    if (std::ranges::any_of(function.steps, &Step::is<step::MakeClosure, step::CallClosure>))
+      add_open(memory, {"closures"});
+    if (!has_calls) return;
+    const ResultLifetimes results = lifetimes_of(f);
     int depth = 0;  // nesting of branches and loops
     for (size_t at = 0; at < function.steps.size(); ++at) {
       const Step& step = function.steps[at];
       if (step.is<step::If, step::Loop>()) ++depth;
-      if (step.is<step::EndIf, step::EndLoop>()) --depth;
-      // The callee of a closure is known only at run time.
-      if (step.is<step::MakeClosure, step::CallClosure>()) add_open(memory, {"closures"});
-      if (!has_calls) continue;
       ByPool needed = held_at(f, results, static_cast<int64_t>(at));
       if (const auto* call = step.as<step::Call>())
         if (!add_callee(f, step, needed))
           add_open(memory, {"calls of " + program_.functions[call->callee].name,
                             calls_.is_recursive(call->callee)});
+      // A closing mark counts as inside: the condition of the next iteration is live there.
       raise(f, memory.bytes, needed, /*is_always_executed=*/depth == 0);
+      if (step.is<step::EndIf, step::EndLoop>()) --depth;
     }
   }
 

@@ -308,8 +308,12 @@ std::vector<RegisterIndex> CodeEmitter::emit_temporaries(int64_t index) {
 }
 
 void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
+  const auto* launch = step.as<step::Launch>();
+  const bool is_external = launch && module_.kernels[launch->kernel.value].external.has_value();
   std::vector<RegisterIndex> buffers;
-  for (ValueId operand : step.operands) buffers.push_back(register_of(operand));
+  for (ValueId operand : step.operands)
+    // The verifier compares the ranks of an external function's operands with their registers.
+    buffers.push_back(is_external ? with_own_dims(operand) : register_of(operand));
   for (ValueId result : step.results) {
     make_result(result);
     buffers.push_back(*registers_[result]);
@@ -324,6 +328,7 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
     emit_string_work(work->kind, *registers_[step.results[0]], register_of(step.operands[0]));
   else
     emit_launch(step, index, buffers);
+  release_views();
   for (size_t t = 0; t < temporaries.size(); ++t) {
     const BufferIndex buffer = plan_.liveness.buffer_of_temporary[index][t];
     std::optional<RegisterIndex> reg = temporaries[t];
@@ -375,8 +380,11 @@ void CodeEmitter::emit_launch(const Step& step, int64_t index,
     for (ValueId id : values) decl.bytes.push_back(int_operand(function_.values[id].bytes()));
   for (BufferIndex buffer : plan_.liveness.buffer_of_temporary[index])
     decl.bytes.push_back(int_operand(plan_.liveness.buffers[buffer].bytes));
-  encoder_.emit(
-      op::launch{.entry = {static_cast<uint32_t>(module_.launches.size())}, .buffers = buffers});
+  const isa::LaunchIndex entry{static_cast<uint32_t>(module_.launches.size())};
+  if (module_.kernels[launch.kernel.value].external)
+    encoder_.emit(op::call_extern{.entry = entry, .buffers = buffers});
+  else
+    encoder_.emit(op::launch{.entry = entry, .buffers = buffers});
   module_.launches.push_back(std::move(decl));
 }
 

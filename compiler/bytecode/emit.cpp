@@ -179,6 +179,16 @@ format::ShapeFunctionDecl shape_function_decl(
   return decl;
 }
 
+std::optional<format::ExternalDecl> external_decl(const Kernel& kernel) {
+  if (!kernel.external) return std::nullopt;
+  format::ExternalDecl decl{kernel.external->library, kernel.external->description, {}, {}};
+  for (const ExternalFunction::Tensor& tensor : kernel.external->operands)
+    decl.operands.push_back({tensor.dtype, static_cast<uint32_t>(tensor.rank)});
+  for (const ExternalFunction::Tensor& tensor : kernel.external->results)
+    decl.results.push_back({tensor.dtype, static_cast<uint32_t>(tensor.rank)});
+  return decl;
+}
+
 // Appends the function to `module`, with its shape functions, launches and messages.
 Status add_function(const Program& program, FunctionIndex index, PlannedFunction& planned,
                     const CallMemory& calls, format::ModuleContents& module) {
@@ -243,7 +253,8 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
   }
   for (const Kernel& kernel : program.kernels)
     module.kernels.push_back({kernel.symbol, static_cast<uint32_t>(kernel.buffer_count),
-                              static_cast<uint32_t>(kernel.param_count), kernel.device.value});
+                              static_cast<uint32_t>(kernel.param_count), kernel.device.value,
+                              external_decl(kernel)});
   module.strings = program.strings;
   for (const Constant& constant : program.constants)
     module.constants.push_back(

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/kernels/target/target_attributes.h"
+#include "mlir/IR/Builders.h"
+
 namespace scopevm::compiler::codegen {
 namespace {
 
@@ -13,15 +16,27 @@ std::vector<Device> devices_of(const Machine& machine, std::string_view kind) {
   return devices;
 }
 
-// The kernels that devices of this kind launch, without duplicate symbols.
+// The kernels that images of this kind of device contain, without duplicate symbols.
 std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
   std::vector<Kernel> table;
   for (const Kernel& kernel : program.kernels)
     // The program has an entry for each device, but devices of one kind share code and symbols.
-    if (program.machine.devices[kernel.device].kind == kind &&
+    if (!kernel.external && program.machine.devices[kernel.device].kind == kind &&
         std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
       table.push_back(kernel);
   return table;
+}
+
+// The maximum size of the local buffers of a kernel: CPUs share their kernels, so that the smallest
+// stack is the limit.
+int64_t max_stack_bytes(const Machine& machine) {
+  int64_t least = format::kMaxStackBytes;
+  for (DeviceIndex device : machine.devices.indices()) {
+    if (!machine.devices[device].is_host()) continue;
+    const std::optional<PoolIndex> stack = machine.stack_pool(device);
+    least = std::min(least, stack ? *machine.pools[*stack].limit : 0);
+  }
+  return least;
 }
 
 format::ImageDecl declared(Image image, DeviceIndex device, const kernels::Target& target) {
@@ -60,6 +75,10 @@ kernels::ModulesByDevice KernelModules::begin_round(size_t round, const Machine&
   for (Kind& kind : kinds_) {
     const size_t target = kind.target_of(round);
     kind.modules[target] = std::make_unique<kernels::KernelModule>(context_, kind.targets[target]);
+    if (kind.backend->is_host())
+      kind.modules[target]->module()->setAttr(
+          kernels::kMaxStackBytes,
+          mlir::Builder(context_).getI64IntegerAttr(max_stack_bytes(machine)));
     for (DeviceIndex device : by_device.indices())
       if (machine.devices[device].kind == kind.backend->name())
         by_device[device] = kind.modules[target].get();

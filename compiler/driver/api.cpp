@@ -68,4 +68,8 @@ Result<CopyExplanation> explain_copies(const CompileOptions& options) {
   return compiler::run(options, &compiler::Compilation::explain_copies);
 }
 
+Result<ExternalExplanation> explain_external(const CompileOptions& options) {
+  return compiler::run(options, &compiler::Compilation::explain_external);
+}
+
 }  // namespace scopevm

@@ -32,7 +32,7 @@ namespace scopevm::compiler {
 
 class Compilation {
  public:
-  // `options` and `backends` must outlive the object. Only one of the three functions below can be
+  // `options` and `backends` must outlive the object. Only one of the functions below can be
   // called, and only once.
   explicit Compilation(const CompileOptions& options,
                        const codegen::Backends& backends = codegen::built_in_backends())
@@ -41,6 +41,7 @@ class Compilation {
   Result<CompileOutput> run();
   Result<ShapeExplanation> explain_shapes();
   Result<CopyExplanation> explain_copies();
+  Result<ExternalExplanation> explain_external();
 
   // The current stage, or the stage that failed. Empty before the first one.
   std::string_view stage() const { return stage_; }
@@ -68,6 +69,7 @@ class Compilation {
   // Runs the stages graph, placement and fusion. If `is_lowered` is set and a pool has a limit,
   // place_within_limits() replaces place(), so that the graphs are also lowered.
   Status run_pass_stages(bool is_lowered = true);
+  Status run_graph_stage();
   // Runs the stages placement and fusion.
   Status place(placement::PoolChoice choice);
   // Places and lowers the graphs within the limits of pools. Placement compares only single values
@@ -121,8 +123,9 @@ class Compilation {
     double seconds() const;  // estimated time of all copies and spills in a call
   };
   Placed placed_;
-  bool holds_dump_ = false;                        // dump() appends to `placed_.dumped`
-  std::vector<kernels::GraphFunction> functions_;  // by index of `placed_.graphs`
+  std::vector<ExternalExplanation::Part> external_parts_;  // of main; see explain_external()
+  bool holds_dump_ = false;                                // dump() appends to `placed_.dumped`
+  std::vector<kernels::GraphFunction> functions_;          // by index of `placed_.graphs`
   bytecode::PlannedFunctions planned_;
   format::ModuleContents module_;
 };

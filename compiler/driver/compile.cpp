@@ -9,6 +9,8 @@
 #include <ranges>
 #include <thread>
 
+#include "compiler/external/external.h"
+#include "compiler/external/take.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"
 #include "compiler/program_text.h"
@@ -110,9 +112,13 @@ Status Compilation::import(const std::vector<Variant>& variants) {
 
 Status Compilation::import_function(frontend::ModelFile& file, const std::string& name,
                                     const std::map<std::string, DimBound>& dims) {
-  SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule graph, file.import({dims}, *context_));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      frontend::ImportedModule graph,
+      file.import({dims, options_.external_functions, options_.external_functions_name},
+                  *context_));
   // One program contains main and all its variants, so their names must differ.
   if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
+  external::complete_declarations(*graph);
   dump("frontend", *graph);
   functions_.push_back({*graph, name, dims});
   placed_.graphs.push_back(std::move(graph));
@@ -131,11 +137,25 @@ Status Compilation::read_machine() {
   return {};
 }
 
-Status Compilation::run_pass_stages(bool is_lowered) {
+// Libraries choose their parts at the end of the stage, when the graph is simplified and nothing is
+// placed yet.
+Status Compilation::run_graph_stage() {
+  SCOPEVM_RETURN_IF_ERROR(external::check_libraries(options_.external_libraries));
   const PassStage& graph = pass_stages().front();
   begin(graph.name);
   new_runs(placement::PoolChoice::kAny);
-  for (size_t i = 0; i < placed_.graphs.size(); ++i) SCOPEVM_RETURN_IF_ERROR(run_passes(graph, i));
+  for (size_t i = 0; i < placed_.graphs.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(run_passes(graph, i));
+    std::vector<ExternalExplanation::Part> parts;
+    for (const scopevm_external_library* library : options_.external_libraries)
+      SCOPEVM_RETURN_IF_ERROR(external::take(*placed_.graphs[i], *library, parts));
+    if (i == 0) external_parts_ = std::move(parts);
+  }
+  return {};
+}
+
+Status Compilation::run_pass_stages(bool is_lowered) {
+  SCOPEVM_RETURN_IF_ERROR(run_graph_stage());
   return is_lowered && std::ranges::any_of(machine_.pools, &Pool::is_limited)
              ? place_within_limits()
              : place(placement::PoolChoice::kAny);

@@ -363,4 +363,12 @@ Result<CopyExplanation> Compilation::explain_copies() {
   return explanation;
 }
 
+Result<ExternalExplanation> Compilation::explain_external() {
+  SCOPEVM_RETURN_IF_ERROR(check_options());
+  SCOPEVM_RETURN_IF_ERROR(read_machine());
+  SCOPEVM_RETURN_IF_ERROR(import({}));
+  SCOPEVM_RETURN_IF_ERROR(run_graph_stage());
+  return ExternalExplanation{std::move(external_parts_)};
+}
+
 }  // namespace scopevm::compiler

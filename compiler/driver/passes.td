@@ -23,6 +23,31 @@ def HoistPass : Pass<"sv-hoist", "mlir::ModuleOp"> {
   }];
 }
 
+def PartitionPass : Pass<"sv-partition", "mlir::ModuleOp"> {
+  let summary = "move the ops that match a pattern of an external library into sv.partition";
+  let options = [
+    Option<"library", "library", "std::string", /*default=*/"", "name of the library">,
+    Option<"patterns", "patterns", "std::string", /*default=*/"",
+           "file with one function of graph ops for each pattern">
+  ];
+}
+
+def MergePartitionsPass : Pass<"sv-merge-partitions", "mlir::ModuleOp"> {
+  let summary = "merge partitions of one library that use each other's results";
+}
+
+def OutlinePartitionsPass : Pass<"sv-outline-partitions", "mlir::ModuleOp"> {
+  let summary = "replace each sv.partition by an sv.call_extern of a new function";
+  let options = [
+    Option<"describe", "describe", "bool", /*default=*/"false",
+           "set the attribute sv.description of the functions">
+  ];
+}
+
+def InlinePartitionsPass : Pass<"sv-inline-partitions", "mlir::ModuleOp"> {
+  let summary = "replace the calls of functions from sv-outline-partitions by their ops";
+}
+
 def PlacePass : Pass<"sv-place", "mlir::ModuleOp"> {
   let summary = "assign a place to every value and insert sv.device_copy";
   let description = [{

@@ -40,6 +40,9 @@ void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* ca
     options.dump = [callbacks](std::string_view text) {
       callbacks->dump(callbacks->user, text.data(), text.size());
     };
+  options.external_libraries.assign(
+      callbacks->external_libraries,
+      callbacks->external_libraries + callbacks->external_library_count);
   if (callbacks->progress != nullptr)
     options.progress = [callbacks](std::string_view stage, int64_t done, int64_t total) {
       callbacks->progress(callbacks->user, stage.data(), stage.size(), done, total);
@@ -74,6 +77,7 @@ constexpr scopevm_compiler_table kTable = {
     .compile = call<&scopevm::compile>,
     .explain_shapes = call<&scopevm::explain_shapes>,
     .explain_copies = call<&scopevm::explain_copies>,
+    .explain_external = call<&scopevm::explain_external>,
     .status = [](const scopevm_compiler_result* result) { return result->status; },
     .message = [](const scopevm_compiler_result* result) { return result->message.c_str(); },
     .report = [](const scopevm_compiler_result* result,

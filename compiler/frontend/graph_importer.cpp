@@ -7,6 +7,7 @@
 #include "compiler/frontend/constants.h"
 #include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/function_body.h"
+#include "compiler/frontend/node_schema.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -30,6 +31,16 @@ std::string identifier(const std::string& name) {
 
 // Nesting limit of function bodies. It rejects recursive functions, which ONNX forbids.
 constexpr int kMaxFunctionDepth = 8;
+
+// A newer opset can change the meaning of ops that the handlers implement.
+constexpr int kNewestOpset = 22;
+constexpr int kNewestOtherOpset = 1000;  // of other domains
+
+// "" and "ai.onnx" both denote the standard domain.
+const std::string& domain_of(const std::string& domain) {
+  static const std::string standard;
+  return domain == "ai.onnx" ? standard : domain;
+}
 
 int onnx_code(DType dtype) {
   for (int code = 1; code < 32; ++code)
@@ -77,38 +88,54 @@ std::string GraphImporter::take_diagnostics() {
   return all.empty() ? "the operands or attributes are invalid" : all;
 }
 
-Status GraphImporter::read_opsets() {
-  for (const auto& import : file_->model.opset_import()) {
-    // "" and "ai.onnx" both denote the standard domain.
-    std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
-    if (import.version() < 1 || import.version() > 1000)
-      return invalid("opset version is " + std::to_string(import.version()) +
-                     ", expected 1 to 1000");
-    opsets_[domain] = static_cast<int>(import.version());
+// Adds the opsets that the model or a function imports.
+Status GraphImporter::read_opsets(
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) {
+  std::map<std::string, int> own;
+  for (const auto& import : imports) {
+    const std::string& domain = domain_of(import.domain());
+    const int newest = domain.empty() ? kNewestOpset : kNewestOtherOpset;
+    if (import.version() < 1 || import.version() > newest)
+      return invalid("opset version is " + std::to_string(import.version()) + ", expected 1 to " +
+                     std::to_string(newest));
+    const int version = static_cast<int>(import.version());
+    const auto [entry, is_new] = own.try_emplace(domain, version);
+    if (!is_new && entry->second != version)
+      return invalid("opsets " + std::to_string(entry->second) + " and " + std::to_string(version) +
+                     " of domain \"" + domain + "\" are imported");
   }
+  for (const auto& [domain, version] : own) opsets_[domain] = version;
   return {};
 }
 
 // --- Inputs. ------------------------------------------------------------------------------------
 
-DimExpr GraphImporter::dim_named(const std::string& name, const std::string& fallback) {
-  std::set<std::string> names;
-  for (const auto& input : file_->model.graph().input())
-    for (const auto& dim : input.type().tensor_type().shape().dim()) names.insert(dim.dim_param());
-  if (auto expression =
-          dim_expression(name, names, [&](const std::string& part) { return dim_named(part, ""); }))
+DimExpr GraphImporter::dim_named(const std::string& name) {
+  if (auto expression = dim_expression(name, model_dims_,
+                                       [&](const std::string& part) { return dim_named(part); }))
     return *expression;
-  std::string symbol = identifier(name.empty() ? fallback : name);
-  const std::string& model_name = name.empty() ? fallback : name;
-  // Two names may map to the same identifier: the later one gets a suffix.
+  const std::string symbol = identifier(name);
+  // Two names may map to the same identifier: the later one gets a suffix. Dims with equal names in
+  // the model share a symbol.
   std::string candidate = symbol;
-  for (int suffix = 2;; ++suffix) {
-    auto [entry, is_new] = dims_.try_emplace(candidate, model_name);
-    // Dims with equal names in the model share a symbol. Each dim without a name has its own.
-    if (is_new || (entry->second == model_name && !name.empty())) break;
+  for (int suffix = 2; dims_.try_emplace(candidate, name).first->second != name; ++suffix)
     candidate = symbol + "_" + std::to_string(suffix);
-  }
   return named_dim(candidate, options_.dims);
+}
+
+DimExpr GraphImporter::unnamed_dim(const std::string& input, size_t axis) {
+  const std::string name = input + "_d" + std::to_string(axis);
+  // The name must differ from all names of the model, also from those of later inputs.
+  std::string candidate = name;
+  auto is_taken = [&] {
+    return llvm::any_of(model_dims_,
+                        [&](const std::string& other) {
+                          return identifier(other) == identifier(candidate);
+                        }) ||
+           !dims_.try_emplace(identifier(candidate), candidate).second;
+  };
+  for (int suffix = 2; is_taken(); ++suffix) candidate = name + "_" + std::to_string(suffix);
+  return named_dim(identifier(candidate), options_.dims);
 }
 
 Result<mlir::Type> GraphImporter::type_of_input(const onnx::ValueInfoProto& input) {
@@ -128,11 +155,12 @@ Result<mlir::Type> GraphImporter::type_of_input(const onnx::ValueInfoProto& inpu
     return Status(StatusCode::kUnsupported, "its rank is unknown: the declared type has no shape");
   Dims shape;
   for (const auto& dim : tensor.shape().dim()) {
-    std::string fallback = input.name() + "_d" + std::to_string(shape.size());
     if (dim.has_dim_value() && dim.dim_value() >= 0)
       shape.push_back(dim.dim_value());
+    else if (!dim.dim_param().empty())
+      shape.push_back(dim_named(dim.dim_param()));
     else
-      shape.push_back(dim_named(dim.dim_param(), fallback));
+      shape.push_back(unnamed_dim(input.name(), shape.size()));
   }
   return mlir::Type(graph::TensorType::get(&context_, *dtype, shape));
 }
@@ -141,6 +169,9 @@ Status GraphImporter::declare_inputs(mlir::func::FuncOp function) {
   const onnx::GraphProto& graph = file_->model.graph();
   std::set<std::string> initializers;
   for (const auto& tensor : graph.initializer()) initializers.insert(tensor.name());
+  for (const auto& input : graph.input())
+    for (const auto& dim : input.type().tensor_type().shape().dim())
+      if (!dim.dim_param().empty()) model_dims_.insert(dim.dim_param());
   llvm::SmallVector<mlir::Type> types;
   for (const auto& input : graph.input()) {
     // Before IR version 4, each initializer is also listed as an input. It is imported as a
@@ -221,7 +252,7 @@ Status GraphImporter::bind(const onnx::NodeProto& node, size_t output, Value val
 }
 
 Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
-  std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  const std::string& domain = domain_of(proto.domain());
   auto opset = opsets_.find(domain);
   std::string version = opset == opsets_.end() ? "?" : std::to_string(opset->second);
   std::string context = "node \"" + label(proto, index) + "\" (" +
@@ -247,6 +278,11 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
         "input \"" + input + "\" is not defined" +
         (is_produced_later(input) ? " yet: the nodes are out of order, or form a cycle" : "")));
   }
+  if (const std::string op = domain + "." + proto.op_type(); external_ops_.contains(op))
+    return failed_with(import_external(op, proto, opset->second));
+  if (domain.empty())
+    if (Status status = check_schema(proto, opset->second); !status.ok())
+      return failed_with(std::move(status));
   // Sequence ops and ops with subgraphs need the importer's state. Any other op has a handler, or a
   // function body in the model or in the ONNX standard.
   if (domain.empty() && is_sequence_op(proto))
@@ -262,14 +298,23 @@ Status GraphImporter::import_node(const onnx::NodeProto& proto, size_t index) {
 Status GraphImporter::import_with_handler(Handler handler, const onnx::NodeProto& proto,
                                           int opset) {
   Node node(*this, proto, opset);
-  Values values = handler(node);
+  return bind_outputs(node, handler(node));
+}
+
+Status GraphImporter::import_external(const std::string& op, const onnx::NodeProto& proto,
+                                      int opset) {
+  Node node(*this, proto, opset);
+  return bind_outputs(node, external_ops_.call(node, op, *this));
+}
+
+Status GraphImporter::bind_outputs(Node& node, const Values& values) {
   if (node.has_failed()) return node.status();
   for (size_t i = 0; i < node.output_count(); ++i) {
     if (!node.wants_output(i)) continue;
     // A handler returns fewer values if it does not support an optional output.
     if (i >= values.get().size() || !values.get()[i])
       return Status(StatusCode::kUnsupported, "output " + std::to_string(i) + " is not supported");
-    SCOPEVM_RETURN_IF_ERROR(bind(proto, i, values.get()[i]));
+    SCOPEVM_RETURN_IF_ERROR(bind(node.proto(), i, values.get()[i]));
   }
   return {};
 }
@@ -303,8 +348,7 @@ Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int ops
   std::map<std::string, int> outer_opsets = opsets_;
   for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
     if (Value operand = value(proto.input(i))) outer_values[function.input(i)] = operand;
-  for (const auto& import : function.opset_import())
-    opsets_[import.domain()] = static_cast<int>(import.version());
+  SCOPEVM_RETURN_IF_ERROR(read_opsets(function.opset_import()));
   std::swap(values_, outer_values);
   std::swap(sequences_, outer_sequences);
   ++depth_;
@@ -364,8 +408,12 @@ Result<ImportedModule> GraphImporter::run() {
     diagnostics_.push_back(diagnostic.str());
     return mlir::success();
   });
-  SCOPEVM_RETURN_IF_ERROR(read_opsets());
+  SCOPEVM_RETURN_IF_ERROR(read_opsets(file_->model.opset_import()));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      external_ops_,
+      ExternalOps::parse(options_.external_functions, options_.external_functions_name, context_));
   ImportedModule module(mlir::ModuleOp::create(location_));
+  module_ = *module;
   builder_.setInsertionPointToEnd(module->getBody());
   auto function =
       builder_.create<mlir::func::FuncOp>(location_, "main", builder_.getFunctionType({}, {}));

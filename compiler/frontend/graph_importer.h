@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "compiler/frontend/control_flow.h"
+#include "compiler/frontend/external_ops.h"
 #include "compiler/frontend/import.h"
 #include "compiler/frontend/lists.h"
 #include "compiler/frontend/node.h"
@@ -39,6 +41,7 @@ class GraphImporter {
   // --- For Node. ---
   mlir::OpBuilder& builder() { return builder_; }
   mlir::Location location() const { return location_; }
+  mlir::ModuleOp module() const { return module_; }
   graph::SymbolicValues& symbols() { return *symbols_; }
   const std::shared_ptr<OnnxFile>& file() const { return file_; }
   Value value(const std::string& name) const;
@@ -50,14 +53,17 @@ class GraphImporter {
   ControlFlowBuilder control_flow();
 
  private:
-  Status read_opsets();
+  Status read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports);
   Status declare_inputs(mlir::func::FuncOp function);
   Result<mlir::Type> type_of_input(const onnx::ValueInfoProto& input);
-  DimExpr dim_named(const std::string& name, const std::string& fallback);
+  DimExpr dim_named(const std::string& name);
+  DimExpr unnamed_dim(const std::string& input, size_t axis);
   Status import_initializers(const onnx::GraphProto& graph);
   Status import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
   Status import_node(const onnx::NodeProto& node, size_t index);
   Status import_with_handler(Handler handler, const onnx::NodeProto& node, int opset);
+  Status import_external(const std::string& op, const onnx::NodeProto& node, int opset);
+  Status bind_outputs(Node& node, const Values& values);
   Status import_function_body(const onnx::NodeProto& node, int opset);
   Status import_with_subgraphs(const onnx::NodeProto& node, int opset);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
@@ -128,7 +134,9 @@ class GraphImporter {
   const ImportOptions& options_;
   mlir::MLIRContext& context_;
   mlir::OpBuilder builder_;
+  mlir::ModuleOp module_;  // the module that run() creates
   mlir::Location location_;
+  ExternalOps external_ops_;
   std::map<std::string, int> opsets_;  // opset version by domain
   // Inputs and initializers of unsupported types, with the reason. An error if a node reads one. A
   // graph input of unsupported type is an error even if it is unused.
@@ -136,6 +144,7 @@ class GraphImporter {
   std::map<std::string, Value> values_;        // by name, in the current graph or function body
   std::map<std::string, Sequence> sequences_;  // by name
   int depth_ = 0;                              // nesting depth of function bodies
+  std::set<std::string> model_dims_;           // names of dims that the inputs declare
   std::map<std::string, std::string> dims_;    // the model's name of each dim, by identifier
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;

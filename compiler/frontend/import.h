@@ -29,6 +29,9 @@ namespace scopevm::compiler::frontend {
 struct ImportOptions {
   // Bounds by dimension name. A dimension with min == max is replaced by that number.
   std::map<std::string, DimBound> dims;
+  // CompileOptions::external_functions and its name in messages.
+  std::string external_functions;
+  std::string external_functions_name;
 };
 
 using ImportedModule = mlir::OwningOpRef<mlir::ModuleOp>;

@@ -4,13 +4,12 @@
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <limits>
+
+#include "compiler/frontend/external_data.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -18,66 +17,6 @@ namespace {
 using onnx::TensorProto;
 
 Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
-
-// A read-only file mapping. The destructor unmaps it.
-struct Mapping {
-  void* address = MAP_FAILED;
-  size_t size = 0;
-  ~Mapping() {
-    if (address != MAP_FAILED) munmap(address, size);
-  }
-};
-
-Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return invalid("cannot open external data \"" + path + "\": " + strerror(errno));
-  struct stat stat_buffer;
-  auto mapping = std::make_shared<Mapping>();
-  if (fstat(file, &stat_buffer) == 0 && S_ISREG(stat_buffer.st_mode) && stat_buffer.st_size > 0) {
-    mapping->size = static_cast<size_t>(stat_buffer.st_size);
-    mapping->address = mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, file, 0);
-  }
-  // The mapping stays valid after the descriptor is closed.
-  close(file);
-  if (mapping->address == MAP_FAILED) return invalid("cannot read external data \"" + path + "\"");
-  return mapping;
-}
-
-// True if `location` is a relative path that stays inside its base folder.
-bool is_inside(const std::filesystem::path& location) {
-  if (location.empty() || location.is_absolute()) return false;
-  for (const auto& part : location)
-    if (part == "..") return false;
-  return true;
-}
-
-Result<TensorBytes> external_bytes(const TensorProto& tensor, TensorBytes bytes,
-                                   const OnnxFile& file) {
-  std::string location;
-  uint64_t offset = 0;
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = strtoull(entry.value().c_str(), nullptr, 10);
-  }
-  if (!is_inside(location))
-    return invalid("external data \"" + location + "\" is not inside the model's folder");
-  std::error_code error;
-  std::filesystem::path folder = file.folder.empty() ? "." : file.folder;
-  // A symbolic link in the folder may point outside it, so the resolved path is checked as well.
-  std::filesystem::path real = std::filesystem::canonical(folder / location, error);
-  if (error) return invalid("external data \"" + location + "\": " + error.message());
-  if (!is_inside(std::filesystem::relative(real, std::filesystem::canonical(folder, error), error)))
-    return invalid("external data \"" + location + "\" is not inside the model's folder");
-  SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, map_file(real.string()));
-  // The subtraction cannot wrap, whereas offset + bytes.size could overflow.
-  if (offset > mapping->size || mapping->size - offset < bytes.size)
-    return invalid("external data \"" + location + "\" is too short: expected " +
-                   std::to_string(bytes.size) + " bytes at offset " + std::to_string(offset) +
-                   ", given a file of " + std::to_string(mapping->size) + " bytes");
-  bytes.data = static_cast<const char*>(mapping->address) + offset;
-  bytes.owner = mapping;
-  return bytes;
-}
 
 // Copies the elements of a repeated protobuf field, converted to T.
 template <typename T, typename Field>
@@ -220,7 +159,7 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
     return std::move(result).status().with_context("tensor \"" + tensor.name() + "\"");
   };
   if (tensor.has_data_location() && tensor.data_location() == TensorProto::EXTERNAL)
-    return located(external_bytes(tensor, std::move(bytes), *file));
+    return located(external_bytes(tensor, std::move(bytes), file->folder));
   if (!tensor.has_raw_data()) return located(typed_bytes(tensor, std::move(bytes)));
   if (tensor.raw_data().size() != bytes.size)
     return invalid("tensor \"" + tensor.name() + "\": expected " + std::to_string(bytes.size) +

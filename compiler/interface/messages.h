@@ -31,10 +31,11 @@ struct adl_serializer<std::optional<T>> {
 namespace scopevm {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
-// Without the callbacks, which cross the boundary as C functions.
+// Without the callbacks and external libraries, which cross the boundary as C pointers.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
-                                   machine_json, machine_name, places, allow_unmatched, dump_after,
-                                   threads, inline_limit, reproducer_path)
+                                   machine_json, machine_name, places, external_functions,
+                                   external_functions_name, allow_unmatched, dump_after, threads,
+                                   inline_limit, reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
 // Without the module, whose bytes are passed separately.
@@ -52,6 +53,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Copy, value, formula, bytes,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Node, name, op, place, reads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Limit, pool, limit_bytes, needed_bytes, moved,
                                    seconds, lower_bound_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation::Part, function, library, patterns, ops,
+                                   calls, is_taken, workspace, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation, parts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation, copies, limits, nodes, is_proved, notes,
                                    warnings)
 

@@ -18,10 +18,11 @@ struct Lowering : graph::LoweringOp::ExternalModel<Lowering<Op>, Op> {
   }
 };
 
-// Terminators are lowered with their parent op.
+// Terminators are lowered with their parent op, and declarations with the calls of their functions.
 template <typename Op>
 void attach(mlir::MLIRContext* context) {
-  if constexpr (!Op::template hasTrait<mlir::OpTrait::IsTerminator>())
+  if constexpr (!Op::template hasTrait<mlir::OpTrait::IsTerminator>() &&
+                !Op::template hasTrait<mlir::SymbolOpInterface::Trait>())
     Op::template attachInterface<Lowering<Op>>(*context);
 }
 

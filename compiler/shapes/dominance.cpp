@@ -33,11 +33,15 @@ bool is_finer_quotient(DimExpr a, DimExpr b) {
 
 bool is_at_least_one(DimExpr e) { return interval_of(e).min >= 1; }
 
+// Larger expressions are not proved by cases, which is slow.
+constexpr size_t kLargestProvedByCases = 64;  // nodes
+
 }  // namespace
 
 bool DominanceProver::is_not_negative(DimExpr factor) {
   auto [known, is_new] = is_not_negative_.try_emplace(factor, false);
-  if (is_new) known->second = is_never_negative(factor);
+  if (is_new)
+    known->second = tree_size(factor) <= kLargestProvedByCases && is_never_negative(factor);
   return known->second;
 }
 
@@ -109,7 +113,6 @@ std::optional<DimExpr> DominanceProver::without_largest_floor(DimExpr e) {
 }
 
 bool DominanceProver::prove(DimExpr difference) {
-  constexpr size_t kLargestProvedByCases = 64;  // nodes; cases are slow
   if (is_covered_by_terms(difference)) return true;
   if (tree_size(difference) <= kLargestProvedByCases && is_never_negative(difference)) return true;
   constexpr int kMostFloors = 6;

@@ -1,8 +1,8 @@
 /// @file
 /// The compiler's entry points. compile() turns a model into the bytes of a module file.
 /// explain_shapes() and explain_copies() report the shapes and the copies of a model without
-/// compiling it. All three are in libscopevm_compiler, which the `scopevm` command loads only for
-/// commands that need the compiler.
+/// compiling it. explain_external() reports the parts that external libraries compute. All are in
+/// libscopevm_compiler, which the `scopevm` command loads only for commands that need the compiler.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
 ///
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "scopevm/export.h"
+#include "scopevm/external.h"
 #include "scopevm/formula.h"
 #include "scopevm/status.h"
 
@@ -56,6 +57,16 @@ struct CompileOptions {
   /// "type:matmul=gpu", "input:x=gpu", "output:y=cpu.global.fast". Later constraints take
   /// precedence.
   std::vector<std::string> places;
+  /// Libraries that may compute parts of the graph, in order of precedence: a part that matches a
+  /// pattern of a library becomes an external function if the library accepts it. Not owned; must
+  /// outlive the call. Sessions of the module need the same libraries.
+  std::vector<const scopevm_external_library*> external_libraries;
+  /// Declarations of external functions (sv.extern ops) for the ops of an ONNX model: op `Scale` of
+  /// domain `example` calls the function "example.Scale" (docs/external.md). Ignored for a textual
+  /// graph, which contains its declarations.
+  std::string external_functions;
+  /// The name of these declarations in messages.
+  std::string external_functions_name = "external functions";
   /// True: a constraint in `places` that matches no op or value is a warning. False: it is an
   /// error.
   bool allow_unmatched = false;
@@ -210,5 +221,26 @@ struct CopyExplanation {
 
 /// Reads the model and computes its placement as compile() does. Errors: those of compile().
 SCOPEVM_API Result<CopyExplanation> explain_copies(const CompileOptions& options);
+
+/// The parts of a model's graph that match a pattern of an external library.
+struct ExternalExplanation {
+  /// Parts that are equal except for the names of dims are one entry. The ops of a part that is not
+  /// taken can be in later entries, for smaller patterns.
+  struct Part {
+    std::string function;               ///< the symbol of the external function
+    std::string library;                ///< the library whose patterns match
+    std::vector<std::string> patterns;  ///< the names of the matching patterns
+    std::vector<std::string> ops;       ///< the nodes of the first part, in order
+    int64_t calls = 0;                  ///< number of equal parts
+    bool is_taken = false;              ///< the library computes the part
+    std::string workspace;              ///< bytes, a formula over the function's dims, if taken
+    std::string reason;                 ///< why the part is not taken; empty if it is
+  };
+  std::vector<Part> parts;  ///< by library and pattern, in program order
+};
+
+/// Reads the model and offers its parts to CompileOptions::external_libraries, as compile() does.
+/// Errors: those of compile().
+SCOPEVM_API Result<ExternalExplanation> explain_external(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -15,26 +15,30 @@
 #include <stdint.h>
 
 #include "scopevm/export.h"
+#include "scopevm/external.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** Incremented when a member of the table or a key of an encoded map changes. */
-#define SCOPEVM_COMPILER_TABLE_VERSION 2
+#define SCOPEVM_COMPILER_TABLE_VERSION 3
 
-/** The callbacks of CompileOptions. `progress` can be null, and `dump` can be null if dump_after is
- * empty. `text` and `stage` have `size` bytes and are valid during the call only. Calls of
- * `progress` are serialized but can come from worker threads. */
+/** The callbacks and the external libraries of CompileOptions. `progress` can be null, and `dump`
+ * can be null if dump_after is empty. `text` and `stage` have `size` bytes and are valid during the
+ * call only. Calls of `progress` are serialized but can come from worker threads. */
 typedef struct scopevm_compiler_callbacks {
   void* user; /**< passed as the first argument of both callbacks */
   /** CompileOptions::dump */
   void (*dump)(void* user, const char* text, size_t size);
   /** CompileOptions::progress */
   void (*progress)(void* user, const char* stage, size_t size, int64_t done, int64_t total);
+  /** CompileOptions::external_libraries; can be null if external_library_count is 0 */
+  const scopevm_external_library* const* external_libraries;
+  size_t external_library_count; /**< number of elements of external_libraries */
 } scopevm_compiler_callbacks;
 
-/** The result of compile(), explain_shapes() or explain_copies(). Owned by the caller. */
+/** The result of a function below. Owned by the caller. */
 typedef struct scopevm_compiler_result scopevm_compiler_result;
 
 /** The functions of the library. */
@@ -55,11 +59,15 @@ typedef struct scopevm_compiler_table {
   scopevm_compiler_result* (*explain_copies)(const uint8_t* options, size_t size,
                                              const scopevm_compiler_callbacks* callbacks);
 
+  /** Like `compile`. The report is an encoded ExternalExplanation. */
+  scopevm_compiler_result* (*explain_external)(const uint8_t* options, size_t size,
+                                               const scopevm_compiler_callbacks* callbacks);
+
   /* Accessors of a result. Returned pointers are valid until the result is released. */
   int (*status)(const scopevm_compiler_result* result); /**< a scopevm::StatusCode; 0: ok */
   const char* (*message)(const scopevm_compiler_result* result); /**< empty on success */
-  /** An encoded CompileOutput (without `module`), ShapeExplanation or CopyExplanation. *size is 0
-   * on failure. */
+  /** The encoded report: a CompileOutput (without `module`) or an explanation. *size is 0 on
+   * failure. */
   const uint8_t* (*report)(const scopevm_compiler_result* result, size_t* size);
   /** CompileOutput::module. *size is 0 on failure and for the explain functions. */
   const uint8_t* (*module)(const scopevm_compiler_result* result, size_t* size);

@@ -23,13 +23,14 @@
 
 #include "scopevm/dlpack.h"
 #include "scopevm/export.h"
+#include "scopevm/external.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** The API version that this header describes. */
-#define SCOPEVM_API_VERSION 3
+#define SCOPEVM_API_VERSION 4
 
 /** An error: a status code and a message. */
 typedef struct scopevm_status scopevm_status;
@@ -105,6 +106,10 @@ typedef struct {
   void* executor;       /**< first argument of parallel_for */
   int executor_threads; /**< number of workers of parallel_for */
   int emulate;          /**< nonzero: sets SessionOptions::emulate */
+  /** The libraries of external functions: see SessionOptions::external_libraries. Can be NULL if
+   * external_library_count is 0. The array is copied, the libraries are not. */
+  const scopevm_external_library* const* external_libraries;
+  size_t external_library_count; /**< number of elements of `external_libraries` */
 } scopevm_session_options;
 
 /** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */

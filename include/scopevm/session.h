@@ -10,8 +10,8 @@
 /// embedder must create another session.
 ///
 /// Every function that can run out of memory fails with kOutOfMemory, in addition to the errors
-/// that its comment lists. An exception of an embedder's executor or trace sink ends the call with
-/// kInternal, or with kOutOfMemory if it is std::bad_alloc.
+/// that its comment lists. An exception of an embedder's executor, trace sink or external library
+/// ends the call with kInternal, or with kOutOfMemory if it is std::bad_alloc.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,7 @@
 #include "scopevm/allocator.h"
 #include "scopevm/executor.h"
 #include "scopevm/export.h"
+#include "scopevm/external.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
@@ -63,22 +64,29 @@ struct SessionOptions {
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
   std::vector<ScopeLimit> memory_limits;   ///< in addition to the limits in the module
   std::shared_ptr<Executor> executor;  ///< null: the default one; when set, `threads` is ignored
-  /// Delays copies and the launches of CPU kernels to the minimum durations that follow from the
-  /// bandwidth and latency of the pools (docs/machine.md, "Emulation"). At least one pool of the
-  /// module must have a bandwidth or a latency.
+  /// Delays copies, the launches of CPU kernels and external functions to the minimum durations
+  /// that follow from the bandwidth and latency of the pools (docs/machine.md, "Emulation"). At
+  /// least one pool of the module must have a bandwidth or a latency.
   bool emulate = false;
+  /// The libraries that compute the external functions of the module. Not owned: they must outlive
+  /// the session and its calls. Libraries that the module does not use are ignored. Names are
+  /// unique.
+  std::vector<const scopevm_external_library*> external_libraries;
 };
 
-/// One kernel launch of a call. Times are relative to an arbitrary epoch.
+/// One kernel launch of a call, or one run of an external function. Times are relative to an
+/// arbitrary epoch.
 struct TraceEvent {
-  std::string_view name;    ///< the model's ops; valid as long as the module
-  std::string_view kernel;  ///< the kernel's symbol; valid as long as the module
-  int64_t start_ns = 0;     ///< start of the launch
+  std::string_view name;  ///< the model's ops; valid as long as the module
+  std::string_view
+      kernel;  ///< the symbol of the kernel or external function; valid as long as the module
+  int64_t start_ns = 0;  ///< start of the launch
   /// Duration of the launch. For a kernel of a non-CPU device: of its submission to the driver.
   int64_t duration_ns = 0;
 };
 
-/// Receives the kernel launches of a call. Methods are called on the thread that runs the call.
+/// Receives the kernel launches of a call, and the runs of external functions. Methods are called
+/// on the thread that runs the call.
 class SCOPEVM_API TraceSink {
  public:
   virtual ~TraceSink();
@@ -89,9 +97,10 @@ class SCOPEVM_API TraceSink {
 /// The options of one run of a call.
 struct CallOptions {
   /// A call that passes the deadline fails with kDeadlineExceeded. Deadline and `cancel` are
-  /// checked before every launch, function call and string operation, in loops of the graph, during
-  /// emulated delays, and at the end of the call. They are also checked between blocks of a CPU
-  /// kernel's work items. A block takes at most about half a millisecond, or the time of one item.
+  /// checked before every launch, function call and string operation, before and after each run of
+  /// an external function, in loops of the graph, during emulated delays, and at the end of the
+  /// call. They are also checked between blocks of a CPU kernel's work items. A block takes at most
+  /// about half a millisecond, or the time of one item.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;
@@ -182,6 +191,7 @@ class SCOPEVM_API Call {
   /// - kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded
   /// - kDevice: a device failed; the message names the device and the cause
   /// - kInvalidModel: the module computed an invalid value, such as a storage size below 0
+  /// - the code that an external library returned; the message names the function and the library
   Status run(const CallOptions& options = {});
 
   /// The results of the last run, in signature order; empty if it failed. A sequence or an optional
@@ -216,11 +226,14 @@ class SCOPEVM_API Session {
   /// Errors:
   /// - kInvalidArgument: an option names an unknown device or scope, or has an invalid value
   /// - kResourceLimit: the constants exceed a limit
-  /// - kUnsupported: no kernel image runs on this CPU, this build cannot run kernels on a device of
+  /// - kUnsupported: no kernel image runs on this CPU, an external library has another ABI version
+  ///   than SCOPEVM_EXTERNAL_ABI_VERSION, this build cannot run kernels on a device of
   ///   the module, or the blocks of a device have less than the alignment that the module requires
   /// - kInvalidModel: an image lacks a kernel, does not load, or its source does not build
-  /// - kNotFound: this machine has no such device
+  /// - kNotFound: this machine has no such device, or SessionOptions::external_libraries has no
+  ///   library of the name that the module requires
   /// - kOutOfMemory, kDevice: an allocation or a driver failed
+  /// - the code with which an external library failed to create a function
   static Result<Session> create(const Module& module, SessionOptions options = {});
 
   /// Runs one request. Inputs and results are in signature order; the call runs `main` or the

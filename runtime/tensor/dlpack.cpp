@@ -52,6 +52,13 @@ std::optional<DType> from_dlpack_type(DLDataType type) {
   return std::nullopt;
 }
 
+DLDataType to_dlpack_type(DType dtype) {
+  DLDataType type{};
+  for (const TypePair& pair : kTypes)
+    if (pair.dtype == dtype) type = pair.dl;
+  return type;
+}
+
 Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
   if (tensor.device.device_type != kDLCPU)
     return Status(StatusCode::kUnsupported, "DLPack tensor on device type " +
@@ -114,8 +121,7 @@ Result<DLManagedTensor*> Tensor::to_dlpack() const {
   dl.data = data_;
   dl.device = {kDLCPU, 0};
   dl.ndim = rank_;
-  for (const runtime::TypePair& pair : runtime::kTypes)
-    if (pair.dtype == dtype_) dl.dtype = pair.dl;
+  dl.dtype = runtime::to_dlpack_type(dtype_);
   // Null strides denote a compact row-major tensor.
   dl.shape = exported->shape.data();
   exported->managed.manager_ctx = exported;

@@ -174,8 +174,16 @@ TEST(Image, LocalBuffersOfAKernelAreLimited) {
     auto image = compile_kernels("x86-64-v3", 1, text, {{"k", 2, 0}});
     return std::string(image.status().message());
   };
-  EXPECT_EQ(error_of(with_locals(512, 512)), "");
-  EXPECT_EQ(error_of(with_locals(512, 513)), "k: local buffers take 4100 bytes, the limit is 4096");
+  // Each buffer is smaller than the limit.
+  const auto limited = [](const std::string& text) {
+    return "module attributes {sv.max_stack_bytes = 1024} {\n" + text + "}\n";
+  };
+  EXPECT_EQ(error_of(limited(with_locals(128, 128))), "");
+  EXPECT_EQ(error_of(limited(with_locals(128, 129))),
+            "k: local buffers take 1028 bytes, the limit is 1024");
+  EXPECT_EQ(error_of(with_locals(2048, 2048)), "");
+  EXPECT_EQ(error_of(with_locals(2048, 2049)),
+            "k: local buffers take 16388 bytes, the limit is 16384");
   EXPECT_EQ(error_of(with_locals(16, 16, true)), "k: local buffer has no static size");
 }
 

@@ -16,10 +16,12 @@ std::vector<mlir::RegisteredOperationName> graph_ops(mlir::MLIRContext& context)
   return ops;
 }
 
-// Calls `check` for every op of the dialect. Failures are reported with the op's name.
+// Calls `check` for every op that is executed, not for declarations. Failures are reported with the
+// op's name.
 void for_each_op(llvm::function_ref<void(mlir::RegisteredOperationName op)> check) {
   const std::unique_ptr<mlir::MLIRContext> context = make_context();
   for (mlir::RegisteredOperationName op : graph_ops(*context)) {
+    if (op.hasInterface<mlir::SymbolOpInterface>()) continue;
     SCOPED_TRACE(op.getStringRef().str());
     check(op);
   }

@@ -132,6 +132,10 @@ cmake_examples() {
   prints 'probability:' "$scratch/embed/embed" "$modules/digits.bc" n=2
   prints 'distance: 5 0' "$scratch/c/run_module" "$modules/distance.bc"
   prints 'output probability' "$scratch/compile/compile_model" "$source/examples/digits/digits.onnx"
+
+  cmake_example external "$prefix"
+  clean scopevm compile "$source/examples/external/interleave.mlir" -o "$modules/interleave.bc"
+  prints '-1 -2' "$scratch/external/run_external" "$modules/interleave.bc"
 }
 
 # The flags of a package for the compiler and the linker.

@@ -15,6 +15,7 @@
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
 #include "tests/property/check_copies.h"
+#include "tests/property/external_ops.h"
 #include "tests/property/outline.h"
 #include "tests/property/scatter.h"
 #include "tests/shapes/formula_value.h"
@@ -111,11 +112,11 @@ Verdict check_memory(const Module& module, const CallStats& stats, const Symbols
 }
 
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
-                     const std::vector<uint8_t>& bytes) {
+                     const std::vector<uint8_t>& bytes, const CompileOptions& options) {
   auto module = Module::load_bytes(bytes);
   if (!module.ok())
     return failure(Finding::kRunError, "load: " + std::string(module.status().message()));
-  auto session = Session::create(*module);
+  auto session = Session::create(*module, {.external_libraries = options.external_libraries});
   if (!session.ok())
     return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
   Verdict verdict;
@@ -218,6 +219,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
     compile_options.places = std::move(scattered.places);
     compile_options.allow_unmatched = true;
   }
+  if (options.is_external) compile_options.external_libraries = {&external_ops()};
   if (options.is_explained) return check_reasons(Annotated(text), compile_options);
   bool is_limited = false;
   if (options.is_squeezed) {
@@ -229,7 +231,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   Verdict verdict;
   if (output.ok()) {
-    verdict = run_requests(graph, expected, output->module);
+    verdict = run_requests(graph, expected, output->module, compile_options);
   } else if (is_limited && output.status().code() == StatusCode::kResourceLimit) {
     verdict.is_refused = true;
   } else {
@@ -241,13 +243,15 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
         message);
   }
   verdict.compile_seconds = seconds;
+  verdict.external_runs = external_runs();
   return verdict;
 }
 
 std::string packed(const Verdict& verdict) {
   std::ostringstream text;
   text << static_cast<int>(verdict.finding) << ' ' << verdict.compile_seconds << ' '
-       << verdict.compared << ' ' << verdict.skipped << ' ' << verdict.is_refused << '\n'
+       << verdict.compared << ' ' << verdict.skipped << ' ' << verdict.external_runs << ' '
+       << verdict.is_refused << '\n'
        << verdict.detail;
   return text.str();
 }
@@ -257,7 +261,7 @@ Verdict unpacked(const std::string& text) {
   std::istringstream stream(text);
   int finding = 0;
   stream >> finding >> verdict.compile_seconds >> verdict.compared >> verdict.skipped >>
-      verdict.is_refused;
+      verdict.external_runs >> verdict.is_refused;
   stream.get();
   verdict.finding = static_cast<Finding>(finding);
   verdict.detail.assign(std::istreambuf_iterator<char>(stream), {});

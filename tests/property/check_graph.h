@@ -25,6 +25,7 @@ struct Verdict {
   double compile_seconds = 0;  // CPU time
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements whose value the reference does not know
+  int64_t external_runs = 0;   // of functions of the external library
   // compile() rejected the graph, because it needs more than the limit of
   // CheckOptions::is_squeezed, or because the places of CheckOptions::is_explained contradict each
   // other. `finding` is then kAgrees.
@@ -46,6 +47,8 @@ struct CheckOptions {
   // Moves ops into functions that the graph calls. Half of the graphs are compiled without
   // inlining.
   bool is_outlined = false;
+  // Offers the ops to an external library (external_ops.h).
+  bool is_external = false;
   // Checks the reasons for copies instead of results. Annotates some ops with places.
   bool is_explained = false;
   // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only

@@ -33,6 +33,7 @@ struct Options {
 struct Summary {
   std::map<std::string, int64_t> failures;  // by kind
   int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0, refused = 0;
+  int64_t external_runs = 0;
   double compile_seconds = 0, slowest = 0;
   uint64_t slowest_seed = 0;
 
@@ -43,6 +44,7 @@ struct Summary {
     compared += verdict.compared;
     skipped += verdict.skipped;
     refused += verdict.is_refused ? 1 : 0;
+    external_runs += verdict.external_runs;
     compile_seconds += verdict.compile_seconds;
     if (verdict.compile_seconds > slowest) {
       slowest = verdict.compile_seconds;
@@ -65,6 +67,9 @@ struct Summary {
         static_cast<long long>(skipped));
     std::printf("compile: %.3f s per graph, at most %.2f s (seed %llu)\n", compile_seconds / n,
                 slowest, static_cast<unsigned long long>(slowest_seed));
+    if (external_runs > 0)
+      std::printf("%s of external functions\n",
+                  scopevm::runtime::count_text(external_runs, "run").c_str());
     if (refused > 0)
       std::printf("%s refused\n", scopevm::runtime::count_text(refused, "graph").c_str());
     for (const auto& [kind, count] : failures)
@@ -128,6 +133,7 @@ int main(int argc, char** argv) {
   app.add_option("--cpu", options.check.cpu, "target CPU");
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
   app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
+  app.add_flag("--external", options.check.is_external, "let an external library compute ops");
   app.add_flag("--explained", options.check.is_explained,
                "check the reasons for copies instead of results");
   app.add_flag("--squeezed", options.check.is_squeezed,

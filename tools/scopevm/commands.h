@@ -20,7 +20,9 @@ struct RunOptions {
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // [DEVICE.]SCOPE=BYTES
   std::vector<std::string> devices;  // NAME=KIND:NUMBER
-  std::string trace;                 // a file; empty: none
+  // names or paths of plug-ins with external libraries
+  std::vector<std::string> external_libraries;
+  std::string trace;  // a file; empty: none
   int threads = 1;
   int repeat = 1;
   int timeout_ms = 0;  // 0: none
@@ -63,6 +65,8 @@ struct CompileCommand {
   std::string machine;              // path; empty: one CPU
   std::vector<std::string> places;  // in the syntax of CompileOptions::places
   bool allow_unmatched = false;     // a rule of `places` that matches nothing is a warning
+  std::vector<std::string> external_libraries;  // names or paths of plug-ins
+  std::string external_functions;               // a file of declarations; empty: none
   std::string dump_after;
   std::string reproducer;  // a file; empty: none
   int threads = 0;
@@ -78,6 +82,8 @@ struct ExplainCommand {
   std::string machine;
   std::vector<std::string> places;
   bool allow_unmatched = false;
+  std::vector<std::string> external_libraries;
+  std::string external_functions;
   bool shapes = false;
   bool copies = false;
   std::string svg;  // a file; empty: none

@@ -66,7 +66,10 @@ Result<const scopevm_compiler_table*> open(const std::string& path) {
 // The arguments of a C function: the encoded options and their callbacks as C function pointers.
 struct Request {
   explicit Request(const CompileOptions& options)
-      : bytes(compiler::encode(options)), callbacks{.user = const_cast<CompileOptions*>(&options)} {
+      : bytes(compiler::encode(options)),
+        callbacks{.user = const_cast<CompileOptions*>(&options),
+                  .external_libraries = options.external_libraries.data(),
+                  .external_library_count = options.external_libraries.size()} {
     if (options.dump)
       callbacks.dump = [](void* user, const char* text, size_t size) {
         static_cast<const CompileOptions*>(user)->dump({text, size});
@@ -137,6 +140,12 @@ Result<CopyExplanation> CompilerLibrary::explain_copies(const CompileOptions& op
   SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
                            call(table_, table_->explain_copies, options));
   return report_of<CopyExplanation>(table_, result);
+}
+
+Result<ExternalExplanation> CompilerLibrary::explain_external(const CompileOptions& options) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
+                           call(table_, table_->explain_external, options));
+  return report_of<ExternalExplanation>(table_, result);
 }
 
 }  // namespace scopevm::tool

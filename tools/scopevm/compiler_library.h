@@ -33,6 +33,7 @@ class CompilerLibrary {
   Result<CompiledModule> compile(const CompileOptions& options) const;
   Result<ShapeExplanation> explain_shapes(const CompileOptions& options) const;
   Result<CopyExplanation> explain_copies(const CompileOptions& options) const;
+  Result<ExternalExplanation> explain_external(const CompileOptions& options) const;
 
  private:
   explicit CompilerLibrary(const scopevm_compiler_table* table) : table_(table) {}

@@ -32,6 +32,8 @@ constexpr char kPlace[] =
     "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
     "\"output:y=cpu.global.fast\" (later rules take precedence)";
 constexpr char kAllowUnmatched[] = "Warn about a --place rule that matches nothing, do not fail";
+constexpr char kExternalFunctions[] =
+    "A file that declares the external functions of an ONNX model's ops (docs/external.md)";
 
 // Selects all subcommands.
 bool is_any(CLI::App* /*command*/) { return true; }
@@ -64,6 +66,12 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
   command->add_flag("--allow-unmatched", options->allow_unmatched, kAllowUnmatched);
   command
+      ->add_option("--external", options->external_libraries,
+                   "NAME or PATH of a plug-in: parts of the model that its library accepts become "
+                   "external functions")
+      ->allow_extra_args(false);
+  command->add_option("--external-functions", options->external_functions, kExternalFunctions);
+  command
       ->add_option("--dump-after", options->dump_after,
                    "Print the result of a pipeline stage: " + stage_names() +
                        "; or of an MLIR pass: sv-simplify, ...")
@@ -90,7 +98,8 @@ void add_compile(CLI::App& app, Action& action) {
 }
 
 void add_explain(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("explain", "Print the shapes, checks and copies of a model");
+  auto* command = app.add_subcommand(
+      "explain", "Print the shapes, checks, copies or external functions of a model");
   auto options = std::make_shared<ExplainCommand>();
   command
       ->add_option("MODEL", options->model, "Model: an ONNX file (.onnx) or MLIR assembly (.mlir)")
@@ -107,6 +116,13 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
   command->add_flag("--allow-unmatched", options->allow_unmatched, kAllowUnmatched);
+  command
+      ->add_option(
+          "--external", options->external_libraries,
+          "NAME or PATH of a plug-in, as for compile; without --shapes and --copies: print "
+          "the parts that its library could compute, and its decisions")
+      ->allow_extra_args(false);
+  command->add_option("--external-functions", options->external_functions, kExternalFunctions);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }
@@ -158,6 +174,11 @@ void add_run(CLI::App& app, Action& action) {
   command
       ->add_option("--device", options->devices,
                    "NAME=KIND:NUMBER: bind a device of the module to a device of this host")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--external", options->external_libraries,
+                   "NAME or PATH of a plug-in that computes external functions of the module; "
+                   "NAME denotes libscopevm_NAME.so")
       ->allow_extra_args(false);
   command->add_flag("--emulate", options->emulate,
                     "Delay copies and launches to match the speeds of the module's pools");

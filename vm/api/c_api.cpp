@@ -126,6 +126,13 @@ Result<SessionOptions> to_cpp(const scopevm_session_options& options) {
     out.memory_limits.push_back({std::string(scope), options.limits[i].bytes});
   }
   out.emulate = options.emulate != 0;
+  SCOPEVM_RETURN_IF_ERROR(check_array(options.external_libraries, options.external_library_count,
+                                      "the array of external libraries"));
+  for (size_t i = 0; i < options.external_library_count; ++i) {
+    SCOPEVM_RETURN_IF_ERROR(
+        check_not_null({{options.external_libraries[i], "an external library"}}));
+    out.external_libraries.push_back(options.external_libraries[i]);
+  }
   if (options.parallel_for != nullptr) out.executor = std::make_shared<CExecutor>(options);
   return out;
 }

@@ -33,6 +33,18 @@ void add_device(Words& words, const DeviceDecl& device) {
   words.add(device.workers, device.workers >> 32);
 }
 
+void add_tensors(Words& words, const std::vector<ExternalTensor>& tensors) {
+  words.add(tensors.size());
+  for (const ExternalTensor& tensor : tensors) words.add(tensor.dtype, tensor.rank);
+}
+
+void add_external(Words& words, const ExternalDecl& external) {
+  words.add_text(external.library);
+  words.add_text(external.description);
+  add_tensors(words, external.operands);
+  add_tensors(words, external.results);
+}
+
 }  // namespace
 
 uint64_t launch_checksum(const ModuleContents& module) {
@@ -45,7 +57,8 @@ uint64_t launch_checksum(const ModuleContents& module) {
   }
   for (const KernelDecl& kernel : module.kernels) {
     words.add_text(kernel.symbol);
-    words.add(kernel.buffer_count, kernel.param_count, kernel.device);
+    words.add(kernel.buffer_count, kernel.param_count, kernel.device, kernel.external.has_value());
+    if (kernel.external) add_external(words, *kernel.external);
     // The kind selects the image in which the symbol is looked up. The workers of a device
     // determine the size of temporaries.
     add_device(words, module.devices[kernel.device]);

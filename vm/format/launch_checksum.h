@@ -2,8 +2,9 @@
 //
 // An image is native code and therefore trusted; the tables and the bytecode of a module are not.
 // The compiler stores in each CPU image the checksum of everything that decides which bytes a
-// kernel accesses: the launches, the kernels with their devices, and the shape functions. Without
-// the checksum, a module could run a kernel with other extents than the compiler derived.
+// kernel accesses: the launches, the kernels with their devices, the external functions with their
+// descriptions, and the shape functions. Without the checksum, a module could run a kernel with
+// other extents than the compiler derived.
 #pragma once
 
 #include <cstdint>

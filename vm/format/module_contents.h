@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,11 +96,34 @@ struct ShapeFunctionDecl {
   int32_t follows = -1;
 };
 
+// The type of an operand or result of an external function.
+struct ExternalTensor {
+  DType dtype = DType::kF32;
+  uint32_t rank = 0;
+};
+
+// A function that a library computes (scopevm/external.h). Its buffers are the operands, then the
+// results, then the workspace if it has one. Its params are the dims of all operands and results.
+struct ExternalDecl {
+  std::string library;
+  std::string description;  // the JSON object that the library receives
+  std::vector<ExternalTensor> operands;
+  std::vector<ExternalTensor> results;
+
+  size_t tensor_count() const { return operands.size() + results.size(); }
+  // REQUIRES: buffer < tensor_count().
+  const ExternalTensor& tensor(size_t buffer) const {
+    return buffer < operands.size() ? operands[buffer] : results[buffer - operands.size()];
+  }
+};
+
 struct KernelDecl {
   std::string symbol;
   uint32_t buffer_count = 0;
   uint32_t param_count = 0;
   uint32_t device = 0;
+  std::optional<ExternalDecl> external =
+      {};  // set for an external function, which no image defines
 };
 
 // A kernel with everything that decides which bytes of its buffers it accesses. Instructions refer

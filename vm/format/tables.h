@@ -11,6 +11,9 @@
 
 namespace scopevm::format {
 
+// An operand or result of an external function is encoded as dtype + (rank << kRankShift).
+inline constexpr uint32_t kRankShift = 8;
+
 std::vector<uint8_t> write_tables(const ModuleContents& module);
 
 struct Tables {

@@ -37,9 +37,7 @@ class TablesReader {
     each(*in.functions(), out.functions, [&](const fb::Function& f) { return function(f); });
     each(*in.shape_functions(), out.shape_functions,
          [&](const fb::ShapeFunction& f) { return shape_function(f); });
-    each(*in.kernels(), out.kernels, [&](const fb::Kernel& k) {
-      return KernelDecl{text(k.symbol()), k.buffer_count(), k.param_count(), k.device()};
-    });
+    each(*in.kernels(), out.kernels, [&](const fb::Kernel& k) { return kernel(k); });
     each(*in.launches(), out.launches, [&](const fb::Launch& l) { return launch(l); });
     each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
     each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
@@ -174,6 +172,22 @@ class TablesReader {
       if (c.more_slots() != nullptr) check.more_slots = numbers(*c.more_slots());
       return check;
     });
+    return out;
+  }
+
+  std::vector<ExternalTensor> external_tensors(const Vector<uint32_t>& words) {
+    std::vector<ExternalTensor> tensors;
+    for (const uint32_t word : numbers(words))
+      tensors.push_back({dtype(static_cast<uint8_t>(word)), word >> kRankShift});
+    return tensors;
+  }
+
+  KernelDecl kernel(const fb::Kernel& k) {
+    KernelDecl out{text(k.symbol()), k.buffer_count(), k.param_count(), k.device()};
+    if (const fb::External* external = k.external(); external != nullptr)
+      out.external = {text(external->library()), text(external->description()),
+                      external_tensors(*external->operands()),
+                      external_tensors(*external->results())};
     return out;
   }
 

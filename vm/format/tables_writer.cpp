@@ -79,6 +79,27 @@ Offset<fb::ShapeFunction> shape_function_table(FlatBufferBuilder& b,
                                  function.first_slot, function.follows);
 }
 
+std::vector<uint32_t> type_words(const std::vector<ExternalTensor>& tensors) {
+  std::vector<uint32_t> words;
+  for (const ExternalTensor& tensor : tensors)
+    words.push_back(static_cast<uint32_t>(tensor.dtype) | tensor.rank << kRankShift);
+  return words;
+}
+
+Offset<fb::Kernel> kernel_table(FlatBufferBuilder& b, const KernelDecl& kernel) {
+  auto symbol = b.CreateString(kernel.symbol);
+  Offset<fb::External> external;
+  if (kernel.external) {
+    auto library = b.CreateString(kernel.external->library);
+    auto description = b.CreateString(kernel.external->description);
+    auto operands = b.CreateVector(type_words(kernel.external->operands));
+    auto results = b.CreateVector(type_words(kernel.external->results));
+    external = fb::CreateExternal(b, library, description, operands, results);
+  }
+  return fb::CreateKernel(b, symbol, kernel.buffer_count, kernel.param_count, kernel.device,
+                          external);
+}
+
 Offset<fb::Launch> launch_table(FlatBufferBuilder& b, const LaunchDecl& launch) {
   std::vector<uint32_t> bytes;
   for (const isa::Int operand : launch.bytes) bytes.push_back(operand.word());
@@ -121,10 +142,8 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto shape_functions = table_vector<fb::ShapeFunction>(
       b, module.shape_functions,
       [&](const ShapeFunctionDecl& f) { return shape_function_table(b, f); });
-  auto kernels = table_vector<fb::Kernel>(b, module.kernels, [&](const KernelDecl& kernel) {
-    return fb::CreateKernel(b, b.CreateString(kernel.symbol), kernel.buffer_count,
-                            kernel.param_count, kernel.device);
-  });
+  auto kernels = table_vector<fb::Kernel>(
+      b, module.kernels, [&](const KernelDecl& kernel) { return kernel_table(b, kernel); });
   auto launches = table_vector<fb::Launch>(
       b, module.launches, [&](const LaunchDecl& launch) { return launch_table(b, launch); });
   auto constants = table_vector<fb::Constant>(

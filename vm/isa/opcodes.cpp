@@ -71,12 +71,15 @@ constexpr Contents contents_under(RuleKind rule) {
     case RuleKind::of_numbers:
     case RuleKind::of_integers:
     case RuleKind::buffers_of:
+    case RuleKind::typed_by:
     case RuleKind::dims_of:
     case RuleKind::immediate:
     case RuleKind::axis_of:
     case RuleKind::not_computed:
     case RuleKind::follows:
     case RuleKind::computed:
+    case RuleKind::in_image:
+    case RuleKind::external:
     case RuleKind::allocates:
     case RuleKind::host_heap:
     case RuleKind::copied_with:

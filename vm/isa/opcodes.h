@@ -134,7 +134,7 @@ constexpr Op decode(const uint32_t* at) {
 }
 
 // The table's rows as data.
-inline constexpr size_t kMaxRules = 4;
+inline constexpr size_t kMaxRules = 5;
 
 struct FieldRow {
   FieldType type = {};

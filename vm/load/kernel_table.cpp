@@ -61,14 +61,15 @@ Result<const KernelTable*> LoadedModule::kernels() const {
 }
 
 Result<KernelTable> LoadedModule::load_kernels() const {
-  const auto runs_on_host = [this](const format::KernelDecl& kernel) {
-    return contents_.devices[kernel.device].is_host();
+  // External functions are resolved per session, like kernels of other devices.
+  const auto is_in_cpu_image = [this](const format::KernelDecl& kernel) {
+    return !kernel.external && contents_.devices[kernel.device].is_host();
   };
   KernelTable table;
   // Kernels of other devices are loaded per session: see BoundDevices.
   table.kernels.resize(contents_.kernels.size(), nullptr);
-  if (std::ranges::none_of(contents_.kernels, runs_on_host) && contents_.shape_functions.empty() &&
-      contents_.launches.empty())
+  if (std::ranges::none_of(contents_.kernels, is_in_cpu_image) &&
+      contents_.shape_functions.empty() && contents_.launches.empty())
     return table;
   SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_));
   const std::string label = "kernel image " + decl->target_cpu;
@@ -78,7 +79,7 @@ Result<KernelTable> LoadedModule::load_kernels() const {
   if (!contents_.launches.empty()) SCOPEVM_RETURN_IF_ERROR(check_launches(contents_, image, label));
   for (size_t i = 0; i < contents_.kernels.size(); ++i) {
     const format::KernelDecl& kernel = contents_.kernels[i];
-    if (!runs_on_host(kernel)) continue;
+    if (!is_in_cpu_image(kernel)) continue;
     auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));
     if (function == nullptr)
       return Status(StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\"");

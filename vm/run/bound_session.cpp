@@ -78,6 +78,8 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
   SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices, opener));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
+  SCOPEVM_RETURN_IF_ERROR(
+      session->externals_.create(session->module_->contents(), options.external_libraries));
   if (options.emulate) {
     if (!can_be_emulated(session->module_->contents()))
       return Status(StatusCode::kInvalidArgument,
@@ -201,6 +203,7 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   context->list_inputs.resize(module_->signature().inputs.size());
   context->list_results.resize(module_->signature().outputs.size());
   context->streams = devices_.make_streams();
+  context->external_tensors.resize(externals_.max_tensors());
   std::lock_guard lock(mutex_);
   spare_.reserve(++context_count_);
   return context;

@@ -1,5 +1,5 @@
-// BoundSession: the implementation of Session. It owns the executor, the open devices, one
-// ScopeMemory per pool, and a free list of call contexts.
+// BoundSession: the implementation of Session. It owns the executor, the open devices, the
+// external functions, one ScopeMemory per pool, and a free list of call contexts.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "scopevm/session.h"
 #include "vm/load/loaded_module.h"
 #include "vm/run/bound_devices.h"
+#include "vm/run/bound_externals.h"
 #include "vm/run/call_context.h"
 #include "vm/run/emulation.h"
 
@@ -25,6 +26,7 @@ class BoundSession {
   const LoadedModule& module() const { return *module_; }
   const KernelTable& kernels() const { return *kernels_; }
   const BoundDevices& devices() const { return devices_; }
+  const BoundExternals& externals() const { return externals_; }
   Executor& executor() { return *executor_; }
   int threads() const { return threads_; }
   // Null if emulation is off.
@@ -58,6 +60,7 @@ class BoundSession {
   // Declared before the pools, and therefore destroyed after them: pools return their blocks to the
   // devices.
   BoundDevices devices_;
+  BoundExternals externals_;
   std::shared_ptr<Executor> executor_;
   int threads_ = 1;
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;

@@ -8,6 +8,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/memory/storage.h"
+#include "scopevm/dlpack.h"
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
 #include "vm/run/frame.h"
@@ -71,6 +72,9 @@ class CallContext {
   StringTable strings;
   // The call's streams on the session's devices: BoundDevices::make_streams().
   std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
+
+  // The operands and results of an external function; sized for the largest of the module.
+  std::vector<DLTensor> external_tensors;
 
   // Pushes the frame of a function and charges its stack allocations to their pools. Errors:
   // kResourceLimit, kOutOfMemory.

@@ -12,6 +12,7 @@
 
 #include "compiler/codegen/cpu/stages.h"
 #include "compiler/kernels/target/target.h"
+#include "compiler/kernels/target/target_attributes.h"
 #include "compiler/support/leaked_on_exception.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
@@ -98,23 +99,24 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
 }
 
 Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
-                                 const kernels::Target& target) {
+                                 const kernels::Target& target, int64_t max_stack_bytes) {
   // Each part has its own context, because several threads must not use one context.
   const LeakedOnException<llvm::LLVMContext> context;
   SCOPEVM_ASSIGN_OR_RETURN(auto translated, to_llvm(part, entries, *context));
   const LeakedOnException<std::unique_ptr<llvm::Module>> module(std::move(translated));
   const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
       make_target_machine(target));
-  return compile_object(**module, **machine);
+  return compile_object(**module, **machine, max_stack_bytes);
 }
 
-Result<std::string> compile_added(const ImageOptions& options, const kernels::Target& target) {
+Result<std::string> compile_added(const ImageOptions& options, const kernels::Target& target,
+                                  int64_t max_stack_bytes) {
   const LeakedOnException<llvm::LLVMContext> context;
   const LeakedOnException<llvm::Module> module("functions", *context);
   options.add_functions(*module);
   const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
       make_target_machine(target));
-  return compile_object(*module, **machine);
+  return compile_object(*module, **machine, max_stack_bytes);
 }
 
 }  // namespace
@@ -122,11 +124,14 @@ Result<std::string> compile_added(const ImageOptions& options, const kernels::Ta
 Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
                                            const kernels::Target& target,
                                            const ImageOptions& options) {
+  const int64_t max_bytes = compiler::kernels::max_stack_bytes(kernels);
   llvm::StringMap<Kernel> entries;
   for (const Kernel& kernel : table) entries[kernel.symbol] = kernel;
   const LeakedOnException<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>> modules;
   for (Part& part : split(kernels)) {
     modules->push_back(mlir::ModuleOp::create(kernels.getLoc()));
+    // The attributes describe the target (target_attributes.h).
+    (*modules->back())->setAttrs(kernels->getAttrDictionary());
     for (mlir::func::FuncOp function : part) {
       // Separate modules, because passes of one MLIR module must not run in several threads.
       function->remove();
@@ -139,9 +144,10 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
   Status failure;
   int64_t done = 0;
   auto compile_next = [&](size_t i) -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(std::string object, i < modules->size()
-                                                     ? compile_part(*(*modules)[i], entries, target)
-                                                     : compile_added(options, target));
+    SCOPEVM_ASSIGN_OR_RETURN(std::string object,
+                             i < modules->size()
+                                 ? compile_part(*(*modules)[i], entries, target, max_bytes)
+                                 : compile_added(options, target, Machine::kStackBytes));
     std::lock_guard<std::mutex> lock(mutex);
     objects[i] = std::move(object);
     if (options.progress) options.progress(++done, static_cast<int64_t>(objects.size()));

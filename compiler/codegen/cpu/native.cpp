@@ -40,8 +40,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 }
 
 // Checks that the local buffers of each function have static sizes and together fit in
-// kMaxLocalBytes.
-Status check_locals(const llvm::Module& module) {
+// `max_bytes`.
+Status check_locals(const llvm::Module& module, int64_t max_bytes) {
   for (const llvm::Function& function : module) {
     uint64_t bytes = 0;
     for (const llvm::BasicBlock& block : function)
@@ -54,17 +54,18 @@ Status check_locals(const llvm::Module& module) {
                   function.getName().str() + ": local buffer has no static size"};
         bytes += size->getFixedValue();
       }
-    if (bytes > kMaxLocalBytes)
+    if (bytes > static_cast<uint64_t>(max_bytes))
       return {StatusCode::kInternal, function.getName().str() + ": local buffers take " +
                                          std::to_string(bytes) + " bytes, the limit is " +
-                                         std::to_string(kMaxLocalBytes)};
+                                         std::to_string(max_bytes)};
   }
   return {};
 }
 
 }  // namespace
 
-Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine) {
+Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                   int64_t max_stack_bytes) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
   std::string error;
@@ -73,7 +74,7 @@ Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& ma
     return Status(StatusCode::kInternal, "invalid LLVM IR: " + error);
   optimise(module, machine);
   // After the optimisation, which inlines functions and so adds up their local buffers.
-  SCOPEVM_RETURN_IF_ERROR(check_locals(module));
+  SCOPEVM_RETURN_IF_ERROR(check_locals(module, max_stack_bytes));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   const LeakedOnException<llvm::legacy::PassManager> passes;

@@ -34,13 +34,10 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               const llvm::StringMap<Kernel>& entries,
                                               llvm::LLVMContext& context);
 
-// The maximum size of all local buffers of one function together, in bytes. Local buffers are on
-// the stack and hold small tables. Larger buffers are temporaries of the launch.
-inline constexpr int64_t kMaxLocalBytes = 4096;
-
 // Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also if the local
-// buffers of a function exceed kMaxLocalBytes.
-Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine);
+// buffers of a function together take more than `max_stack_bytes`.
+Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                   int64_t max_stack_bytes);
 
 // Links objects, in order, into a shared object. Serialised by a lock, since lld has global state.
 Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects);

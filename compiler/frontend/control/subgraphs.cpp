@@ -72,6 +72,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
   // Names that the subgraph defines are not visible after it.
   std::map<std::string, Value> outer = values_;
   std::map<std::string, Sequence> outer_sequences = sequences_;
+  std::map<std::string, std::string> outer_unsupported = unsupported_;
   Result<llvm::SmallVector<Value>> results = [&]() -> Result<llvm::SmallVector<Value>> {
     hide_names_of(graph);
     for (int i = 0; i < graph.input_size(); ++i) {
@@ -92,6 +93,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
   }();
   values_ = std::move(outer);
   sequences_ = std::move(outer_sequences);
+  unsupported_ = std::move(outer_unsupported);
   location_ = location;
   --subgraph_depth_;
   return results;

@@ -1,5 +1,6 @@
-// Groups, control flow, calls and lists: generated definitions, the syntax of sv.group, verifiers
-// except those of lists (lists.cpp), and control-flow interfaces.
+// Groups, control flow, calls and lists: generated definitions, verifiers except those of
+// lists (lists.cpp), and control-flow interfaces.
+#include "compiler/graph/control/isolated_body.h"
 #include "compiler/graph/control/signature.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
@@ -14,50 +15,11 @@
 
 namespace scopevm::compiler::graph {
 
-// sv.group (%a = %x : T, %b = %y : U) -> (V) { ... sv.yield %v : V }
 mlir::ParseResult GroupOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& result) {
-  llvm::SmallVector<mlir::OpAsmParser::Argument> arguments;
-  llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
-  auto parse_binding = [&]() -> mlir::ParseResult {
-    mlir::OpAsmParser::Argument& argument = arguments.emplace_back();
-    return mlir::failure(parser.parseArgument(argument) || parser.parseEqual() ||
-                         parser.parseOperand(operands.emplace_back()) ||
-                         parser.parseColonType(argument.type));
-  };
-  llvm::SMLoc location = parser.getCurrentLocation();
-  llvm::SmallVector<mlir::Type> operand_types;
-  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, parse_binding) ||
-      parser.parseArrowTypeList(result.types) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
-    return mlir::failure();
-  for (const mlir::OpAsmParser::Argument& argument : arguments)
-    operand_types.push_back(argument.type);
-  return mlir::failure(parser.resolveOperands(operands, operand_types, location, result.operands) ||
-                       parser.parseRegion(*result.addRegion(), arguments));
+  return parse_isolated_body(parser, result);
 }
-
-void GroupOp::print(mlir::OpAsmPrinter& printer) {
-  printer << " (";
-  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
-            << std::get<1>(pair).getType();
-  });
-  printer << ") -> (";
-  llvm::interleaveComma(getResultTypes(), printer);
-  printer << ")";
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-}
-
-llvm::LogicalResult GroupOp::verify() {
-  mlir::Block& block = getBody().front();
-  if (block.getArgumentTypes() != getInputs().getTypes())
-    return emitOpError("body arguments must have the types of the operands");
-  if (block.getTerminator()->getOperandTypes() != getResultTypes())
-    return emitOpError("yielded values must have the types of the results");
-  return mlir::success();
-}
+void GroupOp::print(mlir::OpAsmPrinter& printer) { print_isolated_body(printer, *this); }
+llvm::LogicalResult GroupOp::verify() { return verify_isolated_body(*this); }
 
 namespace {
 

@@ -30,7 +30,7 @@ def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
 
 def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
                  DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>,
-                 ParentOneOf<["GroupOp", "IfOp", "LoopOp"]>]> {
+                 ParentOneOf<["GroupOp", "IfOp", "LoopOp", "PartitionOp"]>]> {
   let summary = "results of a region";
   let arguments = (ins Variadic<Graph_Value>:$values);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];

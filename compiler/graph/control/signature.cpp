@@ -28,6 +28,22 @@ class CallTyper {
     return mlir::success();
   }
 
+  // Like bind(), and also binds the names in the results. The call has result types of its own.
+  llvm::LogicalResult bind_all(mlir::FunctionType signature) {
+    if (signature.getNumResults() != call_->getNumResults())
+      return call_->emitOpError() << "has " << runtime::count_text(call_->getNumResults(), "result")
+                                  << ", but " << callee_ << " returns "
+                                  << signature.getNumResults();
+    if (signature.getNumInputs() != call_->getNumOperands())
+      return bind(signature.getInputs(), call_->getOperandTypes());
+    llvm::SmallVector<mlir::Type> declared(signature.getInputs()), given(call_->getOperandTypes());
+    llvm::append_range(declared, signature.getResults());
+    llvm::append_range(given, call_->getResultTypes());
+    return bind(declared, given);
+  }
+
+  const std::map<std::string, DimExpr, std::less<>>& names() const { return names_; }
+
   llvm::LogicalResult add_results(mlir::TypeRange declared,
                                   llvm::SmallVectorImpl<mlir::Type>& results) {
     for (mlir::Type type : declared) {
@@ -58,8 +74,13 @@ class CallTyper {
  private:
   llvm::LogicalResult mismatch(size_t index, mlir::Type parameter, mlir::Type argument,
                                const std::string& why = "") {
-    return call_->emitOpError() << "argument " << index << " is " << text_of(argument) << ", but "
-                                << callee_ << " takes " << text_of(parameter) << why;
+    // bind_all() appends the results to the arguments.
+    const bool is_result = index >= call_->getNumOperands();
+    return call_->emitOpError() << (is_result ? "result " : "argument ")
+                                << (is_result ? index - call_->getNumOperands() : index) << " is "
+                                << text_of(argument) << ", but " << callee_
+                                << (is_result ? " returns " : " takes ") << text_of(parameter)
+                                << why;
   }
 
   // " with n = 2*m": the value of a dim of the callee; empty if both have the same text.
@@ -211,6 +232,13 @@ llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& r
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results) {
   return infer(call, "the closure", call.getClosure().getType().getSignature(),
                call.getArguments().getTypes(), call.getSymbols(), results);
+}
+
+llvm::FailureOr<std::map<std::string, DimExpr, std::less<>>> bind_signature(
+    mlir::Operation* call, const llvm::Twine& callee, mlir::FunctionType signature) {
+  CallTyper typer(call, callee, mlir::ArrayAttr::get(call->getContext(), {}));
+  if (failed(typer.bind_all(signature))) return mlir::failure();
+  return typer.names();
 }
 
 ClosureType infer_closure(ClosureOp op) {

@@ -1,6 +1,9 @@
 // Result types of calls and closures, computed from the callee's signature and the argument types.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "compiler/graph/graph_ops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,6 +20,12 @@ bool is_same_value(mlir::Type a, mlir::Type b);
 // the arguments do not determine.
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
+
+// Binds the names in the dims of `signature` to the dims of the call's operands and results.
+// Reports an error on the call and fails if these do not match. `callee` is the callee's name in
+// messages.
+llvm::FailureOr<std::map<std::string, DimExpr, std::less<>>> bind_signature(
+    mlir::Operation* call, const llvm::Twine& callee, mlir::FunctionType signature);
 
 // The callee's signature without the captured parameters. Reports an error and returns null in
 // these cases: the callee does not exist, it takes or returns lists, or the captured values do not

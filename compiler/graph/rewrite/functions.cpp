@@ -1,4 +1,5 @@
-// The call graph of a module: callees of a function, and removal of unreachable functions.
+// The call graph of a module: callees of a function, and removal of unreachable functions and
+// unused declarations of external functions.
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -29,6 +30,8 @@ void remove_unused_functions(mlir::ModuleOp module) {
       used.insert(callee);
   for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>()))
     if (!used.contains(function)) function.erase();
+  for (auto declaration : llvm::make_early_inc_range(module.getOps<ExternOp>()))
+    if (mlir::SymbolTable::symbolKnownUseEmpty(declaration, module)) declaration.erase();
 }
 
 }  // namespace scopevm::compiler::graph

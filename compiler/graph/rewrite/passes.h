@@ -15,7 +15,8 @@ namespace scopevm::compiler::graph {
 // applies the canonicalization patterns, and removes dead ops: simplify.cpp. Always succeeds.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
 
-// Erases private functions that are unreachable from the public ones: functions.cpp.
+// Erases private functions that are unreachable from the public ones, and unused declarations of
+// external functions: functions.cpp.
 void remove_unused_functions(mlir::ModuleOp module);
 // The functions that `function` calls directly or makes closures of, in order of first use, without
 // duplicates.

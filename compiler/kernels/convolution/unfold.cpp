@@ -5,8 +5,6 @@
 // are masked. Other vectors are gathered.
 #include "compiler/kernels/convolution/unfold.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-
 namespace scopevm::compiler::kernels {
 
 namespace {
@@ -16,12 +14,11 @@ Term below(Term a, Term b) { return less(a, b, /*is_unsigned=*/true); }
 
 }  // namespace
 
-Unfold::Unfold(CodeBuilder& e) : e_(e), lane_count_(e.lanes(DType::kI32)) {
-  auto type = mlir::MemRefType::get({kPanelColumns}, e_.builder().getI32Type());
-  for (Buffer* table : {&table_y_, &table_x_})
-    *table = {e_.make<mlir::memref::AllocaOp>(type, e_.builder().getI64IntegerAttr(64)),
-              DType::kI32};
-}
+Unfold::Unfold(KernelBuilder& k)
+    : e_(k),
+      lane_count_(k.lanes(DType::kI32)),
+      table_y_(local_table(k, kPanelColumns, DType::kI32)),
+      table_x_(local_table(k, kPanelColumns, DType::kI32)) {}
 
 void Unfold::emit_table(const Image& image, Term first) {
   // Only the first position of the panel needs a division. The coordinates of the others follow by
@@ -30,8 +27,8 @@ void Unfold::emit_table(const Image& image, Term first) {
   e_.loop(e_.index(0), e_.index(kPanelColumns), 1, start, [&](Term j, llvm::ArrayRef<Term> at) {
     Term y = at[0] * image.strides[0] - image.pads[0];
     Term x = at[1] * image.strides[1] - image.pads[1];
-    e_.store(table_y_, j, to_i32(y));
-    e_.store(table_x_, j, to_i32(x));
+    e_.store(table_y_.buffer, table_y_.start + j, to_i32(y));
+    e_.store(table_x_.buffer, table_x_.start + j, to_i32(x));
     Term next = at[1] + 1;
     Term wraps = next == image.out_width;
     return Terms{select(wraps, at[0] + 1, at[0]), select(wraps, e_.index(0), next)};
@@ -40,13 +37,13 @@ void Unfold::emit_table(const Image& image, Term first) {
 
 Unfold::Lanes Unfold::lanes_from(const Image& image, Term first, int64_t column) {
   auto offset_of = [&](int64_t j) {
-    Term y = convert(e_.load(table_y_, e_.index(j)), e_.index_type());
-    Term x = convert(e_.load(table_x_, e_.index(j)), e_.index_type());
+    Term y = convert(e_.load(table_y_.buffer, table_y_.start + e_.index(j)), e_.index_type());
+    Term x = convert(e_.load(table_x_.buffer, table_x_.start + e_.index(j)), e_.index_type());
     return y * image.width + x;
   };
   Lanes lanes;
-  lanes.y = e_.load(table_y_, e_.index(column), lane_count_);
-  lanes.x = e_.load(table_x_, e_.index(column), lane_count_);
+  lanes.y = e_.load(table_y_.buffer, table_y_.start + e_.index(column), lane_count_);
+  lanes.x = e_.load(table_x_.buffer, table_x_.start + e_.index(column), lane_count_);
   Term left = image.positions - (first + column);
   lanes.exists = e_.mask(max(left, 0), lane_count_);
   lanes.base = offset_of(column);

@@ -1,8 +1,8 @@
 // Emits code that unfolds 32 output positions of an image into a B panel: im2col for one panel.
 #pragma once
 
-#include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/contraction/tile/microkernel.h"
+#include "compiler/kernels/convolution/local_table.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -16,9 +16,8 @@ class Unfold {
     Term kernel[2], strides[2], pads[2], dilations[2];
   };
 
-  // Emits the allocation of two tables on the stack. REQUIRES: the insertion point is outside
-  // loops.
-  explicit Unfold(CodeBuilder& e);
+  // Adds two tables to the kernel. REQUIRES: the insertion point is outside loops.
+  explicit Unfold(KernelBuilder& k);
 
   // Unfolds output positions [first, first + 32). For each kernel position and channel, the input
   // element of output position first + j is stored at
@@ -42,7 +41,7 @@ class Unfold {
   CodeBuilder& e_;
   int64_t lane_count_;
   // i32 input coordinates of the 32 output positions for kernel position (0, 0).
-  Buffer table_y_, table_x_;
+  Scratch table_y_, table_x_;
 };
 
 }  // namespace scopevm::compiler::kernels

@@ -5,6 +5,7 @@
 //   structure.cpp          the overloads of `lower` of op_lowerings.h for ops without kernels
 //   control_flow.cpp       sv.if, sv.loop, sv.read_dims
 //   calls.cpp              sv.call, closures
+//   call_extern.cpp        sv.call_extern
 //   lists.cpp              sv.list, and the ops that read and change lists
 //   slice_view.cpp         slices that are views of their operand
 #pragma once
@@ -75,6 +76,7 @@ class FunctionLowering : public LoweringContext {
   llvm::LogicalResult lower(graph::CallOp op);         // calls.cpp
   llvm::LogicalResult lower(graph::CallClosureOp op);  // calls.cpp
   llvm::LogicalResult lower(graph::ClosureOp op);      // calls.cpp
+  llvm::LogicalResult lower(graph::CallExternOp op);   // call_extern.cpp
   llvm::LogicalResult lower(graph::ListOp op);         // lists.cpp
   llvm::LogicalResult lower(graph::ListGetOp op);      // lists.cpp
   llvm::LogicalResult lower(graph::ListInsertOp op);   // lists.cpp
@@ -114,6 +116,9 @@ class FunctionLowering : public LoweringContext {
 
   // --- calls.cpp ---
   void lower_call(mlir::Operation* op, decltype(Step::work) work, mlir::ArrayAttr symbols);
+
+  // --- call_extern.cpp ---
+  KernelIndex external_kernel(graph::ExternOp declaration, size_t buffers);
 
   // --- lists.cpp ---
   ValueId add_list(const std::string& name, graph::ListType type);

@@ -38,6 +38,10 @@ llvm::LogicalResult lower(graph::OnDeviceOp op, LoweringContext&) {
   return op.emitOpError("is placement-only but was not removed by placement");
 }
 
+llvm::LogicalResult lower(graph::PartitionOp op, LoweringContext&) {
+  return op.emitOpError("must be outlined before it is lowered");
+}
+
 llvm::LogicalResult lower(graph::DeviceCopyOp op, LoweringContext& context) {
   function(context).add_step(step::Copy(), op);
   return mlir::success();
@@ -79,6 +83,9 @@ llvm::LogicalResult lower(graph::CallClosureOp op, LoweringContext& context) {
   return function(context).lower(op);
 }
 llvm::LogicalResult lower(graph::ClosureOp op, LoweringContext& context) {
+  return function(context).lower(op);
+}
+llvm::LogicalResult lower(graph::CallExternOp op, LoweringContext& context) {
   return function(context).lower(op);
 }
 llvm::LogicalResult lower(graph::ListOp op, LoweringContext& context) {

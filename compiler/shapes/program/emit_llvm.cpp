@@ -11,6 +11,10 @@ namespace {
 using Op = ShapeProgram::Op;
 using ValueIndex = ShapeProgram::ValueIndex;
 
+// Instructions of a shape function that LLVM optimises. The time of LLVM's scheduler and register
+// allocation is quadratic in the instructions of one block.
+constexpr size_t kMostOptimised = 512;
+
 class Emitter {
  public:
   Emitter(const ShapeProgram& program, SegmentIndex segment, std::string_view symbol,
@@ -22,6 +26,10 @@ class Emitter {
                                        llvm::GlobalValue::ExternalLinkage,
                                        llvm::StringRef(symbol.data(), symbol.size()), module);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
+    if (program.instructions().size() > kMostOptimised) {
+      function_->addFnAttr(llvm::Attribute::OptimizeNone);
+      function_->addFnAttr(llvm::Attribute::NoInline);
+    }
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function_));
     overflow_ = builder_.getFalse();
   }

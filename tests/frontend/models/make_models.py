@@ -63,6 +63,12 @@ def unnamed_dims():
          [value("y", None), value("w", None)])
 
 
+def unnamed_dim_collision():
+    """The model has a dim with the name that an unnamed dim would get."""
+    save("unnamed_dim_collision", [node("Relu", ["x"], ["y"]), node("Relu", ["z"], ["w"])],
+         [value("x", [None, 4]), value("z", ["x_d0", 4])], [value("y", None), value("w", None)])
+
+
 def initializer_as_input():
     """Old files list initializers among the inputs; they are not arguments."""
     save("initializer_as_input", [node("Add", ["x", "w"], ["y"])],
@@ -147,12 +153,24 @@ def errors():
     bad("defined_twice", [node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"])])
     bad("missing_input", [node("Add", ["x"], ["y"])])
     bad("wrong_attribute_type", [node("Softmax", ["x"], ["y"], axis=0.5)])
+    bad("unknown_attribute", [node("Relu", ["x"], ["y"], alpha=0.5)])
+    bad("removed_attribute", [node("ReduceMax", ["x"], ["y"], axes=[0])], opset=18)
+    bad("too_many_inputs", [node("Relu", ["x", "x"], ["y"])])
+    bad("opset_of_the_future", [node("Relu", ["x"], ["y"])], opset=23)
+    model = save("two_opsets", [node("Relu", ["x"], ["y"])], [value("x", ["n", 4])],
+                 [value("y", None)])
+    model.opset_import.append(helper.make_opsetid("ai.onnx", 17))
+    with open(os.path.join(FOLDER, "two_opsets.onnx"), "wb") as file:
+        file.write(model.SerializeToString())
     bad("axis_outside_rank", [node("Softmax", ["x"], ["y"], axis=2)])
     bad("shapes_do_not_fit", [node("Add", ["x", "w"], ["y"])],
         initializers=[("w", np.zeros(3, dtype=np.float32))])
     bad("data_dependent_reshape", [node("Reshape", ["x", "s"], ["y"])],
         [value("x", ["n", 4]), value("s", [2], TensorProto.INT64)])
     bad("undefined_output", [node("Relu", ["x"], ["z"])])
+    twice = node("Softmax", ["x"], ["y"], axis=0)
+    twice.attribute.append(helper.make_attribute("axis", 1))
+    bad("attribute_twice", [twice])
     bad("complex_input", [node("Identity", ["x"], ["y"])], [value("x", [1], TensorProto.COMPLEX64)])
     model = save("external_data", [node("Add", ["x", "w"], ["y"])], [value("x", ["n", 4])],
                  [value("y", None)], [("w", np.arange(4, dtype=np.float32))])
@@ -162,16 +180,19 @@ def errors():
     external(model, "external_data_outside", "../models.bin")
     external(model, "external_data_missing", "no_such_file.bin")
     external(model, "external_data_short", "external_data.bin", offset=4)
+    external(model, "external_data_bad_offset", "external_data.bin", offset="abc")
+    external(model, "external_data_zero_byte", "external_data.bin\0.txt")
+    external(model, "external_data_length", "external_data.bin", length=12)
 
 
-def external(model, name, location, offset=0):
+def external(model, name, location, offset=0, **entries):
     tensor = model.graph.initializer[0]
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
     del tensor.external_data[:]
-    for key, text in (("location", location), ("offset", str(offset))):
+    for key, text in {"location": location, "offset": offset, **entries}.items():
         entry = tensor.external_data.add()
-        entry.key, entry.value = key, text
+        entry.key, entry.value = key, str(text)
     with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
         file.write(model.SerializeToString())
 
@@ -180,6 +201,7 @@ if __name__ == "__main__":
     computed_reshape()
     shape_as_output()
     unnamed_dims()
+    unnamed_dim_collision()
     initializer_as_input()
     batch_norm_after_conv()
     layer_norm_written_out()

@@ -233,8 +233,62 @@ static void run_emulated(const char* path, size_t struct_size, double seconds) {
   scopevm_session_free(session);
 }
 
+static int create_adder(void* context, const char* symbol, const char* description,
+                        void** out_function, char* message, size_t message_size) {
+  EXPECT(strcmp(symbol, "test.add_0") == 0);
+  EXPECT(description != NULL && message != NULL && message_size > 0);
+  *out_function = context;
+  return 0;
+}
+
+static void destroy_adder(void* context, void* function) { EXPECT(function == context); }
+
+static int run_adder(void* context, void* function, const scopevm_external_run* run) {
+  EXPECT(function == context);
+  const float* x = run->operands[0].data;
+  const float* y = run->operands[1].data;
+  float* z = run->results[0].data;
+  int64_t count = run->results[0].shape[0] * run->results[0].shape[1];
+  for (int64_t i = 0; i < count; ++i) z[i] = x[i] + y[i];
+  return 0;
+}
+
+static void run_external(const char* path) {
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  OK(scopevm_module_load(path, &module));
+  FAILS(scopevm_session_create(module, NULL, &session), 12, "which is not registered");
+  scopevm_external_library library = {sizeof library};
+  library.abi_version = SCOPEVM_EXTERNAL_ABI_VERSION;
+  library.name = "test";
+  library.context = &library;
+  library.create = create_adder;
+  library.destroy = destroy_adder;
+  library.run = run_adder;
+  const scopevm_external_library* libraries[] = {&library};
+  scopevm_session_options options = {sizeof options};
+  options.external_libraries = libraries;
+  options.external_library_count = 1;
+  OK(scopevm_session_create(module, &options, &session));
+  scopevm_module_free(module);
+  OK(scopevm_call_create(session, &call));
+  float x[4] = {1, 2, 3, 4};
+  int64_t shape[] = {1, 4};
+  DLTensor tensor = floats(x, shape);
+  OK(scopevm_call_set_input(call, "x", &tensor));
+  OK(scopevm_call_set_input(call, "y", &tensor));
+  OK(scopevm_call_run(call, 0));
+  DLManagedTensor* z = NULL;
+  OK(scopevm_call_output(call, 0, &z));
+  EXPECT(z != NULL && ((float*)z->dl_tensor.data)[3] == 8);
+  if (z != NULL) z->deleter(z);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+}
+
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 7) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
 
   run_strings(argv[3]);
@@ -303,5 +357,6 @@ int main(int argc, char** argv) {
   run_emulated(argv[5], sizeof(scopevm_session_options), 5 * (16 / 1e9) + 4 / 1e9);
   // A caller compiled before `emulate` was added: its options have no such field.
   run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0);
+  run_external(argv[6]);
   return failures == 0 ? 0 : 1;
 }

@@ -72,6 +72,12 @@ static void check_module(const char* path, const scopevm_module* module) {
   options.limits = &no_scope;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.limit_count = 0;
+  const scopevm_external_library* const no_library[] = {NULL};
+  options.external_library_count = 1;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.external_libraries = no_library;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.external_library_count = 0;
   missing = 0;
   expect_null_error(scopevm_session_create(NULL, &options, &session), __LINE__);
   expect_null_error(scopevm_session_create(module, &options, NULL), __LINE__);

@@ -27,6 +27,7 @@ TEST(Assembly, RoundTripsWholeModules) {
   expect_round_trip(dense_module());
   expect_round_trip(branching_module());
   expect_round_trip(string_module());
+  expect_round_trip(external_module());
   expect_round_trip(variant_module());
 }
 
@@ -165,13 +166,13 @@ struct BadAssembly {
 
 void PrintTo(const BadAssembly& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.11 producer \"t\"\n"
+#define HEADER "scopevm_module 0.12 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadAssembly kBadAssembly[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
     {"Version", "scopevm_module 9.1 producer \"t\"",
-     "f.sva:1:16: unsupported module format 9.1, expected 0.11"},
+     "f.sva:1:16: unsupported module format 9.1, expected 0.12"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: unterminated string"},
     {"Escape", HEADER "device \"\\q\"",
@@ -218,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadAssemblyTest, ::testing::ValuesIn(kBadAssembly
 
 TEST(Assembly, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.11 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.12 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

@@ -23,11 +23,11 @@ namespace {
 
 using File = std::vector<uint8_t>;
 
-// The files of three sample modules, and the files whose paths the environment variable
+// The files of four sample modules, and the files whose paths the environment variable
 // SCOPEVM_TEST_MODULES contains, separated by colons.
 std::vector<File> files() {
   std::vector<File> result = {write_module(dense_module()), write_module(branching_module()),
-                              write_module(string_module())};
+                              write_module(string_module()), write_module(external_module())};
   const char* paths = std::getenv("SCOPEVM_TEST_MODULES");
   std::string_view rest = paths ? paths : "";
   while (!rest.empty()) {
@@ -103,7 +103,7 @@ TEST(Corruption, OtherVersionsAreReported) {
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
   EXPECT_EQ(
       error_of(file),
-      "unsupported module format 7.11, expected 0.11; compile the model again with this release");
+      "unsupported module format 7.12, expected 0.12; compile the model again with this release");
 }
 
 // Recomputes the checksums of a file with changed tables, section table or header.

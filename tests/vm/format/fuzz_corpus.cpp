@@ -37,8 +37,8 @@ std::vector<uint8_t> tables_and_code(const ModuleContents& module) {
 
 std::vector<std::vector<uint8_t>> fuzz_corpus() {
   std::vector<std::vector<uint8_t>> corpus;
-  for (const ModuleContents& module :
-       {dense_module(), branching_module(), variant_module(), string_module(), stack_module()}) {
+  for (const ModuleContents& module : {dense_module(), branching_module(), variant_module(),
+                                       string_module(), stack_module(), external_module()}) {
     corpus.push_back(write_module(module));
     ModuleContents without_data = module;
     without_data.constants.clear();

@@ -25,8 +25,9 @@ Result<ModuleContents> read_back(const ModuleContents& module) {
 }
 
 TEST(RoundTrip, KeepsEveryField) {
-  for (const ModuleContents& module : {dense_module(), branching_module(), variant_module(),
-                                       string_module(), stack_module(), ModuleContents()}) {
+  for (const ModuleContents& module :
+       {dense_module(), branching_module(), variant_module(), string_module(), stack_module(),
+        external_module(), ModuleContents()}) {
     Result<ModuleContents> read = read_back(module);
     ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_TRUE(are_equal(module, *read));

@@ -1,5 +1,5 @@
-// Implements sample_modules.h except for stack_module(): builds the modules with the instruction
-// encoder.
+// Implements sample_modules.h except for stack_module() and external_module(): builds the modules
+// with the instruction encoder.
 #include "tests/vm/format/sample_modules.h"
 
 #include <bit>
@@ -353,6 +353,19 @@ struct Fingerprint {
         .add(static_cast<int64_t>(t.kind))
         .add(int64_t{t.pool});
   }
+  Fingerprint& add(const std::vector<ExternalTensor>& tensors) {
+    add(static_cast<int64_t>(tensors.size()));
+    for (const ExternalTensor& t : tensors) add(static_cast<int64_t>(t.dtype)).add(int64_t{t.rank});
+    return *this;
+  }
+  Fingerprint& add(const std::optional<ExternalDecl>& external) {
+    if (!external) return add("image");
+    return add("external")
+        .add(external->library)
+        .add(external->description)
+        .add(external->operands)
+        .add(external->results);
+  }
   Fingerprint& add(const FunctionDecl& f) {
     add(f.name).add(int64_t{f.register_count}).add(int64_t{f.slot_count});
     for (const TensorDecl& t : f.inputs) add("in").add(t);
@@ -414,7 +427,8 @@ std::string fingerprint(const ModuleContents& module) {
         .add(k.symbol)
         .add(int64_t{k.buffer_count})
         .add(int64_t{k.param_count})
-        .add(int64_t{k.device});
+        .add(int64_t{k.device})
+        .add(k.external);
   for (const LaunchDecl& l : module.launches) {
     print.add("launch")
         .add(int64_t{l.kernel})

@@ -29,6 +29,10 @@ ModuleContents string_module();
 // copies it to the result. Passes verification.
 ModuleContents stack_module();
 
+// main(x: f32[n, 8], b: f32[8]) -> y: f32[n, 8]: one call of an external function with a workspace.
+// Passes verification.
+ModuleContents external_module();
+
 Bytes bytes_of(std::string_view text);
 
 // Whether all fields of two modules are equal, including the bytes of constants and images.

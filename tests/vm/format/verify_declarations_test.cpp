@@ -36,6 +36,7 @@ TEST(Verify, AcceptsSampleModules) {
   EXPECT_EQ(error_of(string_module()), "");
   EXPECT_EQ(error_of(variant_module()), "");
   EXPECT_EQ(error_of(stack_module()), "");
+  EXPECT_EQ(error_of(external_module()), "");
 }
 
 void PrintTo(const Declaration& declaration, std::ostream* out) { *out << declaration.name; }

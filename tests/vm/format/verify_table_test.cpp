@@ -131,6 +131,7 @@ constexpr const char* kReads[] = {
     "device_copy to=%r5 to_pool=@global from=%r0 from_pool=@global",
     "grow_storage %r4 @global used=0 needed=64",
     "launch @k (%r0, %r5)",
+    "call_extern @e (%r0, %r5)",
     "string_to_number to=%r5 from=%r3",
     "number_to_string to=%r8 from=%r0",
     "change_case to=%r8 from=%r3 upper=0",
@@ -150,19 +151,21 @@ constexpr const char* kReads[] = {
 // A module with the instruction in function 1. The value type 267 is f32 of rank 1.
 ModuleContents module_with(const std::string& instruction) {
   const Result<ModuleContents> module = assemble(R"(
-    scopevm_module 0.11 producer "test"
+    scopevm_module 0.12 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     kernel "k" buffers 2 params 0
+    kernel "e" buffers 2 params 2 external "lib" operands [f32 1] results [f32 1] description ""
     launch kernel 0 params s0 grid 1 grain 1 bytes [4, 4] reads 1
-    shape_function "s" slots 0 dims 1 {
+    launch kernel 1 params s1 grid 1 grain 1 bytes [4, 4] reads 1 requires 0
+    shape_function "s" slots 3 dims 1 first_slot 1 {
     }
     function "main" registers 0 slots 0 {
       code {
         ret ()
       }
     }
-    function "reads" registers 21 slots 1 {
+    function "reads" registers 21 slots 3 {
       input "tensor" f32 ["4"]
       input "list" sequence f32 ["..."]
       input "closure" closure f32 []
@@ -174,6 +177,7 @@ ModuleContents module_with(const std::string& instruction) {
         %r6 = alloc_view %r5 i32 [4]
         %r7 = alloc_storage @global size=16
         %r8 = alloc_tensor %r7 offset=0 bytes=16 str [4]
+        shape_function @s (%r0)
         jump read
         read:
         )" + instruction + R"(

@@ -81,6 +81,17 @@ int64_t test_sum_shapes(const int64_t* dims, int64_t* slots) {
   return -1;
 }
 
+// Dims: x [n, 4], y [n, 4], threads.
+// Slots: 0 to 5: dims of x, y and z; 6: bytes of a tensor; 7: bytes of the workspace.
+int64_t test_external_shapes(const int64_t* dims, int64_t* slots) {
+  for (int i = 0; i < 4; ++i) slots[i] = dims[i];
+  slots[4] = dims[0];
+  slots[5] = 4;
+  slots[6] = dims[0] * 16;
+  slots[7] = 64 * dims[4];
+  return -1;
+}
+
 // Dims: x [n], threads. Slots: 0: n - 1; 1: bytes of n - 1 floats.
 int64_t test_count_down(const int64_t* dims, int64_t* slots) {
   slots[0] = dims[0] - 1;

@@ -137,7 +137,8 @@ format::ModuleContents empty_contents() {
                                4,
                                {{"main: Add: input \"y\" dim 0 is {1}, \"x\" requires {0}", 3, 4},
                                 {"main: n is {0}, at most 1000; y has {2} rows", 3, 3, {4}}}},
-                              {"test_count_down", 2, 1, {}}};
+                              {"test_count_down", 2, 1, {}},
+                              {"test_external_shapes", 8, 4, {}}};
   contents.images = {{0, "any", {}, own(read_file(SCOPEVM_TEST_KERNELS))}};
   contents.producer = "test";
   return contents;
@@ -147,6 +148,43 @@ format::ModuleContents sum_contents() {
   format::ModuleContents contents = empty_contents();
   contents.constants = {{"factor", DType::kF32, {1}, 2, float_bytes(2.0F)}};
   contents.functions.push_back(sum_function("main", kSumShapes, 0, contents));
+  return contents;
+}
+
+format::ModuleContents external_contents() {
+  format::ModuleContents contents = empty_contents();
+  const format::ExternalTensor matrix{DType::kF32, 2};
+  const auto kernel = static_cast<uint32_t>(contents.kernels.size());
+  contents.kernels.push_back({"test.add_0", 4, 6, 0,
+                              format::ExternalDecl{.library = "test",
+                                                   .description = R"({"ops": []})",
+                                                   .operands = {matrix, matrix},
+                                                   .results = {matrix}}});
+  contents.launches = {{.kernel = kernel,
+                        .params = {0},
+                        .grid = {1},
+                        .grain = {1},
+                        .bytes = {int_slot(6), int_slot(6), int_slot(6), int_slot(7)},
+                        .read_only = 2,
+                        .shape_function = kExternalShapes}};
+  CodeWriter code_writer;
+  code_writer.add(code(Opcode::shape_function), {kExternalShapes, 2, 0, 1})
+      .alloc_storage(2, 1, slot(7))
+      .alloc_tensor(3, 2, 0, slot(7), DType::kU8, {slot(7)})
+      .alloc_storage(4, 0, slot(6))
+      .alloc_tensor(5, 4, 0, slot(6), DType::kF32, {slot(0), 4})
+      .add(code(Opcode::call_extern), {0, 4, 0, 1, 5, 3})
+      .ret({5});
+  format::FunctionDecl function;
+  function.name = "main";
+  function.inputs = {{"x", DType::kF32, {"n", "4"}}, {"y", DType::kF32, {"n", "4"}}};
+  function.outputs = {{"z", DType::kF32, {"n", "4"}}};
+  function.dimensions = {{"n", 0, int64_t{1} << 31, 1}};
+  function.register_count = 6;
+  function.slot_count = 8;
+  function.code = code_writer.take();
+  function.memory = {{1, "workspace", false, 7, 7, "64*$threads"}, {0, "z", true, 6, 6, "16*n"}};
+  contents.functions.push_back(std::move(function));
   return contents;
 }
 

@@ -44,10 +44,15 @@ inline constexpr uint32_t kWait = 3;
 inline constexpr uint32_t kCalls = 4;
 inline constexpr uint32_t kSumShapes = 0;
 inline constexpr uint32_t kCountDown = 1;
+inline constexpr uint32_t kExternalShapes = 2;
 
 // main(x: f32[n, 4], y: f32[n, 4]) -> z = (x + y) * 2, for n up to 1000. The sum x + y is stored in
 // a workspace of 16*n + 64*threads bytes, with the lower bound 16*n.
 format::ModuleContents sum_contents();
+
+// main(x: f32[n, 4], y: f32[n, 4]) -> z = x + y: one call of external function "test.add_0" of
+// library "test", with a workspace of 64*threads bytes.
+format::ModuleContents external_contents();
 
 // sum_contents() with variants that have different factors:
 //   main[n=7]    multiplies by 4

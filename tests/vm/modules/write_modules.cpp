@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   for (scopevm::format::PoolDecl& pool : emulated.pools) pool.bytes_per_second = 1e9;
   return write(folder + "/sum.bc", scopevm::test::sum_contents()) &&
                  write(folder + "/emulated.bc", emulated) &&
+                 write(folder + "/external.bc", scopevm::test::external_contents()) &&
                  write(folder + "/sequence.bc", scopevm::test::sequence_contents()) &&
                  write(folder + "/string_sequence.bc",
                        scopevm::test::sequence_contents(scopevm::DType::kStr)) &&

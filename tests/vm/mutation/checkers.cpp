@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace scopevm::test {
@@ -60,7 +62,44 @@ constexpr std::array<KernelFn, sizeof...(indices)> table_of(std::index_sequence<
 }
 constexpr auto kCheckers = table_of(std::make_index_sequence<kMostLaunches>());
 
+int64_t bytes_of(const DLTensor& tensor) {
+  int64_t bytes = tensor.dtype.bits / 8;
+  for (int axis = 0; axis < tensor.ndim; ++axis) bytes *= tensor.shape[axis];
+  return bytes;
+}
+
+int create_checker(void*, const char*, const char*, void** out_function, char*, size_t) {
+  *out_function = nullptr;
+  return 0;
+}
+
+int run_checker(void*, void*, const scopevm_external_run* run) {
+  for (size_t i = 0; i < run->operand_count; ++i)
+    read(static_cast<const uint8_t*>(run->operands[i].data), bytes_of(run->operands[i]));
+  for (size_t i = 0; i < run->result_count; ++i)
+    write(static_cast<uint8_t*>(run->results[i].data), bytes_of(run->results[i]));
+  write(static_cast<uint8_t*>(run->workspace), run->workspace_bytes);
+  return 0;
+}
+
 }  // namespace
+
+std::vector<scopevm_external_library> external_checkers(const format::ModuleContents& module) {
+  std::set<std::string_view> names;
+  std::vector<scopevm_external_library> libraries;
+  for (const format::KernelDecl& kernel : module.kernels)
+    if (kernel.external && names.insert(kernel.external->library).second)
+      libraries.push_back({.struct_size = sizeof(scopevm_external_library),
+                           .abi_version = SCOPEVM_EXTERNAL_ABI_VERSION,
+                           .name = kernel.external->library.c_str(),
+                           .context = nullptr,
+                           .patterns = nullptr,
+                           .accept = nullptr,
+                           .create = create_checker,
+                           .destroy = [](void*, void*) {},
+                           .run = run_checker});
+  return libraries;
+}
 
 bool separate_kernels(format::ModuleContents& module) {
   std::vector<format::KernelDecl> kernels;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "scopevm/external.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm::test {
@@ -21,5 +22,10 @@ bool separate_kernels(format::ModuleContents& module);
 // buffer are negative. There is one set of checkers in the process.
 std::vector<KernelFn> checkers_of(const format::ModuleContents& module,
                                   const vm::KernelTable& table, bool and_run);
+
+// One library for each that the module names. Its functions read every element of their operands,
+// and write every element of their results and every byte of their workspace. The module must
+// outlive the libraries.
+std::vector<scopevm_external_library> external_checkers(const format::ModuleContents& module);
 
 }  // namespace scopevm::test

@@ -2,8 +2,9 @@
 //
 // Does any change to the bytecode or the tables of a module get past the verifier and then make the
 // VM access memory outside of the module's tensors? Each mutant of a module must be rejected, fail
-// with an error other than kInternal, or run. Kernels are replaced by checkers, which access
-// exactly the bytes that their launches declare; with --run-kernels, the kernels run too. Build
+// with an error other than kInternal, or run. Kernels and external functions are replaced by
+// checkers, which access exactly the bytes that their launches declare or their tensors have; with
+// --run-kernels, the kernels run too. Build
 // with AddressSanitizer to detect accesses out of bounds. A mutant of N differs from the module in
 // one to three places and depends on the seed and N only: --seed S --count 1 repeats mutant S.
 #include <charconv>
@@ -110,6 +111,9 @@ Result<std::vector<Tensor>> run(const format::ModuleContents& original,
   SessionOptions options;
   for (const format::PoolDecl& pool : contents.pools)
     options.memory_limits.push_back({pool.scope, kMostBytes});
+  const std::vector<scopevm_external_library> libraries = external_checkers(contents);
+  for (const scopevm_external_library& library : libraries)
+    options.external_libraries.push_back(&library);
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, std::move(options)));
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, module.signature(), request.symbol));

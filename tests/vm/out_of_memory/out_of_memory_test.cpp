@@ -14,6 +14,7 @@
 
 #include "scopevm/scopevm.h"
 #include "scopevm/session.h"
+#include "tests/vm/modules/adder.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/steady_state/counted_heap.h"
 
@@ -98,10 +99,15 @@ std::vector<Model> models() {
        test::file_of(test::sequence_contents()),
        {{"xs", ValueKind::kSequence, {floats({3}), floats({5})}},
         {"o", ValueKind::kOptional, {floats({1})}}}},
+      {"external",
+       test::file_of(test::external_contents()),
+       {{.name = "x", .tensors = {floats({6, 4})}}, {.name = "y", .tensors = {floats({6, 4})}}}},
       {"recursion",
        test::file_of(test::recursive_contents()),
        {{.name = "x", .tensors = {floats({250})}}}}};
 }
+
+SessionOptions session_options() { return {.external_libraries = {&test::kAdder}}; }
 
 // The bytes of all results.
 std::string answer_of(const Call& call) {
@@ -156,22 +162,24 @@ TEST_P(OutOfMemory, LoadFile) {
 
 TEST_P(OutOfMemory, CreateASession) {
   const std::string expected =
-      answer_of(*Session::create(*Module::load_bytes(model_.module)), model_);
+      answer_of(*Session::create(*Module::load_bytes(model_.module), session_options()), model_);
   for_each_failure([&](Failure& failure) {
     const Module module = *Module::load_bytes(model_.module);
     {
-      const Result<Session> session = failure.during([&] { return Session::create(module); });
+      SessionOptions options = session_options();
+      const Result<Session> session =
+          failure.during([&] { return Session::create(module, std::move(options)); });
       expect_out_of_memory(session.status(), failure);
     }
-    EXPECT_EQ(answer_of(*Session::create(module), model_), expected);
+    EXPECT_EQ(answer_of(*Session::create(module, session_options()), model_), expected);
   });
 }
 
 TEST_P(OutOfMemory, Call) {
   const Module module = *Module::load_bytes(model_.module);
-  const std::string expected = answer_of(*Session::create(module), model_);
+  const std::string expected = answer_of(*Session::create(module, session_options()), model_);
   for_each_failure([&](Failure& failure) {
-    const Session session = *Session::create(module);
+    const Session session = *Session::create(module, session_options());
     std::optional<Call> call;
     std::vector<Input> inputs = model_.inputs;
     const Status status = failure.during([&]() -> Status {

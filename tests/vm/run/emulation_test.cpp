@@ -132,7 +132,7 @@ TEST(Emulation, NeedsADescribedPool) {
 }
 
 constexpr char kMachine[] =
-    "scopevm_module 0.11 producer \"test\"\n"
+    "scopevm_module 0.12 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
     "device \"npu\" kind \"cpu\"\n"
     "pool \"global\" heap device 0 limit -1 bytes_per_second 2e+09 latency_seconds 1e-06\n"

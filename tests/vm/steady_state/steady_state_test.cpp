@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scopevm/session.h"
+#include "tests/vm/modules/adder.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/steady_state/counted_heap.h"
 
@@ -10,7 +11,8 @@ namespace scopevm {
 namespace {
 
 void expect_one_block_per_scope(format::ModuleContents contents, std::string_view function) {
-  const Session session = *Session::create(test::load(std::move(contents)));
+  const Session session =
+      *Session::create(test::load(std::move(contents)), {.external_libraries = {&test::kAdder}});
   Call call = *session.make_call();
   const int64_t dims[] = {100, 4};
   ASSERT_TRUE(call.set_input(0, *Tensor::allocate(DType::kF32, dims)).ok());
@@ -35,6 +37,10 @@ void expect_one_block_per_scope(format::ModuleContents contents, std::string_vie
 
 TEST(SteadyState, OneBlockPerScopeAndNoOtherAllocation) {
   expect_one_block_per_scope(test::sum_contents(), "main");
+}
+
+TEST(SteadyState, AnExternalFunctionAllocatesNothing) {
+  expect_one_block_per_scope(test::external_contents(), "main");
 }
 
 TEST(SteadyState, ChoosingAVariantAllocatesNothing) {

@@ -9,6 +9,7 @@
 
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/external_options.h"
 #include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/compiler_library.h"
@@ -99,7 +100,8 @@ void print_json(const std::vector<StageTime>& times) {
 }
 
 Status compile_to_file(const CompileCommand& command, CompileOptions options) {
-  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(command.output, {command.model, command.machine}));
+  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(
+      command.output, {command.model, command.machine, command.external_functions}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.reproducer));
   SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model));
@@ -143,6 +145,10 @@ int compile(const CompileCommand& command) {
   options.allow_unmatched = command.allow_unmatched;
   options.inline_limit = command.inline_limit;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
+    return report(status);
+  if (const Status status =
+          read_external(command.external_libraries, command.external_functions, options);
+      !status.ok())
     return report(status);
   options.dump_after = command.dump_after;
   options.reproducer_path = command.reproducer;

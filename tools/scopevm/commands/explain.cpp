@@ -10,6 +10,8 @@
 #include "runtime/count_text.h"
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/explain_external.h"
+#include "tools/scopevm/commands/external_options.h"
 #include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/commands/places.h"
@@ -229,13 +231,22 @@ Status print_shapes(const CompileOptions& options, bool as_json) {
   return {};
 }
 
+Status print_external_parts(const CompileOptions& options, bool as_json) {
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
+  SCOPEVM_ASSIGN_OR_RETURN(const ExternalExplanation explanation,
+                           compiler.explain_external(options));
+  print_external(explanation, as_json);
+  return {};
+}
+
 Status print_explanation(const ExplainCommand& command, CompileOptions options) {
   SCOPEVM_RETURN_IF_ERROR(check_is_no_input(command.svg, {command.model, command.machine}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.svg));
   SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model));
   options.model_path = model.path();
-  return model.named(command.shapes ? print_shapes(options, command.json)
-                                    : print_copies(options, command.svg, command.json));
+  return model.named(command.shapes   ? print_shapes(options, command.json)
+                     : command.copies ? print_copies(options, command.svg, command.json)
+                                      : print_external_parts(options, command.json));
 }
 
 }  // namespace
@@ -247,9 +258,14 @@ int explain(const ExplainCommand& command) {
   options.allow_unmatched = command.allow_unmatched;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
+  if (const Status status =
+          read_external(command.external_libraries, command.external_functions, options);
+      !status.ok())
+    return report(status);
   if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
-  if (command.shapes == command.copies)
-    return report_usage("explain: expected exactly one of --shapes and --copies");
+  const bool has_report = command.shapes || command.copies || !command.external_libraries.empty();
+  if (!has_report || (command.shapes && command.copies))
+    return report_usage("explain: expected one of --shapes, --copies and --external");
   if (command.svg == kStandardStream && command.json)
     return report_usage("expected at most one of --svg - and --json: each writes to stdout");
   return report(print_explanation(command, std::move(options)));

@@ -96,6 +96,9 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
         count_text(constant_bytes, "byte"));
   print("{}, {}\n", count_text(module.kernels.size(), "kernel"),
         count_text(module.shape_functions.size(), "shape function"));
+  for (const format::KernelDecl& kernel : module.kernels)
+    if (kernel.external)
+      print("external {}: library {}\n", kernel.symbol, kernel.external->library);
   for (const format::ImageDecl& image : module.images)
     print("image {}: {}, requires {}\n", image.target_cpu, count_text(image.bytes.size, "byte"),
           image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
@@ -168,6 +171,12 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
       out["pools"].back()["pinned_for"] = module.devices[pool.pinned_for].name;
   }
   out["kernels"] = module.kernels.size();
+  out["external_functions"] = ordered_json::array();
+  for (const format::KernelDecl& kernel : module.kernels)
+    if (kernel.external)
+      out["external_functions"].push_back({{"symbol", kernel.symbol},
+                                           {"library", kernel.external->library},
+                                           {"description", kernel.external->description}});
   out["constants"] = module.constants.size();
   for (const format::ImageDecl& image : module.images)
     out["images"].push_back({{"target_cpu", image.target_cpu},

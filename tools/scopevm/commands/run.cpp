@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "scopevm/external_library.h"
 #include "scopevm/session.h"
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
@@ -111,10 +112,19 @@ CallOptions call_options(const RunOptions& options, TraceFile& trace) {
   return call;
 }
 
+Result<Session> create_session(const Plan& plan, const RunOptions& options, const Module& module) {
+  SessionOptions session = plan.session;
+  for (const std::string& name : options.external_libraries) {
+    SCOPEVM_ASSIGN_OR_RETURN(const ExternalLibrary library, ExternalLibrary::load(name));
+    session.external_libraries.push_back(library.get());
+  }
+  return Session::create(module, std::move(session));
+}
+
 Status run_plan(const Plan& plan, const RunOptions& options, const Module& module,
                 std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
-  SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, plan.session));
+  SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module));
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed));

@@ -15,6 +15,8 @@
 //   strings(v), numbers(v)   [a, b]
 //   optional_number(w, n), optional_real(w, x), optional_numbers(w, v)   the word and the value;
 //   omitted for 0 or an empty vector
+//   optional_part(w, part, visit)   the word, then visit(part); omitted if `part` has no value
+//   tensor_types(v)   [f32 2, i64 0]: element types and ranks
 //   optional_number(w, n, usual)   the word and the value; omitted if n is `usual`
 #pragma once
 
@@ -53,6 +55,17 @@ void visit_pool(V& v, Pool& pool) {
   v.optional_number("pinned_for", pool.pinned_for, -1);
 }
 
+template <typename V, typename External>
+void visit_external(V& v, External& external) {
+  v.string(external.library);
+  v.word("operands");
+  v.tensor_types(external.operands);
+  v.word("results");
+  v.tensor_types(external.results);
+  v.word("description");
+  v.string(external.description);
+}
+
 template <typename V, typename Kernel>
 void visit_kernel(V& v, Kernel& kernel) {
   v.string(kernel.symbol);
@@ -61,6 +74,7 @@ void visit_kernel(V& v, Kernel& kernel) {
   v.word("params");
   v.number(kernel.param_count);
   v.optional_number("device", kernel.device);
+  v.optional_part("external", kernel.external, [&](auto& part) { visit_external(v, part); });
 }
 
 template <typename V, typename ShapeFunction>

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,17 @@ class Parser {
       if (accept_word(names[i])) value = static_cast<Enum>(i);
   }
   void flag(bool& value, std::string_view name) { value = accept_word(name); }
+  template <typename Part, typename Visit>
+  void optional_part(std::string_view name, std::optional<Part>& part, Visit visit) {
+    if (accept_word(name)) visit(part.emplace());
+  }
+  template <typename Tensor>
+  void tensor_types(std::vector<Tensor>& tensors) {
+    list(tensors, [this](Tensor& tensor) {
+      dtype(tensor.dtype);
+      number(tensor.rank);
+    });
+  }
   void strings(std::vector<std::string>& values) {
     list(values, [this](std::string& value) { string(value); });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,19 @@ class Printer {
   }
   void flag(const bool& value, std::string_view name) {
     if (value) word(name);
+  }
+  template <typename Part, typename Visit>
+  void optional_part(std::string_view name, const std::optional<Part>& part, Visit visit) {
+    if (!part) return;
+    word(name);
+    visit(*part);
+  }
+  template <typename Tensor>
+  void tensor_types(const std::vector<Tensor>& tensors) {
+    list(tensors, [this](const Tensor& tensor) {
+      out_ += scopevm::name(tensor.dtype);
+      number(tensor.rank);
+    });
   }
   void strings(const std::vector<std::string>& values) {
     list(values, [this](const std::string& value) { append_quoted(out_, value); });

@@ -164,7 +164,7 @@ Status verify_images(const ModuleContents& module) {
     const uint32_t device = module.kernels[i].device;
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size())
                                 .with_context("kernel " + std::to_string(i)));
-    if (!has_image(module, module.devices[device].kind))
+    if (!module.kernels[i].external && !has_image(module, module.devices[device].kind))
       return invalid("kernel " + std::to_string(i) + ": device " +
                      quoted(module.devices[device].name) + " has no image");
   }
@@ -198,52 +198,6 @@ Status verify_symbols(const ModuleContents& module) {
   return {};
 }
 
-// Verifies that an operand is an immediate or a slot that the shape function writes. `first` is the
-// first of `count` consecutive slots.
-Status verify_slots(const ShapeFunctionDecl* function, uint32_t first, uint64_t count) {
-  if (count == 0) return {};
-  if (function == nullptr) return invalid("uses slots but has no shape function");
-  if (first >= function->first_slot && first + count <= function->slot_count) return {};
-  return invalid("slots [" + std::to_string(first) + ", " + std::to_string(first + count) +
-                 ") are outside of those that shape function " + quoted(function->symbol) +
-                 " writes, [" + std::to_string(function->first_slot) + ", " +
-                 std::to_string(function->slot_count) + ")");
-}
-
-Status verify_launch(const ModuleContents& module, const LaunchDecl& launch) {
-  SCOPEVM_RETURN_IF_ERROR(check_index("kernel", launch.kernel, module.kernels.size()));
-  const KernelDecl& kernel = module.kernels[launch.kernel];
-  if (launch.shape_function < -1)
-    return invalid("shape function is " + std::to_string(launch.shape_function) +
-                   ", expected an index or -1");
-  const ShapeFunctionDecl* function = nullptr;
-  if (launch.shape_function >= 0) {
-    const auto index = static_cast<uint32_t>(launch.shape_function);
-    SCOPEVM_RETURN_IF_ERROR(check_index("shape function", index, module.shape_functions.size()));
-    function = &module.shape_functions[index];
-  }
-  if (launch.bytes.size() != kernel.buffer_count)
-    return invalid(count_text(launch.bytes.size(), "buffer") + ", but the kernel has " +
-                   std::to_string(kernel.buffer_count));
-  if (launch.read_only > kernel.buffer_count)
-    return invalid("reads " + count_text(launch.read_only, "buffer") + ", but the kernel has " +
-                   std::to_string(kernel.buffer_count));
-  SCOPEVM_RETURN_IF_ERROR(verify_slots(function, launch.params.value, kernel.param_count));
-  std::vector<isa::Int> operands = launch.bytes;
-  operands.insert(operands.end(), {launch.grid, launch.grain});
-  for (const isa::Int operand : operands)
-    if (operand.is_slot())
-      SCOPEVM_RETURN_IF_ERROR(verify_slots(function, operand.slot_index().value, 1));
-  return {};
-}
-
-Status verify_launches(const ModuleContents& module) {
-  for (size_t i = 0; i < module.launches.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(
-        verify_launch(module, module.launches[i]).with_context("launch " + std::to_string(i)));
-  return {};
-}
-
 // Strings are distinct, so that two strings are equal if and only if their ids are equal. Id 0 is
 // the empty string, because it is the value of zero-initialised elements.
 Status verify_strings(const ModuleContents& module) {
@@ -263,10 +217,6 @@ Status verify_ids(const ModuleContents& module, const ConstantDecl& constant) {
     SCOPEVM_RETURN_IF_ERROR(check_index("string id", id, module.strings.size()));
   }
   return {};
-}
-
-Status check_dtype(DType dtype) {
-  return check_index("element type", static_cast<uint8_t>(dtype), kDTypeCount);
 }
 
 Status verify_constants(const ModuleContents& module) {
@@ -472,6 +422,10 @@ Status check_index(std::string_view what, uint64_t index, uint64_t count) {
                  std::to_string(count) + ")");
 }
 
+Status check_dtype(DType dtype) {
+  return check_index("element type", static_cast<uint8_t>(dtype), kDTypeCount);
+}
+
 int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype) {
   // With a zero dim the size is zero even if the product of the other dims overflows.
   if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; })) return -1;
@@ -486,6 +440,7 @@ Status verify_declarations(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_machine(module));
   SCOPEVM_RETURN_IF_ERROR(verify_images(module));
   SCOPEVM_RETURN_IF_ERROR(verify_symbols(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_externals(module));
   SCOPEVM_RETURN_IF_ERROR(verify_launches(module));
   SCOPEVM_RETURN_IF_ERROR(verify_strings(module));
   SCOPEVM_RETURN_IF_ERROR(verify_constants(module));

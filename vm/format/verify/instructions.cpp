@@ -148,6 +148,10 @@ class InstructionVerifier {
         // Transfer::check() compares the axis with the rank, so the axis must be known.
         if (!isa::Int::from_word(field.words[0]).is_slot()) return {};
         return invalid(std::string(field.name()) + " must be an immediate, given a slot");
+      case RuleKind::in_image:
+        return kernel_kind(field.words[0], false);
+      case RuleKind::external:
+        return kernel_kind(field.words[0], true);
       case RuleKind::allocates:
         return allocation_pool(field.words[0], in.field(rule, 0));
       case RuleKind::host_heap:
@@ -173,6 +177,7 @@ class InstructionVerifier {
       case RuleKind::of_strings:
       case RuleKind::of_numbers:
       case RuleKind::of_integers:
+      case RuleKind::typed_by:
       case RuleKind::dims_of:
       case RuleKind::follows:  // shape functions in effect: see Transfer::check
       case RuleKind::computed:
@@ -202,6 +207,14 @@ class InstructionVerifier {
         return {};
     }
     return invalid("unknown definition");
+  }
+
+  Status kernel_kind(uint32_t launch, bool is_external) const {
+    const KernelDecl& kernel = module_.kernels[module_.launches[launch].kernel];
+    if (kernel.external.has_value() == is_external) return {};
+    return invalid("\"" + kernel.symbol + "\" is " +
+                   (is_external ? "a kernel of an image, expected an external function"
+                                : "an external function, expected a kernel of an image"));
   }
 
   static Status check_count(const Instruction::Field& field, uint64_t expected) {

@@ -13,6 +13,11 @@ namespace scopevm::format {
 // the code.
 Status verify_declarations(const ModuleContents& module);
 
+// The parts of verify_declarations() in launches.cpp.
+// REQUIRES: the kernels' devices are in range.
+Status verify_externals(const ModuleContents& module);
+Status verify_launches(const ModuleContents& module);
+
 // Decodes a function's code and returns the word index of each instruction. Verifies that every
 // field is in range, every jump targets an instruction, and control cannot run past the end. Also
 // verifies the rules of the opcode table that do not depend on register contents, such as operand
@@ -64,6 +69,8 @@ inline Status invalid(const std::string& what) { return Status(StatusCode::kInva
 
 // Fails with "WHAT INDEX is out of range [0, COUNT)" unless index < count.
 Status check_index(std::string_view what, uint64_t index, uint64_t count);
+
+Status check_dtype(DType dtype);
 
 // The product of `dims` times the element size; -1 on overflow or a negative dim.
 int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype);

@@ -215,6 +215,11 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return each([](const Operand& operand) { return expect_strings(operand, false); });
     case RuleKind::of_integers:
       return each(expect_integers);
+    case RuleKind::typed_by: {
+      const ExternalDecl& external =
+          *module_.kernels[module_.launches[in.word(rule, 0)].kernel].external;
+      return each([&](const Operand& operand) { return expect_external_type(operand, external); });
+    }
     case RuleKind::dims_of:
       return check_total_rank(field, state, module_.shape_functions[in.word(rule, 0)].dim_count);
     case RuleKind::follows:
@@ -225,6 +230,8 @@ Status Transfer::check(const Instruction& in, const Field& field, const Rule& ru
       return check_index(field.name(), field.words[0], state[in.word(rule, 0)].rank);
     case RuleKind::buffers_of:  // depends on the code only: see instructions.cpp
     case RuleKind::immediate:
+    case RuleKind::in_image:
+    case RuleKind::external:
     case RuleKind::not_computed:
     case RuleKind::allocates:
     case RuleKind::host_heap:
@@ -328,6 +335,19 @@ Status Transfer::expect_integers(const Operand& operand) {
   const DType dtype = operand.held.dtype;
   if (!is_float(dtype) && dtype != DType::kStr) return {};
   return invalid("elements are " + std::string(name(dtype)) + ", expected integers");
+}
+
+// The workspace, the last buffer if there is one, can have any type.
+Status Transfer::expect_external_type(const Operand& operand, const ExternalDecl& external) {
+  if (operand.index >= external.tensor_count()) return {};
+  const ExternalTensor& tensor = external.tensor(operand.index);
+  if (operand.held.dtype == tensor.dtype && operand.held.rank == tensor.rank) return {};
+  const bool is_operand = operand.index < external.operands.size();
+  return invalid(
+      register_text(operand.reg) + " holds " + type_text(operand.held) + ", expected " +
+      type_text(declared_state(tensor.dtype, tensor.rank, 0, operand.held.reach)) + " for " +
+      (is_operand ? "operand " : "result ") +
+      std::to_string(is_operand ? operand.index : operand.index - external.operands.size()));
 }
 
 Status Transfer::expect_in_effect(int32_t function, const State& state) const {

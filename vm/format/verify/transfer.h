@@ -60,6 +60,7 @@ class Transfer {
   static Status expect_writable(const Operand& operand);
   static Status expect_strings(const Operand& operand, bool are_strings);
   static Status expect_integers(const Operand& operand);
+  static Status expect_external_type(const Operand& operand, const ExternalDecl& external);
   Status expect_in_effect(int32_t function, const State& state) const;
   static Status check_total_rank(const Field& field, const State& state, uint32_t expected);
 

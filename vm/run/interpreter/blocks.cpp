@@ -19,15 +19,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kMinTime{250};
 constexpr std::chrono::microseconds kMaxTime{500};
 
-// kOk, kCancelled or kDeadlineExceeded.
-StatusCode interrupt_at(Clock::time_point now, const CallOptions& options) {
-  // Relaxed: the flag publishes no other data.
-  if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))
-    return StatusCode::kCancelled;
-  return options.deadline && now >= *options.deadline ? StatusCode::kDeadlineExceeded
-                                                      : StatusCode::kOk;
-}
-
 Status interrupt_status(StatusCode code) {
   if (code == StatusCode::kOk) return {};
   return {code,
@@ -73,6 +64,14 @@ void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
 }
 
 }  // namespace
+
+StatusCode interrupt_at(Clock::time_point now, const CallOptions& options) {
+  // Relaxed: the flag publishes no other data.
+  if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))
+    return StatusCode::kCancelled;
+  return options.deadline && now >= *options.deadline ? StatusCode::kDeadlineExceeded
+                                                      : StatusCode::kOk;
+}
 
 bool Interpreter::check_interrupts() {
   status_ = interrupt_status(interrupt_at(Clock::now(), options_));

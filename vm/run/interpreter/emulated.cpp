@@ -46,13 +46,14 @@ bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start
       start);
 }
 
-// Only CPU launches are emulated. Launches on other devices take their actual time.
-bool Interpreter::finish_launch(const op::launch& in, Clock::time_point start) {
-  const uint32_t kernel = contents_.launches[in.entry.value].kernel;
-  if (session_.emulation() != nullptr && kernels_[kernel] != nullptr) {
+// Only launches on CPUs are emulated. Launches on other devices take their actual time.
+bool Interpreter::finish_launch(uint32_t kernel, isa::RegisterList buffers,
+                                Clock::time_point start) {
+  const bool is_on_cpu = session_.devices().device(contents_.kernels[kernel].device) == nullptr;
+  if (session_.emulation() != nullptr && is_on_cpu) {
     double seconds = 0;
-    for (uint32_t i = 0; i < in.buffers.size(); ++i) {
-      const Register& buffer = reg(in.buffers[i]);
+    for (uint32_t i = 0; i < buffers.size(); ++i) {
+      const Register& buffer = reg(buffers[i]);
       if (const std::optional<uint32_t> pool = pool_of(buffer))
         seconds += session_.emulation()->access_seconds(*pool, buffer.bytes);
     }

@@ -414,7 +414,8 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   // A slot can contain any number, but executors and devices require a positive grain.
   const int64_t grain = std::max<int64_t>(value(launch.grain), 1);
   if (body.kernel == nullptr)
-    return launch_on_device(launch, grid, grain) && (!is_timed_ || finish_launch(in, start));
+    return launch_on_device(launch, grid, grain) &&
+           (!is_timed_ || finish_launch(launch.kernel, in.buffers, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.
   if (is_interruptible_ && grid > grain) {
@@ -423,7 +424,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
     run_range(&body, 0, grid, 0);
   else
     session_.executor().parallel_for(grid, grain, run_range, &body);
-  return !is_timed_ || finish_launch(in, start);
+  return !is_timed_ || finish_launch(launch.kernel, in.buffers, start);
 }
 
 // Shapes.

@@ -4,6 +4,7 @@
 //   closures.cpp    closures
 //   devices.cpp     launches and copies on non-CPU devices
 //   emulated.cpp    emulated waits and the trace
+//   externals.cpp   calls of external functions
 //   lists.cpp       lists
 //   strings.cpp     string inputs and string opcodes
 //
@@ -23,6 +24,9 @@
 #include "vm/run/list.h"
 
 namespace scopevm::vm {
+
+// kOk, kCancelled or kDeadlineExceeded. Thread-safe.
+StatusCode interrupt_at(std::chrono::steady_clock::time_point now, const CallOptions& options);
 
 class Interpreter {
   using ScopeMemory = runtime::ScopeMemory;
@@ -93,13 +97,17 @@ class Interpreter {
   bool check_interrupts();
   bool set_buffers(const isa::op::launch& in, const format::LaunchDecl& launch);
   bool launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
+  bool set_external_tensors(const isa::op::call_extern& in, const format::LaunchDecl& launch);
+  bool set_external_tensor(const format::LaunchDecl& launch, uint32_t index, const Register& buffer,
+                           int64_t* dims);
+  Status run_external(const isa::op::call_extern& in, const format::LaunchDecl& launch);
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_string_op(const Status& work);
   std::optional<uint32_t> pool_of(const Register& buffer) const;
   bool wait_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
-  bool finish_launch(const isa::op::launch& in, Clock::time_point start);
+  bool finish_launch(uint32_t kernel, isa::RegisterList buffers, Clock::time_point start);
   void record_launch(uint32_t kernel, Clock::time_point start);
   bool copy_bytes(const isa::op::device_copy& in);
   bool launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
@@ -119,6 +127,7 @@ class Interpreter {
   // Reports that a buffer of a launch has `bytes` bytes, fewer than the kernel accesses.
   [[gnu::cold]] bool fail_for_buffer(const format::LaunchDecl& launch, uint32_t index,
                                      int64_t bytes);
+  [[gnu::cold]] bool fail_for_external(const format::LaunchDecl& launch, const std::string& what);
   [[gnu::cold]] bool fail(StatusCode code, const std::string& what);
   [[gnu::cold]] bool fail_at_source(const std::string& what);
 

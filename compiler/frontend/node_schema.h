@@ -1,0 +1,15 @@
+// The definitions of the ops of the ONNX standard: libonnx's, and those that libonnx lacks.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "scopevm/status.h"
+
+namespace scopevm::compiler::frontend {
+
+// Checks that `node`, of the standard domain, has no input and no attribute that its op does not
+// have at `opset`. The handler checks what it reads: required inputs, and types of attributes. A
+// node of an unknown op is valid. Errors: kInvalidModel.
+Status check_schema(const onnx::NodeProto& node, int opset);
+
+}  // namespace scopevm::compiler::frontend

@@ -1,0 +1,41 @@
+// The dims of one run, checked against the layer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/dnnl/layer.h"
+#include "scopevm/external.h"
+#include "scopevm/status.h"
+
+namespace scopevm::onednn {
+
+using Dims = std::vector<int64_t>;
+
+// The dims of a matrix product as oneDNN gets them: x is [batch, m, k], w is [batch, k, n] or
+// [1, k, n]. The batch is 1 if it could be made part of m.
+struct MatMulDims {
+  int64_t batch, m, k, n;
+};
+
+// The dims of a convolution or pooling: x is [n, c, in...], w is [m, c / group, kernel...], the
+// result is [n, m, out...]. A window over one dim becomes one over two dims, with a first spatial
+// dim of 1, because oneDNN has no fast depthwise convolution over one dim.
+struct WindowDims {
+  int64_t n, c, m;
+  Dims in, kernel, out;
+  Dims strides, dilations, pads_before, pads_after;
+};
+
+// Check element types, ranks and dims of the tensors of `run`; fail with kInvalidArgument.
+// REQUIRES: check_tensors() succeeded for the other functions.
+Status check_tensors(const Layer& layer, const scopevm_external_run& run);
+Result<MatMulDims> matmul_dims(const Layer& layer, const scopevm_external_run& run);
+Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& run);
+
+inline std::span<const int64_t> dims_of(const DLTensor& tensor) {
+  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
+}
+
+}  // namespace scopevm::onednn

@@ -1,0 +1,184 @@
+// External libraries through the public API: parts that are taken and refused, and libraries that
+// violate the ABI.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "scopevm/compiler.h"
+#include "scopevm/external.h"
+#include "scopevm/module.h"
+#include "scopevm/session.h"
+#include "tests/temporary_file.h"
+
+namespace scopevm {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kGraph[] = R"(
+func.func @main(%x: !sv.tensor<f32[n, 2]> {sv.name = "x"}, %s: !sv.tensor<f32[2]> {sv.name = "s"})
+    -> (!sv.tensor<f32[n, 2]> {sv.name = "y"}) {
+  %0 = sv.mul %x, %s : (!sv.tensor<f32[n, 2]>, !sv.tensor<f32[2]>) -> !sv.tensor<f32[n, 2]>
+  %1 = sv.neg %0 : (!sv.tensor<f32[n, 2]>) -> !sv.tensor<f32[n, 2]>
+  return %1 : !sv.tensor<f32[n, 2]>
+})";
+
+constexpr char kPatterns[] = R"(
+func.func @neg(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %0 = sv.neg %x : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %0 : !sv.tensor<f32[n]>
+})";
+
+// Negates its operand, and fails for a negative first element.
+int negate(void*, void*, const scopevm_external_run* run) {
+  const auto* x = static_cast<const float*>(run->operands[0].data);
+  auto* y = static_cast<float*>(run->results[0].data);
+  if (x[0] < 0) {
+    std::snprintf(run->message, run->message_size, "the first element is negative");
+    return static_cast<int>(StatusCode::kInvalidArgument);
+  }
+  const int64_t count = run->operands[0].shape[0] * run->operands[0].shape[1];
+  for (int64_t i = 0; i < count; ++i) y[i] = -x[i];
+  return 0;
+}
+
+scopevm_external_library library() {
+  return {.struct_size = sizeof(scopevm_external_library),
+          .abi_version = SCOPEVM_EXTERNAL_ABI_VERSION,
+          .name = "test",
+          .context = nullptr,
+          .patterns = kPatterns,
+          .accept = nullptr,
+          .create =
+              [](void*, const char*, const char*, void** function, char*, size_t) {
+                *function = nullptr;
+                return 0;
+              },
+          .destroy = [](void*, void*) {},
+          .run = negate};
+}
+
+class ExternalLibraries : public testing::Test {
+ protected:
+  Result<CompileOutput> compiled(const scopevm_external_library& with) {
+    CompileOptions options;
+    options.model_path = file_.path();
+    options.external_libraries = {&with};
+    return compile(options);
+  }
+  std::string error_of(const scopevm_external_library& with) {
+    return std::string(compiled(with).status().message());
+  }
+  TemporaryFile file_{kGraph};
+};
+
+TEST_F(ExternalLibraries, ComputeTheirPartsOfAModel) {
+  const scopevm_external_library negation = library();
+  auto output = compiled(negation);
+  ASSERT_TRUE(output.ok()) << output.status().message();
+  auto module = Module::load_bytes(output->module);
+  ASSERT_TRUE(module.ok());
+  EXPECT_EQ(Session::create(*module).status().code(), StatusCode::kNotFound);
+  auto session = Session::create(*module, {.external_libraries = {&negation}});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::vector<float> x = {1, 2, 3, 4}, s = {2, 10};
+  const auto tensor = [](std::vector<float>& elements, std::vector<int64_t> dims) {
+    return *Tensor::borrow(elements.data(), DType::kF32, std::move(dims));
+  };
+  auto results = session->call({{tensor(x, {2, 2}), tensor(s, {2})}});
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  const auto* y = static_cast<const float*>(results->front().data());
+  EXPECT_THAT(std::vector<float>(y, y + 4), testing::ElementsAre(-2, -20, -6, -40));
+  x[0] = -1;
+  EXPECT_THAT(std::string(session->call({{tensor(x, {2, 2}), tensor(s, {2})}}).status().message()),
+              HasSubstr("the first element is negative"));
+}
+
+TEST_F(ExternalLibraries, MayRefuseParts) {
+  scopevm_external_library refusing = library();
+  refusing.accept = [](void*, scopevm_external_query* query) {
+    std::snprintf(query->message, query->message_size, "too small");
+    return static_cast<int>(StatusCode::kUnsupported);
+  };
+  CompileOptions options;
+  options.model_path = file_.path();
+  options.external_libraries = {&refusing};
+  auto explanation = explain_external(options);
+  ASSERT_TRUE(explanation.ok()) << explanation.status().message();
+  ASSERT_EQ(explanation->parts.size(), 1u);
+  EXPECT_FALSE(explanation->parts.front().is_taken);
+  EXPECT_EQ(explanation->parts.front().reason, "too small");
+  auto output = compiled(refusing);
+  ASSERT_TRUE(output.ok());
+  EXPECT_TRUE(Session::create(*Module::load_bytes(output->module)).ok());
+}
+
+TEST_F(ExternalLibraries, AreOfferedSmallerPartsOfRefusedParts) {
+  const std::string patterns = std::string(kPatterns) + R"(
+func.func @mul_neg(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %0 = sv.mul %x, %s : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  %1 = sv.neg %0 : (!sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %1 : !sv.tensor<f32[n]>
+})";
+  scopevm_external_library choosy = library();
+  choosy.patterns = patterns.c_str();
+  choosy.accept = [](void*, scopevm_external_query* query) {
+    const bool is_product = std::string(query->description).find("mul") != std::string::npos;
+    return static_cast<int>(is_product ? StatusCode::kUnsupported : StatusCode::kOk);
+  };
+  CompileOptions options;
+  options.model_path = file_.path();
+  options.external_libraries = {&choosy};
+  auto explanation = explain_external(options);
+  ASSERT_TRUE(explanation.ok()) << explanation.status().message();
+  ASSERT_EQ(explanation->parts.size(), 2u);
+  EXPECT_FALSE(explanation->parts[0].is_taken);
+  EXPECT_TRUE(explanation->parts[1].is_taken);
+  EXPECT_THAT(explanation->parts[1].patterns, testing::ElementsAre("neg"));
+}
+
+TEST_F(ExternalLibraries, ThatViolateTheAbiAreErrors) {
+  scopevm_external_library bad = library();
+  bad.abi_version = 7;
+  EXPECT_THAT(error_of(bad), HasSubstr("an external library has ABI version 7, expected 1"));
+  bad = library();
+  bad.struct_size = 8;
+  EXPECT_THAT(error_of(bad), HasSubstr("an external library has struct_size 8"));
+  CompileOptions options;
+  options.model_path = file_.path();
+  options.external_libraries = {nullptr};
+  EXPECT_THAT(std::string(compile(options).status().message()),
+              HasSubstr("an external library is null"));
+  const scopevm_external_library good = library();
+  options.external_libraries = {&good, &good};
+  EXPECT_THAT(std::string(compile(options).status().message()),
+              HasSubstr("two external libraries have the name \"test\""));
+  bad = library();
+  bad.name = "";
+  EXPECT_THAT(error_of(bad), HasSubstr("an external library has no name"));
+  bad = library();
+  bad.patterns = "func.func @neg(";
+  EXPECT_THAT(error_of(bad), HasSubstr("\"test\""));
+  bad = library();
+  bad.accept = [](void*, scopevm_external_query* query) {
+    std::snprintf(query->workspace, query->workspace_size, "8*q");
+    return 0;
+  };
+  EXPECT_THAT(error_of(bad),
+              HasSubstr("workspace \"8*q\" uses q, which is not a dim of the function"));
+  bad.accept = [](void*, scopevm_external_query* query) {
+    std::snprintf(query->workspace, query->workspace_size, "8*");
+    return 0;
+  };
+  EXPECT_THAT(error_of(bad), HasSubstr("workspace \"8*\" is not a formula"));
+  bad.accept = [](void*, scopevm_external_query* query) {
+    std::snprintf(query->message, query->message_size, "broken");
+    return static_cast<int>(StatusCode::kInternal);
+  };
+  EXPECT_THAT(error_of(bad), HasSubstr("broken"));
+}
+
+}  // namespace
+}  // namespace scopevm

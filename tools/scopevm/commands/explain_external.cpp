@@ -1,0 +1,51 @@
+// The report of scopevm explain --external; see explain_external.h.
+#include "tools/scopevm/commands/explain_external.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/count_text.h"
+#include "tools/scopevm/commands/json_output.h"
+#include "tools/scopevm/standard_streams.h"
+
+namespace scopevm::tool {
+namespace {
+
+using runtime::count_text;
+using Part = ExternalExplanation::Part;
+
+void print_text(const ExternalExplanation& explanation) {
+  for (const Part& part : explanation.parts) {
+    const std::string result = part.is_taken ? fmt::format("taken, workspace {}", part.workspace)
+                                             : fmt::format("not taken: {}", part.reason);
+    print("{} ({}), {}: {}\n    {}\n", part.function, fmt::join(part.patterns, ", "),
+          count_text(part.calls, "call"), result, fmt::join(part.ops, ", "));
+  }
+  const auto taken = std::ranges::count_if(explanation.parts, &Part::is_taken);
+  print("{} of {} taken\n", taken, count_text(explanation.parts.size(), "part"));
+}
+
+void print_json(const ExternalExplanation& explanation) {
+  nlohmann::ordered_json out{{"parts", nlohmann::ordered_json::array()}};
+  for (const Part& part : explanation.parts) {
+    nlohmann::ordered_json& item = out["parts"].emplace_back();
+    item = {{"function", part.function}, {"library", part.library}, {"patterns", part.patterns},
+            {"ops", part.ops},           {"calls", part.calls},     {"is_taken", part.is_taken}};
+    if (part.is_taken)
+      item["workspace"] = part.workspace;
+    else
+      item["reason"] = part.reason;
+  }
+  write_json(out);
+}
+
+}  // namespace
+
+void print_external(const ExternalExplanation& explanation, bool as_json) {
+  as_json ? print_json(explanation) : print_text(explanation);
+}
+
+}  // namespace scopevm::tool

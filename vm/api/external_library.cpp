@@ -1,0 +1,55 @@
+// Finds and loads plug-ins with dlopen.
+#include "scopevm/external_library.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "runtime/device/driver_library.h"
+#include "runtime/without_exceptions.h"
+
+namespace scopevm {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder of the shared object, or of the program, that contains this function.
+fs::path own_folder() {
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<void*>(&own_folder), &found) == 0) return {};
+  return fs::path(found.dli_fname).parent_path();
+}
+
+// The argument of dlopen(): a path, or a file name without a folder, which the loader searches.
+std::string file_of(const std::string& name) {
+  const fs::path path = name;
+  if (name.find_first_of("/.") != std::string::npos)
+    return path.has_parent_path() ? name : "./" + name;
+  const std::string file = "libscopevm_" + name + ".so";
+  const fs::path sibling = own_folder() / file;
+  std::error_code error;
+  return fs::exists(sibling, error) ? sibling.string() : file;
+}
+
+Result<const scopevm_external_library*> open(const std::string& file) {
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::DriverLibrary plug_in,
+                           runtime::DriverLibrary::load(file.c_str()));
+  const scopevm_external_library* (*entry)(int) = nullptr;
+  SCOPEVM_RETURN_IF_ERROR(plug_in.find(SCOPEVM_EXTERNAL_ENTRY, entry));
+  if (const scopevm_external_library* library = entry(SCOPEVM_EXTERNAL_ABI_VERSION)) return library;
+  return Status(StatusCode::kUnsupported, file + " does not support ABI version " +
+                                              std::to_string(SCOPEVM_EXTERNAL_ABI_VERSION));
+}
+
+}  // namespace
+
+Result<ExternalLibrary> ExternalLibrary::load(const std::string& name) {
+  return runtime::without_exceptions([&]() -> Result<ExternalLibrary> {
+    Result<const scopevm_external_library*> library = open(file_of(name));
+    if (library.ok()) return ExternalLibrary(*library);
+    return std::move(library).status().with_context("external library \"" + name + "\"");
+  });
+}
+
+}  // namespace scopevm
