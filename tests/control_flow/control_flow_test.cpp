@@ -45,6 +45,23 @@ TEST(If, BranchesCanHaveDifferentShapes) {
               ElementsAre(-1, -2, -1, -2));
 }
 
+TEST(If, DefinesTheSizeOfAnUnusedResult) {
+  Graph graph(R"(
+    func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[1]> {
+      %0 = sv.if %c {symbols = ["$m"]} : (!sv.tensor<bool[]>) -> !sv.tensor<f32["$m"]> {
+        sv.yield %x : !sv.tensor<f32[n]>
+      } else {
+        %1 = sv.concat %x, %x {axis = 0 : i64}
+            : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.tensor<f32["2*n"]>
+        sv.yield %1 : !sv.tensor<f32["2*n"]>
+      }
+      %2 = sv.dims_tensor {dims = #sv.dims<["$m"]>} : () -> !sv.tensor<i64[1]>
+      return %2 : !sv.tensor<i64[1]>
+    })");
+  EXPECT_THAT(integers_of(graph.run({boolean(true), floats({1, 2, 3})})[0]), ElementsAre(3));
+  EXPECT_THAT(integers_of(graph.run({boolean(false), floats({1, 2, 3})})[0]), ElementsAre(6));
+}
+
 TEST(If, ChecksOfTheUnselectedBranchDoNotRun) {
   Graph graph(R"(
     func.func @main(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>, %y: !sv.tensor<f32[m]>)
@@ -86,6 +103,23 @@ TEST(Loop, CarriesAndGathersValues) {
   EXPECT_THAT(elements(results[0]), ElementsAre(4, 8));
   EXPECT_THAT(dims(results[1]), ElementsAre(3, 2));
   EXPECT_THAT(elements(results[1]), ElementsAre(2, 4, 3, 6, 4, 8));
+}
+
+TEST(Loop, DefinesTheSizeOfAnUnusedResult) {
+  Graph graph(R"(
+    func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[1]> {
+      %0 = sv.loop %x {index = "$i", carried_symbols = ["$s"], symbols = ["$m"],
+                       trip_count = #sv.dims<[3]>}
+          : (!sv.tensor<f32[n]>) -> !sv.tensor<f32["$m"]> {
+      ^bb0(%s: !sv.tensor<f32["$s"]>):
+        %1 = sv.concat %s, %s {axis = 0 : i64}
+            : (!sv.tensor<f32["$s"]>, !sv.tensor<f32["$s"]>) -> !sv.tensor<f32["2*$s"]>
+        sv.yield %1 : !sv.tensor<f32["2*$s"]>
+      }
+      %2 = sv.dims_tensor {dims = #sv.dims<["$m"]>} : () -> !sv.tensor<i64[1]>
+      return %2 : !sv.tensor<i64[1]>
+    })");
+  EXPECT_THAT(integers_of(graph.run({floats({1, 2})})[0]), ElementsAre(16));
 }
 
 TEST(Loop, ZeroIterations) {

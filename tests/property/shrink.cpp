@@ -5,11 +5,10 @@
 #include <cstdio>
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace scopevm::compiler::property {
 namespace {
@@ -39,17 +38,7 @@ void set_type(mlir::func::FuncOp main) {
 void remove_dead(GraphCase& graph) {
   mlir::func::FuncOp main = graph.main();
   mlir::Block& block = main.getBody().front();
-  // The walk visits inner ops before their parent op, and users before the definitions of their
-  // operands.
-  bool is_changed = true;
-  while (is_changed) {
-    is_changed = false;
-    main.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([&](mlir::Operation* op) {
-      if (!mlir::isOpTriviallyDead(op)) return;
-      op->erase();
-      is_changed = true;
-    });
-  }
+  graph::remove_unused(main);
   auto is_bound_elsewhere = [&](DimExpr dim, unsigned except) {
     for (mlir::BlockArgument other : block.getArguments())
       if (other.getArgNumber() != except &&

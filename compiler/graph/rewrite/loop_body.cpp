@@ -52,6 +52,13 @@ std::set<std::string> symbols_defined_in(LoopOp loop) {
   return defined;
 }
 
+std::set<std::string> result_symbols(mlir::Operation* op) {
+  std::set<std::string> defined;
+  if (auto branch = mlir::dyn_cast<IfOp>(op)) add(branch.getSymbols(), defined);
+  if (auto loop = mlir::dyn_cast<LoopOp>(op)) add(loop.getSymbols(), defined);
+  return defined;
+}
+
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols) {
   for (mlir::Type type : op->getResultTypes())
     if (auto tensor = mlir::dyn_cast<TensorType>(type))

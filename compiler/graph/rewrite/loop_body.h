@@ -12,6 +12,8 @@ namespace scopevm::compiler::graph {
 std::set<std::string> symbols_defined_in(mlir::Region& region);
 // Symbols that ops in the body define, the index, and the carried symbols.
 std::set<std::string> symbols_defined_in(LoopOp loop);
+// Symbols that the results of an sv.if or sv.loop define; none for other ops.
+std::set<std::string> result_symbols(mlir::Operation* op);
 
 // True if a dim of a tensor result, or a dim in an attribute of `op`, contains one of the symbols.
 bool mentions(mlir::Operation* op, const std::set<std::string>& symbols);

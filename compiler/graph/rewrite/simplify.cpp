@@ -2,6 +2,7 @@
 // by constants or sv.dims_tensor, applies canonicalization patterns, and removes dead ops.
 //   values/fold.h        evaluates ops on constants
 //   rewrites.cpp         canonicalization patterns
+#include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/rewrites.h"
 #include "compiler/graph/values/symbolic_values.h"
@@ -112,6 +113,24 @@ bool is_unused(mlir::Operation* op) {
   });
 }
 
+// Whether an op outside of `op` uses a symbol that the results of `op` define. The values can be
+// unused: their shape is an sv.dims_tensor of the symbols.
+bool has_used_symbols(mlir::Operation* op, mlir::func::FuncOp function) {
+  const std::set<std::string> symbols = result_symbols(op);
+  if (symbols.empty()) return false;
+  const auto walked = function.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* user) {
+    if (user == op) return mlir::WalkResult::skip();
+    return mentions(user, symbols) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return walked.wasInterrupted();
+}
+
+// Whether the op has no effect except for its results.
+bool is_removable(mlir::Operation* op, mlir::func::FuncOp function) {
+  if (!mlir::isa<IfOp, LoopOp>(op)) return mlir::isPure(op);
+  return mlir::isMemoryEffectFree(op) && !has_used_symbols(op, function);
+}
+
 // REQUIRES: is_unused(op).
 void erase_with_annotations(mlir::Operation* op) {
   for (mlir::Operation* user : llvm::make_early_inc_range(op->getUsers()))
@@ -126,11 +145,9 @@ void remove_unused(mlir::func::FuncOp function) {
   // In reverse order, users precede the producers of their operands, so one pass removes whole dead
   // chains.
   for (mlir::Operation* op : llvm::reverse(ops)) {
-    bool is_removable =
-        mlir::isa<IfOp, LoopOp>(op) ? mlir::isMemoryEffectFree(op) : mlir::isPure(op);
     // An annotation is erased with the op that makes its value.
-    if (is_unused(op) && is_removable && !mlir::isa<OnDeviceOp>(op) &&
-        !op->hasTrait<mlir::OpTrait::IsTerminator>())
+    if (is_unused(op) && !mlir::isa<OnDeviceOp>(op) &&
+        !op->hasTrait<mlir::OpTrait::IsTerminator>() && is_removable(op, function))
       erase_with_annotations(op);
   }
 }
