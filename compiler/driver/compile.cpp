@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "compiler/external/external.h"
+#include "compiler/external/library.h"
 #include "compiler/external/take.h"
 #include "compiler/memory/plan.h"
 #include "compiler/placement/place.h"

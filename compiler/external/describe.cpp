@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "compiler/external/partition.h"
 #include "compiler/graph/values/constant_array.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -116,6 +117,16 @@ class Numbers {
   llvm::DenseMap<mlir::Value, size_t> numbers_;
 };
 
+ordered_json operands_of(mlir::func::FuncOp function) {
+  ordered_json operands = json_of(mlir::TypeRange(function.getArgumentTypes()));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (function.getArgAttr(i, kConstant)) operands[i]["constant"] = true;
+    if (auto prepared = function.getArgAttrOfType<mlir::DictionaryAttr>(i, kPrepared))
+      operands[i]["prepared"] = json_of(prepared);
+  }
+  return operands;
+}
+
 }  // namespace
 
 std::string describe(mlir::func::FuncOp function) {
@@ -130,8 +141,7 @@ std::string describe(mlir::func::FuncOp function) {
                    {"attributes", attributes_of(op)},
                    {"results", json_of(op.getResultTypes())}});
   }
-  return text_of(json_of(block.getArgumentTypes()), ops,
-                 numbers.of(block.getTerminator()->getOperands()));
+  return text_of(operands_of(function), ops, numbers.of(block.getTerminator()->getOperands()));
 }
 
 std::string describe(graph::ExternOp declaration) {

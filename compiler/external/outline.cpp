@@ -4,6 +4,7 @@
 
 #include "compiler/external/clone_ops.h"
 #include "compiler/external/partition.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Builders.h"
@@ -129,6 +130,11 @@ llvm::LogicalResult fill(mlir::func::FuncOp function, PartitionOp partition, con
   return mlir::success(returns_results_of(function, partition, names));
 }
 
+bool is_free_constant(mlir::Value value) {
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  return constant && !graph::is_constrained(constant);
+}
+
 // A function without a symbol; null if the partition cannot become a function.
 mlir::OwningOpRef<mlir::func::FuncOp> function_of(PartitionOp partition, const Names& names) {
   mlir::OwningOpRef<mlir::func::FuncOp> function = mlir::func::FuncOp::create(
@@ -137,6 +143,9 @@ mlir::OwningOpRef<mlir::func::FuncOp> function_of(PartitionOp partition, const N
   (*function)->setAttr(kLibrary, partition.getLibraryAttr());
   (*function)->setAttr(kPatterns, partition.getPatternsAttr());
   if (failed(fill(*function, partition, names))) return nullptr;
+  for (auto [i, input] : llvm::enumerate(partition.getInputs()))
+    if (is_free_constant(input))
+      function->setArgAttr(i, kConstant, mlir::UnitAttr::get(partition.getContext()));
   return function;
 }
 

@@ -23,6 +23,10 @@ namespace scopevm::compiler::external {
 // Attributes of an outlined function: the library's name, and the names of its patterns.
 inline constexpr char kLibrary[] = "sv.library";
 inline constexpr char kPatterns[] = "sv.patterns";
+// Attributes of a parameter of an outlined function: each call passes a constant, and the library
+// prepares it. The value of the latter is a dictionary, the member "prepared" in the description.
+inline constexpr char kConstant[] = "sv.constant";
+inline constexpr char kPrepared[] = "sv.prepared";
 
 // Moves the ops that match a pattern into an sv.partition, for each pattern in the order of
 // Patterns::functions(). A match has the pattern's op names, operands, element types and splat
@@ -41,10 +45,11 @@ void partition(mlir::ModuleOp module, mlir::func::FuncOp pattern, llvm::StringRe
 void merge(mlir::ModuleOp module);
 
 // Replaces each sv.partition by an sv.call_extern of a new private function, which has the
-// attributes kLibrary and kPatterns. Dims of the function are named s0, s1, .... Partitions that
-// are equal except for the names of dims share one function. A partition that does not have a
-// function for all values of its dims is replaced by its ops. Returns the functions in the order of
-// their first calls.
+// attributes kLibrary and kPatterns. Dims of the function are named s0, s1, .... A parameter has
+// the attribute kConstant if its operand is an sv.constant without a placement constraint.
+// Partitions that are equal except for the names of dims and the elements of constant operands
+// share one function. A partition that does not have a function for all values of its dims is
+// replaced by its ops. Returns the functions in the order of their first calls.
 std::vector<mlir::func::FuncOp> outline(mlir::ModuleOp module);
 
 // Replaces each sv.call_extern of the function by the function's ops, and erases the function.

@@ -1,14 +1,16 @@
 // Offers the parts of a graph that the patterns of a library match to the library; see take.h.
 #include "compiler/external/take.h"
 
-#include <array>
 #include <set>
 
 #include "compiler/external/describe.h"
+#include "compiler/external/library.h"
 #include "compiler/external/partition.h"
 #include "compiler/external/patterns.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/values/constant_array.h"
+#include "compiler/graph/values/elements.h"
 #include "compiler/program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -16,58 +18,7 @@
 namespace scopevm::compiler::external {
 namespace {
 
-Status invalid(const scopevm_external_library& library, const std::string& message) {
-  return Status(StatusCode::kInvalidArgument,
-                std::string("external library \"") + library.name + "\": " + message);
-}
-
-Status check_library(const scopevm_external_library* given) {
-  if (given == nullptr) return Status(StatusCode::kInvalidArgument, "an external library is null");
-  const scopevm_external_library& library = *given;
-  // A library of another version can have other members than these two.
-  if (library.abi_version != SCOPEVM_EXTERNAL_ABI_VERSION)
-    return Status(StatusCode::kInvalidArgument,
-                  "an external library has ABI version " + std::to_string(library.abi_version) +
-                      ", expected " + std::to_string(SCOPEVM_EXTERNAL_ABI_VERSION));
-  if (library.struct_size < sizeof(scopevm_external_library))
-    return Status(StatusCode::kInvalidArgument,
-                  "an external library has struct_size " + std::to_string(library.struct_size) +
-                      ", expected " + std::to_string(sizeof(scopevm_external_library)));
-  if (library.name == nullptr || *library.name == '\0')
-    return Status(StatusCode::kInvalidArgument, "an external library has no name");
-  return {};
-}
-
-// The answer of a library about a function.
-struct Answer {
-  bool is_accepted = false;
-  std::string workspace = "0";
-  std::string reason;  // why the function is not accepted
-};
-
-// The text in a buffer that a library has filled, possibly without a NUL.
-template <size_t kSize>
-std::string text_in(const std::array<char, kSize>& buffer) {
-  return {buffer.data(), strnlen(buffer.data(), kSize)};
-}
-
-Result<Answer> query(const scopevm_external_library& library, const std::string& symbol,
-                     const std::string& description) {
-  if (library.accept == nullptr) return Answer{.is_accepted = true};
-  std::array<char, 4096> workspace{"0"};
-  std::array<char, 1024> message{};
-  scopevm_external_query fields{.struct_size = sizeof(fields),
-                                .symbol = symbol.c_str(),
-                                .description = description.c_str(),
-                                .workspace = workspace.data(),
-                                .workspace_size = workspace.size(),
-                                .message = message.data(),
-                                .message_size = message.size()};
-  const int code = library.accept(library.context, &fields);
-  if (code == 0) return Answer{.is_accepted = true, .workspace = text_in(workspace)};
-  if (code == static_cast<int>(StatusCode::kUnsupported)) return Answer{.reason = text_in(message)};
-  return invalid(library, symbol + ": " + text_in(message));
-}
+using graph::TensorType;
 
 // Checks that the formula uses only the dims of the function and the thread count.
 Status check_workspace(const scopevm_external_library& library, mlir::func::FuncOp function,
@@ -86,12 +37,73 @@ Status check_workspace(const scopevm_external_library& library, mlir::func::Func
   return {};
 }
 
+std::vector<size_t> constant_operands(mlir::func::FuncOp function) {
+  std::vector<size_t> operands;
+  for (size_t i = 0; i < function.getNumArguments(); ++i)
+    if (function.getArgAttr(i, kConstant)) operands.push_back(i);
+  return operands;
+}
+
+// Sets the attribute kPrepared of the parameters that the library prepares.
+void mark_prepared(mlir::func::FuncOp function,
+                   const std::vector<scopevm_external_constant>& constants) {
+  mlir::Builder builder(function.getContext());
+  for (const scopevm_external_constant& constant : constants)
+    if (constant.bytes > 0)
+      function.setArgAttr(
+          constant.operand, kPrepared,
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr("bytes", builder.getI64IntegerAttr(constant.bytes)),
+               builder.getNamedAttr("layout", builder.getStringAttr(text_in(constant.layout)))}));
+}
+
+TensorType prepared_type(mlir::MLIRContext* context, int64_t bytes) {
+  return TensorType::get(context, DType::kU8, {DimExpr(bytes)});
+}
+
+// Replaces the constant operands that the library prepares by their prepared forms.
+Status prepare_operands(mlir::ModuleOp module, const scopevm_external_library& library,
+                        mlir::func::FuncOp function, const std::string& description,
+                        const std::vector<scopevm_external_constant>& constants) {
+  // By constant and operand: calls can share a constant.
+  llvm::DenseMap<std::pair<mlir::Value, size_t>, mlir::Value> prepared;
+  const auto uses = mlir::SymbolTable::getSymbolUses(function, module);
+  for (const mlir::SymbolTable::SymbolUse& use : *uses) {
+    auto call = mlir::cast<graph::CallExternOp>(use.getUser());
+    for (const scopevm_external_constant& each : constants) {
+      if (each.bytes == 0) continue;
+      mlir::OpOperand& operand = call->getOpOperand(each.operand);
+      auto [known, is_new] = prepared.try_emplace({operand.get(), each.operand});
+      if (is_new) {
+        auto constant = operand.get().getDefiningOp<graph::ConstantOp>();
+        SCOPEVM_ASSIGN_OR_RETURN(
+            const PreparedConstant bytes,
+            prepare(library, function.getName().str(), description, each,
+                    graph::constant_of_elements(constant.getValue(),
+                                                constant.getResult().getType().getDtype())));
+        mlir::OpBuilder builder(constant);
+        known->second = builder.create<graph::ConstantOp>(
+            constant.getLoc(), prepared_type(module.getContext(), each.bytes),
+            graph::elements_attribute(module.getContext(), DType::kU8, each.bytes,
+                                      {bytes->data(), bytes->size()}, bytes, "prepared"));
+      }
+      operand.set(known->second);
+    }
+  }
+  return {};
+}
+
 // Replaces the function by a declaration with the same symbol.
 void declare(mlir::func::FuncOp function, const std::string& library,
              const std::string& description, const std::string& workspace) {
   mlir::OpBuilder builder(function);
+  llvm::SmallVector<mlir::Type> parameters(function.getArgumentTypes());
+  for (auto [i, type] : llvm::enumerate(parameters))
+    if (auto prepared = function.getArgAttrOfType<mlir::DictionaryAttr>(i, kPrepared))
+      type = prepared_type(type.getContext(), prepared.getAs<mlir::IntegerAttr>("bytes").getInt());
   auto declaration = builder.create<graph::ExternOp>(
-      function.getLoc(), function.getName(), function.getFunctionType(), library, nullptr, nullptr,
+      function.getLoc(), function.getName(),
+      builder.getFunctionType(parameters, function.getResultTypes()), library, nullptr, nullptr,
       builder.getStringAttr(description), workspace);
   function.erase();
   // Calls refer to the function by name.
@@ -116,9 +128,9 @@ ExternalExplanation::Part part_of(mlir::func::FuncOp function, mlir::ModuleOp mo
 Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
                                         const scopevm_external_library& library,
                                         mlir::func::FuncOp function) {
-  const std::string description = describe(function);
-  SCOPEVM_ASSIGN_OR_RETURN(const Answer answer,
-                           query(library, function.getName().str(), description));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const Answer answer,
+      query(library, function.getName().str(), describe(function), constant_operands(function)));
   ExternalExplanation::Part part = part_of(function, module);
   part.library = library.name;
   part.is_taken = answer.is_accepted;
@@ -126,6 +138,10 @@ Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
   if (answer.is_accepted) {
     SCOPEVM_RETURN_IF_ERROR(check_workspace(library, function, answer.workspace));
     part.workspace = answer.workspace;
+    mark_prepared(function, answer.constants);
+    const std::string description = describe(function);
+    SCOPEVM_RETURN_IF_ERROR(
+        prepare_operands(module, library, function, description, answer.constants));
     declare(function, library.name, description, answer.workspace);
   } else if (failed(inline_back(module, function))) {
     return Status(StatusCode::kInternal, "cannot inline " + part.function);
@@ -134,17 +150,6 @@ Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
 }
 
 }  // namespace
-
-Status check_libraries(std::span<const scopevm_external_library* const> libraries) {
-  std::set<std::string_view> names;
-  for (const scopevm_external_library* library : libraries) {
-    SCOPEVM_RETURN_IF_ERROR(check_library(library));
-    if (!names.insert(library->name).second)
-      return Status(StatusCode::kInvalidArgument,
-                    std::string("two external libraries have the name \"") + library->name + "\"");
-  }
-  return {};
-}
 
 Status take(mlir::ModuleOp module, const scopevm_external_library& library,
             std::vector<ExternalExplanation::Part>& parts) {

@@ -1,7 +1,6 @@
 // Decides which parts of a graph a library computes.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,15 +11,12 @@
 
 namespace scopevm::compiler::external {
 
-// Errors: kInvalidArgument (a library is null, of another ABI version or without a name, or two
-// have the same name).
-Status check_libraries(std::span<const scopevm_external_library* const> libraries);
-
 // Turns each part of the graph that matches a pattern of the library, and that the library accepts,
-// into an sv.extern with calls. Patterns are tried one after the other, so that a part of a refused
-// part can match a smaller pattern. Appends one entry per part to `parts`. Errors: kInvalidArgument
-// (a pattern or a workspace formula is invalid), and those of scopevm_external_library::accept
-// except kUnsupported. REQUIRES: check_libraries() accepts the library.
+// into an sv.extern with calls. Constant operands that the library prepares are replaced. Patterns
+// are tried one after the other, so that a part of a refused part can match a smaller pattern.
+// Appends one entry per part to `parts`. Errors: kInvalidArgument (a pattern or a workspace formula
+// is invalid), and those of scopevm_external_library::accept except kUnsupported, and of prepare.
+// REQUIRES: check_libraries() accepts the library.
 Status take(mlir::ModuleOp module, const scopevm_external_library& library,
             std::vector<ExternalExplanation::Part>& parts);
 

@@ -19,9 +19,15 @@
  * Values are numbered: first the operands, then the results of the ops in order. A dim is a number
  * or a formula over names of dims; the names have no meaning outside the description.
  *
+ * An operand with `"constant": true` is a constant in every call, such as a weight. A library can
+ * prepare it: the compiler stores the prepared form in the module instead of the constant. The
+ * operand then has the member `"prepared": {"bytes": 9408, "layout": "..."}`, and `run` receives
+ * the prepared form as a `u8` tensor of this size. `dtype` and `dims` remain those of the constant.
+ *
  * Errors: a callback that can fail returns 0 on success. Otherwise it returns a StatusCode of
  * scopevm/status.h and writes a NUL-terminated message to `message`, which has `message_size`
- * bytes. Callbacks must not throw and must not end the process.
+ * bytes. Another code is reported as kInternal. Callbacks must not throw and must not end the
+ * process.
  *
  * Thread-safety: scopevm calls every callback from several threads concurrently, with the same
  * `context` and the same function. */
@@ -68,6 +74,16 @@ typedef struct {
   size_t message_size; /**< bytes of `message` */
 } scopevm_external_run;
 
+/** A constant operand of a function: the library decides whether it prepares it. */
+typedef struct {
+  size_t operand; /**< its number */
+  /** Out: the size of the prepared form in bytes, at least 1; initially 0: passed as it is. */
+  int64_t bytes;
+  /** Out: a NUL-terminated text about the prepared form, which the description then contains;
+   * initially empty. */
+  char layout[256];
+} scopevm_external_constant;
+
 /** The compiler's query about a function. */
 typedef struct {
   size_t struct_size;      /**< sizeof(scopevm_external_query) */
@@ -76,14 +92,16 @@ typedef struct {
   /** Out: the bytes of workspace that a run needs, as a formula over the dims in `description` and
    * `$threads`, the session's number of workers; NUL-terminated; initially "0". */
   char* workspace;
-  size_t workspace_size; /**< bytes of `workspace` */
-  char* message;         /**< receives the message of an error */
-  size_t message_size;   /**< bytes of `message` */
+  size_t workspace_size;                /**< bytes of `workspace`, at least 4096 */
+  char* message;                        /**< receives the message of an error */
+  size_t message_size;                  /**< bytes of `message` */
+  scopevm_external_constant* constants; /**< the constant operands, in ascending order */
+  size_t constant_count;                /**< number of elements of `constants` */
 } scopevm_external_query;
 
-/** An external library. */
+/** An external library. Callbacks are not NULL unless stated. */
 typedef struct {
-  size_t struct_size; /**< sizeof(scopevm_external_library) */
+  size_t struct_size; /**< at least sizeof(scopevm_external_library) */
   int abi_version;    /**< SCOPEVM_EXTERNAL_ABI_VERSION */
   const char* name;   /**< the name by which modules refer to the library: "dnnl" */
   void* context;      /**< first argument of the callbacks */
@@ -92,8 +110,15 @@ typedef struct {
    * call by name. */
   const char* patterns;
   /** For the compiler: returns 0 if the library can compute the function, and kUnsupported with the
-   * reason if it cannot. NULL: accepts every function, without a workspace. */
+   * reason if it cannot. Other codes fail the compilation, as does an invalid formula. NULL:
+   * accepts every function, without a workspace. */
   int (*accept)(void* context, scopevm_external_query* query);
+  /** For the compiler: writes the prepared form of constant operand `operand` to `prepared`, which
+   * has the number of bytes that `accept` returned. It must not depend on anything but the
+   * arguments. `description` contains the members `prepared`. `value` is compact and row-major.
+   * NULL for a library that prepares no constants. */
+  int (*prepare)(void* context, const char* symbol, const char* description, size_t operand,
+                 const DLTensor* value, void* prepared, char* message, size_t message_size);
   /** Creates the function for a session. *out_function is passed to `run` and `destroy`. Fails with
    * kUnsupported if the library does not know the function. */
   int (*create)(void* context, const char* symbol, const char* description, void** out_function,

@@ -1,8 +1,6 @@
 // Parses descriptions of external functions; see description.h.
 #include "runtime/dnnl/description.h"
 
-#include <optional>
-
 namespace scopevm::onednn {
 namespace {
 
@@ -64,6 +62,25 @@ Result<Type> parse_type(const json& object, const std::string& where) {
   return type;
 }
 
+Result<Operand> parse_operand(const json& object, const std::string& where) {
+  SCOPEVM_ASSIGN_OR_RETURN(Type type, parse_type(object, where));
+  Operand operand{std::move(type)};
+  const json* constant = find(object, "constant");
+  if (constant != nullptr && !constant->is_boolean())
+    return invalid(where + "\"constant\" is not a bool");
+  operand.is_constant = constant != nullptr && constant->get<bool>();
+  const json* prepared = find(object, "prepared");
+  if (prepared == nullptr) return operand;
+  if (!prepared->is_object()) return invalid(where + "\"prepared\" is not an object");
+  const json* bytes = find(*prepared, "bytes");
+  const auto number = bytes == nullptr ? std::nullopt : as_integer(*bytes);
+  const json* layout = find(*prepared, "layout");
+  if (!number || *number < 1 || layout == nullptr || !layout->is_string())
+    return invalid(where + "\"prepared\" does not have \"bytes\", at least 1, and \"layout\"");
+  operand.prepared = {*number, layout->get<std::string>()};
+  return operand;
+}
+
 // Numbers of values; each is less than `values`.
 Result<std::vector<size_t>> parse_values(const json& object, const char* key, size_t values,
                                          const std::string& where) {
@@ -115,8 +132,8 @@ Result<Description> parse_description(std::string_view text) {
   SCOPEVM_ASSIGN_OR_RETURN(const json* operands, array_of(root, "operands", kMaxValues, ""));
   for (const json& operand : *operands) {
     const std::string where = "operand " + std::to_string(description.operands.size()) + ": ";
-    SCOPEVM_ASSIGN_OR_RETURN(Type type, parse_type(operand, where));
-    description.operands.push_back(std::move(type));
+    SCOPEVM_ASSIGN_OR_RETURN(Operand parsed, parse_operand(operand, where));
+    description.operands.push_back(std::move(parsed));
   }
   SCOPEVM_ASSIGN_OR_RETURN(const json* ops, array_of(root, "ops", kMaxValues, ""));
   for (const json& element : *ops) {

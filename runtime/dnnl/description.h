@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,17 @@ struct Type {
   size_t rank() const { return dims.size(); }
 };
 
+// A constant operand whose prepared form runs receive.
+struct Prepared {
+  int64_t bytes = 0;
+  std::string layout;  // see layout.h
+};
+
+struct Operand : Type {
+  bool is_constant = false;
+  std::optional<Prepared> prepared;
+};
+
 // For example, "[n, 768]".
 std::string text_of(const std::vector<std::string>& dims);
 
@@ -31,7 +43,7 @@ struct Op {
 
 // Values are numbered: first the operands, then the results of the ops in order.
 struct Description {
-  std::vector<Type> operands;
+  std::vector<Operand> operands;
   std::vector<Op> ops;
   std::vector<size_t> results;
 

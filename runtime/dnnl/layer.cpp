@@ -68,12 +68,8 @@ Status check_group(const Layer& layer, const Type& w) {
   constexpr int64_t kBlock = 16;
   if (layer.group == 1) return {};
   const std::string group = std::to_string(layer.group);
-  auto constant = [](const std::string& dim) {
-    const bool digits = dim.find_first_not_of("0123456789") == std::string::npos;
-    return digits && dim.size() < 10 ? std::stoll(dim) : 0;
-  };
-  const int64_t m = constant(w.dims[0]);
-  const int64_t c = constant(w.dims[1]);
+  const int64_t m = known_dim(w.dims[0]).value_or(0);
+  const int64_t c = known_dim(w.dims[1]).value_or(0);
   if (m == layer.group && c == 1) {
     if (layer.window.rank() < 3) return {};
     return unsupported("depthwise convolution with 3 spatial dims");
@@ -131,6 +127,29 @@ Status check_types(const Description& description) {
   return {};
 }
 
+// Only w is prepared, and only if one matrix or convolution kernel is used for the whole batch.
+Status parse_constants(const Description& description, Layer& layer) {
+  for (size_t i = 0; i < description.operands.size(); ++i)
+    if (description.operands[i].prepared && (i != layer.w || layer.is_pool()))
+      return unsupported("a prepared operand " + std::to_string(i));
+  const Operand& w = description.operands[layer.w];
+  if (layer.is_pool() || !w.is_constant) return {};
+  int64_t count = 1;
+  for (const std::string& text : w.dims) {
+    const auto dim = known_dim(text);
+    constexpr int64_t kMostElements = int64_t{1} << 40;
+    if (!dim || *dim < 1 || *dim > kMostElements / count) {
+      layer.w_dims.clear();
+      break;
+    }
+    count *= *dim;
+    layer.w_dims.push_back(*dim);
+  }
+  if (w.prepared && layer.w_dims.empty()) return unsupported("a prepared weight without elements");
+  layer.prepared = w.prepared;
+  return {};
+}
+
 // The op that computes the layer: the first one that is not a constant.
 Result<const Op*> main_op(const Description& description) {
   auto main = std::find_if(description.ops.begin(), description.ops.end(),
@@ -154,6 +173,12 @@ constexpr OpRow kOps[] = {{"matmul", 2, 2, parse_matmul},
 
 }  // namespace
 
+std::optional<int64_t> known_dim(const std::string& dim) {
+  constexpr size_t kMostDigits = 9;
+  const bool is_number = dim.find_first_not_of("0123456789") == std::string::npos;
+  return is_number && dim.size() <= kMostDigits ? std::optional(std::stoll(dim)) : std::nullopt;
+}
+
 Result<Layer> parse_layer(const Description& description) {
   SCOPEVM_RETURN_IF_ERROR(check_types(description));
   SCOPEVM_ASSIGN_OR_RETURN(const Op* main, main_op(description));
@@ -172,6 +197,7 @@ Result<Layer> parse_layer(const Description& description) {
   if (layer.result_rank != layer.operand_ranks[layer.x])
     return unsupported("op \"" + main->name + "\": the ranks of its result and operand differ");
   SCOPEVM_RETURN_IF_ERROR(row->parse(*main, description, layer));
+  SCOPEVM_RETURN_IF_ERROR(parse_constants(description, layer));
   return layer;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/dnnl/description.h"
@@ -31,11 +32,17 @@ struct Layer {
   int64_t group = 1;
   bool count_pads = false;
   Epilogue epilogue;
+  // Set if w is a constant: its dims. `prepared` is set if a run receives its prepared form.
+  std::vector<int64_t> w_dims;
+  std::optional<Prepared> prepared;
   std::vector<size_t> operand_ranks;
   size_t result_rank = 0;
 
   bool is_pool() const { return kind == Kind::kMaxPool || kind == Kind::kAveragePool; }
 };
+
+// The value of a dim that is a number below 10^9; nothing for a formula.
+std::optional<int64_t> known_dim(const std::string& dim);
 
 // Fails with kUnsupported, and the reason, if oneDNN cannot compute the function without memory
 // beyond the workspace or only with its reference implementation.

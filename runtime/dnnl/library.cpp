@@ -6,6 +6,7 @@
 //   workspace.cpp    layer -> formula of the workspace
 //   function.cpp     a function of a session, with a cache of plans
 //   plan.cpp         layer and dims (shapes.cpp) -> oneDNN primitives
+//   weight.cpp       prepares constant weights (layout.cpp)
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -19,6 +20,7 @@
 #include "runtime/dnnl/function.h"
 #include "runtime/dnnl/layer.h"
 #include "runtime/dnnl/patterns.h"
+#include "runtime/dnnl/weight.h"
 #include "runtime/dnnl/workspace.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
@@ -63,14 +65,34 @@ bool has_avx512() { return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx51
 int accept(void*, scopevm_external_query* query) {
   return report_errors(query->message, query->message_size, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const Description description, parse_description(query->description));
-    SCOPEVM_ASSIGN_OR_RETURN(const Layer layer, parse_layer(description));
+    SCOPEVM_ASSIGN_OR_RETURN(Layer layer, parse_layer(description));
     if (layer.kind == Layer::Kind::kMatMul && !has_avx512())
       return {StatusCode::kUnsupported, "matrix products need a CPU with AVX-512"};
+    for (size_t i = 0; i < query->constant_count; ++i) {
+      scopevm_external_constant& constant = query->constants[i];
+      if (constant.operand != layer.w) continue;
+      if (auto prepared = choose_prepared(layer, description)) {
+        constant.bytes = prepared->bytes;
+        write_text(prepared->layout, constant.layout, sizeof(constant.layout));
+        layer.prepared = std::move(prepared);
+      }
+    }
     const std::string formula = workspace_formula(layer, description);
     if (formula.size() >= query->workspace_size)
       return {StatusCode::kUnsupported, "the workspace formula is too long"};
     write_text(formula, query->workspace, query->workspace_size);
     return {};
+  });
+}
+
+int prepare(void*, const char*, const char* description, size_t operand, const DLTensor* value,
+            void* prepared, char* message, size_t message_size) {
+  return report_errors(message, message_size, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const Description parsed, parse_description(description));
+    SCOPEVM_ASSIGN_OR_RETURN(const Layer layer, parse_layer(parsed));
+    if (operand != layer.w || !layer.prepared)
+      return {StatusCode::kInvalidArgument, "the operand is not prepared"};
+    return prepare_weight(layer, parsed, *value, prepared);
   });
 }
 
@@ -98,14 +120,15 @@ int run(void*, void* function, const scopevm_external_run* run) {
 extern "C" __attribute__((visibility("default"))) const scopevm_external_library*
 scopevm_external_library_entry(int abi_version) {
   using namespace scopevm::onednn;
-  static const scopevm_external_library library = {sizeof(scopevm_external_library),
-                                                   SCOPEVM_EXTERNAL_ABI_VERSION,
-                                                   "dnnl",
-                                                   nullptr,
-                                                   patterns(),
-                                                   accept,
-                                                   create,
-                                                   destroy,
-                                                   run};
+  static const scopevm_external_library library = {.struct_size = sizeof(library),
+                                                   .abi_version = SCOPEVM_EXTERNAL_ABI_VERSION,
+                                                   .name = "dnnl",
+                                                   .context = nullptr,
+                                                   .patterns = patterns(),
+                                                   .accept = accept,
+                                                   .prepare = prepare,
+                                                   .create = create,
+                                                   .destroy = destroy,
+                                                   .run = run};
   return abi_version == SCOPEVM_EXTERNAL_ABI_VERSION ? &library : nullptr;
 }

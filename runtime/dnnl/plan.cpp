@@ -7,24 +7,15 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/dnnl/layout.h"
 #include "runtime/dnnl/shapes.h"
+#include "runtime/dnnl/weight.h"
 
 namespace scopevm::onednn {
 
 using dnnl::memory;
 
 namespace {
-
-memory::desc type_of(const Dims& dims, const Dims& strides) {
-  return {dims, memory::data_type::f32, strides};
-}
-
-// Row-major.
-memory::desc plain(const Dims& dims) {
-  Dims strides(dims.size(), 1);
-  for (size_t i = dims.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * dims[i];
-  return type_of(dims, strides);
-}
 
 // oneDNN chooses the layout.
 memory::desc any(const Dims& dims) {
@@ -48,8 +39,8 @@ bool is_usable(std::string_view implementation) {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const dnnl::engine& engine, const Layer& layer, const scopevm_external_run& run)
-      : engine_(engine), layer_(layer), run_(run) {
+  PlanBuilder(const dnnl::engine& engine, const Layer& layer, int64_t workspace_bytes)
+      : engine_(engine), layer_(layer), workspace_bytes_(workspace_bytes) {
     attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     dnnl::post_ops post_ops;
     if (layer.epilogue.residual) post_ops.append_sum(1);
@@ -58,32 +49,37 @@ class PlanBuilder {
     attributes_.set_post_ops(post_ops);
   }
 
+  // The type that oneDNN prefers for w; of no dims if it has no implementation.
+  memory::desc preferred_weight(const MatMulDims& d) {
+    return preferred_weight<dnnl::matmul>(dnnl::matmul::desc(
+        plain(d.of(d.m, d.k)), any(d.of(d.k, d.n)), matmul_bias(d), plain(d.of(d.m, d.n))));
+  }
+
+  memory::desc preferred_weight(const WindowDims& d) {
+    return preferred_weight<dnnl::convolution_forward>(convolution(
+        d, {any(join({d.n, d.c}, d.in)), any(weight_dims(layer_, d)),
+            layer_.epilogue.bias ? plain({d.m}) : memory::desc(), any(join({d.n, d.m}, d.out))}));
+  }
+
   Result<Plan> build_matmul(const MatMulDims& d) {
-    const Dims x = {d.batch, d.m, d.k}, w = {d.batch, d.k, d.n}, y = {d.batch, d.m, d.n};
-    const memory::desc given_x = layer_.transpose_x ? type_of(x, {d.m * d.k, 1, d.m}) : plain(x);
-    const memory::desc given_w = layer_.transpose_w ? type_of(w, {d.k * d.n, 1, d.k}) : plain(w);
-    const memory::desc bias = layer_.epilogue.bias ? plain({1, 1, d.n}) : memory::desc();
-    const dnnl::matmul::desc operation(plain(x), given_w, bias, plain(y));
-    return first_fit<dnnl::matmul>(operation, {given_x, given_w, bias, plain(y)});
+    const memory::desc x = plain(d.of(d.m, d.k)), y = plain(d.of(d.m, d.n));
+    const memory::desc given_x = layer_.transpose_x ? transposed(d.of(d.m, d.k)) : x;
+    SCOPEVM_ASSIGN_OR_RETURN(const memory::desc w, given_weight(layer_, d));
+    const memory::desc bias = matmul_bias(d);
+    return first_fit<dnnl::matmul>(dnnl::matmul::desc(x, w, bias, y), {given_x, w, bias, y});
   }
 
   Result<Plan> build_convolution(const WindowDims& d) {
     const Dims x = join({d.n, d.c}, d.in), y = join({d.n, d.m}, d.out);
-    const int64_t g = layer_.group;
-    const Dims w = g == 1 ? join({d.m, d.c}, d.kernel) : join({g, d.m / g, d.c / g}, d.kernel);
+    SCOPEVM_ASSIGN_OR_RETURN(const memory::desc w, given_weight(layer_, d));
     const memory::desc bias = layer_.epilogue.bias ? plain({d.m}) : memory::desc();
-    const Types given = {plain(x), plain(w), bias, plain(y)};
-    auto operation = [&](const memory::desc& x_type, const memory::desc& w_type,
-                         const memory::desc& y_type) {
-      return dnnl::convolution_forward::desc(
-          dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, x_type, w_type,
-          bias, y_type, d.strides, d.dilations, d.pads_before, d.pads_after);
-    };
+    const Types given = {plain(x), w, bias, plain(y)};
+    const memory::desc w_type = layer_.prepared ? w : any(weight_dims(layer_, d));
     Result<Plan> plan =
-        first_fit<dnnl::convolution_forward>(operation(any(x), any(w), any(y)), given);
+        first_fit<dnnl::convolution_forward>(convolution(d, {any(x), w_type, bias, any(y)}), given);
     if (plan.ok()) return plan;
     // The reference implementation needs no workspace in these layouts.
-    return first_fit<dnnl::convolution_forward>(operation(given.x, given.w, given.y), given);
+    return first_fit<dnnl::convolution_forward>(convolution(d, given), given);
   }
 
   Result<Plan> build_pool(const WindowDims& d) {
@@ -102,11 +98,39 @@ class PlanBuilder {
   using Buffer = Plan::Buffer;
   using Place = Plan::Place;
 
-  // The types of the operands and the result as the function gets them. A type of no dims is that
-  // of an absent operand.
+  // The types of the operands and the result. A type of no dims is that of an absent operand.
   struct Types {
     memory::desc x, w, bias, y;
   };
+
+  memory::desc matmul_bias(const MatMulDims& d) const {
+    if (!layer_.epilogue.bias) return {};
+    return plain(d.batch == 1 ? Dims{1, d.n} : Dims{1, 1, d.n});
+  }
+
+  static dnnl::convolution_forward::desc convolution(const WindowDims& d, const Types& types) {
+    return {dnnl::prop_kind::forward_inference,
+            dnnl::algorithm::convolution_direct,
+            types.x,
+            types.w,
+            types.bias,
+            types.y,
+            d.strides,
+            d.dilations,
+            d.pads_before,
+            d.pads_after};
+  }
+
+  template <typename Primitive, typename Operation>
+  memory::desc preferred_weight(const Operation& operation) {
+    typename Primitive::primitive_desc chosen(operation, attributes_, engine_,
+                                              /*allow_empty=*/true);
+    if (!chosen) return {};
+    do {
+      if (is_usable(chosen.impl_info_str())) return chosen.query_md(dnnl::query::weights_md);
+    } while (chosen.next_impl());
+    return {};
+  }
 
   // A plan with the first implementation of `operation` that needs no more than the workspace.
   // oneDNN orders implementations from the fastest to the reference.
@@ -151,7 +175,7 @@ class PlanBuilder {
     arguments.push_back({DNNL_ARG_DST, required.y, y});
     add_step(Primitive(chosen), std::move(arguments), chosen.scratchpad_desc());
     if (required.y != given.y) reorder(required.y, y, given.y, result);
-    if (workspace_ + scratchpad_ > run_.workspace_bytes) return std::nullopt;
+    if (workspace_ + scratchpad_ > workspace_bytes_) return std::nullopt;
     for (Plan::Step& step : plan_.steps_) step.arguments.back().buffer.index = workspace_;
     return std::move(plan_);
   }
@@ -193,16 +217,25 @@ class PlanBuilder {
 
   const dnnl::engine& engine_;
   const Layer& layer_;
-  const scopevm_external_run& run_;
+  const int64_t workspace_bytes_;
   dnnl::primitive_attr attributes_;
   Plan plan_;
   int64_t workspace_ = 0;   // bytes of the buffers
   int64_t scratchpad_ = 0;  // bytes of the largest scratchpad
 };
 
+memory::desc Plan::preferred_weight(const dnnl::engine& engine, const Layer& layer,
+                                    const MatMulDims& dims) {
+  return PlanBuilder(engine, layer, 0).preferred_weight(dims);
+}
+memory::desc Plan::preferred_weight(const dnnl::engine& engine, const Layer& layer,
+                                    const WindowDims& dims) {
+  return PlanBuilder(engine, layer, 0).preferred_weight(dims);
+}
+
 Result<Plan> Plan::create(const dnnl::engine& engine, const Layer& layer,
                           const scopevm_external_run& run) {
-  PlanBuilder builder(engine, layer, run);
+  PlanBuilder builder(engine, layer, run.workspace_bytes);
   if (layer.kind == Layer::Kind::kMatMul) {
     SCOPEVM_ASSIGN_OR_RETURN(const MatMulDims dims, matmul_dims(layer, run));
     return builder.build_matmul(dims);

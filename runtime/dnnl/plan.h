@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/dnnl/layer.h"
+#include "runtime/dnnl/shapes.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
 
@@ -20,6 +21,12 @@ class Plan {
   // oneDNN has no implementation.
   static Result<Plan> create(const dnnl::engine& engine, const Layer& layer,
                              const scopevm_external_run& run);
+
+  // The type that oneDNN prefers for w; of no dims if it has no implementation.
+  static dnnl::memory::desc preferred_weight(const dnnl::engine& engine, const Layer& layer,
+                                             const MatMulDims& dims);
+  static dnnl::memory::desc preferred_weight(const dnnl::engine& engine, const Layer& layer,
+                                             const WindowDims& dims);
 
   // REQUIRES: the tensors have the dims of the run that the plan was created for.
   void run(const dnnl::engine& engine, const scopevm_external_run& run) const;

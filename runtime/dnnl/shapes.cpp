@@ -15,6 +15,20 @@ std::string text_of(std::span<const int64_t> dims) {
   return "[" + text + "]";
 }
 
+// The dims of w: those of the constant if the operand is its prepared form.
+std::span<const int64_t> given_weight(const Layer& layer, const scopevm_external_run& run) {
+  return layer.prepared ? std::span<const int64_t>(layer.w_dims) : dims_of(run.operands[layer.w]);
+}
+
+Status check_prepared(const DLTensor& tensor, int64_t bytes) {
+  const DLDataType& type = tensor.dtype;
+  if (type.code == kDLUInt && type.bits == 8 && type.lanes == 1 && tensor.ndim == 1 &&
+      tensor.shape[0] == bytes)
+    return {};
+  return invalid("the prepared weight is not a u8 tensor of " + std::to_string(bytes) +
+                 " elements");
+}
+
 Status check_tensor(const DLTensor& tensor, size_t rank, const std::string& name) {
   const DLDataType& type = tensor.dtype;
   if (type.code != kDLFloat || type.bits != 32 || type.lanes != 1)
@@ -55,14 +69,16 @@ Status check_tensors(const Layer& layer, const scopevm_external_run& run) {
                    std::to_string(run.result_count) + " results, expected " +
                    std::to_string(layer.operand_ranks.size()) + " and 1");
   for (size_t i = 0; i < run.operand_count; ++i)
-    SCOPEVM_RETURN_IF_ERROR(
-        check_tensor(run.operands[i], layer.operand_ranks[i], "operand " + std::to_string(i)));
+    SCOPEVM_RETURN_IF_ERROR(layer.prepared && i == layer.w
+                                ? check_prepared(run.operands[i], layer.prepared->bytes)
+                                : check_tensor(run.operands[i], layer.operand_ranks[i],
+                                               "operand " + std::to_string(i)));
   return check_tensor(run.results[0], layer.result_rank, "the result");
 }
 
 Result<MatMulDims> matmul_dims(const Layer& layer, const scopevm_external_run& run) {
   const auto x = dims_of(run.operands[layer.x]);
-  const auto w = dims_of(run.operands[layer.w]);
+  const auto w = given_weight(layer, run);
   const int64_t m = x[x.size() - (layer.transpose_x ? 1 : 2)];
   const int64_t k = x[x.size() - (layer.transpose_x ? 2 : 1)];
   const int64_t w_k = w[w.size() - (layer.transpose_w ? 1 : 2)];
@@ -80,11 +96,10 @@ Result<MatMulDims> matmul_dims(const Layer& layer, const scopevm_external_run& r
   return MatMulDims{1, count * m, k, n};
 }
 
-Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& run) {
+Result<WindowDims> window_dims(const Layer& layer, std::span<const int64_t> x,
+                               std::span<const int64_t> w) {
   const Window& window = layer.window;
   const size_t rank = window.rank();
-  const auto x = dims_of(run.operands[layer.x]);
-  const auto w = dims_of(run.operands[layer.w]);
   WindowDims dims{x[0], x[1], layer.is_pool() ? x[1] : w[0], {}, {}, {}, {}, {}, {}, {}};
   if (!layer.is_pool() &&
       (w[1] > INT64_MAX / layer.group || w[1] * layer.group != x[1] || w[0] % layer.group != 0))
@@ -96,7 +111,6 @@ Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& r
     dims.pads_before.push_back(0);
     dims.pads_after.push_back(0);
   }
-  Dims result = {dims.n, dims.m};
   for (size_t i = 0; i < rank; ++i) {
     const int64_t in = x[2 + i];
     const int64_t kernel = layer.is_pool() ? window.kernel[i] : w[2 + i];
@@ -107,7 +121,6 @@ Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& r
     int64_t out = span < 0 ? 0 : span / stride + 1;
     if (window.ceil_mode && span >= 0)
       out = std::min((span + stride - 1) / stride + 1, (in + before - 1) / stride + 1);
-    result.push_back(out);
     dims.in.push_back(in);
     dims.kernel.push_back(kernel);
     dims.out.push_back(out);
@@ -119,8 +132,24 @@ Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& r
                                   ? std::max<int64_t>(0, (out - 1) * stride + reach - in - before)
                                   : window.pads[rank + i]);
   }
+  return dims;
+}
+
+Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& run) {
+  SCOPEVM_ASSIGN_OR_RETURN(WindowDims dims, window_dims(layer, dims_of(run.operands[layer.x]),
+                                                        given_weight(layer, run)));
+  Dims result = {dims.n, dims.m};
+  result.insert(result.end(), dims.out.end() - static_cast<int64_t>(layer.window.rank()),
+                dims.out.end());
   SCOPEVM_RETURN_IF_ERROR(check_epilogue(layer, run, dims.m, result));
   return dims;
+}
+
+Dims weight_dims(const Layer& layer, const WindowDims& dims) {
+  const int64_t g = layer.group;
+  Dims weight = g == 1 ? Dims{dims.m, dims.c} : Dims{g, dims.m / g, dims.c / g};
+  weight.insert(weight.end(), dims.kernel.begin(), dims.kernel.end());
+  return weight;
 }
 
 }  // namespace scopevm::onednn

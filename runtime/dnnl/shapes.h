@@ -17,6 +17,12 @@ using Dims = std::vector<int64_t>;
 // [1, k, n]. The batch is 1 if it could be made part of m.
 struct MatMulDims {
   int64_t batch, m, k, n;
+
+  // The dims of a batch of matrices. One matrix has rank 2, because oneDNN has faster layouts for
+  // it.
+  Dims of(int64_t rows, int64_t columns) const {
+    return batch == 1 ? Dims{rows, columns} : Dims{batch, rows, columns};
+  }
 };
 
 // The dims of a convolution or pooling: x is [n, c, in...], w is [m, c / group, kernel...], the
@@ -33,6 +39,13 @@ struct WindowDims {
 Status check_tensors(const Layer& layer, const scopevm_external_run& run);
 Result<MatMulDims> matmul_dims(const Layer& layer, const scopevm_external_run& run);
 Result<WindowDims> window_dims(const Layer& layer, const scopevm_external_run& run);
+
+// The dims of a convolution or pooling with these operands, without the checks of its epilogue.
+Result<WindowDims> window_dims(const Layer& layer, std::span<const int64_t> x,
+                               std::span<const int64_t> w);
+
+// The dims of the weight of a convolution as oneDNN gets them.
+Dims weight_dims(const Layer& layer, const WindowDims& dims);
 
 inline std::span<const int64_t> dims_of(const DLTensor& tensor) {
   return {tensor.shape, static_cast<size_t>(tensor.ndim)};

@@ -68,7 +68,9 @@ std::string convolution_formula(const Layer& layer, const Description& descripti
       "(" + x.back() + "+" + to_string(pads[layer.window.rank() - 1] + pads.back() + 128) + ")";
   const std::string scratch =
       "$threads*(12288+64*" + product(w, 2, w.size() - 1) + "*" + row + ")+4096";
-  return blocked(x) + "+" + blocked(y) + "+4*" + channels + "*" + kernel + "+" + scratch;
+  // A prepared weight is not copied.
+  const std::string weight = layer.prepared ? "" : "4*" + channels + "*" + kernel + "+";
+  return blocked(x) + "+" + blocked(y) + "+" + weight + scratch;
 }
 
 // For each thread: 16 channels of x and of the result, and the positions of the maxima.

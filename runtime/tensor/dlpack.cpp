@@ -16,20 +16,6 @@ namespace scopevm {
 namespace runtime {
 namespace {
 
-struct TypePair {
-  DType dtype;
-  DLDataType dl;
-};
-constexpr TypePair kTypes[] = {
-    {DType::kBool, {kDLBool, 8, 1}},    {DType::kI8, {kDLInt, 8, 1}},
-    {DType::kI16, {kDLInt, 16, 1}},     {DType::kI32, {kDLInt, 32, 1}},
-    {DType::kI64, {kDLInt, 64, 1}},     {DType::kU8, {kDLUInt, 8, 1}},
-    {DType::kU16, {kDLUInt, 16, 1}},    {DType::kU32, {kDLUInt, 32, 1}},
-    {DType::kU64, {kDLUInt, 64, 1}},    {DType::kF16, {kDLFloat, 16, 1}},
-    {DType::kBF16, {kDLBfloat, 16, 1}}, {DType::kF32, {kDLFloat, 32, 1}},
-    {DType::kF64, {kDLFloat, 64, 1}},
-};
-
 // Whether the strides are compact and row-major. The stride of an axis of size 1 is irrelevant.
 bool is_compact(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return true;
@@ -44,20 +30,6 @@ bool is_compact(const DLTensor& tensor) {
 }
 
 }  // namespace
-
-std::optional<DType> from_dlpack_type(DLDataType type) {
-  for (const TypePair& pair : kTypes)
-    if (pair.dl.code == type.code && pair.dl.bits == type.bits && pair.dl.lanes == type.lanes)
-      return pair.dtype;
-  return std::nullopt;
-}
-
-DLDataType to_dlpack_type(DType dtype) {
-  DLDataType type{};
-  for (const TypePair& pair : kTypes)
-    if (pair.dtype == dtype) type = pair.dl;
-  return type;
-}
 
 Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
   if (tensor.device.device_type != kDLCPU)

@@ -8,11 +8,35 @@
 
 namespace scopevm::runtime {
 
+struct DLPackType {
+  DType dtype;
+  DLDataType dl;
+};
+inline constexpr DLPackType kDLPackTypes[] = {
+    {DType::kBool, {kDLBool, 8, 1}},    {DType::kI8, {kDLInt, 8, 1}},
+    {DType::kI16, {kDLInt, 16, 1}},     {DType::kI32, {kDLInt, 32, 1}},
+    {DType::kI64, {kDLInt, 64, 1}},     {DType::kU8, {kDLUInt, 8, 1}},
+    {DType::kU16, {kDLUInt, 16, 1}},    {DType::kU32, {kDLUInt, 32, 1}},
+    {DType::kU64, {kDLUInt, 64, 1}},    {DType::kF16, {kDLFloat, 16, 1}},
+    {DType::kBF16, {kDLBfloat, 16, 1}}, {DType::kF32, {kDLFloat, 32, 1}},
+    {DType::kF64, {kDLFloat, 64, 1}},
+};
+
 // Returns the corresponding element type, or nothing if there is none.
-std::optional<DType> from_dlpack_type(DLDataType type);
+constexpr std::optional<DType> from_dlpack_type(DLDataType type) {
+  for (const DLPackType& pair : kDLPackTypes)
+    if (pair.dl.code == type.code && pair.dl.bits == type.bits && pair.dl.lanes == type.lanes)
+      return pair.dtype;
+  return std::nullopt;
+}
 
 // REQUIRES: `dtype` is not kStr.
-DLDataType to_dlpack_type(DType dtype);
+constexpr DLDataType to_dlpack_type(DType dtype) {
+  DLDataType type{};
+  for (const DLPackType& pair : kDLPackTypes)
+    if (pair.dtype == dtype) type = pair.dl;
+  return type;
+}
 
 // Creates a tensor that borrows the bytes of `tensor`. Errors: those of Tensor::from_dlpack.
 Result<Tensor> borrow_dlpack(const DLTensor& tensor);

@@ -51,6 +51,7 @@ scopevm_external_library library() {
           .context = nullptr,
           .patterns = kPatterns,
           .accept = nullptr,
+          .prepare = nullptr,
           .create =
               [](void*, const char*, const char*, void** function, char*, size_t) {
                 *function = nullptr;
@@ -137,6 +138,100 @@ func.func @mul_neg(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor
   EXPECT_FALSE(explanation->parts[0].is_taken);
   EXPECT_TRUE(explanation->parts[1].is_taken);
   EXPECT_THAT(explanation->parts[1].patterns, testing::ElementsAre("neg"));
+}
+
+constexpr char kWeightPatterns[] = R"(
+func.func @mul(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %0 = sv.mul %x, %s : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %0 : !sv.tensor<f32[n]>
+})";
+
+// Two products with constants of equal types, and one whose second operand is an input.
+constexpr char kWeightGraph[] = R"(
+func.func @main(%x: !sv.tensor<f32[2]> {sv.name = "x"}) -> (!sv.tensor<f32[2]> {sv.name = "y"}) {
+  %a = sv.constant {value = dense<[2.0, 3.0]> : tensor<2xf32>} : !sv.tensor<f32[2]>
+  %b = sv.constant {value = dense<5.0> : tensor<2xf32>} : !sv.tensor<f32[2]>
+  %0 = sv.mul %x, %a : (!sv.tensor<f32[2]>, !sv.tensor<f32[2]>) -> !sv.tensor<f32[2]>
+  %1 = sv.mul %0, %b : (!sv.tensor<f32[2]>, !sv.tensor<f32[2]>) -> !sv.tensor<f32[2]>
+  %2 = sv.mul %1, %x : (!sv.tensor<f32[2]>, !sv.tensor<f32[2]>) -> !sv.tensor<f32[2]>
+  return %2 : !sv.tensor<f32[2]>
+})";
+
+// A library that multiplies. It stores a constant weight in reverse, as 8 bytes.
+scopevm_external_library multiplication() {
+  scopevm_external_library multiplier = library();
+  multiplier.patterns = kWeightPatterns;
+  multiplier.accept = [](void*, scopevm_external_query* query) {
+    for (size_t i = 0; i < query->constant_count; ++i) {
+      query->constants[i].bytes = 8;
+      std::snprintf(query->constants[i].layout, sizeof query->constants[i].layout, "reverse");
+    }
+    return 0;
+  };
+  multiplier.prepare = [](void*, const char*, const char* description, size_t operand,
+                          const DLTensor* value, void* prepared, char*, size_t) {
+    EXPECT_THAT(description,
+                HasSubstr(R"("constant":true,"prepared":{"bytes":8,"layout":"reverse"})"));
+    EXPECT_EQ(operand, 1u);
+    EXPECT_EQ(value->ndim, 1);
+    const auto* elements = static_cast<const float*>(value->data);
+    static_cast<float*>(prepared)[0] = elements[1];
+    static_cast<float*>(prepared)[1] = elements[0];
+    return 0;
+  };
+  multiplier.run = [](void*, void*, const scopevm_external_run* run) {
+    const auto* x = static_cast<const float*>(run->operands[0].data);
+    const auto* s = static_cast<const float*>(run->operands[1].data);
+    const bool is_prepared = run->operands[1].dtype.code == kDLUInt;
+    for (int i = 0; i < 2; ++i)
+      static_cast<float*>(run->results[0].data)[i] = x[i] * s[is_prepared ? 1 - i : i];
+    return 0;
+  };
+  return multiplier;
+}
+
+TEST(ExternalConstants, ArePreparedByTheCompiler) {
+  const TemporaryFile file(kWeightGraph);
+  const scopevm_external_library multiplier = multiplication();
+  CompileOptions options;
+  options.model_path = file.path();
+  options.external_libraries = {&multiplier};
+  auto explanation = explain_external(options);
+  ASSERT_TRUE(explanation.ok()) << explanation.status().message();
+  ASSERT_EQ(explanation->parts.size(), 2u);  // with a constant weight, and with another one
+  EXPECT_EQ(explanation->parts[0].calls, 2);
+  auto output = compile(options);
+  ASSERT_TRUE(output.ok()) << output.status().message();
+  auto session =
+      Session::create(*Module::load_bytes(output->module), {.external_libraries = {&multiplier}});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::vector<float> x = {1, 2};
+  auto results = session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{2})}});
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  const auto* y = static_cast<const float*>(results->front().data());
+  EXPECT_THAT(std::vector<float>(y, y + 2), testing::ElementsAre(10, 60));
+}
+
+TEST(ExternalConstants, ThatCannotBePreparedAreErrors) {
+  const TemporaryFile file(kWeightGraph);
+  scopevm_external_library multiplier = multiplication();
+  CompileOptions options;
+  options.model_path = file.path();
+  options.external_libraries = {&multiplier};
+  const auto error = [&] { return std::string(compile(options).status().message()); };
+  multiplier.prepare = [](void*, const char*, const char*, size_t, const DLTensor*, void*,
+                          char* message, size_t size) {
+    std::snprintf(message, size, "not this weight");
+    return static_cast<int>(StatusCode::kUnsupported);
+  };
+  EXPECT_THAT(error(), HasSubstr("operand 1: not this weight"));
+  multiplier.prepare = nullptr;
+  EXPECT_THAT(error(), HasSubstr("operand 1 is prepared in 8 bytes, but prepare is null"));
+  multiplier.accept = [](void*, scopevm_external_query* query) {
+    if (query->constant_count > 0) query->constants[0].bytes = -8;
+    return 0;
+  };
+  EXPECT_THAT(error(), HasSubstr("operand 1 is prepared in -8 bytes, expected at least 0"));
 }
 
 TEST_F(ExternalLibraries, ThatViolateTheAbiAreErrors) {

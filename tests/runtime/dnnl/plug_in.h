@@ -37,11 +37,23 @@ struct Outcome {
   std::string text;  // the message; the workspace formula of a successful query
 };
 
-inline Outcome accept(const std::string& description) {
+// `constants` are the constant operands of the function.
+inline Outcome accept(const std::string& description,
+                      const std::vector<scopevm_external_constant*>& constants = {}) {
   char workspace[1 << 16] = "0", message[1024] = "";
-  scopevm_external_query query = {sizeof(query),     "f",     description.c_str(), workspace,
-                                  sizeof(workspace), message, sizeof(message)};
+  std::vector<scopevm_external_constant> given;
+  for (const scopevm_external_constant* constant : constants) given.push_back(*constant);
+  scopevm_external_query query = {.struct_size = sizeof(query),
+                                  .symbol = "f",
+                                  .description = description.c_str(),
+                                  .workspace = workspace,
+                                  .workspace_size = sizeof(workspace),
+                                  .message = message,
+                                  .message_size = sizeof(message),
+                                  .constants = given.data(),
+                                  .constant_count = given.size()};
   const auto code = static_cast<StatusCode>(library().accept(library().context, &query));
+  for (size_t i = 0; i < given.size(); ++i) *constants[i] = given[i];
   return {code, code == StatusCode::kOk ? workspace : message};
 }
 
@@ -50,6 +62,7 @@ using Dims = std::vector<int64_t>;
 struct Tensor {
   Dims dims;
   std::vector<float> data;
+  std::vector<uint8_t> prepared;  // the bytes of a prepared operand, which `dims` then counts
   explicit Tensor(Dims shape) : dims(std::move(shape)), data(static_cast<size_t>(count())) {}
   int64_t count() const {
     int64_t product = 1;
@@ -57,6 +70,8 @@ struct Tensor {
     return product;
   }
   DLTensor view() {
+    if (!prepared.empty())
+      return {prepared.data(), {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, dims.data(), nullptr, 0};
     return {data.data(),
             {kDLCPU, 0},
             static_cast<int32_t>(dims.size()),
@@ -81,6 +96,22 @@ inline nlohmann::json describe(const std::vector<Dims>& operands, const nlohmann
   nlohmann::json types = nlohmann::json::array();
   for (const Dims& dims : operands) types.push_back({{"dtype", "f32"}, {"dims", dims}});
   return {{"operands", types}, {"ops", ops}, {"results", {operands.size() + ops.size() - 1}}};
+}
+
+// Replaces an operand by its prepared form, and adds that to the description.
+inline Outcome prepare(nlohmann::json& description, const scopevm_external_constant& constant,
+                       Tensor& operand) {
+  description["operands"][constant.operand]["prepared"] = {{"bytes", constant.bytes},
+                                                           {"layout", constant.layout}};
+  std::vector<uint8_t> bytes(static_cast<size_t>(constant.bytes));
+  const DLTensor value = operand.view();
+  char message[1024] = "";
+  const int code =
+      library().prepare(library().context, "f", description.dump().c_str(), constant.operand,
+                        &value, bytes.data(), message, sizeof(message));
+  operand.dims = {constant.bytes};
+  operand.prepared = std::move(bytes);
+  return {static_cast<StatusCode>(code), message};
 }
 
 // The arguments of a run. The bytes after the workspace are checked at the end.

@@ -112,6 +112,58 @@ TEST(DnnlPlugIn, ComputesGelu) {
   EXPECT_NEAR(result.data[7], 0.75 * 0.5 * (1 + std::erf(0.75 / std::sqrt(2.0))), 1e-5);
 }
 
+// [2, 64] times the constant [64, 48], which oneDNN prefers in blocks of columns.
+json product_of_constant() {
+  json description = describe({{2, 64}, {64, 48}}, json::array({matmul({2, 48})}));
+  description["operands"][1]["constant"] = true;
+  return description;
+}
+
+TEST(DnnlPlugIn, PreparesConstantWeights) {
+  json description = product_of_constant();
+  scopevm_external_constant weight = {.operand = 1};
+  const Outcome accepted = accept(description.dump(), {&weight});
+  ASSERT_EQ(accepted.code, StatusCode::kOk) << accepted.text;
+  EXPECT_GE(weight.bytes, 64 * 48 * 4);
+  Tensor w({64, 48});
+  for (size_t i = 0; i < w.data.size(); ++i) w.data[i] = static_cast<float>(i % 48);
+  std::vector<Tensor> operands = {Tensor({2, 64}), w};
+  ASSERT_EQ(prepare(description, weight, operands[1]).code, StatusCode::kOk);
+  std::fill(operands[0].data.begin(), operands[0].data.end(), 0.5F);
+  Function function(description.dump());
+  Tensor result({2, 48});
+  const int64_t bytes = evaluate(accepted.text, 1);
+  ASSERT_EQ(function.run(operands, result, bytes).code, StatusCode::kOk);
+  EXPECT_EQ(result.data[50], 64.0F);  // row 1, column 2
+  operands[1] = w;
+  EXPECT_EQ(
+      function.run(operands, result, bytes).text,
+      "the prepared weight is not a u8 tensor of " + std::to_string(weight.bytes) + " elements");
+}
+
+TEST(DnnlPlugIn, RejectsHostileLayouts) {
+  for (const char* layout : {"", "a", "ab", "aab", "ba16a64b", "ba0a", "ba16", "ba16a99999999999b",
+                             "ba257a", "b16aa", "ba2a2a2a2a2a", "BA16a64b", "ba16c", "ba-1a"}) {
+    SCOPED_TRACE(layout);
+    json description = product_of_constant();
+    description["operands"][1]["prepared"] = {{"bytes", 4000}, {"layout", layout}};
+    Function function(description.dump());
+    ASSERT_EQ(function.created().code, StatusCode::kOk);
+    std::vector<Tensor> operands = {Tensor({2, 64}), Tensor({4000})};
+    operands[1].prepared.resize(4000);
+    Tensor result({2, 48});
+    const Outcome ran = function.run(operands, result, 1 << 20);
+    EXPECT_EQ(ran.code, StatusCode::kInvalidArgument);
+    EXPECT_NE(ran.text.find("the prepared weight has the layout"), std::string::npos) << ran.text;
+  }
+  json wrong = product_of_constant();
+  for (const json& prepared : {json(1), json::object(), json{{"bytes", 0}, {"layout", "ab"}},
+                               json{{"bytes", 64}, {"layout", 1}}}) {
+    wrong["operands"][1]["prepared"] = prepared;
+    EXPECT_EQ(Function(wrong.dump()).created().code, StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(DnnlPlugIn, ReportsErrorsOfARun) {
   Function function(small_product());
   std::vector<Tensor> operands = {Tensor({2, 3}), Tensor({3, 4})};

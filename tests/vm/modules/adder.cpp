@@ -47,6 +47,7 @@ const scopevm_external_library kAdder = {.struct_size = sizeof kAdder,
                                          .context = nullptr,
                                          .patterns = nullptr,
                                          .accept = nullptr,
+                                         .prepare = nullptr,
                                          .create = create,
                                          .destroy = destroy,
                                          .run = run_add};

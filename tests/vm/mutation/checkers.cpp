@@ -95,6 +95,7 @@ std::vector<scopevm_external_library> external_checkers(const format::ModuleCont
                            .context = nullptr,
                            .patterns = nullptr,
                            .accept = nullptr,
+                           .prepare = nullptr,
                            .create = create_checker,
                            .destroy = [](void*, void*) {},
                            .run = run_checker});
