@@ -36,9 +36,14 @@ class Compilation {
   // called, and only once.
   explicit Compilation(const CompileOptions& options,
                        const codegen::Backends& backends = codegen::built_in_backends())
-      : options_(options), backends_(backends) {}
+      : Compilation(options, backends, make_context()) {}
+  Compilation(const CompileOptions& options, const codegen::Backends& backends,
+              std::shared_ptr<mlir::MLIRContext> context)
+      : options_(options), backends_(backends), context_(std::move(context)) {}
 
   Result<CompileOutput> run();
+  // Compiles a graph of the context with the function `main`, instead of the model file.
+  Result<CompileOutput> run_graph(mlir::OwningOpRef<mlir::ModuleOp> graph);
   Result<ShapeExplanation> explain_shapes();
   Result<CopyExplanation> explain_copies();
   Result<ExternalExplanation> explain_external();
@@ -66,6 +71,14 @@ class Compilation {
   Status import_function(frontend::ModelFile& file, const std::string& name,
                          const std::map<std::string, DimBound>& dims);
   Status read_machine();
+  // Runs all stages after the frontend.
+  Result<CompileOutput> finish(const std::vector<Variant>& variants);
+
+  Result<CompileOutput> run_once();
+  // Compiles the model several times and keeps the fastest module; see Tuning.
+  Result<CompileOutput> run_tuned();
+  bool is_tuned() const { return options_.tuning.measure && !options_.external_libraries.empty(); }
+
   // Runs the stages graph, placement and fusion. If `is_lowered` is set and a pool has a limit,
   // place_within_limits() replaces place(), so that the graphs are also lowered.
   Status run_pass_stages(bool is_lowered = true);
@@ -109,7 +122,7 @@ class Compilation {
   Machine machine_ = Machine::host();
   std::vector<placement::Rule> rules_;
 
-  std::unique_ptr<mlir::MLIRContext> context_ = make_context();
+  std::shared_ptr<mlir::MLIRContext> context_;
   // The graphs, and the results of placing and lowering them.
   struct Placed {
     std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;  // one for main, then one per variant

@@ -9,6 +9,7 @@
 #include <ranges>
 #include <thread>
 
+#include "compiler/driver/tune.h"
 #include "compiler/external/external.h"
 #include "compiler/external/library.h"
 #include "compiler/external/take.h"
@@ -145,11 +146,16 @@ Status Compilation::run_graph_stage() {
   const PassStage& graph = pass_stages().front();
   begin(graph.name);
   new_runs(placement::PoolChoice::kAny);
+  external::MeasurePart measure;
+  if (is_tuned()) {
+    SCOPEVM_RETURN_IF_ERROR(check_requests(options_.tuning, *placed_.graphs.front()));
+    measure = PartTuner(options_, backends_, context_);
+  }
   for (size_t i = 0; i < placed_.graphs.size(); ++i) {
     SCOPEVM_RETURN_IF_ERROR(run_passes(graph, i));
     std::vector<ExternalExplanation::Part> parts;
     for (const scopevm_external_library* library : options_.external_libraries)
-      SCOPEVM_RETURN_IF_ERROR(external::take(*placed_.graphs[i], *library, parts));
+      SCOPEVM_RETURN_IF_ERROR(external::take(*placed_.graphs[i], *library, measure, parts));
     if (i == 0) external_parts_ = std::move(parts);
   }
   return {};
@@ -380,12 +386,25 @@ Status Compilation::make_images() {
   return {};
 }
 
-Result<CompileOutput> Compilation::run() {
+Result<CompileOutput> Compilation::run() { return is_tuned() ? run_tuned() : run_once(); }
+
+Result<CompileOutput> Compilation::run_once() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Variant> variants, check_variants(options_));
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   begin("frontend");
   SCOPEVM_RETURN_IF_ERROR(import(variants));
+  return finish(variants);
+}
+
+Result<CompileOutput> Compilation::run_graph(mlir::OwningOpRef<mlir::ModuleOp> graph) {
+  SCOPEVM_RETURN_IF_ERROR(read_machine());
+  functions_.push_back({*graph, kMain, options_.dims});
+  placed_.graphs.push_back(std::move(graph));
+  return finish({});
+}
+
+Result<CompileOutput> Compilation::finish(const std::vector<Variant>& variants) {
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   SCOPEVM_RETURN_IF_ERROR(lower());
   SCOPEVM_RETURN_IF_ERROR(plan());

@@ -364,11 +364,16 @@ Result<CopyExplanation> Compilation::explain_copies() {
 }
 
 Result<ExternalExplanation> Compilation::explain_external() {
+  if (is_tuned()) {
+    SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, run_tuned());
+    return ExternalExplanation{std::move(external_parts_), std::move(output.tuned),
+                               std::move(output.warnings)};
+  }
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_RETURN_IF_ERROR(read_machine());
   SCOPEVM_RETURN_IF_ERROR(import({}));
   SCOPEVM_RETURN_IF_ERROR(run_graph_stage());
-  return ExternalExplanation{std::move(external_parts_)};
+  return ExternalExplanation{.parts = std::move(external_parts_)};
 }
 
 }  // namespace scopevm::compiler

@@ -34,6 +34,53 @@ scopevm_compiler_result* failure(const Status& status) noexcept {
   }
 }
 
+Result<std::vector<double>> measure(const scopevm_compiler_callbacks& callbacks,
+                                    std::span<const std::span<const uint8_t>> modules,
+                                    const std::map<std::string, int64_t>& dims) {
+  std::vector<const uint8_t*> bytes;
+  std::vector<size_t> sizes;
+  for (const std::span<const uint8_t> module : modules) {
+    bytes.push_back(module.data());
+    sizes.push_back(module.size());
+  }
+  std::vector<const char*> names;
+  std::vector<int64_t> values;
+  for (const auto& [name, value] : dims) {
+    names.push_back(name.c_str());
+    values.push_back(value);
+  }
+  const scopevm_compiler_measurement measurement{.modules = bytes.data(),
+                                                 .module_sizes = sizes.data(),
+                                                 .module_count = bytes.size(),
+                                                 .dim_names = names.data(),
+                                                 .dim_values = values.data(),
+                                                 .dim_count = names.size()};
+  std::vector<double> seconds(modules.size());
+  char message[1024] = "";
+  const int code =
+      callbacks.measure(callbacks.user, &measurement, seconds.data(), message, sizeof message);
+  if (code != 0) return Status(static_cast<StatusCode>(code), message);
+  return seconds;
+}
+
+void set_tuning(Tuning& tuning, const scopevm_compiler_callbacks* callbacks) {
+  if (callbacks->measure == nullptr) return;
+  tuning.measure = [callbacks](std::span<const std::span<const uint8_t>> modules,
+                               const std::map<std::string, int64_t>& dims) {
+    return measure(*callbacks, modules, dims);
+  };
+  if (callbacks->find == nullptr || callbacks->store == nullptr) return;
+  tuning.find = [callbacks](const std::string& key) -> std::optional<PartSeconds> {
+    double seconds[2] = {};
+    if (callbacks->find(callbacks->user, key.c_str(), seconds) == 0) return std::nullopt;
+    return PartSeconds{.library = seconds[0], .own = seconds[1]};
+  };
+  tuning.store = [callbacks](const std::string& key, const PartSeconds& times) {
+    const double seconds[2] = {times.library, times.own};
+    callbacks->store(callbacks->user, key.c_str(), seconds);
+  };
+}
+
 void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* callbacks) {
   if (callbacks == nullptr) return;
   if (callbacks->dump != nullptr)
@@ -43,6 +90,7 @@ void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* ca
   options.external_libraries.assign(
       callbacks->external_libraries,
       callbacks->external_libraries + callbacks->external_library_count);
+  set_tuning(options.tuning, callbacks);
   if (callbacks->progress != nullptr)
     options.progress = [callbacks](std::string_view stage, int64_t done, int64_t total) {
       callbacks->progress(callbacks->user, stage.data(), stage.size(), done, total);

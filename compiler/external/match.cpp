@@ -119,7 +119,8 @@ class Matcher {
 
   bool can_match(mlir::Operation* wanted, mlir::Operation* given) {
     if (wanted->getName() != given->getName() ||
-        wanted->getNumOperands() != given->getNumOperands() || graph::is_constrained(given))
+        wanted->getNumOperands() != given->getNumOperands() || graph::is_constrained(given) ||
+        given->hasAttr(kDeclined))
       return false;
     if (auto constant = mlir::dyn_cast<ConstantOp>(wanted))
       return are_equal_splats(constant, mlir::cast<ConstantOp>(given));

@@ -27,6 +27,8 @@ inline constexpr char kPatterns[] = "sv.patterns";
 // prepares it. The value of the latter is a dictionary, the member "prepared" in the description.
 inline constexpr char kConstant[] = "sv.constant";
 inline constexpr char kPrepared[] = "sv.prepared";
+// Attribute of an op that no pattern matches: scopevm's kernel is faster.
+inline constexpr char kDeclined[] = "sv.declined";
 
 // Moves the ops that match a pattern into an sv.partition, for each pattern in the order of
 // Patterns::functions(). A match has the pattern's op names, operands, element types and splat

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "compiler/external/alternatives.h"
 #include "compiler/external/describe.h"
 #include "compiler/external/library.h"
 #include "compiler/external/partition.h"
@@ -61,15 +62,21 @@ TensorType prepared_type(mlir::MLIRContext* context, int64_t bytes) {
   return TensorType::get(context, DType::kU8, {DimExpr(bytes)});
 }
 
+std::vector<graph::CallExternOp> calls_of(mlir::ModuleOp module, mlir::func::FuncOp function) {
+  std::vector<graph::CallExternOp> calls;
+  const auto uses = mlir::SymbolTable::getSymbolUses(function, module);
+  for (const mlir::SymbolTable::SymbolUse& use : *uses)
+    calls.push_back(mlir::cast<graph::CallExternOp>(use.getUser()));
+  return calls;
+}
+
 // Replaces the constant operands that the library prepares by their prepared forms.
 Status prepare_operands(mlir::ModuleOp module, const scopevm_external_library& library,
                         mlir::func::FuncOp function, const std::string& description,
                         const std::vector<scopevm_external_constant>& constants) {
   // By constant and operand: calls can share a constant.
   llvm::DenseMap<std::pair<mlir::Value, size_t>, mlir::Value> prepared;
-  const auto uses = mlir::SymbolTable::getSymbolUses(function, module);
-  for (const mlir::SymbolTable::SymbolUse& use : *uses) {
-    auto call = mlir::cast<graph::CallExternOp>(use.getUser());
+  for (graph::CallExternOp call : calls_of(module, function)) {
     for (const scopevm_external_constant& each : constants) {
       if (each.bytes == 0) continue;
       mlir::OpOperand& operand = call->getOpOperand(each.operand);
@@ -94,8 +101,8 @@ Status prepare_operands(mlir::ModuleOp module, const scopevm_external_library& l
 }
 
 // Replaces the function by a declaration with the same symbol.
-void declare(mlir::func::FuncOp function, const std::string& library,
-             const std::string& description, const std::string& workspace) {
+void replace_by_declaration(mlir::func::FuncOp function, const std::string& library,
+                            const std::string& description, const std::string& workspace) {
   mlir::OpBuilder builder(function);
   llvm::SmallVector<mlir::Type> parameters(function.getArgumentTypes());
   for (auto [i, type] : llvm::enumerate(parameters))
@@ -118,16 +125,52 @@ ExternalExplanation::Part part_of(mlir::func::FuncOp function, mlir::ModuleOp mo
       part.patterns.push_back(mlir::cast<mlir::StringAttr>(pattern).getValue().str());
   for (mlir::Operation& op : function.getBody().front().without_terminator())
     part.ops.push_back(graph::op_name(&op));
-  if (auto uses = mlir::SymbolTable::getSymbolUses(function, module))
-    part.calls = static_cast<int64_t>(std::distance(uses->begin(), uses->end()));
+  part.calls = static_cast<int64_t>(calls_of(module, function).size());
   return part;
 }
 
-// Offers an outlined function to the library. If it refuses the function, the ops return to the
-// graph.
+// Replaces an outlined function by a declaration. Prepares its constant operands.
+Status declare(mlir::ModuleOp module, const scopevm_external_library& library,
+               mlir::func::FuncOp function, const Answer& answer) {
+  mark_prepared(function, answer.constants);
+  const std::string description = describe(function);
+  SCOPEVM_RETURN_IF_ERROR(
+      prepare_operands(module, library, function, description, answer.constants));
+  replace_by_declaration(function, library.name, description, answer.workspace);
+  return {};
+}
+
+Status return_ops(mlir::ModuleOp module, mlir::func::FuncOp function) {
+  const std::string name = function.getName().str();
+  if (succeeded(inline_back(module, function))) return {};
+  return Status(StatusCode::kInternal, "cannot inline " + name);
+}
+
+Result<Alternatives> alternatives_of(mlir::ModuleOp module, const scopevm_external_library& library,
+                                     mlir::func::FuncOp function, const Answer& answer) {
+  Alternatives both;
+  both.key = std::string(library.name) + " " + describe(function);
+  for (graph::CallExternOp call : calls_of(module, function)) {
+    const llvm::FailureOr<graph::DimBindings> dims = graph::bind_extern(call);
+    if (failed(dims)) return Status(StatusCode::kInternal, "cannot bind " + both.key);
+    graph::DimBindings& in_main = both.calls.emplace_back();
+    for (const auto& [name, dim] : *dims) in_main.emplace(name_in_main(name), dim);
+  }
+  both.own = module_of_call(function, calls_of(module, function).front());
+  both.library = both.own->clone();
+  const auto copy_in = [&](mlir::ModuleOp alternative) {
+    return alternative.lookupSymbol<mlir::func::FuncOp>(function.getNameAttr());
+  };
+  SCOPEVM_RETURN_IF_ERROR(return_ops(*both.own, copy_in(*both.own)));
+  SCOPEVM_RETURN_IF_ERROR(declare(*both.library, library, copy_in(*both.library), answer));
+  return both;
+}
+
+// Offers an outlined function to the library. If it refuses the function, or is slower, the ops
+// return to the graph.
 Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
                                         const scopevm_external_library& library,
-                                        mlir::func::FuncOp function) {
+                                        mlir::func::FuncOp function, const MeasurePart& measure) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const Answer answer,
       query(library, function.getName().str(), describe(function), constant_operands(function)));
@@ -138,31 +181,41 @@ Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
   if (answer.is_accepted) {
     SCOPEVM_RETURN_IF_ERROR(check_workspace(library, function, answer.workspace));
     part.workspace = answer.workspace;
-    mark_prepared(function, answer.constants);
-    const std::string description = describe(function);
-    SCOPEVM_RETURN_IF_ERROR(
-        prepare_operands(module, library, function, description, answer.constants));
-    declare(function, library.name, description, answer.workspace);
-  } else if (failed(inline_back(module, function))) {
-    return Status(StatusCode::kInternal, "cannot inline " + part.function);
+    if (measure) {
+      SCOPEVM_ASSIGN_OR_RETURN(Alternatives both,
+                               alternatives_of(module, library, function, answer));
+      SCOPEVM_ASSIGN_OR_RETURN(part.seconds, measure(std::move(both)));
+      part.is_taken = part.seconds->library < part.seconds->own;
+    }
+    if (part.is_taken) {
+      SCOPEVM_RETURN_IF_ERROR(declare(module, library, function, answer));
+      return part;
+    }
+    part.reason = "scopevm's kernels are faster";
+    for (mlir::Operation& op : function.getBody().front().without_terminator())
+      op.setAttr(kDeclined, mlir::UnitAttr::get(module.getContext()));
   }
+  SCOPEVM_RETURN_IF_ERROR(return_ops(module, function));
   return part;
 }
 
 }  // namespace
 
 Status take(mlir::ModuleOp module, const scopevm_external_library& library,
-            std::vector<ExternalExplanation::Part>& parts) {
+            const MeasurePart& measure, std::vector<ExternalExplanation::Part>& parts) {
   if (library.patterns == nullptr) return {};
   SCOPEVM_ASSIGN_OR_RETURN(const Patterns patterns,
                            Patterns::parse(library.patterns, library.name, *module.getContext()));
   for (mlir::func::FuncOp pattern : patterns.functions()) {
     partition(module, pattern, library.name);
     for (mlir::func::FuncOp function : outline(module)) {
-      SCOPEVM_ASSIGN_OR_RETURN(ExternalExplanation::Part part, offer(module, library, function));
+      SCOPEVM_ASSIGN_OR_RETURN(ExternalExplanation::Part part,
+                               offer(module, library, function, measure));
       parts.push_back(std::move(part));
     }
   }
+  // The next library can be faster.
+  module.walk([](mlir::Operation* op) { op->removeDiscardableAttr(kDeclined); });
   return {};
 }
 

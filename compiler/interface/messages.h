@@ -32,14 +32,16 @@ namespace scopevm {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
 // Without the callbacks and external libraries, which cross the boundary as C pointers.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Tuning, requests)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
-                                   machine_json, machine_name, places, external_functions,
-                                   external_functions_name, allow_unmatched, dump_after, threads,
+                                   machine_json, machine_name, places, tuning,
+                                   external_functions, external_functions_name, allow_unmatched, dump_after, threads,
                                    inline_limit, reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
 // Without the module, whose bytes are passed separately.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TunedModel, functions, seconds, is_chosen)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, tuned, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Value, name, op, type, elements, depth)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, definition, bound,
                                    is_bound)
@@ -53,9 +55,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Copy, value, formula, bytes,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Node, name, op, place, reads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation::Limit, pool, limit_bytes, needed_bytes, moved,
                                    seconds, lower_bound_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartSeconds, library, own)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation::Part, function, library, patterns, ops,
-                                   calls, is_taken, workspace, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation, parts)
+                                   calls, is_taken, workspace, reason, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation, parts, tuned, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation, copies, limits, nodes, is_proved, notes,
                                    warnings)
 

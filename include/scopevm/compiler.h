@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,32 @@ struct DimBound {
   int64_t min = 1;                 ///< smallest size
   int64_t max = int64_t{1} << 31;  ///< largest size
   int64_t multiple_of = 1;         ///< known factor of the size
+};
+
+/// Measured times of a part of a model, in seconds.
+struct PartSeconds {
+  double library = 0;  ///< as an external function
+  double own = 0;      ///< with scopevm's kernels
+};
+
+/// Chooses between external functions and scopevm's own kernels by measurement. The compiler has no
+/// runtime: the caller runs the modules that it compiles.
+struct Tuning {
+  /// The requests whose total time is minimised: the values of dimensions, by name. A dimension
+  /// without a value has a representative one. Empty: one request with representative values.
+  std::vector<std::map<std::string, int64_t>> requests;
+  /// Returns the duration of one call of each module, in seconds. All modules have the same inputs,
+  /// and `dims` contains all their dimensions. Their sessions need the libraries of
+  /// CompileOptions::external_libraries. Calls of the modules should alternate, so that all are
+  /// measured under the same load. Empty: nothing is measured.
+  std::function<Result<std::vector<double>>(std::span<const std::span<const uint8_t>> modules,
+                                            const std::map<std::string, int64_t>& dims)>
+      measure;
+  /// Returns the times that `store` received for `key`, if any. `key` identifies a function and its
+  /// dims, but neither the CPU nor the version of a library. Can be empty.
+  std::function<std::optional<PartSeconds>(const std::string& key)> find;
+  /// Receives the measured times of a function. Can be empty if `find` is empty.
+  std::function<void(const std::string& key, const PartSeconds& seconds)> store;
 };
 
 /// The input and the options of compile(), explain_shapes() and explain_copies().
@@ -61,6 +88,9 @@ struct CompileOptions {
   /// pattern of a library becomes an external function if the library accepts it. Not owned; must
   /// outlive the call. Sessions of the module need the same libraries.
   std::vector<const scopevm_external_library*> external_libraries;
+  /// If `measure` is set, a library computes a part only if that is faster. Of the resulting model,
+  /// the model without parts for libraries, and the model with all of them, the fastest is kept.
+  Tuning tuning;
   /// Declarations of external functions (sv.extern ops) for the ops of an ONNX model: op `Scale` of
   /// domain `example` calls the function "example.Scale" (docs/external.md). Ignored for a textual
   /// graph, which contains its declarations.
@@ -109,10 +139,18 @@ struct StageTime {
   std::vector<PassTime> passes;  ///< the MLIR passes of the stage, in order; empty if it has none
 };
 
+/// A model that CompileOptions::tuning has measured.
+struct TunedModel {
+  std::string functions;   ///< its external functions: "faster", "none" or "all"
+  double seconds = 0;      ///< the time of all requests
+  bool is_chosen = false;  ///< compile() returns this model
+};
+
 /// The result of compile().
 struct CompileOutput {
   std::vector<uint8_t> module;        ///< the bytes of the module file
   std::vector<StageTime> times;       ///< one per stage, in pipeline order
+  std::vector<TunedModel> tuned;      ///< empty without tuning
   std::vector<std::string> warnings;  ///< one message each
 };
 
@@ -227,19 +265,23 @@ struct ExternalExplanation {
   /// Parts that are equal except for the names of dims are one entry. The ops of a part that is not
   /// taken can be in later entries, for smaller patterns.
   struct Part {
-    std::string function;               ///< the symbol of the external function
-    std::string library;                ///< the library whose patterns match
-    std::vector<std::string> patterns;  ///< the names of the matching patterns
-    std::vector<std::string> ops;       ///< the nodes of the first part, in order
-    int64_t calls = 0;                  ///< number of equal parts
-    bool is_taken = false;              ///< the library computes the part
-    std::string workspace;              ///< bytes, a formula over the function's dims, if taken
-    std::string reason;                 ///< why the part is not taken; empty if it is
+    std::string function;                ///< the symbol of the external function
+    std::string library;                 ///< the library whose patterns match
+    std::vector<std::string> patterns;   ///< the names of the matching patterns
+    std::vector<std::string> ops;        ///< the nodes of the first part, in order
+    int64_t calls = 0;                   ///< number of equal parts
+    bool is_taken = false;               ///< the library computes the part
+    std::string workspace;               ///< bytes, a formula over the function's dims, if taken
+    std::string reason;                  ///< why the part is not taken; empty if it is
+    std::optional<PartSeconds> seconds;  ///< of all calls in all requests, if measured
   };
-  std::vector<Part> parts;  ///< by library and pattern, in program order
+  std::vector<Part> parts;            ///< by library and pattern, in program order
+  std::vector<TunedModel> tuned;      ///< empty without tuning
+  std::vector<std::string> warnings;  ///< one message each
 };
 
 /// Reads the model and offers its parts to CompileOptions::external_libraries, as compile() does.
+/// With CompileOptions::tuning, also measures the parts and the models.
 /// Errors: those of compile().
 SCOPEVM_API Result<ExternalExplanation> explain_external(const CompileOptions& options);
 

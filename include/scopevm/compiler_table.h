@@ -22,13 +22,23 @@ extern "C" {
 #endif
 
 /** Incremented when a member of the table or a key of an encoded map changes. */
-#define SCOPEVM_COMPILER_TABLE_VERSION 3
+#define SCOPEVM_COMPILER_TABLE_VERSION 4
+
+/** Modules to measure, and the dims of the call. Valid during the call only. */
+typedef struct scopevm_compiler_measurement {
+  const uint8_t* const* modules; /**< the bytes of the module files */
+  const size_t* module_sizes;    /**< bytes of each module */
+  size_t module_count;           /**< number of modules */
+  const char* const* dim_names;  /**< the names of all dimensions; NUL-terminated */
+  const int64_t* dim_values;     /**< their values */
+  size_t dim_count;              /**< number of dimensions */
+} scopevm_compiler_measurement;
 
 /** The callbacks and the external libraries of CompileOptions. `progress` can be null, and `dump`
  * can be null if dump_after is empty. `text` and `stage` have `size` bytes and are valid during the
  * call only. Calls of `progress` are serialized but can come from worker threads. */
 typedef struct scopevm_compiler_callbacks {
-  void* user; /**< passed as the first argument of both callbacks */
+  void* user; /**< passed as the first argument of all callbacks */
   /** CompileOptions::dump */
   void (*dump)(void* user, const char* text, size_t size);
   /** CompileOptions::progress */
@@ -36,6 +46,16 @@ typedef struct scopevm_compiler_callbacks {
   /** CompileOptions::external_libraries; can be null if external_library_count is 0 */
   const scopevm_external_library* const* external_libraries;
   size_t external_library_count; /**< number of elements of external_libraries */
+  /** Tuning::measure; can be null. Writes one duration per module to `seconds` and returns 0.
+   * Otherwise returns a scopevm::StatusCode and writes a NUL-terminated message. */
+  int (*measure)(void* user, const scopevm_compiler_measurement* measurement, double* seconds,
+                 char* message, size_t message_size);
+  /** Tuning::find; can be null. Writes PartSeconds::library and own to `seconds` and returns 1 if
+   * the times are known, else returns 0. */
+  int (*find)(void* user, const char* key, double seconds[2]);
+  /** Tuning::store; can be null if `find` is null. `seconds` contains PartSeconds::library and own.
+   */
+  void (*store)(void* user, const char* key, const double seconds[2]);
 } scopevm_compiler_callbacks;
 
 /** The result of a function below. Owned by the caller. */

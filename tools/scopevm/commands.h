@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scopevm/compiler.h"
+#include "tools/scopevm/tuning/tuning.h"
 
 namespace scopevm::tool {
 
@@ -67,6 +68,7 @@ struct CompileCommand {
   bool allow_unmatched = false;     // a rule of `places` that matches nothing is a warning
   std::vector<std::string> external_libraries;  // names or paths of plug-ins
   std::string external_functions;               // a file of declarations; empty: none
+  TuneOptions tune;
   std::string dump_after;
   std::string reproducer;  // a file; empty: none
   int threads = 0;
@@ -84,6 +86,7 @@ struct ExplainCommand {
   bool allow_unmatched = false;
   std::vector<std::string> external_libraries;
   std::string external_functions;
+  TuneOptions tune;
   bool shapes = false;
   bool copies = false;
   std::string svg;  // a file; empty: none

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "compiler/interface/messages.h"
 
@@ -79,6 +81,36 @@ struct Request {
                               int64_t total) {
         static_cast<const CompileOptions*>(user)->progress({stage, size}, done, total);
       };
+    if (options.tuning.measure) callbacks.measure = measure;
+    if (options.tuning.find)
+      callbacks.find = [](void* user, const char* key, double seconds[2]) {
+        const auto found = static_cast<const CompileOptions*>(user)->tuning.find(key);
+        if (!found) return 0;
+        seconds[0] = found->library;
+        seconds[1] = found->own;
+        return 1;
+      };
+    if (options.tuning.store)
+      callbacks.store = [](void* user, const char* key, const double seconds[2]) {
+        static_cast<const CompileOptions*>(user)->tuning.store(
+            key, {.library = seconds[0], .own = seconds[1]});
+      };
+  }
+
+  static int measure(void* user, const scopevm_compiler_measurement* given, double* seconds,
+                     char* message, size_t message_size) {
+    std::vector<std::span<const uint8_t>> modules;
+    for (size_t i = 0; i < given->module_count; ++i)
+      modules.emplace_back(given->modules[i], given->module_sizes[i]);
+    std::map<std::string, int64_t> dims;
+    for (size_t i = 0; i < given->dim_count; ++i) dims[given->dim_names[i]] = given->dim_values[i];
+    const auto measured = static_cast<const CompileOptions*>(user)->tuning.measure(modules, dims);
+    if (measured.ok()) {
+      std::ranges::copy(*measured, seconds);
+      return 0;
+    }
+    fmt::format_to_n(message, message_size - 1, "{}", measured.status().message()).out[0] = '\0';
+    return static_cast<int>(measured.status().code());
   }
 
   std::vector<uint8_t> bytes;
@@ -126,8 +158,11 @@ Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) c
   size_t size = 0;
   const uint8_t* bytes = table_->module(result.get(), &size);
   // The bytes belong to the result, which the CompiledModule keeps alive.
-  return CompiledModule{
-      {bytes, size}, std::move(result), std::move(output.times), std::move(output.warnings)};
+  return CompiledModule{{bytes, size},
+                        std::move(result),
+                        std::move(output.times),
+                        std::move(output.tuned),
+                        std::move(output.warnings)};
 }
 
 Result<ShapeExplanation> CompilerLibrary::explain_shapes(const CompileOptions& options) const {

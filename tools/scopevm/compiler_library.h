@@ -18,6 +18,7 @@ struct CompiledModule {
   std::span<const uint8_t> module;  // valid as long as `owner`
   std::shared_ptr<scopevm_compiler_result> owner;
   std::vector<StageTime> times;
+  std::vector<TunedModel> tuned;
   std::vector<std::string> warnings;
 };
 

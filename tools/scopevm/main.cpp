@@ -41,6 +41,26 @@ bool is_any(CLI::App* /*command*/) { return true; }
 // Each add_* function declares commands. The callback of the selected command sets `action`.
 using Action = std::function<int()>;
 
+// REQUIRES: `command` has the option --external.
+void add_tuning(CLI::App& command, TuneOptions& options) {
+  auto* tune = command
+                   .add_flag("--tune", options.is_enabled,
+                             "Measure each part and the whole model with external functions and "
+                             "with scopevm's kernels, and use the faster ones")
+                   ->needs("--external");
+  command
+      .add_option("--tune-for", options.requests,
+                  "The dimensions of a representative request for --tune: n=1,length=128 (one "
+                  "request per option)")
+      ->allow_extra_args(false)
+      ->needs(tune);
+  command
+      .add_option("--tune-cache", options.cache,
+                  "The file that stores the times of --tune; none: no file (default: "
+                  "scopevm/tuning.json in $XDG_CACHE_HOME or $HOME/.cache)")
+      ->needs(tune);
+}
+
 void add_compile(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("compile", "Compile a model to a module");
   // Shared by the option parser and the action, which runs after this function has returned.
@@ -71,6 +91,7 @@ void add_compile(CLI::App& app, Action& action) {
                    "external functions")
       ->allow_extra_args(false);
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
+  add_tuning(*command, options->tune);
   command
       ->add_option("--dump-after", options->dump_after,
                    "Print the result of a pipeline stage: " + stage_names() +
@@ -123,6 +144,7 @@ void add_explain(CLI::App& app, Action& action) {
           "the parts that its library could compute, and its decisions")
       ->allow_extra_args(false);
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
+  add_tuning(*command, options->tune);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }

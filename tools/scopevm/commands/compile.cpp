@@ -106,9 +106,15 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.reproducer));
   SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model));
   options.model_path = model.path();
+  SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache,
+                           set_tuning(command.tune, options));
   Result<CompiledModule> compiled = run_compiler(options);
+  // Also if the compilation fails later: measurements take long.
+  if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
   if (!compiled.ok()) return model.named(std::move(compiled).status());
   CompiledModule output = *std::move(compiled);
+  if (!output.tuned.empty())
+    print_message(stderr, "scopevm: external functions: {}\n", text_of(output.tuned));
   for (const std::string& warning : output.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   const Stopwatch watch;

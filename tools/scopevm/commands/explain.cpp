@@ -231,11 +231,15 @@ Status print_shapes(const CompileOptions& options, bool as_json) {
   return {};
 }
 
-Status print_external_parts(const CompileOptions& options, bool as_json) {
+Status print_external_parts(const TuneOptions& tune, CompileOptions options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
-  SCOPEVM_ASSIGN_OR_RETURN(const ExternalExplanation explanation,
-                           compiler.explain_external(options));
-  print_external(explanation, as_json);
+  SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache, set_tuning(tune, options));
+  const Result<ExternalExplanation> explanation = compiler.explain_external(options);
+  if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
+  if (!explanation.ok()) return explanation.status();
+  for (const std::string& warning : explanation->warnings)
+    print_message(stderr, "scopevm: warning: {}\n", warning);
+  print_external(*explanation, as_json);
   return {};
 }
 
@@ -246,7 +250,7 @@ Status print_explanation(const ExplainCommand& command, CompileOptions options) 
   options.model_path = model.path();
   return model.named(command.shapes   ? print_shapes(options, command.json)
                      : command.copies ? print_copies(options, command.svg, command.json)
-                                      : print_external_parts(options, command.json));
+                                      : print_external_parts(command.tune, options, command.json));
 }
 
 }  // namespace
@@ -266,6 +270,8 @@ int explain(const ExplainCommand& command) {
   const bool has_report = command.shapes || command.copies || !command.external_libraries.empty();
   if (!has_report || (command.shapes && command.copies))
     return report_usage("explain: expected one of --shapes, --copies and --external");
+  if (command.tune.is_enabled && (command.shapes || command.copies))
+    return report_usage("--tune excludes --shapes and --copies");
   if (command.svg == kStandardStream && command.json)
     return report_usage("expected at most one of --svg - and --json: each writes to stdout");
   return report(print_explanation(command, std::move(options)));

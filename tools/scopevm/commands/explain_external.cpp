@@ -10,6 +10,7 @@
 #include "runtime/count_text.h"
 #include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/standard_streams.h"
+#include "tools/scopevm/tuning/tuning.h"
 
 namespace scopevm::tool {
 namespace {
@@ -19,13 +20,18 @@ using Part = ExternalExplanation::Part;
 
 void print_text(const ExternalExplanation& explanation) {
   for (const Part& part : explanation.parts) {
-    const std::string result = part.is_taken ? fmt::format("taken, workspace {}", part.workspace)
-                                             : fmt::format("not taken: {}", part.reason);
+    std::string result = part.is_taken ? fmt::format("taken, workspace {}", part.workspace)
+                                       : fmt::format("not taken: {}", part.reason);
+    if (part.seconds)
+      result += fmt::format(" ({} {:.3g} ms, scopevm {:.3g} ms)", part.library,
+                            1e3 * part.seconds->library, 1e3 * part.seconds->own);
     print("{} ({}), {}: {}\n    {}\n", part.function, fmt::join(part.patterns, ", "),
           count_text(part.calls, "call"), result, fmt::join(part.ops, ", "));
   }
   const auto taken = std::ranges::count_if(explanation.parts, &Part::is_taken);
   print("{} of {} taken\n", taken, count_text(explanation.parts.size(), "part"));
+  if (!explanation.tuned.empty())
+    print("models with external functions: {}\n", text_of(explanation.tuned));
 }
 
 void print_json(const ExternalExplanation& explanation) {
@@ -38,7 +44,13 @@ void print_json(const ExternalExplanation& explanation) {
       item["workspace"] = part.workspace;
     else
       item["reason"] = part.reason;
+    if (part.seconds)
+      item["seconds"] = {{"library", part.seconds->library}, {"own", part.seconds->own}};
   }
+  for (const TunedModel& model : explanation.tuned)
+    out["models"].push_back({{"functions", model.functions},
+                             {"seconds", model.seconds},
+                             {"is_chosen", model.is_chosen}});
   write_json(out);
 }
 

@@ -1,0 +1,90 @@
+// Reads and writes the cache as JSON; see cache.h.
+#include "tools/scopevm/tuning/cache.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/scopevm/file.h"
+
+namespace scopevm::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr char kNoFile[] = "none";
+constexpr int kFormat = 1;
+
+// Empty if the environment names no folder.
+std::string default_path() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "scopevm/tuning.json";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return "";
+  return fs::path(home) / ".cache/scopevm/tuning.json";
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 1);
+  return "";
+}
+
+std::string full_key(const std::string& key) {
+  static const std::string prefix = cpu_model() + " scopevm " SCOPEVM_VERSION " ";
+  return prefix + key;
+}
+
+// A pair of times; nothing if the entry is something else.
+std::optional<PartSeconds> parse_entry(const json& entry) {
+  if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number() || !entry[1].is_number())
+    return std::nullopt;
+  return PartSeconds{.library = entry[0].get<double>(), .own = entry[1].get<double>()};
+}
+
+}  // namespace
+
+Result<TuningCache> TuningCache::open(const std::string& path) {
+  TuningCache cache;
+  if (path == kNoFile) return cache;
+  cache.path_ = path.empty() ? default_path() : path;
+  std::error_code error;
+  if (cache.path_.empty() || !fs::exists(cache.path_, error)) return cache;
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(cache.path_));
+  const json root = json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  const Status invalid(StatusCode::kInvalidArgument,
+                       cache.path_ + ": not a tuning cache; remove it or name another file");
+  if (!root.is_object() || !root.contains("times") || !root["times"].is_object()) return invalid;
+  if (root.value("format", json()) != kFormat) return cache;
+  for (const auto& [key, entry] : root["times"].items()) {
+    const std::optional<PartSeconds> seconds = parse_entry(entry);
+    if (!seconds) return invalid;
+    cache.entries_[key] = *seconds;
+  }
+  return cache;
+}
+
+std::optional<PartSeconds> TuningCache::find(const std::string& key) const {
+  const auto found = entries_.find(full_key(key));
+  return found == entries_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TuningCache::store(const std::string& key, const PartSeconds& seconds) {
+  entries_[full_key(key)] = seconds;
+  is_changed_ = true;
+}
+
+Status TuningCache::save() const {
+  if (path_.empty() || !is_changed_) return {};
+  json times = json::object();
+  for (const auto& [key, seconds] : entries_) times[key] = {seconds.library, seconds.own};
+  std::error_code error;
+  fs::create_directories(fs::path(path_).parent_path(), error);  // write_file() reports the error
+  return write_file(path_, json{{"format", kFormat}, {"times", times}}.dump(
+                               1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,32 @@
+// The file that stores the measured times of parts of models.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "scopevm/compiler.h"
+
+namespace scopevm::tool {
+
+// Keys are extended by the CPU model and the release of scopevm. Thread-safety: a cache must be
+// used by one thread at a time. Processes can share a file: it is replaced as a whole.
+class TuningCache {
+ public:
+  // Reads `path`. An empty path denotes the default file, scopevm/tuning.json in $XDG_CACHE_HOME or
+  // $HOME/.cache, and "none" denotes no file. Errors: kInvalidArgument (the file is not a cache).
+  static Result<TuningCache> open(const std::string& path);
+
+  std::optional<PartSeconds> find(const std::string& key) const;
+  void store(const std::string& key, const PartSeconds& seconds);
+
+  // Writes the file if an entry is new.
+  Status save() const;
+
+ private:
+  std::string path_;  // empty: no file
+  std::map<std::string, PartSeconds> entries_;
+  bool is_changed_ = false;
+};
+
+}  // namespace scopevm::tool

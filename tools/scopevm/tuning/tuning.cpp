@@ -1,0 +1,53 @@
+// Sets the callbacks of Tuning; see tuning.h.
+#include "tools/scopevm/tuning/tuning.h"
+
+#include <fmt/format.h>
+
+#include "tools/scopevm/arguments.h"
+#include "tools/scopevm/tuning/measure.h"
+
+namespace scopevm::tool {
+namespace {
+
+Result<std::map<std::string, int64_t>> parse_request(const std::string& text) {
+  std::map<std::string, int64_t> dims;
+  for (const std::string& item : split_strings(text)) {
+    SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(item));
+    SCOPEVM_RETURN_IF_ERROR(add_dim_value(parts.first, parts.second, dims));
+  }
+  return dims;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<TuningCache>> set_tuning(const TuneOptions& tune, CompileOptions& options) {
+  if (!tune.is_enabled) return std::shared_ptr<TuningCache>();
+  for (const std::string& text : tune.requests) {
+    Result<std::map<std::string, int64_t>> request = parse_request(text);
+    if (!request.ok()) return std::move(request).status().with_context("--tune-for");
+    options.tuning.requests.push_back(*std::move(request));
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(TuningCache opened, TuningCache::open(tune.cache));
+  auto cache = std::make_shared<TuningCache>(std::move(opened));
+  options.tuning.find = [cache](const std::string& key) { return cache->find(key); };
+  options.tuning.store = [cache](const std::string& key, const PartSeconds& seconds) {
+    cache->store(key, seconds);
+  };
+  options.tuning.measure = [libraries = options.external_libraries](const auto& modules,
+                                                                    const auto& dims) {
+    return measure_modules(modules, dims, libraries);
+  };
+  return cache;
+}
+
+std::string text_of(const std::vector<TunedModel>& models) {
+  std::string text, chosen;
+  for (const TunedModel& model : models) {
+    text += fmt::format("{}{} {:.3g} ms", text.empty() ? "" : ", ", model.functions,
+                        1e3 * model.seconds);
+    if (model.is_chosen) chosen = model.functions;
+  }
+  return fmt::format("{}; chosen: {}", text, chosen);
+}
+
+}  // namespace scopevm::tool
