@@ -162,6 +162,15 @@ bool has_parts(const std::vector<Part>& parts, bool taken) {
       parts, [&](const Part& part) { return part.seconds && part.is_taken == taken; });
 }
 
+// The index of the fastest candidate, without libraries unless one with them is clearly faster.
+size_t fastest(const std::vector<double>& seconds, const std::vector<Candidate>& candidates) {
+  const auto best = static_cast<size_t>(std::ranges::min_element(seconds) - seconds.begin());
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (!has_parts(candidates[i].parts, true) && !external::is_faster(seconds[best], seconds[i]))
+      return i;
+  return best;
+}
+
 std::vector<Part> without_taken(std::vector<Part> parts) {
   for (Part& part : parts)
     if (part.is_taken) {
@@ -198,8 +207,7 @@ Result<CompileOutput> Compilation::run_tuned() {
   for (const Candidate& candidate : candidates) modules.emplace_back(candidate.output.module);
   const auto seconds = measure_models(options_.tuning, modules, placed_.program->functions.front());
   size_t best = 0;
-  if (seconds.ok())
-    best = static_cast<size_t>(std::ranges::min_element(*seconds) - seconds->begin());
+  if (seconds.ok()) best = fastest(*seconds, candidates);
   CompileOutput output = std::move(candidates[best].output);
   external_parts_ = std::move(candidates[best].parts);
   if (!seconds.ok())

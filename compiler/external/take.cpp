@@ -185,7 +185,7 @@ Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
       SCOPEVM_ASSIGN_OR_RETURN(Alternatives both,
                                alternatives_of(module, library, function, answer));
       SCOPEVM_ASSIGN_OR_RETURN(part.seconds, measure(std::move(both)));
-      part.is_taken = part.seconds->library < part.seconds->own;
+      part.is_taken = is_faster(part.seconds->library, part.seconds->own);
     }
     if (part.is_taken) {
       SCOPEVM_RETURN_IF_ERROR(declare(module, library, function, answer));

@@ -22,6 +22,12 @@ struct Alternatives {
   std::vector<graph::DimBindings> calls;  // the dims of `main` in the names of each call
 };
 
+// Whether an alternative with a library is faster than one without it. Measurements vary by about
+// 2 %, and a module without libraries is simpler to use.
+inline bool is_faster(double library_seconds, double own_seconds) {
+  return library_seconds < 0.98 * own_seconds;
+}
+
 // Measures the alternatives: the times of all calls.
 using MeasurePart = std::function<Result<PartSeconds>(Alternatives)>;
 

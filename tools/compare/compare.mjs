@@ -10,6 +10,8 @@
 //     --errors-only   no times and no peak memory; more default shapes
 //     --json          one JSON object per shape or stream, or {model, failure}; input of table.mjs
 //     --stream STEPS  STEPS calls, each with state from the previous call: see stream.mjs
+//     --external NAME   with external functions of this library, such as dnnl
+//     --tune          with --external: only the faster ones (scopevm compile --tune)
 //     --reference FOLDER   only write the inputs and ONNX Runtime's outputs to FOLDER as .npy
 //
 // A float agrees if its absolute or its relative error is at most 1e-4; other elements must be
@@ -25,7 +27,7 @@ import {boundsOf, defaultShapes, makeInputs, modelNames, parseShape, shapeText} 
 import {writeNpy} from './npy.mjs';
 import * as ort from './onnx_runtime.mjs';
 import {fileName, writeReference} from './reference.mjs';
-import {compileModel, peakBytes, runModule} from './scopevm.mjs';
+import {compileModel, peakBytes, runModule, useExternal} from './scopevm.mjs';
 import {compareStreams} from './stream.mjs';
 
 const median = values => {
@@ -43,17 +45,22 @@ function parseArguments(argv) {
     else if (argv[i] === '--reference') options.reference = value();
     else if (argv[i] === '--stream') options.stream = Number(value());
     else if (argv[i] === '--errors-only') options.errorsOnly = true;
+    else if (argv[i] === '--external') options.external = value();
+    else if (argv[i] === '--tune') options.tune = true;
     else if (argv[i] === '--json') options.json = true;
     else if (argv[i].startsWith('--')) usage(`unknown option ${argv[i]}`);
     else options.positional.push(argv[i]);
   }
   if (options.positional.length === 0) usage('missing MODEL');
+  if (options.tune && !options.external) usage('--tune requires --external');
+  if (options.external) useExternal(options.external);
   return options;
 }
 
 function usage(message) {
   console.error(`compare: ${message}\nusage: ./dev compare MODEL [NAME=NUMBER,...] [--rounds N] ` +
-                '[--threads 1,2] [--errors-only] [--stream STEPS] [--json] [--reference FOLDER]');
+                '[--threads 1,2] [--errors-only] [--stream STEPS] [--external NAME [--tune]] ' +
+                '[--json] [--reference FOLDER]');
   process.exit(2);
 }
 
@@ -153,7 +160,9 @@ async function compareModel({file, name}, shapes, options) {
   const sessions = {};
   try {
     const module = path.join(work, `${name}.bc`);
-    const compileSeconds = compileModel(file, module, boundsOf(name));
+    const compileSeconds = compileModel(
+        file, module,
+        [...boundsOf(name).flatMap(b => ['--dim', b]), ...(options.tune ? ['--tune'] : [])]);
     if (!options.json)
       console.log(`${name}: compiled in ${compileSeconds.toFixed(1)} s; ONNX Runtime ${ort.version}`);
     const creation = [];

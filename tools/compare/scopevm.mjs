@@ -15,17 +15,24 @@ function run(program, args) {
   return done.stdout;
 }
 
-// `bounds` are values of --dim. Returns seconds.
-export function compileModel(file, module, bounds = []) {
+let external = [];  // options of `compile` and `run` for external functions
+
+export function useExternal(library) {
+  external = ['--external', library];
+}
+
+// `options` are further options of `compile`. Returns seconds.
+export function compileModel(file, module, options = []) {
   const started = performance.now();
-  run(kCommand, ['compile', file, '-o', module, ...bounds.flatMap(b => ['--dim', b])]);
+  run(kCommand, ['compile', file, '-o', module, ...external, ...options]);
   return (performance.now() - started) / 1000;
 }
 
 function runArguments(module, inputs, {threads = 1, repeat = 1, outputs = {}}) {
   const named = (flag, files) => Object.entries(files).flatMap(([n, f]) => [flag, `${n}=${f}`]);
   return ['run', module, ...named('--input', inputs), ...named('--output', outputs),
-          '--threads', String(threads), '--repeat', String(repeat), '--stats', '--json'];
+          ...external, '--threads', String(threads), '--repeat', String(repeat), '--stats',
+          '--json'];
 }
 
 // Returns the parsed output of `scopevm run --stats --json`.

@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmUpRounds = 2;
-constexpr size_t kLeastRounds = 7;
+constexpr size_t kLeastRounds = 11;
 constexpr size_t kMostRounds = 200;
 constexpr std::chrono::milliseconds kEnough(100);  // of all rounds
 
