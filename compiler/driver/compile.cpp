@@ -335,6 +335,7 @@ Status Compilation::choose_pools() {
   memory::use_pinned(*placed_.program);
   SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(*placed_.program));
   SCOPEVM_ASSIGN_OR_RETURN(placed_.spills, memory::enforce_limits(*placed_.program));
+  memory::use_fast_scratch(*placed_.program);
   return {};
 }
 

@@ -3,6 +3,7 @@
 //   inline_calls.cpp  inlines calls, so that one plan covers callers and callees
 //   uses.cpp          the steps that access each buffer
 //   pinned.cpp        moves buffers that are copied to or from an accelerator into pinned pools
+//   scratch.cpp       moves scratch memory of kernels into faster pools
 //   unused.cpp        removes unused devices from the program
 //   stack.cpp         moves buffers into the stack frame of a function call
 //   liveness.cpp      a function's steps -> one half-open lifespan per buffer
@@ -91,6 +92,11 @@ void inline_calls(Program& program, int64_t most_steps);
 // for that device, if the machine has one. Does not move buffers that BufferUses reports as not
 // movable, such as those with a required scope.
 void use_pinned(Program& program);
+
+// Moves scratch memory of kernels from the workspace into the arena of the highest bandwidth, if the
+// machine description gives the bandwidth and the arena's limit cannot be exceeded. Runs after
+// enforce_limits(): it uses the room that other buffers leave.
+void use_fast_scratch(Program& program);
 
 // On CPUs that have a stack, moves buffers without a required scope into the frame of their
 // function. Moves either all workspace buffers of a segment or none, and keeps the frame within the
