@@ -21,10 +21,12 @@ Number truth(bool value) { return {value ? 1.0L : 0.0L, 0}; }
 // REQUIRES: f is monotone or convex on this interval, so that the maximum is at one of its ends.
 double spread(const Number& x, Function f) {
   if (x.is_exact()) return 0;
-  long double at = f(x.value);
-  long double stray =
-      std::max(std::fabs(f(x.value - x.error) - at), std::fabs(f(x.value + x.error) - at));
-  return std::isfinite(stray) ? static_cast<double>(stray) * 1.001 : kUnknown;
+  const long double at = f(x.value);
+  const long double below = std::fabs(f(x.value - x.error) - at);
+  const long double above = std::fabs(f(x.value + x.error) - at);
+  // std::max() would return the other operand for a NaN, as of atanh() above 1.
+  if (!std::isfinite(below) || !std::isfinite(above)) return kUnknown;
+  return static_cast<double>(std::max(below, above)) * 1.001;
 }
 
 template <Function f>
