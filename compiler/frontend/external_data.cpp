@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -27,10 +28,16 @@ struct Mapping {
 };
 
 // Maps a regular file. The mapping of an empty file has no address.
+Status cannot(const std::string& verb, const std::string& path, int error) {
+  const bool is_memory = error == ENOMEM || error == EMFILE || error == ENFILE;
+  return Status(is_memory ? StatusCode::kOutOfMemory : StatusCode::kInvalidModel,
+                "cannot " + verb + " external data \"" + path + "\": " + strerror(error));
+}
+
 Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
   // Without O_NONBLOCK, open() waits until a FIFO has a writer.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return invalid("cannot open external data \"" + path + "\": " + strerror(errno));
+  if (file < 0) return cannot("open", path, errno);
   struct stat stat_buffer;
   auto mapping = std::make_shared<Mapping>();
   const bool is_file = fstat(file, &stat_buffer) == 0 && S_ISREG(stat_buffer.st_mode);
@@ -38,11 +45,11 @@ Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
     mapping->size = static_cast<size_t>(stat_buffer.st_size);
     mapping->address = mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, file, 0);
   }
+  const int error = errno;  // of mmap(), if it failed
   // The mapping stays valid after the descriptor is closed.
   close(file);
   if (!is_file) return invalid("external data \"" + path + "\" is not a regular file");
-  if (mapping->size > 0 && mapping->address == MAP_FAILED)
-    return invalid("cannot read external data \"" + path + "\"");
+  if (mapping->size > 0 && mapping->address == MAP_FAILED) return cannot("read", path, error);
   return mapping;
 }
 

@@ -29,8 +29,9 @@ std::string identifier(const std::string& name) {
   return result;
 }
 
-// Nesting limit of function bodies. It rejects recursive functions, which ONNX forbids.
-constexpr int kMaxFunctionDepth = 8;
+// The most nodes of function bodies in a model. Functions that call others twice expand to a number
+// of nodes that doubles with each of them.
+constexpr int64_t kMaxFunctionNodes = 100'000;
 
 // A newer opset can change the meaning of ops that the handlers implement.
 constexpr int kNewestOpset = 22;
@@ -335,12 +336,20 @@ Status GraphImporter::import_with_subgraphs(const onnx::NodeProto& proto, int op
 // Imports the nodes of the function's body in place of the node. The names of the body are local:
 // the body's inputs denote the node's inputs, and its outputs become the node's outputs.
 Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int opset) {
+  const std::string name = proto.domain() + "." + proto.op_type();
+  if (std::ranges::find(functions_, name) != functions_.end())
+    return invalid("function \"" + name + "\" calls itself, directly or through other functions");
+  if (functions_.size() == kMaxNesting)
+    return invalid("functions are nested more than " + std::to_string(kMaxNesting) + " deep");
   std::vector<onnx::TypeProto> types;
   for (const std::string& input : proto.input()) types.push_back(type_proto(value(input)));
-  auto body =
-      depth_ < kMaxFunctionDepth ? function_body(file_->model, proto, opset, types) : nullptr;
+  auto body = function_body(file_->model, proto, opset, types);
   if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
   const onnx::FunctionProto& function = *body;
+  function_nodes_ += function.node_size();
+  if (function_nodes_ > kMaxFunctionNodes)
+    return invalid("the functions of the model expand to more than " +
+                   std::to_string(kMaxFunctionNodes) + " nodes");
   // Constants may share bytes with the body, so the body must live as long as the file.
   file_->bodies.push_back(std::move(body));
   std::map<std::string, Value> outer_values;
@@ -351,9 +360,9 @@ Status GraphImporter::import_function_body(const onnx::NodeProto& proto, int ops
   SCOPEVM_RETURN_IF_ERROR(read_opsets(function.opset_import()));
   std::swap(values_, outer_values);
   std::swap(sequences_, outer_sequences);
-  ++depth_;
+  functions_.push_back(name);
   Status status = import_nodes(function.node());
-  --depth_;
+  functions_.pop_back();
   std::swap(values_, outer_values);
   std::swap(sequences_, outer_sequences);
   opsets_ = outer_opsets;

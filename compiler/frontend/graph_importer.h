@@ -72,7 +72,7 @@ class GraphImporter {
   bool is_produced_later(const std::string& name) const;
 
   // --- subgraphs.cpp ---
-  static constexpr int kMaxSubgraphDepth = 32;
+  static constexpr int kMaxSubgraphDepth = static_cast<int>(kMaxNesting);
   Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
                                                    llvm::ArrayRef<Value> bindings);
   struct Branch {
@@ -143,9 +143,11 @@ class GraphImporter {
   std::map<std::string, std::string> unsupported_;
   std::map<std::string, Value> values_;        // by name, in the current graph or function body
   std::map<std::string, Sequence> sequences_;  // by name
-  int depth_ = 0;                              // nesting depth of function bodies
-  std::set<std::string> model_dims_;           // names of dims that the inputs declare
-  std::map<std::string, std::string> dims_;    // the model's name of each dim, by identifier
+  // The functions whose bodies are being imported, outermost first: "domain.name".
+  std::vector<std::string> functions_;
+  int64_t function_nodes_ = 0;               // nodes of all function bodies
+  std::set<std::string> model_dims_;         // names of dims that the inputs declare
+  std::map<std::string, std::string> dims_;  // the model's name of each dim, by identifier
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
   int subgraph_depth_ = 0;

@@ -26,6 +26,10 @@
 
 namespace scopevm::compiler::frontend {
 
+// The most graphs in graphs, regions in regions, and functions in functions of a model. Importer
+// and passes recurse; the limit protects the stack.
+inline constexpr size_t kMaxNesting = 200;
+
 struct ImportOptions {
   // Bounds by dimension name. A dimension with min == max is replaced by that number.
   std::map<std::string, DimBound> dims;

@@ -10,6 +10,8 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/type_rule.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -31,6 +33,44 @@ std::string position(mlir::Location location) {
 // True if `name` can be a part of a symbol of the compiled code.
 bool is_plain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+// Checks that brackets of any kind are nested at most kMaxBrackets deep. MLIR's parser recurses.
+Status check_nesting(llvm::StringRef text) {
+  // A region and a type in it, or a list of attributes.
+  constexpr int kMaxBrackets = 2 * kMaxNesting;
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+      case '/':
+        if (text.substr(i).starts_with("//")) i = std::min(text.find('\n', i), text.size());
+        break;
+      case '"':
+        // A backslash escapes the next character.
+        for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+          if (text[i] == '\\') ++i;
+        break;
+      case '{':
+      case '[':
+      case '(':
+      case '<':
+        if (++depth > kMaxBrackets)
+          return Status(StatusCode::kInvalidModel,
+                        "brackets are nested more than " + std::to_string(kMaxBrackets) + " deep");
+        break;
+      case '}':
+      case ']':
+      case ')':
+        --depth;
+        break;
+      case '>':
+        if (i > 0 && text[i - 1] != '-') --depth;  // not an arrow
+        break;
+      default:
+        break;
+    }
+  }
+  return {};
 }
 
 Status unknown_op(mlir::Operation* op) {
@@ -125,7 +165,12 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
     if (bound.min == 0) may_be_zero.insert(name);
   // The parser gives each named dim the minimum 1, except those in zero_dims.
   const graph::ZeroDims zero_dims(std::move(may_be_zero));
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context));
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
+  if (!file) return Status(StatusCode::kNotFound, path + ": " + file.getError().message());
+  SCOPEVM_RETURN_IF_ERROR(check_nesting((*file)->getBuffer()).with_context(path));
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
   if (!module) return parse_error();
   lift_places(*module);
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));

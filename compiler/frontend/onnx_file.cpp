@@ -5,11 +5,13 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 
 #include "compiler/frontend/external_data.h"
+#include "compiler/frontend/import.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -110,6 +112,32 @@ std::string onnx_type_name(int data_type) {
   return name.empty() ? std::to_string(data_type) : name;
 }
 
+namespace {
+
+// The largest number of graphs in one another, the outermost one not counted.
+size_t nesting_of(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  size_t most = 0;
+  const auto count = [&](const onnx::GraphProto& graph) {
+    most = std::max(most, nesting_of(graph.node()) + 1);
+  };
+  for (const onnx::NodeProto& node : nodes)
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) count(attribute.g());
+      std::ranges::for_each(attribute.graphs(), count);
+    }
+  return most;
+}
+
+Status check_nesting(const onnx::ModelProto& model) {
+  size_t most = nesting_of(model.graph().node());
+  for (const onnx::FunctionProto& function : model.functions())
+    most = std::max(most, nesting_of(function.node()));
+  if (most <= kMaxNesting) return {};
+  return invalid("graphs are nested more than " + std::to_string(kMaxNesting) + " deep");
+}
+
+}  // namespace
+
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
   int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
@@ -123,13 +151,19 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
     raw.SetCloseOnDelete(true);
     google::protobuf::io::CodedInputStream stream(&raw);
     stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
+    // A nested graph is three messages deep: in an attribute of a node of a graph.
+    constexpr int kMostMessages = 3 * (kMaxNesting + 1) + 16;
+    stream.SetRecursionLimit(kMostMessages);
     parsed = file->model.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
   } catch (const std::bad_alloc&) {
     throw;  // not an error of the file
   } catch (const std::exception& error) {
     return invalid(path + ": not an ONNX model: " + error.what());
   }
-  if (!parsed || !file->model.has_graph()) return invalid(path + ": not an ONNX model");
+  if (!parsed || !file->model.has_graph())
+    return invalid(path + ": not an ONNX model, or graphs are nested more than " +
+                   std::to_string(kMaxNesting) + " deep");
+  SCOPEVM_RETURN_IF_ERROR(check_nesting(file->model).with_context(path));
   return file;
 }
 

@@ -348,7 +348,18 @@ class MachineReader {
 Result<Machine> parse_machine(std::string_view text, const std::string& origin,
                               std::span<const DeviceKind* const> kinds) {
   using nlohmann::json;
-  const json value = json::parse(text, nullptr, false);
+  constexpr int kMaxDepth = 200;
+  bool is_too_deep = false;
+  // Elements that are nested too deep are discarded, because the functions of nlohmann::json
+  // recurse.
+  const json::parser_callback_t limit_depth = [&](int depth, json::parse_event_t, const json&) {
+    is_too_deep = is_too_deep || depth > kMaxDepth;
+    return depth <= kMaxDepth;
+  };
+  const json value = json::parse(text, limit_depth, false);
+  if (is_too_deep)
+    return Status(StatusCode::kInvalidModel,
+                  origin + ": nested more than " + std::to_string(kMaxDepth) + " deep");
   if (value.is_discarded()) {
     // Parses again, with exceptions, for the position of the error.
     try {

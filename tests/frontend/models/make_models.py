@@ -145,6 +145,48 @@ def bad(name, nodes, inputs=None, initializers=(), **kwargs):
     save(name, nodes, inputs or [value("x", ["n", 4])], [value("y", None)], initializers, **kwargs)
 
 
+def nested(depth):
+    """`depth` graphs in graphs: If in the first branch of If."""
+    branch = helper.make_graph([node("Neg", ["x"], ["v0"])], "b0", [], [value("v0", ["n", 4])])
+    for i in range(1, depth):
+        other = helper.make_graph([node("Abs", ["x"], [f"o{i}"])], f"o{i}", [],
+                                  [value(f"o{i}", ["n", 4])])
+        inner = node("If", ["c"], [f"v{i}"], then_branch=branch, else_branch=other)
+        branch = helper.make_graph([inner], f"b{i}", [], [value(f"v{i}", ["n", 4])])
+    other = helper.make_graph([node("Abs", ["x"], ["o"])], "o", [], [value("o", ["n", 4])])
+    save(f"nested_{depth}", [node("If", ["c"], ["y"], then_branch=branch, else_branch=other)],
+         [value("c", [], TensorProto.BOOL), value("x", ["n", 4])], [value("y", ["n", 4])])
+
+
+def functions(name, count, callees):
+    """A model that calls f0. Function i calls those of callees(i), or Neg if there are none."""
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
+    bodies = []
+    for i in range(count):
+        nodes, last = [], "a"
+        for k, callee in enumerate(callees(i)):
+            nodes.append(helper.make_node(f"f{callee}", [last], [f"v{k}"], domain="own"))
+            last = f"v{k}"
+        nodes.append(helper.make_node("Neg", [last], ["r"]))
+        bodies.append(helper.make_function("own", f"f{i}", ["a"], ["r"], nodes, opsets))
+    graph = helper.make_graph([helper.make_node("f0", ["x"], ["y"], domain="own", name="y_node")],
+                              name, [value("x", ["n", 4])], [value("y", ["n", 4])])
+    model = helper.make_model(graph, opset_imports=opsets, functions=bodies)
+    model.producer_name = "scopevm tests"
+    with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+
+
+def deep():
+    nested(200)
+    nested(201)
+    nested(300)
+    functions("functions_200", 200, lambda i: [i + 1] if i < 199 else [])
+    functions("functions_201", 201, lambda i: [i + 1] if i < 200 else [])
+    functions("functions_cycle", 3, lambda i: [(i + 1) % 3])
+    functions("functions_expand", 40, lambda i: [i + 1, i + 1] if i < 39 else [])
+
+
 def errors():
     bad("unknown_op", [node("Frobnicate", ["x"], ["y"])])
     bad("undefined_input", [node("Relu", ["z"], ["y"])])
@@ -208,3 +250,4 @@ if __name__ == "__main__":
     function_body()
     function_attribute()
     errors()
+    deep()
