@@ -67,6 +67,7 @@ bool is_known_zero(Value value) {
 
 // Matches the formula that dequantize_linear emits.
 std::optional<Dequantised> dequantised(Value value) {
+  if (!value) return std::nullopt;  // a missing input, which the node has already reported
   auto product = value.getDefiningOp<MulOp>();
   auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
   if (!cast || cast.getTo() != "f32") return std::nullopt;

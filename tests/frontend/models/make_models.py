@@ -194,6 +194,7 @@ def errors():
                   node("Relu", ["b"], ["y"])])
     bad("defined_twice", [node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"])])
     bad("missing_input", [node("Add", ["x"], ["y"])])
+    bad("missing_factor", [node("MatMul", ["x"], ["y"])])
     bad("wrong_attribute_type", [node("Softmax", ["x"], ["y"], axis=0.5)])
     bad("unknown_attribute", [node("Relu", ["x"], ["y"], alpha=0.5)])
     bad("removed_attribute", [node("ReduceMax", ["x"], ["y"], axes=[0])], opset=18)
