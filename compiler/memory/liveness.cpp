@@ -15,7 +15,7 @@ ValueId root_of(const Function& function, ValueId id) {
 PoolIndex result_pool(const Machine& machine, const Value& value) {
   const Place& place = value.place;
   const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
-                        place.pool == machine.constant_pool(place.device);
+                        machine.pools[place.pool].kind == PoolKind::kConstant;
   return is_inner ? machine.global_pool(place.device) : place.pool;
 }
 

@@ -19,6 +19,12 @@ std::string no_device(std::string_view name, const Machine& machine) {
          "; expected one of " + known;
 }
 
+// Whether a constraint can require the pool. global.constant is excluded: it stores the constants
+// without a required scope.
+bool can_be_required(const Pool& pool) {
+  return pool.kind != PoolKind::kConstant || pool.scope != "global.constant";
+}
+
 }  // namespace
 
 Result<Report> place(mlir::ModuleOp module, const Machine& machine, const std::vector<Rule>& rules,
@@ -44,7 +50,7 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   if (dot == 0) {
     const std::string_view scope = text.substr(1);
     if (std::ranges::none_of(machine.pools, [&](const Pool& pool) {
-          return pool.scope == scope && pool.kind != PoolKind::kConstant;
+          return pool.scope == scope && can_be_required(pool);
         }))
       return Status(StatusCode::kInvalidModel,
                     quoted + ": no device stores values in scope \"" + std::string(scope) + "\"");
@@ -55,7 +61,7 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   if (dot == std::string_view::npos) return RequiredPlace{device, {}};
   const std::string_view scope = text.substr(dot + 1);
   std::optional<PoolIndex> pool = machine.find_pool(*device, scope);
-  if (!pool || machine.pools[*pool].kind == PoolKind::kConstant)
+  if (!pool || !can_be_required(machine.pools[*pool]))
     return Status(StatusCode::kInvalidModel,
                   quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
                       std::string(scope) + "\"; it has " + known_scopes(*device, machine));
@@ -80,7 +86,7 @@ std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace&
 std::string known_scopes(DeviceIndex device, const Machine& machine) {
   std::string known;
   for (PoolIndex pool : machine.pools.indices())
-    if (machine.reaches(device, pool) && machine.pools[pool].kind != PoolKind::kConstant)
+    if (machine.reaches(device, pool) && can_be_required(machine.pools[pool]))
       known += (known.empty() ? "" : ", ") + machine.pools[pool].scope;
   return known;
 }

@@ -102,7 +102,8 @@ bool has_kernel_scopes(mlir::ModuleOp module);
 // Checks the places in types against the machine. A value must have a place that the machine has,
 // and an op's device must reach its operands and results. Views, merge points, arguments and
 // results must have the place of the values that they refer to. A copy must change the place, and
-// no sv.on_device may be left. Errors: kInvalidModel.
+// no sv.on_device may be left. A pool of kind kConstant stores only constants and views of them.
+// Errors: kInvalidModel.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
 using graph::kDeviceAttribute;

@@ -15,6 +15,7 @@ class PlaceVerifier {
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (!function.isExternal()) check_function(function);
     module_.walk([&](mlir::Operation* op) {
+      check_constant_pools(op);
       // The ops of a group run where the group runs; the group itself is checked.
       if (mlir::isa_and_nonnull<graph::GraphDialect>(op->getDialect()) &&
           !op->getParentOfType<graph::GroupOp>())
@@ -62,6 +63,28 @@ class PlaceVerifier {
     mlir::Operation* last = function.getBody().front().getTerminator();
     for (auto [type, declared] : llvm::zip(last->getOperandTypes(), function.getResultTypes()))
       check_same(last, type, declared, "a result");
+  }
+
+  // A pool of constants stores the constants of the module and views of them.
+  void check_constant_pools(mlir::Operation* op) {
+    const bool is_constant =
+        mlir::isa<graph::ConstantOp>(op) || (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
+                                             op->getOperand(0).getDefiningOp<graph::ConstantOp>());
+    if (is_constant) return;
+    for (mlir::Value result : op->getResults()) check_stores_values(op, result);
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Value argument : region.getArguments()) check_stores_values(op, argument);
+  }
+
+  void check_stores_values(mlir::Operation* op, mlir::Value value) {
+    auto tensor = mlir::dyn_cast<TensorType>(value.getType());
+    if (!tensor || !tensor.getPlace()) return;
+    const llvm::StringRef name = tensor.getPlace().getValue();
+    Result<PoolIndex> pool = parse_pool(name, machine_);
+    if (pool.ok() && machine_.pools[*pool].kind == PoolKind::kConstant)
+      fail(op, "\"" + name_of(value) + "\" cannot be stored in " + name +
+                   ": the pool is of kind \"constant\", which stores only constants of the model "
+                   "that are within its limit");
   }
 
   void check(mlir::Operation* op) {
