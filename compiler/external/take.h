@@ -37,7 +37,8 @@ using MeasurePart = std::function<Result<PartSeconds>(Alternatives)>;
 // `measure` is set, a part that is faster with scopevm's kernels remains in the graph, and no
 // smaller pattern is tried for it. Appends one entry per part to `parts`. Errors: kInvalidArgument
 // (a pattern or a workspace formula is invalid), and those of scopevm_external_library::accept
-// except kUnsupported, of prepare and of `measure`. REQUIRES: check_libraries() accepts the library.
+// except kUnsupported, of prepare and of `measure`. REQUIRES: check_libraries() accepts the
+// library.
 Status take(mlir::ModuleOp module, const scopevm_external_library& library,
             const MeasurePart& measure, std::vector<ExternalExplanation::Part>& parts);
 

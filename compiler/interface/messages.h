@@ -34,8 +34,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
 // Without the callbacks and external libraries, which cross the boundary as C pointers.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Tuning, requests)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
-                                   machine_json, machine_name, places, tuning,
-                                   external_functions, external_functions_name, allow_unmatched, dump_after, threads,
+                                   machine_json, machine_name, places, tuning, external_functions,
+                                   external_functions_name, allow_unmatched, dump_after, threads,
                                    inline_limit, reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "scopevm/compiler.h"
-#include "tools/scopevm/tuning/tuning.h"
 
 namespace scopevm::tool {
 
@@ -56,6 +55,13 @@ struct TextOptions {
 int disassemble(const TextOptions& options);
 int assemble(const TextOptions& options);
 int verify(const std::string& path);
+
+// The options --tune, --tune-for and --tune-cache.
+struct TuneOptions {
+  bool is_enabled = false;
+  std::vector<std::string> requests;  // the dims of each: "n=1,length=128"
+  std::string cache;                  // see TuningCache::open()
+};
 
 struct CompileCommand {
   std::string model;

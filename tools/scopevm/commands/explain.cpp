@@ -21,6 +21,7 @@
 #include "tools/scopevm/file.h"
 #include "tools/scopevm/model_input.h"
 #include "tools/scopevm/standard_streams.h"
+#include "tools/scopevm/tuning/tuning.h"
 
 namespace scopevm::tool {
 namespace {
