@@ -93,8 +93,8 @@ void inline_calls(Program& program, int64_t most_steps);
 // movable, such as those with a required scope.
 void use_pinned(Program& program);
 
-// Moves scratch memory of kernels from the workspace into the arena of the highest bandwidth, if the
-// machine description gives the bandwidth and the arena's limit cannot be exceeded. Runs after
+// Moves scratch memory of kernels from the workspace into the arena of the highest bandwidth, if
+// the machine description gives the bandwidth and the arena's limit cannot be exceeded. Runs after
 // enforce_limits(): it uses the room that other buffers leave.
 void use_fast_scratch(Program& program);
 
