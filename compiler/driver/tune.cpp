@@ -30,8 +30,7 @@ CompileOptions part_options(const CompileOptions& model) {
   return options;
 }
 
-Request dims_of_call(const external::Alternatives& part, const graph::DimBindings& call,
-                     const Request& request) {
+Request dims_of_call(const graph::DimBindings& call, const Request& request) {
   const DimValues known(request.begin(), request.end());
   Request dims;
   for (const auto& [name, dim] : call) {
@@ -60,6 +59,17 @@ std::string key_of(const external::Alternatives& part, const Request& dims,
   return key + " " + options.machine_json;
 }
 
+// The duration of a call of each module.
+Result<std::vector<double>> measure_modules(const Tuning& tuning,
+                                            std::span<const std::span<const uint8_t>> modules,
+                                            const Request& dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<double> seconds, tuning.measure(modules, dims));
+  if (seconds.size() == modules.size()) return seconds;
+  return Status(StatusCode::kInvalidArgument,
+                "Tuning::measure returned " + std::to_string(seconds.size()) + " durations for " +
+                    std::to_string(modules.size()) + " modules");
+}
+
 }  // namespace
 
 Status check_requests(const Tuning& tuning, mlir::ModuleOp graph) {
@@ -86,7 +96,7 @@ Result<PartSeconds> PartTuner::operator()(external::Alternatives part) const {
   // Calls with equal dims are measured once.
   std::map<Request, int64_t> counts;
   for (const Request& request : requests_of(options_.tuning))
-    for (const graph::DimBindings& call : part.calls) ++counts[dims_of_call(part, call, request)];
+    for (const graph::DimBindings& call : part.calls) ++counts[dims_of_call(call, request)];
   PartSeconds total;
   Modules modules;
   for (const auto& [dims, count] : counts) {
@@ -107,7 +117,7 @@ Result<PartSeconds> PartTuner::measure(external::Alternatives& part, const Dims&
     SCOPEVM_ASSIGN_OR_RETURN(modules, compile(part));
   }
   const std::vector<std::span<const uint8_t>> bytes(modules.begin(), modules.end());
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds, tuning.measure(bytes, dims));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds, measure_modules(tuning, bytes, dims));
   const PartSeconds times{.library = seconds[0], .own = seconds[1]};
   if (tuning.store) tuning.store(key, times);
   return times;
@@ -150,7 +160,7 @@ Result<std::vector<double>> measure_models(const Tuning& tuning,
   std::vector<double> total(modules.size());
   for (const Request& request : requests_of(tuning)) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds,
-                             tuning.measure(modules, complete(request, main)));
+                             measure_modules(tuning, modules, complete(request, main)));
     for (size_t i = 0; i < total.size(); ++i) total[i] += seconds[i];
   }
   return total;
@@ -166,7 +176,8 @@ bool has_parts(const std::vector<Part>& parts, bool taken) {
 size_t fastest(const std::vector<double>& seconds, const std::vector<Candidate>& candidates) {
   const auto best = static_cast<size_t>(std::ranges::min_element(seconds) - seconds.begin());
   for (size_t i = 0; i < candidates.size(); ++i)
-    if (!has_parts(candidates[i].parts, true) && !external::is_faster(seconds[best], seconds[i]))
+    if (std::ranges::none_of(candidates[i].parts, &Part::is_taken) &&
+        !external::is_faster(seconds[best], seconds[i]))
       return i;
   return best;
 }

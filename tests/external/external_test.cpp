@@ -301,6 +301,10 @@ TEST_F(ExternalTuning, KeepsTheFastestModel) {
   model_seconds_ = {3, 2, 4};
   EXPECT_THAT(chosen(), testing::ElementsAre("own", "own"));
   EXPECT_FALSE(has_functions(compile(options_)->module));
+  model_seconds_ = {1, 1.01, 2};  // not clearly slower
+  EXPECT_THAT(chosen(), testing::ElementsAre("own", "own"));
+  model_seconds_ = {1, 2, 1.01};
+  EXPECT_THAT(chosen(), testing::ElementsAre("library", "own"));
   model_seconds_ = {3, 2, 1};
   EXPECT_THAT(chosen(), testing::ElementsAre("library", "library"));
   const auto output = compile(options_);
@@ -367,6 +371,9 @@ TEST_F(ExternalTuning, ReportsErrorsOfAMeasurement) {
   };
   EXPECT_THAT(std::string(compile(options_).status().message()),
               HasSubstr("no memory for the part"));
+  options_.tuning.measure = [](auto, const auto&) { return std::vector<double>{1}; };
+  EXPECT_THAT(std::string(compile(options_).status().message()),
+              HasSubstr("Tuning::measure returned 1 durations for 2 modules"));
 }
 
 TEST_F(ExternalLibraries, ThatViolateTheAbiAreErrors) {
