@@ -148,7 +148,7 @@ Status Compilation::run_graph_stage() {
   new_runs(placement::PoolChoice::kAny);
   external::MeasurePart measure;
   if (is_tuned()) {
-    SCOPEVM_RETURN_IF_ERROR(check_requests(options_.tuning, *placed_.graphs.front()));
+    SCOPEVM_RETURN_IF_ERROR(check_requests(options_, *placed_.graphs.front()));
     measure = PartTuner(options_, backends_, context_);
   }
   for (size_t i = 0; i < placed_.graphs.size(); ++i) {

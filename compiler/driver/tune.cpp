@@ -72,22 +72,29 @@ Result<std::vector<double>> measure_modules(const Tuning& tuning,
 
 }  // namespace
 
-Status check_requests(const Tuning& tuning, mlir::ModuleOp graph) {
+Status check_requests(const CompileOptions& options, mlir::ModuleOp graph) {
   std::set<std::string> names;
   for (auto function : graph.getOps<mlir::func::FuncOp>())
     for (mlir::Type type : function.getArgumentTypes())
       if (auto tensor = mlir::dyn_cast<graph::TensorType>(type))
         for (DimExpr dim : tensor.getShape())
           for (const std::string& name : dim.symbols()) names.insert(name);
-  for (const Request& request : tuning.requests)
+  const auto invalid = [](const std::string& message) {
+    return Status(StatusCode::kInvalidArgument, "tuning: " + message);
+  };
+  for (const Request& request : options.tuning.requests)
     for (const auto& [name, value] : request) {
-      if (!names.contains(name))
-        return Status(StatusCode::kInvalidArgument,
-                      "tuning: the model has no dimension \"" + name + "\"");
-      if (value < 1)
-        return Status(StatusCode::kInvalidArgument, "tuning: dimension \"" + name + "\" is " +
-                                                        std::to_string(value) +
-                                                        ", expected at least 1");
+      const auto known = options.dims.find(name);
+      const DimBound bound = known == options.dims.end() ? DimBound() : known->second;
+      if (known == options.dims.end() && !names.contains(name))
+        return invalid("the model has no dimension \"" + name + "\"");
+      if (value < std::max<int64_t>(bound.min, 1) || value > bound.max)
+        return invalid("dimension \"" + name + "\" is " + std::to_string(value) + ", expected " +
+                       std::to_string(std::max<int64_t>(bound.min, 1)) + " to " +
+                       std::to_string(bound.max));
+      if (value % bound.multiple_of != 0)
+        return invalid("dimension \"" + name + "\" is " + std::to_string(value) +
+                       ", expected a multiple of " + std::to_string(bound.multiple_of));
     }
   return {};
 }

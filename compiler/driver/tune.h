@@ -14,9 +14,9 @@
 
 namespace scopevm::compiler {
 
-// Fails with kInvalidArgument if a request names a dimension that `main` of the graph does not
-// have.
-Status check_requests(const Tuning& tuning, mlir::ModuleOp graph);
+// Fails with kInvalidArgument if a request of options.tuning names a dimension that the graph does
+// not have, or a value outside of its bound in options.dims.
+Status check_requests(const CompileOptions& options, mlir::ModuleOp graph);
 
 // An external::MeasurePart: compiles the alternatives of a part and measures them. `options` and
 // `backends` must outlive the object.

@@ -346,7 +346,14 @@ TEST_F(ExternalTuning, MeasuresTheGivenRequests) {
               HasSubstr("tuning: the model has no dimension \"m\""));
   options_.tuning.requests = {{{"n", 0}}};
   EXPECT_THAT(std::string(compile(options_).status().message()),
-              HasSubstr("tuning: dimension \"n\" is 0, expected at least 1"));
+              HasSubstr("tuning: dimension \"n\" is 0, expected 1 to 2147483648"));
+  options_.dims["n"] = {2, 8, 2};
+  options_.tuning.requests = {{{"n", 9}}};
+  EXPECT_THAT(std::string(compile(options_).status().message()),
+              HasSubstr("tuning: dimension \"n\" is 9, expected 2 to 8"));
+  options_.tuning.requests = {{{"n", 3}}};
+  EXPECT_THAT(std::string(compile(options_).status().message()),
+              HasSubstr("tuning: dimension \"n\" is 3, expected a multiple of 2"));
 }
 
 TEST_F(ExternalTuning, MeasuresPartsOnce) {

@@ -51,8 +51,11 @@ Result<TuningCache> TuningCache::open(const std::string& path) {
   TuningCache cache;
   if (path == kNoFile) return cache;
   cache.path_ = path.empty() ? default_path() : path;
+  if (cache.path_.empty()) return cache;
   std::error_code error;
-  if (cache.path_.empty() || !fs::exists(cache.path_, error)) return cache;
+  fs::create_directories(fs::path(cache.path_).parent_path(), error);
+  SCOPEVM_RETURN_IF_ERROR(check_is_writable(cache.path_));  // also if that fails
+  if (!fs::exists(cache.path_, error)) return cache;
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(cache.path_));
   const json root = json::parse(bytes, nullptr, /*allow_exceptions=*/false);
   const Status invalid(StatusCode::kInvalidArgument,
@@ -81,8 +84,6 @@ Status TuningCache::save() const {
   if (path_.empty() || !is_changed_) return {};
   json times = json::object();
   for (const auto& [key, seconds] : entries_) times[key] = {seconds.library, seconds.own};
-  std::error_code error;
-  fs::create_directories(fs::path(path_).parent_path(), error);  // write_file() reports the error
   return write_file(path_, json{{"format", kFormat}, {"times", times}}.dump(
                                1, ' ', false, json::error_handler_t::replace));
 }

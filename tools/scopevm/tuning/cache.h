@@ -14,7 +14,8 @@ namespace scopevm::tool {
 class TuningCache {
  public:
   // Reads `path`. An empty path denotes the default file, scopevm/tuning.json in $XDG_CACHE_HOME or
-  // $HOME/.cache, and "none" denotes no file. Errors: kInvalidArgument (the file is not a cache).
+  // $HOME/.cache, and "none" denotes no file. Creates the folder of the file. Errors:
+  // kInvalidArgument (the file is not a cache, or cannot be written).
   static Result<TuningCache> open(const std::string& path);
 
   std::optional<PartSeconds> find(const std::string& key) const;
