@@ -70,11 +70,12 @@ constexpr Definition kDefinitions[] = {
 
 struct Signature {
   int most_inputs = std::numeric_limits<int>::max();
+  std::set<int> required_inputs;
   std::set<std::string, std::less<>> attributes;
 };
 
 Signature signature_of(const Definition& definition) {
-  Signature signature{definition.most_inputs, {}};
+  Signature signature{definition.most_inputs, {}, {}};
   std::string_view rest = definition.attributes;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(' '), rest.size());
@@ -91,10 +92,19 @@ std::optional<Signature> find_signature(const std::string& op, int opset) {
   for (const Definition& row : kDefinitions)
     if (row.op == op && row.since <= opset && (!schema || row.since > schema->since_version()))
       newest = &row;
-  if (newest) return signature_of(*newest);
-  if (!schema) return std::nullopt;
-  Signature signature{schema->max_input(), {}};
-  for (const auto& [name, attribute] : schema->attributes()) signature.attributes.insert(name);
+  if (!newest && !schema) return std::nullopt;
+  Signature signature;
+  if (newest) {
+    signature = signature_of(*newest);
+  } else {
+    signature.most_inputs = schema->max_input();
+    for (const auto& [name, attribute] : schema->attributes()) signature.attributes.insert(name);
+  }
+  // No opset from 18 to 22 makes a required input optional.
+  if (schema)
+    for (int i = 0; i < static_cast<int>(schema->inputs().size()); ++i)
+      if (schema->inputs()[static_cast<size_t>(i)].GetOption() == onnx::OpSchema::Single)
+        signature.required_inputs.insert(i);
   return signature;
 }
 
@@ -115,6 +125,9 @@ Status check_schema(const onnx::NodeProto& node, int opset) {
   if (node.input_size() > signature->most_inputs)
     return invalid("the node has " + runtime::count_text(node.input_size(), "input") +
                    ", expected at most " + std::to_string(signature->most_inputs));
+  for (int i : signature->required_inputs)
+    if (i >= node.input_size() || node.input(i).empty())
+      return invalid("input " + std::to_string(i) + " is missing");
   std::set<std::string, std::less<>> given;
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     const std::string& name = attribute.name();
