@@ -181,7 +181,7 @@ struct InvalidLibrary {
   const char* name;
   std::function<void(scopevm_external_library&)> change;
   StatusCode code;
-  const char* error;
+  std::string error;
 };
 
 void PrintTo(const InvalidLibrary& invalid, std::ostream* out) { *out << invalid.name; }
@@ -190,7 +190,8 @@ const InvalidLibrary kInvalidLibraries[] = {
     {"AbiVersion", [](auto& library) { library.abi_version = 2; }, StatusCode::kUnsupported,
      "external library 0: has ABI version 2, expected 1"},
     {"StructSize", [](auto& library) { library.struct_size = 16; }, StatusCode::kInvalidArgument,
-     "external library 0: has struct_size 16, expected at least 72"},
+     "external library 0: has struct_size 16, expected at least " +
+         std::to_string(sizeof(scopevm_external_library))},
     {"Name", [](auto& library) { library.name = nullptr; }, StatusCode::kInvalidArgument,
      "external library 0: has no name"},
     {"EmptyName", [](auto& library) { library.name = ""; }, StatusCode::kInvalidArgument,
