@@ -7,9 +7,9 @@
 
 namespace scopevm::compiler::frontend {
 
-// Checks that `node`, of the standard domain, has all required inputs, and no input and no attribute
-// that its op does not have at `opset`. The handler checks the types of attributes. A node of an
-// unknown op is valid. Errors: kInvalidModel.
+// Checks that `node`, of the standard domain, has all required inputs, and no input and no
+// attribute that its op does not have at `opset`. The handler checks the types of attributes. A
+// node of an unknown op is valid. Errors: kInvalidModel.
 Status check_schema(const onnx::NodeProto& node, int opset);
 
 }  // namespace scopevm::compiler::frontend

@@ -67,7 +67,7 @@ Result<GraphImporter::Item> GraphImporter::op_on_list(Node& n, Value list) {
   }
   // Without a position, ONNX erases the last element.
   if (op == "SequenceErase") return Item(lists().erase(list, at.value_or(-1)));
-  if (!at) return invalid("input 1, the position, is missing");
+  // SequenceAt requires its position, which check_schema() has checked.
   return item(lists().get(list, *at));
 }
 
