@@ -2,6 +2,7 @@
 // form and back, so that equal polynomials share one interned node.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "compiler/shapes/polynomial.h"
 
@@ -154,6 +155,7 @@ std::optional<Division> divide(DimExpr a, DimExpr b) {
 }  // namespace
 
 DimExpr operator+(DimExpr a, DimExpr b) {
+  if (const std::optional<DimExpr> sum = dims::merge_sums(a, b)) return *sum;
   Polynomial sum = to_polynomial(a);
   for (const auto& [monomial, coefficient] : to_polynomial(b))
     // A coefficient that overflows 64 bits has no normal form: the sum stays as an opaque node, and
@@ -163,6 +165,9 @@ DimExpr operator+(DimExpr a, DimExpr b) {
 }
 
 DimExpr operator*(DimExpr a, DimExpr b) {
+  for (const auto& [sum, factor] : {std::pair(a, b.as_constant()), std::pair(b, a.as_constant())})
+    if (factor && *factor != INT64_MIN)
+      if (const std::optional<DimExpr> product = dims::scale_sum(sum, *factor)) return *product;
   Polynomial x = to_polynomial(a), y = to_polynomial(b);
   std::optional<Polynomial> product;
   if (dims::tree_size(a) * y.size() + dims::tree_size(b) * x.size() <= kLargestProduct)

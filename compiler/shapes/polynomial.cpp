@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <span>
 
 namespace scopevm::compiler::dims {
 namespace {
@@ -41,6 +42,44 @@ DimExpr from_term(const Monomial& monomial, int64_t coefficient) {
   if (coefficient != 1) factors.push_back(coefficient);
   factors.insert(factors.end(), monomial.begin(), monomial.end());
   return make(Kind::kMul, std::move(factors));
+}
+
+// A term of a normal form, without copies: coefficient * factors.
+struct TermView {
+  std::span<const DimExpr> factors;
+  int64_t coefficient = 1;
+};
+
+TermView view_term(const DimExpr& term) {
+  if (auto constant = coefficient_of(term)) return {{}, *constant};
+  if (term.kind() != Kind::kMul || is_opaque(term)) return {{&term, 1}};
+  // from_term() puts the coefficient first.
+  const std::span<const DimExpr> factors = term.operands();
+  if (auto constant = coefficient_of(factors[0])) return {factors.subspan(1), *constant};
+  return {factors};
+}
+
+// The terms of a normal form. REQUIRES: `e` outlives the result.
+std::span<const DimExpr> terms_of(const DimExpr& e) {
+  if (e.kind() == Kind::kAdd && !is_opaque(e)) return e.operands();
+  return {&e, e.is_constant(0) ? size_t{0} : size_t{1}};
+}
+
+// The order of terms in a sum.
+bool precedes(std::span<const DimExpr> a, std::span<const DimExpr> b) {
+  return a.size() != b.size()
+             ? a.size() > b.size()
+             : std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// A new coefficient may make undo_exact_division() apply to the term.
+bool has_division(std::span<const DimExpr> factors) {
+  return std::ranges::any_of(factors, [](DimExpr f) { return f.kind() == Kind::kFloorDiv; });
+}
+
+DimExpr from_terms(std::vector<DimExpr> terms) {
+  if (terms.empty()) return 0;
+  return terms.size() == 1 ? terms.front() : make(Kind::kAdd, std::move(terms));
 }
 
 // monomial / divisor. Empty if the divisor has a factor that the monomial does not have.
@@ -112,15 +151,50 @@ Polynomial to_polynomial(DimExpr e) {
 DimExpr from_polynomial(Polynomial polynomial) {
   while (undo_exact_division(polynomial)) continue;
   std::vector<std::pair<Monomial, int64_t>> terms(polynomial.begin(), polynomial.end());
-  std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-    return a.first.size() != b.first.size() ? a.first.size() > b.first.size() : a.first < b.first;
-  });
-  if (terms.empty()) return 0;
-  if (terms.size() == 1) return from_term(terms[0].first, terms[0].second);
+  std::ranges::sort(terms, [](const auto& a, const auto& b) { return precedes(a.first, b.first); });
   std::vector<DimExpr> operands;
   for (const auto& [monomial, coefficient] : terms)
     operands.push_back(from_term(monomial, coefficient));
-  return make(Kind::kAdd, std::move(operands));
+  return from_terms(std::move(operands));
+}
+
+std::optional<DimExpr> merge_sums(DimExpr a, DimExpr b) {
+  const std::span<const DimExpr> x = terms_of(a), y = terms_of(b);
+  std::vector<DimExpr> merged;
+  merged.reserve(x.size() + y.size());
+  size_t i = 0, j = 0;
+  while (i < x.size() && j < y.size()) {
+    const TermView p = view_term(x[i]), q = view_term(y[j]);
+    if (precedes(p.factors, q.factors)) {
+      merged.push_back(x[i++]);
+    } else if (precedes(q.factors, p.factors)) {
+      merged.push_back(y[j++]);
+    } else {
+      int64_t sum;
+      if (__builtin_add_overflow(p.coefficient, q.coefficient, &sum) || sum == INT64_MIN ||
+          has_division(p.factors))
+        return std::nullopt;
+      if (sum != 0) merged.push_back(from_term({p.factors.begin(), p.factors.end()}, sum));
+      ++i, ++j;
+    }
+  }
+  merged.insert(merged.end(), x.begin() + static_cast<ptrdiff_t>(i), x.end());
+  merged.insert(merged.end(), y.begin() + static_cast<ptrdiff_t>(j), y.end());
+  return from_terms(std::move(merged));
+}
+
+std::optional<DimExpr> scale_sum(DimExpr sum, int64_t factor) {
+  if (factor == 0) return 0;
+  std::vector<DimExpr> scaled;
+  for (const DimExpr& term : terms_of(sum)) {
+    const TermView t = view_term(term);
+    int64_t coefficient;
+    if (__builtin_mul_overflow(t.coefficient, factor, &coefficient) || coefficient == INT64_MIN ||
+        has_division(t.factors))
+      return std::nullopt;
+    scaled.push_back(from_term({t.factors.begin(), t.factors.end()}, coefficient));
+  }
+  return from_terms(std::move(scaled));
 }
 
 std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {

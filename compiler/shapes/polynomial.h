@@ -32,6 +32,12 @@ bool remember_sign(DimExpr e, const std::function<bool()>& prove);
 Polynomial to_polynomial(DimExpr e);
 DimExpr from_polynomial(Polynomial polynomial);
 
+// a + b and factor * sum by one pass over their terms, which are sorted. Empty if a coefficient
+// overflows or a term with a changed coefficient may need from_polynomial()'s simplification.
+// REQUIRES: factor is not INT64_MIN.
+std::optional<DimExpr> merge_sums(DimExpr a, DimExpr b);
+std::optional<DimExpr> scale_sum(DimExpr sum, int64_t factor);
+
 // Adds coefficient * monomial to `to`. Returns false and leaves `to` unspecified if the sum
 // overflows or is INT64_MIN.
 bool add_term(Polynomial& to, const Monomial& monomial, int64_t coefficient);

@@ -12,21 +12,25 @@ using Op = ShapeProgram::Op;
 using ValueIndex = ShapeProgram::ValueIndex;
 
 // Instructions of a shape function that LLVM optimises. The time of LLVM's scheduler and register
-// allocation is quadratic in the instructions of one block.
+// allocation is quadratic in the instructions of one block, and in the values that are live at
+// once. A longer function therefore reads dims and slots again for each use.
 constexpr size_t kMostOptimised = 512;
 
 class Emitter {
  public:
   Emitter(const ShapeProgram& program, SegmentIndex segment, std::string_view symbol,
           llvm::Module& module)
-      : program_(program), segment_(segment), builder_(module.getContext()) {
+      : program_(program),
+        segment_(segment),
+        is_long_(program.instructions().size() > kMostOptimised),
+        builder_(module.getContext()) {
     llvm::Type* i64 = builder_.getInt64Ty();
     llvm::Type* pointer = builder_.getPtrTy();
     function_ = llvm::Function::Create(llvm::FunctionType::get(i64, {pointer, pointer}, false),
                                        llvm::GlobalValue::ExternalLinkage,
                                        llvm::StringRef(symbol.data(), symbol.size()), module);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
-    if (program.instructions().size() > kMostOptimised) {
+    if (is_long_) {
       function_->addFnAttr(llvm::Attribute::OptimizeNone);
       function_->addFnAttr(llvm::Attribute::NoInline);
     }
@@ -37,13 +41,16 @@ class Emitter {
   void run() {
     const auto& instructions = program_.instructions();
     values_.resize(instructions.size());
-    for (ValueIndex v : instructions.indices())
-      if (instructions[v].segment == segment_) values_[v] = emit(instructions[v]);
+    for (ValueIndex v : instructions.indices()) {
+      if (instructions[v].segment != segment_) continue;
+      values_[v] = emit(instructions[v]);
+      if (is_long_) move_to_slot(v);
+    }
     // All slots are stored, even if a check fails: the message shows their values.
     const auto& stores = program_.stores();
     for (SlotIndex slot : stores.indices())
       if (stores[slot] && program_.segment_of(*stores[slot]) == segment_)
-        builder_.CreateStore(values_[*stores[slot]], address(1, slot.value));
+        builder_.CreateStore(value(*stores[slot]), address(1, slot.value));
     emit_result();
   }
 
@@ -58,13 +65,22 @@ class Emitter {
     return builder_.CreateLoad(builder_.getInt64Ty(), address(1, slot.value));
   }
 
-  // A value of this segment, or a load of an earlier segment's slot.
+  // Ends the live range of a value that a slot or the dims of the inputs hold.
+  void move_to_slot(ValueIndex v) {
+    const std::optional<SlotIndex> slot = program_.find_slot(v);
+    if (slot && program_.stores()[*slot]) builder_.CreateStore(values_[v], address(1, slot->value));
+    if (slot || program_.instructions()[v].op == Op::kInputDim) values_[v] = nullptr;
+  }
+
+  // A value of this segment, or a load of a slot.
   llvm::Value* value(ValueIndex index) {
     if (values_[index]) return values_[index];
     const ShapeProgram::Instruction& i = program_.instructions()[index];
-    bool is_known = i.op == Op::kConstant || i.op == Op::kThreads;
-    values_[index] = is_known ? emit(i) : load_slot(*program_.find_slot(index));
-    return values_[index];
+    const bool is_known = i.op == Op::kConstant || i.op == Op::kThreads ||
+                          (i.op == Op::kInputDim && i.segment == segment_);
+    llvm::Value* loaded = is_known ? emit(i) : load_slot(*program_.find_slot(index));
+    if (!is_long_) values_[index] = loaded;
+    return loaded;
   }
 
   llvm::Value* checked(llvm::Intrinsic::ID intrinsic, llvm::Value* a, llvm::Value* b) {
@@ -138,19 +154,21 @@ class Emitter {
   // The first failed check, selected from the last to the first. Overflow has the lowest priority,
   // because a failed check may explain it.
   void emit_result() {
-    std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(segment_);
-    std::vector<llvm::Value*> held;
-    // Before the flag is read: the division of a multiple-of check may set it.
-    for (const ShapeProgram::Condition* c : conditions) held.push_back(holds(*c));
-    llvm::Value* result = builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()),
-                                                builder_.getInt64(-1));
+    const std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(segment_);
+    llvm::Value* const none = builder_.getInt64(-1);
+    llvm::Value* failed = none;
     for (size_t i = conditions.size(); i-- > 0;)
-      result = builder_.CreateSelect(held[i], result, builder_.getInt64(i));
-    builder_.CreateRet(result);
+      failed = builder_.CreateSelect(holds(*conditions[i]), failed, builder_.getInt64(i));
+    // After the checks: the division of a multiple-of check may set the flag.
+    llvm::Value* overflowed =
+        builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()), none);
+    llvm::Value* has_failed = builder_.CreateICmpNE(failed, none);
+    builder_.CreateRet(builder_.CreateSelect(has_failed, failed, overflowed));
   }
 
   const ShapeProgram& program_;
   const SegmentIndex segment_;
+  const bool is_long_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
   llvm::Value* overflow_ = nullptr;
