@@ -221,7 +221,7 @@ bool is_made_by_data(const Function& function, const Step& step, ValueId result)
   if (value.storage == ValueStorage::kDynamic) return true;
   if (value.storage != ValueStorage::kOwn) return false;
   if (value.is_list()) return false;  // all lists share one entry
-  return step.is<step::Launch, step::CallClosure, step::StringWork>() ||
+  return step.is<step::Launch, step::Copy, step::CallClosure, step::StringWork>() ||
          (step.is<step::Call>() && depends_on_data(function, value.bytes()));
 }
 

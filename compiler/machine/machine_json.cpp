@@ -57,12 +57,14 @@ class MachineReader {
     std::optional<Member> devices = root.find("devices");
     if (!devices) return root.fail("missing member \"devices\"");
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> all, devices->elements());
+    SCOPEVM_RETURN_IF_ERROR(check_count(*devices, all, format::kMaxDevices));
     for (const Member& device : all) SCOPEVM_RETURN_IF_ERROR(read_device(device));
     if (std::ranges::none_of(machine_.devices, &Device::is_host))
       return devices->fail("expected at least one device of kind \"" +
                            std::string(format::kHostKind) + "\", which runs the VM");
     if (std::optional<Member> pools = root.find("pools")) {
       SCOPEVM_ASSIGN_OR_RETURN(all, pools->elements());
+      SCOPEVM_RETURN_IF_ERROR(check_count(*pools, all, format::kMaxPools));
       for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
     }
     SCOPEVM_RETURN_IF_ERROR(read_default_device(root));
@@ -73,6 +75,13 @@ class MachineReader {
   }
 
  private:
+  // A module can store no more.
+  static Status check_count(const Member& list, const std::vector<Member>& elements, size_t most) {
+    if (elements.size() <= most) return {};
+    return list.fail("expected at most " + std::to_string(most) + " elements, found " +
+                     std::to_string(elements.size()));
+  }
+
   Status read_device(const Member& member) {
     SCOPEVM_RETURN_IF_ERROR(member.check_object(device_members_));
     Device device;

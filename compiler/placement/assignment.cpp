@@ -31,6 +31,29 @@ bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
          (problem.may_choose_limited && flow.most_bytes <= static_cast<double>(*pool.limit));
 }
 
+// The pools that each device reaches, in order. Without this table, a search over a machine with
+// many devices would visit all pools for each of them.
+class ReachedPools {
+ public:
+  explicit ReachedPools(const Machine& machine) : machine_(machine) {
+    of_.resize(machine.devices.size());
+    for (PoolIndex pool : machine.pools.indices())
+      for (DeviceIndex device : machine.pools[pool].reached) of_[device].push_back(pool);
+  }
+  const std::vector<PoolIndex>& of(DeviceIndex device) const { return of_[device]; }
+  // Machine::global_pool(). Every device has its own.
+  PoolIndex global_pool(DeviceIndex device) const {
+    return *std::ranges::find_if(of_[device], [&](PoolIndex index) {
+      const Pool& pool = machine_.pools[index];
+      return pool.device == device && pool.scope == "global";
+    });
+  }
+
+ private:
+  const Machine& machine_;
+  IndexedVector<DeviceIndex, std::vector<PoolIndex>> of_;
+};
+
 template <typename T>
 void sort_unique(std::vector<T>& list) {
   std::ranges::sort(list);
@@ -63,10 +86,11 @@ Constraints constraints_of(const Machine& machine, const Flow& flow, const Devic
 // pools that the remaining devices reach. Exact, by branch and bound over these devices.
 class RouteFinder {
  public:
-  RouteFinder(const Problem& problem, const Flow& flow, const Constraints& constraints,
-              PoolIndex home)
+  RouteFinder(const Problem& problem, const ReachedPools& reached, const Flow& flow,
+              const Constraints& constraints, PoolIndex home)
       : problem_(problem),
         machine_(*problem.machine),
+        reached_(reached),
         flow_(flow),
         constraints_(constraints),
         route_{.home = home} {}
@@ -87,7 +111,7 @@ class RouteFinder {
   void add(PoolIndex pool) {
     PoolIndex from = route_.home;
     if (machine_.is_by_host(from, pool)) {
-      from = machine_.global_pool(machine_.host_device());
+      from = reached_.global_pool(machine_.host_device());
       if (!has(from)) add(from);
     }
     route_.copies.push_back(pool);
@@ -106,11 +130,9 @@ class RouteFinder {
     // Sharing a copy that exists is free, so it is never worse than adding one.
     if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
       return serve(next + 1);
-    for (PoolIndex pool : machine_.pools.indices()) {
+    for (PoolIndex pool : reached_.of(device)) {
       // The global pool of the device is permitted even if may_hold() is false.
-      if (!is_reached(pool) ||
-          (pool != machine_.global_pool(device) && !may_hold(problem_, pool, flow_)))
-        continue;
+      if (!may_hold(problem_, pool, flow_) && pool != reached_.global_pool(device)) continue;
       const size_t copies = route_.copies.size();
       const int64_t cost = route_.cost;
       add(pool);
@@ -123,6 +145,7 @@ class RouteFinder {
 
   const Problem& problem_;
   const Machine& machine_;
+  const ReachedPools& reached_;
   const Flow& flow_;
   const Constraints& constraints_;
   Route route_;
@@ -133,7 +156,8 @@ class RouteFinder {
 // global pool of the maker's device comes first, so that it wins ties. The result does not depend
 // on the readers' devices: the cost of the assigned tasks is therefore a lower bound of a flow's
 // cost.
-std::vector<PoolIndex> homes_of(const Problem& problem, const Flow& flow, DeviceIndex maker) {
+std::vector<PoolIndex> homes_of(const Problem& problem, const ReachedPools& reached,
+                                const Flow& flow, DeviceIndex maker) {
   const Machine& machine = *problem.machine;
   if (!flow.pool.is_any()) {
     const std::optional<PoolIndex> pool = flow.pool.on(machine, maker);
@@ -141,33 +165,51 @@ std::vector<PoolIndex> homes_of(const Problem& problem, const Flow& flow, Device
   }
   // A value made directly in the pool that a reader requires, or in a pool that several devices
   // share, needs no copy for these readers.
-  std::vector<PoolIndex> homes = {machine.global_pool(maker)};
+  std::vector<PoolIndex> homes = {reached.global_pool(maker)};
   for (const Reader& reader : flow.readers) {
     if (reader.pool.is_default()) continue;
     const std::optional<PoolIndex> pool = reader.pool.on(machine, maker);
     if (pool && machine.reaches(maker, *pool)) homes.push_back(*pool);
   }
-  for (PoolIndex pool : machine.pools.indices())
-    if (machine.pools[pool].reached.size() > 1 && may_hold(problem, pool, flow) &&
-        machine.reaches(maker, pool))
+  for (PoolIndex pool : reached.of(maker))
+    if (machine.pools[pool].reached.size() > 1 && may_hold(problem, pool, flow))
       homes.push_back(pool);
   return homes;
 }
 
 // None if the maker's device lacks the flow's scope.
-std::optional<Route> cheapest_route(const Problem& problem, const Flow& flow, DeviceIndex maker,
+std::optional<Route> cheapest_route(const Problem& problem, const ReachedPools& reached,
+                                    const Flow& flow, DeviceIndex maker,
                                     const Constraints& constraints) {
   std::optional<Route> best;
-  for (PoolIndex home : homes_of(problem, flow, maker)) {
-    Route route = RouteFinder(problem, flow, constraints, home).run();
+  for (PoolIndex home : homes_of(problem, reached, flow, maker)) {
+    Route route = RouteFinder(problem, reached, flow, constraints, home).run();
     // Strict: the earlier home wins ties.
     if (!best || route.cost < best->cost) best = std::move(route);
   }
   return best;
 }
 
+// No route if the maker has no device.
+Route find_route(const Problem& problem, const ReachedPools& reached, const Flow& flow,
+                 const Devices& devices) {
+  const std::optional<DeviceIndex> maker = devices[flow.maker];
+  if (!maker) return {};
+  return *cheapest_route(problem, reached, flow, *maker,
+                         constraints_of(*problem.machine, flow, devices));
+}
+
 Cost displaced(const Task& task, DeviceIndex device) {
   return {0, device != task.preferred ? 1 : 0};
+}
+
+Cost sum_of_costs(const Problem& problem, const ReachedPools& reached, const Devices& devices) {
+  Cost cost;
+  for (const Flow& flow : problem.flows)
+    if (!flow.is_free) cost.copies += find_route(problem, reached, flow, devices).cost;
+  for (TaskIndex task : devices.indices())
+    if (devices[task]) cost = cost + displaced(problem.tasks[task], *devices[task]);
+  return cost;
 }
 
 // Local search from the preferred devices; then branch and bound, if the result is not proved
@@ -175,7 +217,7 @@ Cost displaced(const Task& task, DeviceIndex device) {
 class Solver {
  public:
   Solver(const Problem& problem, int64_t nodes)
-      : problem_(problem), machine_(*problem.machine), nodes_left_(nodes) {
+      : problem_(problem), machine_(*problem.machine), reached_(machine_), nodes_left_(nodes) {
     for (const Task& task : problem.tasks) {
       const auto& choices = task.devices;
       bool has_preferred = std::ranges::find(choices, task.preferred) != choices.end();
@@ -195,7 +237,7 @@ class Solver {
   }
 
   Assignment run() {
-    best_cost_ = cost_of(problem_, best_);
+    best_cost_ = sum_of_costs(problem_, reached_, best_);
     if (open_.empty()) return {best_, best_cost_, true};
     while (improve_by_cuts() || improve_one_by_one()) {
     }
@@ -206,7 +248,7 @@ class Solver {
     Devices devices = best_;
     for (TaskIndex task : open_) devices[task].reset();
     // best_ holds the local optimum, whose cost prunes the search from its first node.
-    search(0, devices, cost_of(problem_, devices));
+    search(0, devices, sum_of_costs(problem_, reached_, devices));
     return {best_, best_cost_, nodes_left_ > 0};
   }
 
@@ -253,7 +295,8 @@ class Solver {
   }
 
   bool take(const Devices& devices) {
-    Cost cost = cost_of(problem_, devices);
+    if (std::ranges::equal(devices, best_)) return false;
+    Cost cost = sum_of_costs(problem_, reached_, devices);
     // The network only approximates the cost if pools are shared or required, so the cut is
     // evaluated exactly before it is accepted. A strict improvement each time makes the alternation
     // terminate.
@@ -287,8 +330,12 @@ class Solver {
       if (best_[task] == near) return Network::kSource;
       return best_[task] == far ? std::optional(Network::kSink) : std::nullopt;
     };
-    for (const Flow& flow : problem_.flows)
-      if (!flow.is_free) add_flow(network, flow, near, far, node_of);
+    // All other flows cost the same on both sides.
+    std::vector<FlowIndex> flows;
+    for (TaskIndex task : open_)
+      if (nodes[task]) flows.insert(flows.end(), flows_of_[task].begin(), flows_of_[task].end());
+    sort_unique(flows);
+    for (FlowIndex flow : flows) add_flow(network, problem_.flows[flow], near, far, node_of);
     const IndexedVector<NodeIndex, bool> is_far = network.cut();
     Devices devices = best_;
     for (TaskIndex task : open_)
@@ -333,7 +380,7 @@ class Solver {
   // The cost of one copy between two devices, for the cheapest pools.
   Cost pair_cost(const Flow& flow, DeviceIndex from, DeviceIndex to) const {
     if (from == to) return {};
-    const std::optional<Route> best = cheapest_route(problem_, flow, from, {{}, {to}});
+    const std::optional<Route> best = cheapest_route(problem_, reached_, flow, from, {{}, {to}});
     return {best ? best->cost : 0, 0};
   }
 
@@ -362,7 +409,7 @@ class Solver {
   Cost local_cost(TaskIndex task, const Devices& devices) const {
     Cost cost = devices[task] ? displaced(problem_.tasks[task], *devices[task]) : Cost{};
     for (FlowIndex flow : flows_of_[task])
-      cost.copies += route_of(problem_, problem_.flows[flow], devices).cost *
+      cost.copies += find_route(problem_, reached_, problem_.flows[flow], devices).cost *
                      (problem_.flows[flow].is_free ? 0 : 1);
     return cost;
   }
@@ -387,6 +434,7 @@ class Solver {
 
   const Problem& problem_;
   const Machine& machine_;
+  const ReachedPools reached_;
   int64_t nodes_left_;
   std::vector<TaskIndex> open_;  // tasks with several permitted devices
   IndexedVector<TaskIndex, std::vector<FlowIndex>> flows_of_;
@@ -397,19 +445,11 @@ class Solver {
 }  // namespace
 
 Route route_of(const Problem& problem, const Flow& flow, const Devices& devices) {
-  const std::optional<DeviceIndex> maker = devices[flow.maker];
-  if (!maker) return {};
-  const Machine& machine = *problem.machine;
-  return *cheapest_route(problem, flow, *maker, constraints_of(machine, flow, devices));
+  return find_route(problem, ReachedPools(*problem.machine), flow, devices);
 }
 
 Cost cost_of(const Problem& problem, const Devices& devices) {
-  Cost cost;
-  for (const Flow& flow : problem.flows)
-    if (!flow.is_free) cost.copies += route_of(problem, flow, devices).cost;
-  for (TaskIndex task : devices.indices())
-    if (devices[task]) cost = cost + displaced(problem.tasks[task], *devices[task]);
-  return cost;
+  return sum_of_costs(problem, ReachedPools(*problem.machine), devices);
 }
 
 Assignment assign(const Problem& problem, int64_t nodes) { return Solver(problem, nodes).run(); }

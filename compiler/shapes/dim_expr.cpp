@@ -204,6 +204,11 @@ bool operator<(DimExpr a, DimExpr b) {
   if (x.facts != y.facts)
     return std::tie(x.facts.min, x.facts.max, x.facts.multiple_of) <
            std::tie(y.facts.min, y.facts.max, y.facts.multiple_of);
+  // Large expressions share parts, which a comparison of operands would visit again and again.
+  // Their hashes are computed from their structure, too.
+  constexpr size_t kLargestCompared = 64;  // nodes
+  const auto order = std::tie(x.size, x.hash) <=> std::tie(y.size, y.hash);
+  if (std::max(x.size, y.size) > kLargestCompared && order != 0) return order < 0;
   return std::lexicographical_compare(x.operands.begin(), x.operands.end(), y.operands.begin(),
                                       y.operands.end());
 }

@@ -222,6 +222,22 @@ TEST(Machine, InvalidJson) {
   }
 }
 
+// A module has at most 256 devices and 4096 pools.
+TEST(Machine, LongListsAreErrors) {
+  const auto listed = [](size_t count, const std::string& element) {
+    std::string text = element;
+    for (size_t i = 1; i < count; ++i) text += ", " + element;
+    return text;
+  };
+  const Result<Machine> devices = testing::parse("{\"devices\": [" + listed(257, "{}") + "]}");
+  ASSERT_FALSE(devices.ok());
+  EXPECT_EQ(devices.status().message(),
+            "m.json: devices: expected at most 256 elements, found 257");
+  const Result<Machine> pools = testing::parse(with_pools(listed(4097, "{}")));
+  ASSERT_FALSE(pools.ok());
+  EXPECT_EQ(pools.status().message(), "m.json: pools: expected at most 4096 elements, found 4097");
+}
+
 // Numbers outside the range of double, names that are not UTF-8, and deep nesting are errors.
 TEST(Machine, InvalidNumbersNamesAndNestingAreErrors) {
   const Result<Machine> number = testing::parse(

@@ -78,12 +78,16 @@ Verdict check_formulas(const Module& module, const Symbols& symbols) {
     dims[dimension.name] = symbols.at(dimension.name);
   const auto bound = module.memory_bound(dims, kThreads);
   if (!bound.ok()) return {};  // the dims do not determine a bound
-  for (const MemoryLine& line : bound->lines)
-    if (!line.depends_on_data &&
-        formula_value(bound->definitions, line.formula, dims, kThreads) != line.bytes)
-      return failure(Finding::kMismatch, "formula of " + line.what + " is " + line.formula +
-                                             ", expected " + std::to_string(line.bytes));
-  return {};
+  Verdict verdict;
+  for (const MemoryLine& line : bound->lines) {
+    if (line.depends_on_data) continue;
+    if (line.formula.starts_with("omitted"))
+      ++verdict.omitted;
+    else if (formula_value(bound->definitions, line.formula, dims, kThreads) != line.bytes)
+      return failure(Finding::kWrongFormula, "formula of " + line.what + " is " + line.formula +
+                                                 ", expected " + std::to_string(line.bytes));
+  }
+  return verdict;
 }
 
 // Checks for each pool that the lower bound is at most the peak, and the bound at least the peak.
@@ -103,10 +107,10 @@ Verdict check_memory(const Module& module, const CallStats& stats, const Symbols
         });
     if (use.lower_bound_bytes > use.peak_bytes || use.bound_bytes < use.peak_bytes ||
         (!is_open && use.bound_bytes != use.peak_bytes))
-      return failure(Finding::kMismatch, pool + ": lower bound " +
-                                             std::to_string(use.lower_bound_bytes) + ", bound " +
-                                             std::to_string(use.bound_bytes) + ", peak " +
-                                             std::to_string(use.peak_bytes));
+      return failure(Finding::kWrongMemory, pool + ": lower bound " +
+                                                std::to_string(use.lower_bound_bytes) + ", bound " +
+                                                std::to_string(use.bound_bytes) + ", peak " +
+                                                std::to_string(use.peak_bytes));
   }
   return {};
 }
@@ -123,6 +127,7 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
     Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
     if (formulas.finding != Finding::kAgrees) return formulas;
+    verdict.omitted += formulas.omitted;
     auto made = session->make_call();
     if (!made.ok()) return failure(Finding::kRunError, std::string(made.status().message()));
     Call call = *std::move(made);
@@ -251,7 +256,7 @@ std::string packed(const Verdict& verdict) {
   std::ostringstream text;
   text << static_cast<int>(verdict.finding) << ' ' << verdict.compile_seconds << ' '
        << verdict.compared << ' ' << verdict.skipped << ' ' << verdict.external_runs << ' '
-       << verdict.is_refused << '\n'
+       << verdict.omitted << ' ' << verdict.is_refused << '\n'
        << verdict.detail;
   return text.str();
 }
@@ -261,7 +266,7 @@ Verdict unpacked(const std::string& text) {
   std::istringstream stream(text);
   int finding = 0;
   stream >> finding >> verdict.compile_seconds >> verdict.compared >> verdict.skipped >>
-      verdict.external_runs >> verdict.is_refused;
+      verdict.external_runs >> verdict.omitted >> verdict.is_refused;
   stream.get();
   verdict.finding = static_cast<Finding>(finding);
   verdict.detail.assign(std::istreambuf_iterator<char>(stream), {});
@@ -271,14 +276,15 @@ Verdict unpacked(const std::string& text) {
 }  // namespace
 
 const char* name(Finding finding) {
-  constexpr const char* kNames[] = {"agrees",   "unsupported", "compile error", "run error",
-                                    "mismatch", "crash",       "timeout"};
+  constexpr const char* kNames[] = {"agrees",       "unsupported", "compile error",
+                                    "run error",    "mismatch",    "wrong formula",
+                                    "wrong memory", "crash",       "timeout"};
   return kNames[static_cast<int>(finding)];
 }
 
 std::string Verdict::kind() const {
   std::string kind = name(finding);
-  if (finding == Finding::kMismatch) return kind;
+  if (is_mismatch(finding)) return kind;
   kind += ": ";
   // Removes types and places, which differ between graphs.
   int depth = 0;

@@ -33,7 +33,7 @@ struct Options {
 struct Summary {
   std::map<std::string, int64_t> failures;  // by kind
   int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0, refused = 0;
-  int64_t external_runs = 0;
+  int64_t external_runs = 0, omitted = 0;
   double compile_seconds = 0, slowest = 0;
   uint64_t slowest_seed = 0;
 
@@ -45,6 +45,7 @@ struct Summary {
     skipped += verdict.skipped;
     refused += verdict.is_refused ? 1 : 0;
     external_runs += verdict.external_runs;
+    omitted += verdict.omitted;
     compile_seconds += verdict.compile_seconds;
     if (verdict.compile_seconds > slowest) {
       slowest = verdict.compile_seconds;
@@ -70,6 +71,8 @@ struct Summary {
     if (external_runs > 0)
       std::printf("%s of external functions\n",
                   scopevm::runtime::count_text(external_runs, "run").c_str());
+    if (omitted > 0)
+      std::printf("%s omitted\n", scopevm::runtime::count_text(omitted, "formula").c_str());
     if (refused > 0)
       std::printf("%s refused\n", scopevm::runtime::count_text(refused, "graph").c_str());
     for (const auto& [kind, count] : failures)
@@ -113,7 +116,7 @@ int run(const Options& options) {
                   verdict.compile_seconds);
     // Prints every mismatch, and each other kind of failure once, up to `most_failures` in all.
     bool is_new = verdict.finding != Finding::kAgrees &&
-                  (verdict.finding == Finding::kMismatch || summary.failures[verdict.kind()] == 1);
+                  (is_mismatch(verdict.finding) || summary.failures[verdict.kind()] == 1);
     if (is_new && shown++ < options.most_failures) show_failure(seed, graph, verdict, options);
   }
   summary.print();

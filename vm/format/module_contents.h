@@ -158,6 +158,8 @@ struct DeviceDecl {
 // them must not outlive the frame. A parameter in a stack pool can be stored in a caller's frame.
 inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;
 
+inline constexpr size_t kMaxDevices = 256, kMaxPools = 4096;  // of a module
+
 // The range of a pool's alignment. An alignment is a power of two. It applies to the blocks of the
 // pool and to the buffers planned in them.
 inline constexpr uint32_t kLeastAlignment = 64, kMostAlignment = 4096;

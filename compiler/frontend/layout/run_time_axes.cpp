@@ -1,6 +1,7 @@
 // Splits the dims of x around run-time axes; see run_time_axes.h.
 #include "compiler/frontend/layout/run_time_axes.h"
 #include "compiler/graph/type_rule.h"
+#include "scopevm/tensor.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -103,6 +104,8 @@ std::optional<int64_t> count_of_axes(Node& n, Value axes) {
                   ", expected rank 0 or 1 with a constant size");
   else if (n.dtype(axes) != DType::kI64 && n.dtype(axes) != DType::kI32)
     n.fail("axes must be i64 or i32, but are " + text_of(n.type(axes)));
+  else if (*count > kMaxRank)
+    n.fail(llvm::Twine(*count) + " axes given, expected at most " + llvm::Twine(kMaxRank));
   else
     return count;
   return std::nullopt;

@@ -20,12 +20,10 @@ using runtime::count_text;
 
 // Limits far above the sizes in real models. They bound the memory and time that a malicious module
 // can consume.
-constexpr size_t kMaxDimText = 4096;
+constexpr size_t kMaxDimText = 1 << 16;
 constexpr size_t kMaxFeatureText = 64;
 constexpr uint32_t kMaxSlots = 1 << 20;
 constexpr uint32_t kSpareRegisters = 256;
-constexpr size_t kMaxDevices = 256;
-constexpr size_t kMaxPools = 4096;
 constexpr int64_t kMaxWorkers = int64_t{1} << 24;
 constexpr uint32_t kMaxDeviceNumber = 1 << 16;
 
