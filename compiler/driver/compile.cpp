@@ -118,6 +118,12 @@ Status Compilation::import_function(frontend::ModelFile& file, const std::string
       frontend::ImportedModule graph,
       file.import({dims, options_.external_functions, options_.external_functions_name},
                   *context_));
+  for (const std::string& text : graph.warnings) {
+    const std::string warning = options_.model_path + ": " + text;
+    // The variants have equal declarations.
+    if (std::ranges::find(output_.warnings, warning) == output_.warnings.end())
+      output_.warnings.push_back(warning);
+  }
   // One program contains main and all its variants, so their names must differ.
   if (auto main = graph->lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
   external::complete_declarations(*graph);

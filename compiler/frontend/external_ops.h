@@ -26,7 +26,7 @@ class ExternalOps {
   Values call(Node& node, const std::string& op, GraphImporter& importer) const;
 
  private:
-  ImportedModule module_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
   std::map<std::string, std::vector<graph::ExternOp>> declarations_;  // by op, in file order
 };
 

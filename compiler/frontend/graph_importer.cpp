@@ -5,10 +5,12 @@
 #include <set>
 
 #include "compiler/frontend/constants.h"
+#include "compiler/frontend/declared_types.h"
 #include "compiler/frontend/dim_names.h"
 #include "compiler/frontend/function_body.h"
 #include "compiler/frontend/node_schema.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/type_rule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/count_text.h"
@@ -412,6 +414,27 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
   return outputs;
 }
 
+void GraphImporter::check_declared_types(const onnx::GraphProto& graph) {
+  const auto check = [&](const char* kind, const onnx::ValueInfoProto& declared) {
+    const auto found = values_.find(declared.name());
+    if (found == values_.end() || !found->second) return;
+    const auto type = mlir::dyn_cast<graph::TensorType>(found->second.getType());
+    const Contradiction kept = type ? contradiction(declared.type(), type) : Contradiction::kNone;
+    if (kept == Contradiction::kNone) return;
+    const std::string message = std::string(kind) + " \"" + declared.name() + "\" is declared as " +
+                                frontend::text_of(declared.type()) + ", but is " +
+                                graph::text_of(type);
+    if (kept == Contradiction::kDims)
+      warnings_.push_back(message);
+    else if (contradiction_.ok())
+      contradiction_ = invalid(message);
+  };
+  // The declared types of the inputs of `main` define its arguments.
+  for (const auto& input : graph.input()) check("input", input);
+  for (const auto& value : graph.value_info()) check("value", value);
+  for (const auto& output : graph.output()) check("output", output);
+}
+
 Result<ImportedModule> GraphImporter::run() {
   mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic& diagnostic) {
     diagnostics_.push_back(diagnostic.str());
@@ -421,7 +444,7 @@ Result<ImportedModule> GraphImporter::run() {
   SCOPEVM_ASSIGN_OR_RETURN(
       external_ops_,
       ExternalOps::parse(options_.external_functions, options_.external_functions_name, context_));
-  ImportedModule module(mlir::ModuleOp::create(location_));
+  ImportedModule module{mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp::create(location_))};
   module_ = *module;
   builder_.setInsertionPointToEnd(module->getBody());
   auto function =
@@ -434,6 +457,8 @@ Result<ImportedModule> GraphImporter::run() {
   symbols_ = std::make_unique<graph::SymbolicValues>(graph::DimIntervals());
   SCOPEVM_RETURN_IF_ERROR(import_initializers(file_->model.graph()));
   SCOPEVM_RETURN_IF_ERROR(import_nodes(file_->model.graph().node()));
+  check_declared_types(file_->model.graph());
+  SCOPEVM_RETURN_IF_ERROR(contradiction_);
   for (const auto& input : file_->model.graph().input())
     if (auto reason = unsupported_.find(input.name()); reason != unsupported_.end())
       return Status(StatusCode::kUnsupported, "input \"" + input.name() + "\": " + reason->second);
@@ -448,6 +473,7 @@ Result<ImportedModule> GraphImporter::run() {
   graph::remove_unused(function);
   if (failed(mlir::verify(*module)))
     return Status(StatusCode::kInternal, "the imported graph is not valid: " + take_diagnostics());
+  module.warnings = std::move(warnings_);
   return module;
 }
 

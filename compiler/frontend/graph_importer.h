@@ -68,6 +68,9 @@ class GraphImporter {
   Status import_with_subgraphs(const onnx::NodeProto& node, int opset);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
   Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
+  // Checks the declared types of the inputs, values and outputs of a graph whose nodes are
+  // imported.
+  void check_declared_types(const onnx::GraphProto& graph);
   Status check_dim_options() const;
   bool is_produced_later(const std::string& name) const;
 
@@ -150,6 +153,10 @@ class GraphImporter {
   std::map<std::string, std::string> dims_;  // the model's name of each dim, by identifier
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
+  // The first contradiction of a declared element type. It is no reason to replace a branch by an
+  // assertion, so run() reports it.
+  Status contradiction_;
+  std::vector<std::string> warnings_;
   int subgraph_depth_ = 0;
   std::vector<bool>& choices_;  // true: then-branch
   size_t choices_made_ = 0;

@@ -3,6 +3,7 @@
 //   import.cpp           selects the reader by the file's extension or contents
 //   graph_importer.cpp   ONNX -> graph
 //   import_assembly.cpp  MLIR assembly -> graph
+//   declared_types.cpp   checks of the types that an ONNX model declares
 //
 // The attribute `sv.name` of an argument or result is its name in the model. The location of an op
 // from ONNX is a NameLoc with the name of its node.
@@ -18,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -38,7 +40,12 @@ struct ImportOptions {
   std::string external_functions_name;
 };
 
-using ImportedModule = mlir::OwningOpRef<mlir::ModuleOp>;
+// A graph module, and warnings about the model.
+struct ImportedModule : mlir::OwningOpRef<mlir::ModuleOp> {
+  ImportedModule(mlir::OwningOpRef<mlir::ModuleOp> module)  // NOLINT: adds empty warnings
+      : OwningOpRef(std::move(module)) {}
+  std::vector<std::string> warnings;  // one message each
+};
 
 struct OnnxFile;
 

@@ -166,7 +166,11 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   // The parser gives each named dim the minimum 1, except those in zero_dims.
   const graph::ZeroDims zero_dims(std::move(may_be_zero));
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
-  if (!file) return Status(StatusCode::kNotFound, path + ": " + file.getError().message());
+  if (!file) {
+    const bool is_memory = file.getError() == std::errc::not_enough_memory;
+    return Status(is_memory ? StatusCode::kOutOfMemory : StatusCode::kNotFound,
+                  path + ": " + file.getError().message());
+  }
   SCOPEVM_RETURN_IF_ERROR(check_nesting((*file)->getBuffer()).with_context(path));
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
@@ -177,7 +181,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
       !status.ok())
     return messages.empty() ? std::move(status).with_context(path) : parse_error();
-  return module;
+  return ImportedModule(std::move(module));
 }
 
 }  // namespace scopevm::compiler::frontend

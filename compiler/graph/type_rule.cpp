@@ -1,7 +1,8 @@
 // Functions shared by type rules; see type_rule.h.
 #include "compiler/graph/type_rule.h"
 
-#include <set>
+#include <algorithm>
+#include <span>
 
 #include "compiler/shapes/dim_text.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -148,35 +149,39 @@ bool may_be_equal(DimExpr a, DimExpr b) {
 
 namespace {
 
-using Parts = std::set<DimExpr>;
+// The broadcast of dims that are pairwise equal or 1 is greatest * least.
+struct Broadcast {
+  DimExpr greatest;  // max(dims)
+  DimExpr least;     // min(dims, 1): 0 if a dim is 0. It folds to 1 if no dim can be 0.
+};
 
-// The broadcast of dims that are pairwise equal or 1: max(dims) * min(dims, 1). The second factor
-// is 0 if a dim is 0. It folds to 1 if no dim can be 0.
-DimExpr broadcast(const Parts& parts) {
-  DimExpr greatest = *parts.begin(), least = 1;
-  for (DimExpr part : parts) {
-    greatest = max(greatest, part);
-    least = min(least, part);
+bool contains(std::span<const DimExpr> sorted, DimExpr e) {
+  return std::binary_search(sorted.begin(), sorted.end(), e);
+}
+
+// Whether `least` is min(dims, 1). Linear in the number of dims if most are operands of `least`.
+bool is_least(DimExpr least, std::span<const DimExpr> dims) {
+  const std::span<const DimExpr> terms =
+      least.kind() == DimExpr::Kind::kMin ? least.operands() : std::span<const DimExpr>(&least, 1);
+  const auto is_lower = [&](DimExpr e) { return !contains(terms, e) && min(least, e) != least; };
+  return !is_lower(1) && llvm::none_of(dims, is_lower) && llvm::all_of(terms, [&](DimExpr term) {
+    return term.is_constant(1) || contains(dims, term);
+  });
+}
+
+// If `dim` is the broadcast of several dims, they are the operands of `greatest`. Broadcasting
+// `dim` with one of them again then yields an equal expression.
+Broadcast parts_of(DimExpr dim) {
+  const auto is_broadcast = [](DimExpr greatest, DimExpr least) {
+    return greatest.kind() == DimExpr::Kind::kMax && is_least(least, greatest.operands());
+  };
+  if (is_broadcast(dim, 1)) return {dim, 1};
+  if (dim.kind() == DimExpr::Kind::kMul && dim.operands().size() == 2) {
+    const DimExpr a = dim.operands()[0], b = dim.operands()[1];
+    if (is_broadcast(a, b)) return {a, b};
+    if (is_broadcast(b, a)) return {b, a};
   }
-  return greatest * least;
-}
-
-// The inverse of broadcast(): the dims whose broadcast is `dim`. With it, broadcasting `dim` with
-// one of these dims again yields an equal expression.
-Parts broadcast_parts(DimExpr dim) {
-  for (DimExpr factor : dim.operands())
-    if (dim.kind() == DimExpr::Kind::kMul && factor.kind() == DimExpr::Kind::kMax) {
-      Parts parts(factor.operands().begin(), factor.operands().end());
-      if (broadcast(parts) == dim) return parts;
-    }
-  if (dim.kind() != DimExpr::Kind::kMax) return {dim};
-  Parts parts(dim.operands().begin(), dim.operands().end());
-  return broadcast(parts) == dim ? parts : Parts{dim};
-}
-
-Parts joined(Parts a, const Parts& b) {
-  a.insert(b.begin(), b.end());
-  return a;
+  return {dim, min(dim, 1)};
 }
 
 }  // namespace
@@ -191,7 +196,8 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // One dim is provably at least as large as the other. The larger one is wrong only if one dim is
   // 0 and the other is 1. A check rejects such requests (diagnostics/request_checks.cpp).
   if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
-  return broadcast(joined(broadcast_parts(a), broadcast_parts(b)));
+  const Broadcast x = parts_of(a), y = parts_of(b);
+  return max(x.greatest, y.greatest) * min(x.least, y.least);
 }
 
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,

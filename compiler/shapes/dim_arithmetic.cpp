@@ -117,7 +117,7 @@ bool is_at_least(DimExpr a, DimExpr b) {
 
 // min or max: flattened, without operands that another operand dominates.
 DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
-  std::vector<DimExpr> kept;
+  std::vector<DimExpr> kept;  // sorted: min(a, b) and min(b, a) are one node
   auto wins = [&](DimExpr x, DimExpr y) {
     return kind == Kind::kMax ? is_at_least(x, y) : is_at_least(y, x);
   };
@@ -125,7 +125,7 @@ DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
     for (DimExpr other : kept)
       if (wins(other, term)) return;
     std::erase_if(kept, [&](DimExpr other) { return wins(term, other); });
-    kept.push_back(term);
+    kept.insert(std::upper_bound(kept.begin(), kept.end(), term), term);
   };
   // No operand of a min or max dominates another one, so those of `a` are not compared again.
   if (a.kind() == kind)
@@ -137,8 +137,6 @@ DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
   } else {
     for (DimExpr operand : b.operands()) add(operand);
   }
-  // A canonical order: min(a, b) and min(b, a) are one node.
-  std::sort(kept.begin(), kept.end());
   return kept.size() == 1 ? kept.front() : make(kind, std::move(kept));
 }
 

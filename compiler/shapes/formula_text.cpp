@@ -128,7 +128,8 @@ class FormulaPrinter {
     if (auto found = strings_.find(e); found != strings_.end()) return found->second;
     for (DimExpr part : parts_of(e)) text_of(part);
     std::string text = composed(e);
-    while (text.size() > kLongestDefinition && shorten(e)) text = composed(e);
+    while (text.size() > kLongestDefinition && shorten(e, text.size() - kLongestDefinition))
+      text = composed(e);
     if (text.size() > kLongestDefinition) text = composed(split(e));
     std::string& entry = strings_[e] = std::move(text);
     if (uses_[e] > 1 && entry.size() >= kShortestNamed && !e.operands().empty()) name_of(e);
@@ -155,14 +156,21 @@ class FormulaPrinter {
     }
   }
 
-  // Names the longest part. False if no part can be named.
-  bool shorten(DimExpr e) {
+  // Names the longest parts, at most as many as it takes to remove `excess` characters. False if no
+  // part can be named.
+  bool shorten(DimExpr e, size_t excess) {
     std::vector<DimExpr> parts = parts_of(e);
     std::erase_if(
         parts, [&](DimExpr part) { return part.operands().empty() || is_named_.contains(part); });
     if (parts.empty()) return false;
-    name_of(
-        *std::ranges::max_element(parts, {}, [&](DimExpr part) { return strings_[part].size(); }));
+    const auto length = [&](DimExpr part) { return strings_[part].size(); };
+    std::ranges::stable_sort(parts, std::ranges::greater(), length);
+    size_t removed = 0;
+    for (auto part = parts.begin(); part != parts.end() && removed < excess; ++part) {
+      // A name has one character or more, and needs no parentheses.
+      removed += length(*part) + 1;
+      name_of(*part);
+    }
     return true;
   }
 

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -37,7 +38,21 @@ std::string text_of(const std::vector<fs::path>& folders) {
   return text;
 }
 
+// Whether the process can map the library and allocate this much more. The static initialisers of
+// LLVM end the process if an allocation fails.
+bool has_memory_for(const std::string& library) {
+  constexpr size_t kInitialisers = size_t{32} << 20;
+  std::error_code error;
+  const size_t bytes = fs::file_size(library, error) + kInitialisers;
+  if (error) return true;  // dlopen() reports it
+  void* reserved = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (reserved == MAP_FAILED) return false;
+  munmap(reserved, bytes);
+  return true;
+}
+
 Result<const scopevm_compiler_table*> open(const std::string& path) {
+  if (!has_memory_for(path)) return Status(StatusCode::kOutOfMemory, path + ": out of memory");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const std::string error = dlerror();

@@ -81,6 +81,7 @@ Result<llvm::SmallVector<Value>> GraphImporter::import_subgraph(const onnx::Grap
     }
     SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
     SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
+    check_declared_types(graph);
     llvm::SmallVector<Value> values;
     for (const auto& output : graph.output()) {
       Value found = any_value(output.name());

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Writes the small ONNX files that the tests of the frontend read (python3-onnx 1.12).
 
-Each function without parameters writes the file of its name. The exception is errors(), which
-writes the invalid models, those with external data, and data_dependent_reshape. The files are
-committed, so that tests run without Python.
+Each function without parameters writes the file of its name, with two exceptions. errors() writes
+the invalid models, those with external data, and data_dependent_reshape. declared_types() writes
+the files that begin with `declared_`. The files are committed, so that tests run without Python.
 """
 import os
 
@@ -145,6 +145,40 @@ def bad(name, nodes, inputs=None, initializers=(), **kwargs):
     save(name, nodes, inputs or [value("x", ["n", 4])], [value("y", None)], initializers, **kwargs)
 
 
+def declared_types():
+    """Declared types of values that contradict the computed types."""
+    def chain(name, middle, result):
+        save(name, [node("Relu", ["x"], ["h"]), node("Neg", ["h"], ["y"])],
+             [value("x", ["n", 4])], [result], value_info=[middle])
+
+    def branch(name, declared):
+        then = helper.make_graph([node("Relu", ["x"], ["a"])], "then", [], [declared])
+        other = helper.make_graph([node("Neg", ["x"], ["b"])], "else", [], [value("b", ["n", 4])])
+        save(name, [node("If", ["c"], ["y"], then_branch=then, else_branch=other)],
+             [value("x", ["n", 4]), value("c", [], TensorProto.BOOL)], [value("y", None)])
+
+    same, result = value("h", ["n", 4]), value("y", ["n", 4])
+    chain("declared_output_type", same, value("y", ["n", 4], TensorProto.INT64))
+    chain("declared_output_dim", same, value("y", ["n", 5]))
+    chain("declared_value_type", value("h", ["n", 4], TensorProto.INT64), result)
+    chain("declared_value_rank", value("h", ["n", 4, 1]), result)
+    branch("declared_branch_type", value("a", ["n", 4], TensorProto.INT64))
+    branch("declared_branch_rank", value("a", ["n", 4, 1]))
+    body = helper.make_graph(
+        [node("Identity", ["c"], ["goes_on"]), node("Relu", ["s"], ["next"])], "body",
+        [value("i", [], TensorProto.INT64), value("c", [], TensorProto.BOOL),
+         value("s", ["n", 4], TensorProto.INT64)],
+        [value("goes_on", [], TensorProto.BOOL), value("next", ["n", 4])])
+    save("declared_body_type", [node("Loop", ["k", "", "x"], ["y"], body=body)],
+         [value("x", ["n", 4]), value("k", [], TensorProto.INT64)], [value("y", None)])
+
+
+def too_many_axes():
+    """The number of axes is known, but not their values."""
+    save("too_many_axes", [node("Unsqueeze", ["x", "axes"], ["y"])],
+         [value("x", ["n"]), value("axes", [2**31 - 1], TensorProto.INT64)], [value("y", None)])
+
+
 def nested(depth):
     """`depth` graphs in graphs: If in the first branch of If."""
     branch = helper.make_graph([node("Neg", ["x"], ["v0"])], "b0", [], [value("v0", ["n", 4])])
@@ -252,3 +286,5 @@ if __name__ == "__main__":
     function_attribute()
     errors()
     deep()
+    declared_types()
+    too_many_axes()

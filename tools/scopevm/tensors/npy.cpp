@@ -1,6 +1,8 @@
 // Reads and writes NumPy's .npy format; see npy.h.
 #include "tools/scopevm/tensors/npy.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -141,6 +143,17 @@ Result<Header> parse_header(std::string_view text) {
   return header;
 }
 
+// Whether a regular file ends before elements of these dims do. Memory for them is then not
+// allocated. Tensor::allocate() reports invalid dims.
+bool ends_before(std::FILE* file, std::span<const int64_t> dims, DType dtype) {
+  struct stat status;
+  if (::fstat(::fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  int64_t bytes = byte_size(dtype);
+  for (const int64_t dim : dims)
+    if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes)) return false;
+  return bytes > status.st_size - ::ftello(file);
+}
+
 Result<Tensor> read_from(std::FILE* file) {
   std::array<uint8_t, 12> start{};
   if (std::fread(start.data(), 1, 10, file) != 10 ||
@@ -161,6 +174,7 @@ Result<Tensor> read_from(std::FILE* file) {
   std::vector<int64_t> dims = header.dims;
   if (header.dtype == DType::kStr) dims.push_back(header.text.element_bytes());
   const DType stored = header.dtype == DType::kStr ? DType::kU8 : header.dtype;
+  if (ends_before(file, dims, stored)) return wrong("truncated file");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(stored, dims));
   const auto bytes = static_cast<size_t>(tensor.bytes());
   if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("truncated file");

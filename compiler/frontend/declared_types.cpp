@@ -1,0 +1,41 @@
+#include "compiler/frontend/declared_types.h"
+
+#include "compiler/frontend/constants.h"
+#include "compiler/graph/type_rule.h"
+
+namespace scopevm::compiler::frontend {
+
+Contradiction contradiction(const onnx::TypeProto& declared, graph::TensorType type) {
+  if (!declared.has_tensor_type()) return Contradiction::kNone;
+  const onnx::TypeProto::Tensor& tensor = declared.tensor_type();
+  if (tensor.elem_type() != onnx::TensorProto::UNDEFINED &&
+      dtype_of_onnx(tensor.elem_type()) != type.getDtype())
+    return Contradiction::kElementType;
+  if (!tensor.has_shape()) return Contradiction::kNone;
+  const auto& dims = tensor.shape().dim();
+  if (static_cast<size_t>(dims.size()) != type.getShape().size()) return Contradiction::kDims;
+  for (int i = 0; i < dims.size(); ++i)
+    // Exporters write -1 for an unknown dim.
+    if (dims[i].has_dim_value() && dims[i].dim_value() >= 0 &&
+        !graph::may_be_equal(type.getShape()[static_cast<size_t>(i)], dims[i].dim_value()))
+      return Contradiction::kDims;
+  return Contradiction::kNone;
+}
+
+std::string text_of(const onnx::TypeProto& declared) {
+  const onnx::TypeProto::Tensor& tensor = declared.tensor_type();
+  const std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
+  std::string text = dtype ? std::string(name(*dtype)) : onnx_type_name(tensor.elem_type());
+  if (!tensor.has_shape()) return text;
+  text += "[";
+  for (const auto& dim : tensor.shape().dim()) {
+    if (text.back() != '[') text += ", ";
+    if (dim.has_dim_value())
+      text += std::to_string(dim.dim_value());
+    else
+      text += dim.dim_param().empty() ? "?" : dim.dim_param();
+  }
+  return text + "]";
+}
+
+}  // namespace scopevm::compiler::frontend
