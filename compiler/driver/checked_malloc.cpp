@@ -5,12 +5,14 @@
 #include <new>
 
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker defines these names.
 void* __real_malloc(size_t bytes);
 void* __real_calloc(size_t count, size_t bytes);
 void* __real_realloc(void* memory, size_t bytes);
 void* __wrap_malloc(size_t bytes);
 void* __wrap_calloc(size_t count, size_t bytes);
 void* __wrap_realloc(void* memory, size_t bytes);
+// NOLINTEND(bugprone-reserved-identifier)
 }
 
 namespace {
