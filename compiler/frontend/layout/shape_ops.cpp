@@ -7,6 +7,7 @@
 #include "compiler/frontend/onnx_file.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/shapes/dim_text.h"
+#include "scopevm/tensor.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -109,7 +110,11 @@ Values reshape_to_read(Node& n) {
                          text_of(n.type(shape)) + ", expected rank 1 with a constant size"),
            Value();
   auto is = [&](double value) { return n.emit<EqualOp>({shape, n.scalar(value, shape)}); };
-  auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
+  const auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
+  if (rank > size_t{kMaxRank})
+    return n.fail("the shape has " + llvm::Twine(rank) + " dims, expected at most " +
+                  llvm::Twine(kMaxRank)),
+           Value();
   if (!n.flag("allowzero", false)) {
     Dims kept(n.shape(x));
     // A 0 beyond the rank of x stays 0.

@@ -179,6 +179,12 @@ def too_many_axes():
          [value("x", ["n"]), value("axes", [2**31 - 1], TensorProto.INT64)], [value("y", None)])
 
 
+def too_many_dims():
+    """The rank of the result is known, but not its dims."""
+    save("too_many_dims", [node("Reshape", ["x", "shape"], ["y"])],
+         [value("x", ["n"]), value("shape", [2**40], TensorProto.INT64)], [value("y", None)])
+
+
 def nested(depth):
     """`depth` graphs in graphs: If in the first branch of If."""
     branch = helper.make_graph([node("Neg", ["x"], ["v0"])], "b0", [], [value("v0", ["n", 4])])
@@ -288,3 +294,4 @@ if __name__ == "__main__":
     deep()
     declared_types()
     too_many_axes()
+    too_many_dims()
