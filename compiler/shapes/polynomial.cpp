@@ -116,9 +116,11 @@ bool undo_exact_division(Polynomial& p) {
       Monomial undone = monomial;
       undone[i] = n;
       std::sort(undone.begin(), undone.end());
-      int64_t quotient = coefficient / *d;
-      p.erase(monomial);
-      return add_term(p, undone, quotient);
+      Polynomial changed = p;
+      changed.erase(monomial);
+      if (!add_term(changed, undone, coefficient / *d)) continue;
+      p = std::move(changed);
+      return true;
     }
   return false;
 }

@@ -163,6 +163,14 @@ TEST(DimExpr, DeepNestingAndLargeProductsAreBounded) {
   EXPECT_EQ(value(*e, zeros), 1);
 }
 
+// 8*floordiv(n, 8) is n, unless the coefficient of n would overflow.
+TEST(DimExpr, KeepsAnExactDivisionWhoseTermOverflows) {
+  const DimExpr n = DimExpr::symbol("n", {.multiple_of = 8});
+  const DimExpr half = DimExpr(4) * floordiv(n, 8);
+  EXPECT_EQ(half + half, n);
+  EXPECT_EQ((DimExpr(INT64_MAX) * n + half + half).str(), "9223372036854775807*n+8*floordiv(n, 8)");
+}
+
 TEST(DimExpr, OverflowNeverWrapsAround) {
   DimExpr big(INT64_MAX);
   DimExpr sum = big + 1, product = big * (2 * n);

@@ -51,6 +51,13 @@ std::string followed(const std::string& path) {
   return file.string();
 }
 
+// Whether `path` is the name of the file that has the given status.
+bool is_file(const std::string& path, const struct stat& status) {
+  struct stat named{};
+  return stat(path.c_str(), &named) == 0 && named.st_dev == status.st_dev &&
+         named.st_ino == status.st_ino;
+}
+
 // Gives the contents of an open file without a name to `path`. Returns 0, or the system's error
 // number.
 int link_file(int file, const std::string& path) {
@@ -99,8 +106,11 @@ Status write_file(const std::string& path, std::span<const Piece> pieces) {
   const bool exists = stat(path.c_str(), &old) == 0;
   // After another error of stat(), such as a cycle of links, a direct write reports the same error.
   const bool is_regular = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
-  const int error = is_regular ? replace(followed(path), exists ? &old : nullptr, pieces)
-                               : write_directly(path, pieces);
+  const std::string target = is_regular ? followed(path) : path;
+  // An open file without a name, such as /proc/self/fd/3, cannot be replaced.
+  const bool is_replaced = is_regular && (!exists || is_file(target, old));
+  const int error =
+      is_replaced ? replace(target, exists ? &old : nullptr, pieces) : write_directly(path, pieces);
   if (error == 0) return {};
   return {StatusCode::kInvalidArgument, path + ": cannot write: " + std::strerror(error)};
 }

@@ -1,4 +1,5 @@
 // Writes modules to memory and reads them back. Also tests write_module_file() and write_file().
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -124,6 +125,22 @@ TEST_F(WrittenFile, KeepsItsMode) {
   EXPECT_EQ(read("file"), "new");
   EXPECT_EQ(std::filesystem::status(folder_ + "file").permissions(), kMode);
   EXPECT_EQ(files(), 1);
+}
+
+// The link of an open file without a name leads to no file.
+TEST_F(WrittenFile, IsWrittenToIfItHasNoName) {
+  ASSERT_TRUE(write("file", "").ok());
+  const int descriptor = open((folder_ + "file").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  std::filesystem::remove(folder_ + "file");
+  const std::string text = "text";
+  const std::span piece(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  EXPECT_TRUE(write_file("/proc/self/fd/" + std::to_string(descriptor), {&piece, 1}).ok());
+  std::string written(text.size(), ' ');
+  EXPECT_EQ(pread(descriptor, written.data(), written.size(), 0), 4);
+  EXPECT_EQ(written, text);
+  EXPECT_EQ(files(), 0);
+  close(descriptor);
 }
 
 TEST_F(WrittenFile, FollowsSymbolicLinks) {
