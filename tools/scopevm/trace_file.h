@@ -11,7 +11,7 @@
 namespace scopevm::tool {
 
 // Records trace events in a file without a name, so that long runs need no more memory than short
-// ones and an interrupted command leaves nothing behind. Not thread-safe.
+// ones and an interrupted command leaves no file. Not thread-safe.
 class TraceFile final : public TraceSink {
  public:
   void launched(const TraceEvent& event) override;

@@ -237,7 +237,9 @@ Value part_as_declared(Node& n, Value part, const onnx::ValueInfoProto& declared
     const auto& dim = shape.dim(static_cast<int>(axis));
     bool is_runtime_defined =
         llvm::any_of(dims[axis].symbols(), [](const std::string& s) { return s[0] == '$'; });
-    if (is_runtime_defined && dim.has_dim_value()) dims[axis] = dim.dim_value();
+    // Exporters write -1 for an unknown dim.
+    if (is_runtime_defined && dim.has_dim_value() && dim.dim_value() >= 0)
+      dims[axis] = dim.dim_value();
   }
   return n.reshape(part, dims);
 }
