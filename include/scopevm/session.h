@@ -68,30 +68,59 @@ struct SessionOptions {
   /// that follow from the bandwidth and latency of the pools (docs/machine.md, "Emulation"). At
   /// least one pool of the module must have a bandwidth or a latency.
   bool emulate = false;
+  /// Lets traces contain the times at which non-CPU devices executed launches and copies
+  /// (TraceEvent::Lane::kDevice). Some drivers then execute commands more slowly.
+  bool time_devices = false;
   /// The libraries that compute the external functions of the module. Not owned: they must outlive
   /// the session and its calls. Libraries that the module does not use are ignored. Names are
   /// unique.
   std::vector<const scopevm_external_library*> external_libraries;
 };
 
-/// One kernel launch of a call, or one run of an external function. Times are relative to an
-/// arbitrary epoch.
+/// One interval of a traced call. All names are valid as long as the module.
 struct TraceEvent {
-  std::string_view name;  ///< the model's ops; valid as long as the module
-  std::string_view
-      kernel;  ///< the symbol of the kernel or external function; valid as long as the module
-  int64_t start_ns = 0;  ///< start of the launch
-  /// Duration of the launch. For a kernel of a non-CPU device: of its submission to the driver.
-  int64_t duration_ns = 0;
+  /// What happened in the interval.
+  enum class Kind : uint8_t {
+    kCall,      ///< the whole call
+    kFunction,  ///< a call of a function or closure of the model, its callees included
+    kLaunch,    ///< a kernel launch, or a run of an external function
+    kCopy,      ///< a copy from one memory scope to another
+  };
+  /// Where it happened. The intervals of one lane are disjoint or nested.
+  enum class Lane : uint8_t {
+    /// On the thread that runs the call. A launch on a non-CPU device, or a copy from or to its
+    /// memory, lasts here until the driver has accepted it.
+    kCaller,
+    /// On a worker of the executor: its part of a launch that runs as a parallel loop, from the
+    /// begin of the worker's first range to the end of its last one.
+    kWorker,
+    /// On a non-CPU device: the execution of a launch or copy. Only with
+    /// SessionOptions::time_devices, and only if the driver measures times.
+    kDevice,
+  };
+  Kind kind = Kind::kLaunch;
+  Lane lane = Lane::kCaller;
+  int64_t worker = 0;            ///< index of the worker, for Lane::kWorker
+  std::string_view name;         ///< the function of a call; the model's ops of a launch or copy
+  std::string_view kernel;       ///< symbol of a launch's kernel or external function; else empty
+  std::string_view device;       ///< device that executes a launch or copy; else empty
+  std::string_view from_device;  ///< of a copy's source; else empty
+  std::string_view from_scope;   ///< of a copy's source; else empty
+  std::string_view to_device;    ///< of a copy's destination; else empty
+  std::string_view to_scope;     ///< of a copy's destination; else empty
+  int64_t bytes = 0;             ///< size of a copy; else 0
+  int64_t start_ns = 0;          ///< time since the epoch of std::chrono::steady_clock
+  int64_t duration_ns = 0;       ///< end of the interval minus its start
 };
 
-/// Receives the kernel launches of a call, and the runs of external functions. Methods are called
-/// on the thread that runs the call.
+/// Receives the events of a call, on the thread that runs it. A sink that several calls use at once
+/// must be thread-safe.
 class SCOPEVM_API TraceSink {
  public:
   virtual ~TraceSink();
-  /// Called after the launch that `event` describes.
-  virtual void launched(const TraceEvent& event) = 0;
+  /// Called after the end of the interval. `event` is valid during the call of this method. A
+  /// failed call has the events of what it did, too.
+  virtual void record(const TraceEvent& event) = 0;
 };
 
 /// The options of one run of a call.

@@ -18,6 +18,7 @@
 // at a time, concurrently with other streams.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -53,6 +54,16 @@ struct DeviceLaunch {
   int64_t workers = 1;
 };
 
+// Receives the times at which a device executed commands.
+class CommandObserver {
+ public:
+  virtual ~CommandObserver() = default;
+  // `command` is the number that DeviceStream::observe_next() was given. Times of one device do not
+  // overlap.
+  virtual void executed(uint64_t command, std::chrono::steady_clock::time_point start,
+                        std::chrono::steady_clock::time_point end) = 0;
+};
+
 // An ordered queue of launches and copies. It reports errors of its own work and the device's loss.
 // The device must outlive its streams.
 class DeviceStream {
@@ -71,6 +82,10 @@ class DeviceStream {
   virtual Status copy_out(void* to_host, const void* from, int64_t bytes) = 0;
   virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;
   virtual Status launch(const DeviceLaunch& launch) = 0;
+  // Reports the execution of the next launch or copy to `observer`, as number `command`: on the
+  // thread that uses the stream, at the latest in finish(). Nothing is reported for a command that
+  // fails or has no work, or if the device does not measure times (Device::enable_timing()).
+  virtual void observe_next(CommandObserver& /*observer*/, uint64_t /*command*/) {}
   // Waits for all copies from and to host memory.
   virtual Status settle() = 0;
   // Waits for all work of the stream and resets the stream to its initial state.
@@ -104,6 +119,9 @@ class Device {
   // log), kDevice (the driver failed).
   virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;
 
+  // Lets streams measure the execution of observed commands, if the device can. REQUIRES: called
+  // before all other methods that have an effect. Errors: kDevice.
+  virtual Status enable_timing() { return {}; }
   virtual std::unique_ptr<DeviceStream> make_stream() = 0;
 };
 

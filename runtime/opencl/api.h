@@ -38,6 +38,7 @@
   F(clEnqueueNDRangeKernel)         \
   F(clWaitForEvents)                \
   F(clGetEventInfo)                 \
+  F(clGetEventProfilingInfo)        \
   F(clReleaseEvent)                 \
   F(clFlush)                        \
   F(clFinish)

@@ -79,6 +79,11 @@ struct Context {
 struct Session {
   std::shared_ptr<const Context> context;
   Handle<cl_command_queue> queue;
+  bool has_times = false;  // the queue records the times of its commands
 };
+
+// Creates a queue that executes commands in order. Streams rely on this order instead of event
+// dependencies. Errors: kDevice.
+Result<Handle<cl_command_queue>> make_queue(const Context& context, bool has_times);
 
 }  // namespace scopevm::runtime::opencl

@@ -25,6 +25,12 @@ Result<std::unique_ptr<DeviceImage>> OpenClDevice::load(std::span<const uint8_t>
   return Image::build(session_->context, image);
 }
 
+Status OpenClDevice::enable_timing() {
+  SCOPEVM_ASSIGN_OR_RETURN(session_->queue, make_queue(context_, /*has_times=*/true));
+  session_->has_times = true;
+  return {};
+}
+
 std::unique_ptr<DeviceStream> OpenClDevice::make_stream() {
   return std::make_unique<OpenClStream>(session_, blocks_);
 }

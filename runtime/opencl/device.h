@@ -13,7 +13,7 @@ namespace scopevm::runtime::opencl {
 
 class OpenClDevice final : public Device {
  public:
-  explicit OpenClDevice(std::shared_ptr<const Session> session)
+  explicit OpenClDevice(std::shared_ptr<Session> session)
       : session_(std::move(session)),
         context_(*session_->context),
         blocks_(session_->context),
@@ -29,10 +29,11 @@ class OpenClDevice final : public Device {
   void* allocate_host(int64_t bytes, int64_t alignment) override;
   void deallocate_host(void* block, int64_t) override { host_blocks_.deallocate(block); }
   Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) override;
+  Status enable_timing() override;
   std::unique_ptr<DeviceStream> make_stream() override;
 
  private:
-  std::shared_ptr<const Session> session_;
+  std::shared_ptr<Session> session_;
   const Context& context_;
   Blocks blocks_;
   HostBlocks host_blocks_;

@@ -153,6 +153,17 @@ Result<std::shared_ptr<const Context>> context_of(const Api& api, const Found& c
 
 }  // namespace
 
+Result<Handle<cl_command_queue>> make_queue(const Context& context, bool has_times) {
+  cl_int error = CL_SUCCESS;
+  Handle<cl_command_queue> queue(
+      context.api.clCreateCommandQueue(context.handle.get(), context.device,
+                                       has_times ? CL_QUEUE_PROFILING_ENABLE : 0, &error),
+      context.api.clReleaseCommandQueue);
+  SCOPEVM_RETURN_IF_ERROR(
+      context.health.note(error, "clCreateCommandQueue").with_context(context.description));
+  return queue;
+}
+
 Result<std::vector<OpenClDeviceFacts>> list_devices(const Api& api) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Found> found, find_devices(api));
   std::vector<OpenClDeviceFacts> devices;
@@ -166,16 +177,10 @@ Result<std::shared_ptr<Device>> open_device(const Api& api, int number) {
     return no_such_device(api, number, found);
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const Context> context,
                            context_of(api, found[static_cast<size_t>(number)]));
-  cl_int error = CL_SUCCESS;
-  Handle<cl_command_queue> queue(
-      // Without properties, the queue executes commands in order. Streams rely on this order
-      // instead of event dependencies.
-      api.clCreateCommandQueue(context->handle.get(), context->device, 0, &error),
-      api.clReleaseCommandQueue);
-  SCOPEVM_RETURN_IF_ERROR(
-      context->health.note(error, "clCreateCommandQueue").with_context(context->description));
+  SCOPEVM_ASSIGN_OR_RETURN(Handle<cl_command_queue> queue,
+                           make_queue(*context, /*has_times=*/false));
   return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(
-      std::make_shared<const Session>(Session{std::move(context), std::move(queue)})));
+      std::make_shared<Session>(Session{std::move(context), std::move(queue)})));
 }
 
 }  // namespace opencl

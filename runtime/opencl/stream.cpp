@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/count_text.h"
 
@@ -50,6 +51,15 @@ bool OpenClStream::uses_mapping(int64_t bytes) const {
   return context_.shares_host_memory && bytes >= kMapFromBytes;
 }
 
+// The host executes this copy: the device has no times for it.
+void OpenClStream::copy_mapped(void* to, const void* from, int64_t bytes) {
+  const Observed observed = std::exchange(next_observed_, {});
+  const Clock::time_point start = Clock::now();
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+  if (observed.observer != nullptr && session_->has_times)
+    observed.observer->executed(observed.command, start, Clock::now());
+}
+
 Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   if (bytes == 0) return {};
   SCOPEVM_RETURN_IF_ERROR(context_.health.status());
@@ -57,7 +67,7 @@ Status OpenClStream::copy_in(void* to, const void* from_host, int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
   if (uses_mapping(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_WRITE_INVALIDATE_REGION, bytes));
-    std::memcpy(mapped, from_host, size);
+    copy_mapped(mapped, from_host, bytes);
     return unmap(place, mapped);
   }
   cl_event event = nullptr;
@@ -74,7 +84,7 @@ Status OpenClStream::copy_out(void* to_host, const void* from, int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
   if (uses_mapping(bytes)) {
     SCOPEVM_ASSIGN_OR_RETURN(void* const mapped, map(place, CL_MAP_READ, bytes));
-    std::memcpy(to_host, mapped, size);
+    copy_mapped(to_host, mapped, bytes);
     return unmap(place, mapped);
   }
   cl_event event = nullptr;
@@ -176,11 +186,42 @@ Status OpenClStream::launch(const DeviceLaunch& launch) {
   return std::move(status).with_context("kernel " + *kernel.symbol);
 }
 
+// --- Times. -------------------------------------------------------------------------------------
+
+void OpenClStream::observe_next(CommandObserver& observer, uint64_t command) {
+  next_observed_ = {&observer, command, Clock::now()};
+}
+
+// Devices have their own clocks. A command is queued after the host submits it, so the difference
+// between these two times is a lower bound of the offset between the clocks. The largest of these
+// bounds is used, which orders the times of later commands after those of earlier ones.
+void OpenClStream::report(const Pending& command) {
+  const Observed& observed = command.observed;
+  if (observed.observer == nullptr || !session_->has_times) return;
+  std::chrono::nanoseconds times[3];
+  const cl_profiling_info names[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START,
+                                     CL_PROFILING_COMMAND_END};
+  for (size_t i = 0; i < std::size(names); ++i) {
+    cl_ulong time = 0;
+    if (context_.api.clGetEventProfilingInfo(command.event.get(), names[i], sizeof time, &time,
+                                             nullptr) != CL_SUCCESS)
+      return;
+    times[i] = std::chrono::nanoseconds(time);
+  }
+  const auto offset = observed.submitted.time_since_epoch() - times[0];
+  clock_offset_ = std::max(clock_offset_.value_or(offset), offset);
+  observed.observer->executed(observed.command, Clock::time_point(times[1] + *clock_offset_),
+                              Clock::time_point(times[2] + *clock_offset_));
+}
+
 // --- Completion. --------------------------------------------------------------------------------
 
 void OpenClStream::add_pending(cl_event event, std::shared_ptr<const std::string> kernel,
                                bool uses_host_memory) {
-  pending_.push_back({std::move(kernel), uses_host_memory, {event, context_.api.clReleaseEvent}});
+  pending_.push_back({std::move(kernel),
+                      uses_host_memory,
+                      std::exchange(next_observed_, {}),
+                      {event, context_.api.clReleaseEvent}});
   host_copies_ += uses_host_memory ? 1 : 0;
   if (pending_.size() <= kMostPending) return;
   // Commands complete in order, so the oldest command is the first to complete.
@@ -201,6 +242,7 @@ Status OpenClStream::failed_command() {
     // Queued, submitted or running; the queue is in order, so later commands are not complete
     // either.
     if (state > CL_COMPLETE) return {};
+    if (state == CL_COMPLETE) report(oldest);
     const std::shared_ptr<const std::string> kernel = oldest.kernel;
     host_copies_ -= oldest.uses_host_memory ? 1 : 0;
     pending_.pop_front();
@@ -254,6 +296,8 @@ Status OpenClStream::finish() {
   early_failure_ = Status();
   pending_.clear();
   host_copies_ = 0;
+  next_observed_ = {};
+  clock_offset_.reset();
   return settled;
 }
 

@@ -2,8 +2,10 @@
 // each stream tracks the events of its own commands.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,17 +28,31 @@ class OpenClStream final : public DeviceStream {
   Status copy_out(void* to_host, const void* from, int64_t bytes) override;
   Status copy_within(void* to, const void* from, int64_t bytes) override;
   Status launch(const DeviceLaunch& launch) override;
+  void observe_next(CommandObserver& observer, uint64_t command) override;
   Status settle() override;
   Status finish() override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  // A command whose execution is reported; none if `observer` is null.
+  struct Observed {
+    CommandObserver* observer = nullptr;
+    uint64_t command = 0;
+    Clock::time_point submitted;
+  };
   // An enqueued command whose completion has not been observed.
   struct Pending {
     std::shared_ptr<const std::string> kernel;  // null for a copy
     bool uses_host_memory = false;
+    Observed observed;
     Handle<cl_event> event;
   };
 
+  // Reports the execution of a completed command to its observer.
+  void report(const Pending& command);
+  // Copies between the host and mapped memory, and reports it.
+  void copy_mapped(void* to, const void* from, int64_t bytes);
   bool uses_mapping(int64_t bytes) const;
   Result<void*> map(const BufferOffset& place, cl_map_flags how, int64_t bytes);
   Status unmap(const BufferOffset& place, void* mapped);
@@ -61,7 +77,10 @@ class OpenClStream final : public DeviceStream {
   const Blocks& blocks_;
   std::deque<Pending> pending_;
   std::vector<BufferOffset> places_;  // buffers of the current launch
-  int host_copies_ = 0;               // number of copies from or to host memory in pending_
+  Observed next_observed_;
+  // The largest known lower bound of the steady clock's time minus the device's time.
+  std::optional<std::chrono::nanoseconds> clock_offset_;
+  int host_copies_ = 0;  // number of copies from or to host memory in pending_
   // Error found by add_pending(). A later method reports it: finish() at the latest.
   Status early_failure_;
 };

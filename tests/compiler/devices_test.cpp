@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
@@ -110,6 +111,53 @@ TEST_P(Devices, CopiesMatchExplain) {
   EXPECT_EQ(copied_bytes, explained_bytes);
   EXPECT_EQ(copies, explained->copies.size());
   EXPECT_GT(copied_bytes, 0);
+}
+
+// Counts the events of a lane and sums the bytes of its copies.
+class LaneSink final : public TraceSink {
+ public:
+  explicit LaneSink(TraceEvent::Lane lane) : lane_(lane) {}
+  void record(const TraceEvent& event) override {
+    if (event.kind == TraceEvent::Kind::kCall) {
+      EXPECT_LE(event.start_ns, first_ns_);
+      EXPECT_GE(event.start_ns + event.duration_ns, last_ns_);
+    }
+    if (event.lane != lane_) return;
+    launches += event.kind == TraceEvent::Kind::kLaunch ? 1 : 0;
+    copied_bytes += event.bytes;
+    // The intervals of a device do not overlap.
+    if (lane_ == TraceEvent::Lane::kDevice) {
+      EXPECT_EQ(event.device, "dev");
+      EXPECT_GE(event.start_ns, last_ns_);
+    }
+    first_ns_ = std::min(first_ns_, event.start_ns);
+    last_ns_ = std::max(last_ns_, event.start_ns + event.duration_ns);
+  }
+  int launches = 0;
+  int64_t copied_bytes = 0;
+
+ private:
+  const TraceEvent::Lane lane_;
+  int64_t first_ns_ = INT64_MAX, last_ns_ = 0;
+};
+
+TEST_P(Devices, TracesHaveCopiesAndTheTimesOfDevices) {
+  const bool is_cpu = GetParam() == std::string("cpu");
+  for (const bool is_timed : {false, true}) {
+    const Session session = *Session::create(*module_, {.time_devices = is_timed});
+    for (const auto lane : {TraceEvent::Lane::kCaller, TraceEvent::Lane::kDevice}) {
+      Call call = *session.make_call();
+      ASSERT_TRUE(call.set_input(0, rows(7)).ok());
+      LaneSink sink(lane);
+      ASSERT_TRUE(call.run({.trace = &sink}).ok());
+      int64_t bytes = 0;
+      for (const CopyUse& use : call.stats().copies) bytes += use.bytes;
+      const bool is_caller = lane == TraceEvent::Lane::kCaller;
+      const bool is_recorded = is_caller || (is_timed && !is_cpu);
+      EXPECT_EQ(sink.copied_bytes, is_recorded ? bytes : 0);
+      EXPECT_EQ(sink.launches, is_caller ? 2 : is_recorded ? 1 : 0);
+    }
+  }
 }
 
 TEST_P(Devices, MemoryLimitFailsTheCallOnly) {

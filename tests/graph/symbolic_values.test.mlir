@@ -35,3 +35,11 @@ func.func @numbers() -> !sv.tensor<i64[2]> {
   %y = sv.mul %a, %two : (!sv.tensor<i64[2]>, !sv.tensor<i64[]>) -> !sv.tensor<i64[2]>
   return %y : !sv.tensor<i64[2]>
 }
+
+// Tensor arithmetic wraps, dim arithmetic does not: the tensor stays data.
+func.func @overflow(%x: !sv.tensor<f32[n]>) -> !sv.tensor<i64[1]> {
+  %n = sv.dims_tensor {dims = #sv.dims<[n]>} : () -> !sv.tensor<i64[1]>
+  %min = sv.constant {value = dense<-9223372036854775808> : tensor<1xi64>} : !sv.tensor<i64[1]>
+  %y = sv.sub %min, %n : (!sv.tensor<i64[1]>, !sv.tensor<i64[1]>) -> !sv.tensor<i64[1]>
+  return %y : !sv.tensor<i64[1]>
+}

@@ -204,8 +204,9 @@ void add_run(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_flag("--emulate", options->emulate,
                     "Delay copies and launches to match the speeds of the module's pools");
-  command->add_option("--trace", options->trace,
-                      "Write all kernel launches to this file, in Chrome trace format");
+  command->add_option(
+      "--trace", options->trace,
+      "Write the times of calls, launches and copies to this file, in Chrome trace format");
   command->add_flag("--stats", options->stats, "Print times and memory use");
   command->add_flag("--json", options->json, "Print JSON, including times and memory use");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,8 +1,9 @@
-// Writes the launches of a run as a Chrome trace (chrome://tracing, ui.perfetto.dev).
+// Writes the events of a run as a Chrome trace (chrome://tracing, ui.perfetto.dev).
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,9 @@ namespace scopevm::tool {
 // ones and an interrupted command leaves no file. Not thread-safe.
 class TraceFile final : public TraceSink {
  public:
-  void launched(const TraceEvent& event) override;
+  // Times in the file are relative to this.
+  TraceFile();
+  void record(const TraceEvent& event) override;
   // Writes all recorded events to `path`, or to stdout for "-". Errors: kInvalidArgument.
   Status write(const std::string& path);
 
@@ -22,9 +25,15 @@ class TraceFile final : public TraceSink {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  // The number of the lane's track.
+  int64_t track_of(const TraceEvent& event);
+  // One event per track, each followed by a comma. There is no track without other events.
+  std::string track_names() const;
+
+  const int64_t began_ns_;
   std::unique_ptr<std::FILE, Close> events_;  // opened by the first event
   int error_ = 0;                             // the system's error number of the first failure
-  int64_t began_ns_ = 0;
+  std::map<int64_t, std::string> tracks_;     // their names, by number
 };
 
 }  // namespace scopevm::tool

@@ -41,11 +41,11 @@ BoundDevices::~BoundDevices() {
 }
 
 Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
-                          const DeviceOpener& opener) {
+                          bool is_timed, const DeviceOpener& opener) {
   const format::ModuleContents& contents = module.contents();
   for (const DeviceBinding& binding : bindings)
     SCOPEVM_RETURN_IF_ERROR(check_binding(contents, binding));
-  SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings, opener));
+  SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings, is_timed, opener));
   for (const format::PoolDecl& pool : contents.pools)
     by_pool_.push_back(devices_[pool.device].get());
   kernels_.resize(contents.kernels.size());
@@ -68,7 +68,7 @@ std::vector<std::unique_ptr<runtime::DeviceStream>> BoundDevices::make_streams()
 
 // An unbound device defaults to the ordinal recorded in the module's machine description.
 Status BoundDevices::open_devices(const format::ModuleContents& contents,
-                                  const std::vector<DeviceBinding>& bindings,
+                                  const std::vector<DeviceBinding>& bindings, bool is_timed,
                                   const DeviceOpener& opener) {
   for (const format::DeviceDecl& decl : contents.devices) {
     if (decl.is_host()) {
@@ -80,6 +80,9 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
       if (binding.device == decl.name) number = binding.number;
     Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);
     if (!device.ok()) return Status(device.status()).with_context(device_text(decl));
+    if (is_timed)
+      if (Status timed = (*device)->enable_timing(); !timed.ok())
+        return std::move(timed).with_context(device_text(decl));
     devices_.push_back(*std::move(device));
   }
   return {};

@@ -33,11 +33,11 @@ class BoundDevices {
   BoundDevices(const BoundDevices&) = delete;
   BoundDevices& operator=(const BoundDevices&) = delete;
 
-  // Checks the bindings, opens the module's non-CPU devices, loads its images for them, and copies
-  // the constants of their pools. Errors: kInvalidArgument (a binding for a device that the module
-  // lacks or of another kind), kInvalidModel (an image lacks a kernel), kOutOfMemory, and those of
-  // `opener` and of the devices.
-  Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
+  // Checks the bindings, opens the module's non-CPU devices, with timing if `is_timed`, loads its
+  // images for them, and copies the constants of their pools. Errors: kInvalidArgument (a binding
+  // for a device that the module lacks or of another kind), kInvalidModel (an image lacks a
+  // kernel), kOutOfMemory, and those of `opener` and of the devices.
+  Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings, bool is_timed,
               const DeviceOpener& opener);
 
   // One stream per device, by the module's index; null for a CPU. Empty if all devices are CPUs.
@@ -53,7 +53,8 @@ class BoundDevices {
  private:
   bool are_all_cpus() const;
   Status open_devices(const format::ModuleContents& contents,
-                      const std::vector<DeviceBinding>& bindings, const DeviceOpener& opener);
+                      const std::vector<DeviceBinding>& bindings, bool is_timed,
+                      const DeviceOpener& opener);
   Status load_images(const format::ModuleContents& contents);
   Status copy_constants(const format::ModuleContents& contents);
   Status copy_constant(const format::ConstantDecl& constant, runtime::Device& device,

@@ -76,7 +76,8 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   std::shared_ptr<BoundSession> session(new BoundSession);
   session->module_ = std::move(module);
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
-  SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices, opener));
+  SCOPEVM_RETURN_IF_ERROR(
+      session->devices_.open(*session->module_, options.devices, options.time_devices, opener));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
   SCOPEVM_RETURN_IF_ERROR(
       session->externals_.create(session->module_->contents(), options.external_libraries));

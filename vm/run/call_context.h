@@ -13,6 +13,7 @@
 #include "scopevm/tensor.h"
 #include "vm/run/frame.h"
 #include "vm/run/string_table.h"
+#include "vm/run/tracer.h"
 
 namespace scopevm::vm {
 
@@ -70,6 +71,8 @@ class CallContext {
   // Frames are pushed and popped by push_frame() and pop_frame() only.
   FrameStack frames;
   StringTable strings;
+  // Declared before the streams, which refer to it.
+  Tracer tracer;
   // The call's streams on the session's devices: BoundDevices::make_streams().
   std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
 

@@ -2,6 +2,9 @@
 // implements SymbolicOp in its family's folder.
 #include "compiler/graph/values/symbolic_values.h"
 
+#include <array>
+#include <string_view>
+
 #include "compiler/graph/values/box.h"
 #include "mlir/IR/Builders.h"
 
@@ -29,7 +32,7 @@ std::optional<int64_t> shape_tensor_size(TensorType type) {
 std::optional<DimExpr> divide(const DimIntervals& intervals, DimExpr a, DimExpr b) {
   auto x = a.as_constant(), y = b.as_constant();
   if (y && *y == 0) return std::nullopt;
-  // INT64_MIN / -1 traps. The subtraction overflows instead, which has_overflowed() detects.
+  // INT64_MIN / -1 traps. The subtraction overflows instead, which overflows() detects.
   if (x && y) return *y == -1 ? DimExpr(0) - a : DimExpr(*x / *y);
   // For these signs truncation and floor agree.
   if (!intervals.is_at_least(a, 0) || !intervals.is_at_least(b, 1)) return std::nullopt;
@@ -56,10 +59,14 @@ std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, Di
   return std::nullopt;
 }
 
-// Tensor arithmetic wraps on overflow, but dim arithmetic does not. A result that overflows 64 bits
-// is therefore unknown. An operation on constants has overflowed if its result is not a constant.
-bool has_overflowed(DimExpr result, llvm::ArrayRef<DimExpr> from) {
-  return !result.is_constant() && llvm::all_of(from, [](DimExpr e) { return e.is_constant(); });
+// Tensor arithmetic wraps on overflow, but the evaluation of a dim fails. A result that overflows
+// for ordinary dims is therefore unknown: kernels compute it. Of several sizes of dims, one must
+// not overflow, because products of many dims overflow for large ones, and because divisors such as
+// `n-20` can be invalid for small ones.
+bool overflows(DimExpr result) {
+  return llvm::none_of(std::array<int64_t, 3>{16, 4096, 1 << 20}, [&](int64_t dim) {
+    return result.evaluate([dim](std::string_view) { return dim; }).has_value();
+  });
 }
 
 }  // namespace
@@ -178,14 +185,12 @@ Elements SymbolicValues::evaluate_elementwise(ElementwiseOp op) {
   std::vector<DimExpr> elements;
   for (int64_t i = 0; i < result.size(); ++i) {
     Coordinates at = result.coordinates(i);
-    llvm::SmallVector<DimExpr> dims;
     llvm::SmallVector<Scalar> scalars;
-    for (auto [value, operand] : llvm::zip(op->getOperands(), operands)) {
-      dims.push_back(operand.first[operand.second.broadcast_index(at)]);
-      scalars.emplace_back(arithmetic, type_of(value).getDtype(), dims.back());
-    }
+    for (auto [value, operand] : llvm::zip(op->getOperands(), operands))
+      scalars.emplace_back(arithmetic, type_of(value).getDtype(),
+                           operand.first[operand.second.broadcast_index(at)]);
     const Scalar element = op.evaluate(scalars);
-    if (!element.is_known() || has_overflowed(element.get<DimExpr>(), dims)) return std::nullopt;
+    if (!element.is_known() || overflows(element.get<DimExpr>())) return std::nullopt;
     elements.push_back(element.get<DimExpr>());
   }
   return elements;
@@ -224,7 +229,7 @@ Elements SymbolicValues::evaluate_reduction(ReductionOp op) {
   }
   std::vector<DimExpr> result;
   for (const std::optional<DimExpr>& total : totals) {
-    if (!total || has_overflowed(*total, *x)) return std::nullopt;  // no elements, or overflow
+    if (!total || overflows(*total)) return std::nullopt;  // no elements, or overflow
     result.push_back(*total);
   }
   return result;

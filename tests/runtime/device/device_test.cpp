@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -109,6 +110,51 @@ TEST_P(AnyDevice, BlocksHaveDistinctAddresses) {
   }
   for (const auto& [address, bytes] : blocks)
     device_->deallocate(reinterpret_cast<void*>(address), bytes);
+}
+
+class Times final : public CommandObserver {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  void executed(uint64_t command, Time start, Time end) override {
+    commands.push_back(command);
+    EXPECT_LE(last_, start);
+    EXPECT_LE(start, end);
+    last_ = end;
+  }
+  std::vector<uint64_t> commands;
+
+ private:
+  Time last_ = std::chrono::steady_clock::now();
+};
+
+// Large copies are mapped if the device shares the host's memory.
+TEST_P(AnyDevice, ReportsTheTimesOfObservedCommands) {
+  stream_.reset();
+  for (const bool is_timed : {false, true}) {
+    if (is_timed) ASSERT_TRUE(device_->enable_timing().ok());
+    stream_ = device_->make_stream();
+    const DeviceKernel* const kernel = load_kernel();
+    for (const int64_t count : {1000, 2 << 20}) {
+      const TestHostBlock host(*device_, count);
+      std::iota(host.numbers().begin(), host.numbers().end(), 5);
+      const TestBlock in(*device_, count), out(*device_, 2 * count);
+      Times times;
+      stream_->observe_next(times, 7);
+      ASSERT_TRUE(stream_->copy_in(in.address(), host.address(), host.bytes()).ok());
+      stream_->observe_next(times, 8);
+      ASSERT_TRUE(add(kernel, in, out, 1, count).ok());
+      // Not observed.
+      ASSERT_TRUE(stream_->copy_out(host.address(), out.address(), host.bytes()).ok());
+      // No work.
+      stream_->observe_next(times, 9);
+      ASSERT_TRUE(stream_->copy_out(host.address(), out.address(), 0).ok());
+      ASSERT_TRUE(stream_->finish().ok());
+      EXPECT_EQ(times.commands, is_timed ? std::vector<uint64_t>({7, 8}) : std::vector<uint64_t>());
+      EXPECT_EQ(host.numbers().back(), 5 + count);
+    }
+    image_.reset();
+    stream_.reset();
+  }
 }
 
 TEST_P(AnyDevice, RejectsMoreThanItsMemory) {

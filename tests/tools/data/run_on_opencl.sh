@@ -13,6 +13,7 @@ scopevm run "$folder/cpu.bc" --input image=random:5x1x8x8 --output "probability=
 for rule in '*=gpu' 'type:conv=gpu' 'type:matmul=gpu' 'output:*=gpu'; do
   scopevm compile "$model" --machine "$machine" --place "$rule" -o "$folder/gpu.bc"
   scopevm run "$folder/gpu.bc" --input image=random:5x1x8x8 --output "probability=$folder/gpu.npy" --json \
+    --trace "$folder/trace.json" \
     >"$folder/run.json"
   scopevm explain "$model" --machine "$machine" --place "$rule" --copies --dim n=5 --json >"$folder/explain.json"
   python3 - "$folder" "$rule" <<'PYTHON'
@@ -32,5 +33,11 @@ assert worst < 1e-4, (rule, worst)
 copied = sum(copy["bytes"] for copy in json.load(open(folder + "/run.json"))["copies"])
 explained = sum(copy["bytes"] for copy in json.load(open(folder + "/explain.json"))["copies"])
 assert copied == explained > 0, (rule, copied, explained)
+events = json.load(open(folder + "/trace.json"))["traceEvents"]
+tracks = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+for track in ("caller", "device gpu"):
+    traced = sum(e["args"]["bytes"] for e in events if e["ph"] == "X" and e["cat"] == "copy" and
+                 tracks[e["tid"]] == track)
+    assert traced == copied, (rule, track, traced, copied)
 PYTHON
 done

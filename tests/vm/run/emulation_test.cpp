@@ -202,7 +202,9 @@ TEST(Emulation, AWaitCanBeCancelled) {
 
 class Durations : public TraceSink {
  public:
-  void launched(const TraceEvent& event) override { nanoseconds += event.duration_ns; }
+  void record(const TraceEvent& event) override {
+    if (event.kind != TraceEvent::Kind::kCall) nanoseconds += event.duration_ns;
+  }
   int64_t nanoseconds = 0;
 };
 

@@ -349,7 +349,9 @@ TEST(External, ARunSeesCancellationAndDeadline) {
 
 TEST(External, IsTracedAndEmulated) {
   struct Recorder final : TraceSink {
-    void launched(const TraceEvent& event) override { kernels.emplace_back(event.kernel); }
+    void record(const TraceEvent& event) override {
+      if (event.kind == TraceEvent::Kind::kLaunch) kernels.emplace_back(event.kernel);
+    }
     std::vector<std::string> kernels;
   };
   Library library;

@@ -1,5 +1,5 @@
 // Sessions and calls with hand-written modules: results, memory statistics, loops, recursion,
-// output buffers and executors of the caller, traces, and concurrent calls of one session.
+// output buffers and executors of the caller, and concurrent calls of one session.
 #include "scopevm/session.h"
 
 #include <gtest/gtest.h>
@@ -240,20 +240,6 @@ TEST(Session, EachResultHasItsOwnStorage) {
     EXPECT_EQ(scope(call.stats(), "global").bound_bytes, 2 * 48);
     EXPECT_EQ(scope(call.stats(), "global").peak_bytes, is_callers ? 48 : 2 * 48);
   }
-}
-
-class Recorder final : public TraceSink {
- public:
-  void launched(const TraceEvent& event) override { kernels.emplace_back(event.kernel); }
-  std::vector<std::string> kernels;
-};
-
-TEST(Session, TracesLaunches) {
-  const Session session = session_of(sum_contents());
-  Recorder recorder;
-  ASSERT_TRUE(
-      session.call(std::vector{floats({2, 4}, 0), floats({2, 4}, 0)}, {.trace = &recorder}).ok());
-  EXPECT_EQ(recorder.kernels, (std::vector<std::string>{"test_add", "test_scale"}));
 }
 
 // Runs every range on the calling thread. The worker indices are 3, 2, 1, 0, 3, ...

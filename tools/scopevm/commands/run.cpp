@@ -66,6 +66,7 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   }
   plan.session.threads = options.threads;
   plan.session.emulate = options.emulate;
+  plan.session.time_devices = !options.trace.empty();
   return plan;
 }
 

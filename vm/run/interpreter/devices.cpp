@@ -99,9 +99,8 @@ bool Interpreter::execute(const op::device_copy& in) {
     return fail(StatusCode::kInvalidModel, "copy of " + count_text(from.bytes, "byte") +
                                                " into a tensor of " + count_text(to.bytes, "byte"));
   context_.count_copy(in.from_pool.value, in.to_pool.value, from.bytes);
-  const bool is_emulated = session_.emulation() != nullptr;
-  const Clock::time_point start = is_emulated ? Clock::now() : Clock::time_point();
-  return copy_bytes(in) && (!is_emulated || finish_copy(in, start));
+  const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
+  return copy_bytes(in) && (!is_timed_ || finish_copy(in, start));
 }
 
 bool Interpreter::copy_bytes(const op::device_copy& in) {
@@ -116,6 +115,7 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
   const uint32_t device =
       contents_.pools[source == nullptr ? in.to_pool.value : in.from_pool.value].device;
   runtime::DeviceStream& stream = *context_.streams[device];
+  if (is_traced_) context_.tracer.observe(stream, traced_copy(in));
   if (source != nullptr && target != nullptr)
     return check_device(device, stream.copy_within(to.data, from.data, from.bytes));
   // settle_before() has waited for the copies of any other device, so only one device has pending
@@ -129,14 +129,15 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
 bool Interpreter::launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain) {
   const format::KernelDecl& decl = contents_.kernels[launch.kernel];
   const BoundDevices::Kernel& kernel = session_.devices().kernel(launch.kernel);
-  return check_device(decl.device,
-                      context_.streams[decl.device]->launch(
-                          {.kernel = kernel.function,
-                           .buffers = {frame_.buffers, decl.buffer_count},
-                           .params = {frame_.slots + launch.params.value, decl.param_count},
-                           .grid = grid,
-                           .grain = grain,
-                           .workers = contents_.devices[decl.device].workers}));
+  runtime::DeviceStream& stream = *context_.streams[decl.device];
+  if (is_traced_) context_.tracer.observe(stream, traced_launch(launch.kernel));
+  return check_device(
+      decl.device, stream.launch({.kernel = kernel.function,
+                                  .buffers = {frame_.buffers, decl.buffer_count},
+                                  .params = {frame_.slots + launch.params.value, decl.param_count},
+                                  .grid = grid,
+                                  .grain = grain,
+                                  .workers = contents_.devices[decl.device].workers}));
 }
 
 bool Interpreter::check_device(uint32_t device, const Status& status) {

@@ -1,4 +1,4 @@
-// Instrumentation of launches and copies: emulated waits and the trace.
+// Emulated waits of launches and copies.
 #include "vm/run/emulation.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
@@ -41,9 +41,13 @@ bool Interpreter::wait_at_least(double seconds, Clock::time_point start) {
 }
 
 bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start) {
-  return wait_at_least(
-      session_.emulation()->copy_seconds(in.from_pool.value, in.to_pool.value, reg(in.from).bytes),
-      start);
+  if (const Emulation* emulation = session_.emulation()) {
+    const double seconds =
+        emulation->copy_seconds(in.from_pool.value, in.to_pool.value, reg(in.from).bytes);
+    if (!wait_at_least(seconds, start)) return false;
+  }
+  if (is_traced_) context_.tracer.record(traced_copy(in), start);
+  return true;
 }
 
 // Only launches on CPUs are emulated. Launches on other devices take their actual time.
@@ -59,19 +63,8 @@ bool Interpreter::finish_launch(uint32_t kernel, isa::RegisterList buffers,
     }
     if (!wait_at_least(seconds, start)) return false;
   }
-  if (options_.trace != nullptr) record_launch(kernel, start);
+  if (is_traced_) context_.tracer.record(traced_launch(kernel), start);
   return true;
-}
-
-void Interpreter::record_launch(uint32_t kernel, Clock::time_point start) {
-  const auto ns = [](Clock::duration duration) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
-  };
-  const format::FunctionDecl& function = *frame_.function->decl;
-  const auto word = static_cast<uint32_t>(at_ - function.code.data());
-  options_.trace->launched({session_.module().source_name(function, word),
-                            contents_.kernels[kernel].symbol, ns(start.time_since_epoch()),
-                            ns(Clock::now() - start)});
 }
 
 }  // namespace scopevm::vm

@@ -24,6 +24,7 @@ bool is_aligned(const std::byte* data, uintptr_t alignment) {
 // What scopevm_external_run::executor points to.
 struct ExternalExecutor {
   Executor& executor;
+  Tracer* tracer;  // null if the call is not traced
   int threads;
   const CallOptions& options;
 };
@@ -35,6 +36,8 @@ void parallel_for(void* context, int64_t total, int64_t grain, Executor::Body bo
   grain = std::max<int64_t>(grain, 1);
   if (external.threads == 1 || total <= grain)
     body(body_context, 0, total, 0);
+  else if (external.tracer != nullptr)
+    external.tracer->parallel_for(external.executor, total, grain, body, body_context);
   else
     external.executor.parallel_for(total, grain, body, body_context);
 }
@@ -103,7 +106,8 @@ bool Interpreter::set_external_tensors(const isa::op::call_extern& in,
 Status Interpreter::run_external(const isa::op::call_extern& in, const format::LaunchDecl& launch) {
   const format::ExternalDecl& decl = *contents_.kernels[launch.kernel].external;
   const BoundExternals::Function& function = session_.externals().function(launch.kernel);
-  ExternalExecutor executor{session_.executor(), session_.threads(), options_};
+  ExternalExecutor executor{session_.executor(), is_traced_ ? &context_.tracer : nullptr,
+                            session_.threads(), options_};
   ExternalMessage message;
   const bool has_workspace = in.buffers.size() > decl.tensor_count();
   const scopevm_external_run run{

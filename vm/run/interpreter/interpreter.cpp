@@ -77,6 +77,7 @@ int64_t element(const Register& of, int64_t index) {
 Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.dimensions);
   const Status thrown = runtime::without_exceptions([&]() -> Status {
+    context_.tracer.begin(options_.trace, session_.threads());
     SCOPEVM_RETURN_IF_ERROR(intern_inputs());
     if (start(*context_.entry)) loop();
     return {};
@@ -85,6 +86,10 @@ Status Interpreter::run() {
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
+  if (is_traced_) {
+    const Status traced = finish_trace();
+    if (status_.ok()) status_ = traced;
+  }
   // A call whose deadline passes during its last instruction fails too.
   if (status_.ok() && is_interruptible_) (void)check_interrupts();
   // With one frame, the chain of calls would consist of the entry function only.
@@ -192,6 +197,7 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
   // frame_ is a copy of the top frame. The copy is stored back, because these fields are read when
   // the frame returns.
   context_.frames.top() = frame_;
+  if (is_traced_) context_.tracer.enter(frame_.function->decl->name);
   return true;
 }
 
@@ -249,6 +255,7 @@ bool Interpreter::execute(const op::ret& in) {
   leave_frame();
   frame_ = caller;
   next_ = callee.resume;
+  if (is_traced_) context_.tracer.leave();
   return true;
 }
 
@@ -423,7 +430,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   } else if (grid <= grain || session_.threads() == 1)
     run_range(&body, 0, grid, 0);
   else
-    session_.executor().parallel_for(grid, grain, run_range, &body);
+    run_loop(grid, grain, run_range, &body);
   return !is_timed_ || finish_launch(launch.kernel, in.buffers, start);
 }
 

@@ -3,10 +3,11 @@
 //   blocks.cpp      interrupts; launches in blocks, between which interrupts are checked
 //   closures.cpp    closures
 //   devices.cpp     launches and copies on non-CPU devices
-//   emulated.cpp    emulated waits and the trace
+//   emulated.cpp    emulated waits
 //   externals.cpp   calls of external functions
 //   lists.cpp       lists
 //   strings.cpp     string inputs and string opcodes
+//   traced.cpp      events of the trace
 //
 // There is one execute() per row of vm/isa/opcodes.def. It returns false when the call has ended.
 // Then either the entry function has returned, or status_ is the error.
@@ -42,7 +43,8 @@ class Interpreter {
         contents_(session.module().contents()),
         kernels_(session.kernels().kernels.data()),
         is_interruptible_(options.deadline || options.cancel != nullptr),
-        is_timed_(options.trace != nullptr || session.emulation() != nullptr) {}
+        is_traced_(options.trace != nullptr),
+        is_timed_(is_traced_ || session.emulation() != nullptr) {}
 
   Status run();
 
@@ -108,7 +110,11 @@ class Interpreter {
   bool wait_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
   bool finish_launch(uint32_t kernel, isa::RegisterList buffers, Clock::time_point start);
-  void record_launch(uint32_t kernel, Clock::time_point start);
+  TraceEvent traced_op(TraceEvent::Kind kind) const;
+  TraceEvent traced_launch(uint32_t kernel) const;
+  TraceEvent traced_copy(const isa::op::device_copy& in) const;
+  Status finish_trace();
+  void run_loop(int64_t total, int64_t grain, Executor::Body body, void* context);
   bool copy_bytes(const isa::op::device_copy& in);
   bool launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
@@ -137,7 +143,8 @@ class Interpreter {
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
   const bool is_interruptible_;
-  const bool is_timed_;
+  const bool is_traced_;
+  const bool is_timed_;           // launches and copies are measured
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the current instruction
   const uint32_t* next_ = nullptr;
