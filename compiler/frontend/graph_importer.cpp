@@ -394,12 +394,11 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
   for (const auto& output : graph.output()) {
     Value found = any_value(output.name());
     if (!found) return invalid("output \"" + output.name() + "\" is not defined by any node");
-    // Converts between an optional and its element if the declared output type requires it.
-    auto list = mlir::dyn_cast<graph::ListType>(found.getType());
-    if (output.type().has_optional_type()) {
-      SCOPEVM_ASSIGN_OR_RETURN(graph::ListType wanted, list_type_of(context_, output.type()));
-      found = lists().fit(found, wanted);
-    } else if (list && is_optional(list.getKind())) {
+    // check_declared_types() has accepted the value of a loop or branch that is not declared as an
+    // optional.
+    const auto list = mlir::dyn_cast<graph::ListType>(found.getType());
+    if (list && is_optional(list.getKind()) && output.has_type() &&
+        !output.type().has_optional_type()) {
       SCOPEVM_ASSIGN_OR_RETURN(found, lists().get(found, 0));
     }
     outputs.push_back(found);
@@ -414,15 +413,31 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
   return outputs;
 }
 
+mlir::Type GraphImporter::type_of(const std::string& name) const {
+  if (const auto list = sequences_.find(name); list != sequences_.end()) return list->second.type;
+  const auto found = values_.find(name);
+  return found != values_.end() && found->second ? found->second.getType() : mlir::Type();
+}
+
+// Whether the name denotes an optional that a loop or a branch carries. The import makes such a
+// value an optional if it is one in any iteration or branch; ONNX models declare its element.
+bool GraphImporter::is_widened(const std::string& name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end() || !found->second) return false;
+  const auto list = mlir::dyn_cast<graph::ListType>(found->second.getType());
+  mlir::Operation* op = found->second.getDefiningOp();
+  return list && is_optional(list.getKind()) && (!op || op->getNumRegions() > 0);
+}
+
 void GraphImporter::check_declared_types(const onnx::GraphProto& graph) {
   const auto check = [&](const char* kind, const onnx::ValueInfoProto& declared) {
-    const auto found = values_.find(declared.name());
-    if (found == values_.end() || !found->second) return;
-    const auto type = mlir::dyn_cast<graph::TensorType>(found->second.getType());
-    const Contradiction kept = type ? contradiction(declared.type(), type) : Contradiction::kNone;
+    const mlir::Type type = type_of(declared.name());
+    if (!type) return;
+    if (is_widened(declared.name())) return;
+    const Contradiction kept = contradiction(declared.type(), type);
     if (kept == Contradiction::kNone) return;
     const std::string message = std::string(kind) + " \"" + declared.name() + "\" is declared as " +
-                                frontend::text_of(declared.type()) + ", but is " +
+                                frontend::text_of(context_, declared.type()) + ", but is " +
                                 graph::text_of(type);
     if (kept == Contradiction::kDims)
       warnings_.push_back(message);

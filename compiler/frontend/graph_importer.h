@@ -70,6 +70,9 @@ class GraphImporter {
   Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
   // Checks the declared types of the inputs, values and outputs of a graph whose nodes are
   // imported.
+  // The type of the tensor or list of a name; null if there is none.
+  mlir::Type type_of(const std::string& name) const;
+  bool is_widened(const std::string& name) const;
   void check_declared_types(const onnx::GraphProto& graph);
   Status check_dim_options() const;
   bool is_produced_later(const std::string& name) const;

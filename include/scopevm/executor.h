@@ -24,6 +24,10 @@ class SCOPEVM_API Executor {
   /// The number of workers, at least 1. Constant during the executor's lifetime.
   virtual int threads() const = 0;
 
+  /// The number of threads that run loops: fewer than threads() if the system could not start all
+  /// of them. The default executor starts its threads in the first loop that needs them.
+  virtual int running_threads() const noexcept { return threads(); }
+
   /// Calls `body` with `context` on disjoint ranges that cover [0, total). Returns when all these
   /// calls have returned. `total` and `grain` are at least 1. Every range has at least `grain`
   /// items, except the last one. `worker` is in [0, threads()); concurrent calls of `body` in one

@@ -116,6 +116,9 @@ typedef struct {
 SCOPEVM_API scopevm_status* scopevm_session_create(const scopevm_module* module,
                                                    const scopevm_session_options* options,
                                                    scopevm_session** out);
+/** The number of threads that run parallel loops: see Executor::running_threads() in
+ * scopevm/executor.h. 0 for NULL. */
+SCOPEVM_API int scopevm_session_running_threads(const scopevm_session* session);
 /** Releases the handle. Calls and results of the session remain valid. */
 SCOPEVM_API void scopevm_session_free(scopevm_session* session);
 

@@ -58,7 +58,7 @@ struct DeviceBinding {
 /// The options of Session::create().
 struct SessionOptions {
   /// Workers of the default executor, at most 4096; 0: one per core. If the system cannot start all
-  /// of them, loops use fewer.
+  /// of them, loops use fewer: see Session::running_threads().
   int threads = 1;
   std::vector<DeviceBinding> devices;      ///< devices without an entry have their default
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
@@ -278,6 +278,8 @@ class SCOPEVM_API Session {
   const Signature& signature() const;
   /// The number of workers, at least 1.
   int threads() const;
+  /// Executor::running_threads() of the session's executor.
+  int running_threads() const;
   /// Current counters of all pools, one entry per pool. Errors: kOutOfMemory.
   Result<std::vector<ScopeStats>> memory_stats() const;
   /// Returns the cached blocks of all pools to the operating system and the devices.

@@ -6,6 +6,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <latch>
 #include <mutex>
@@ -51,9 +52,10 @@ int count_startable(int count) {
 
 class ArenaExecutor final : public Executor {
  public:
-  explicit ArenaExecutor(int threads) : threads_(threads) {}
+  explicit ArenaExecutor(int threads) : threads_(threads), running_(threads) {}
 
   int threads() const override { return threads_; }
+  int running_threads() const noexcept override { return running_.load(std::memory_order_relaxed); }
 
   void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
     // Rounded down, so that no task has fewer items than the grain.
@@ -96,6 +98,7 @@ class ArenaExecutor final : public Executor {
     if (allowed < static_cast<size_t>(threads))
       limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
     arena_.emplace(threads);
+    running_ = threads;
   }
 
   // Returns the first item of task number `task` of `tasks`. Task sizes differ by at most one item.
@@ -105,6 +108,7 @@ class ArenaExecutor final : public Executor {
   }
 
   const int threads_;
+  std::atomic<int> running_;
   std::once_flag arena_once_;
   std::optional<tbb::global_control> limit_;
   std::optional<tbb::task_arena> arena_;

@@ -319,6 +319,10 @@ scopevm_status* scopevm_session_create(const scopevm_module* module,
   });
 }
 
+int scopevm_session_running_threads(const scopevm_session* session) {
+  return session == nullptr ? 0 : session->session.running_threads();
+}
+
 void scopevm_session_free(scopevm_session* session) { delete session; }
 
 scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out) {

@@ -313,6 +313,8 @@ const Signature& Session::signature() const { return bound_->module().signature(
 
 int Session::threads() const { return bound_->threads(); }
 
+int Session::running_threads() const { return bound_->executor().running_threads(); }
+
 Result<std::vector<ScopeStats>> Session::memory_stats() const {
   return without_exceptions([&]() -> Result<std::vector<ScopeStats>> {
     std::vector<ScopeStats> stats;

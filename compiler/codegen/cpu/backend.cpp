@@ -22,8 +22,10 @@ class CpuGenerator final : public CodeGenerator {
       SCOPEVM_ASSIGN_OR_RETURN(targets.emplace_back(),
                                make_target(described.empty() ? "host" : described));
     }
-    for (const std::string& cpu : required) {
-      SCOPEVM_ASSIGN_OR_RETURN(targets.emplace_back(), make_target(cpu));
+    for (auto cpu = required.begin(); cpu != required.end(); ++cpu) {
+      if (std::find(required.begin(), cpu, *cpu) != cpu)
+        return Status(StatusCode::kInvalidArgument, "target CPU \"" + *cpu + "\" is given twice");
+      SCOPEVM_ASSIGN_OR_RETURN(targets.emplace_back(), make_target(*cpu));
     }
     return targets;
   }

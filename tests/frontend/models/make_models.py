@@ -173,6 +173,24 @@ def declared_types():
          [value("x", ["n", 4]), value("k", [], TensorProto.INT64)], [value("y", None)])
 
 
+def declared_lists():
+    """Declared types of sequences and optionals."""
+    def sequence(name, dims, dtype=TensorProto.FLOAT):
+        element = helper.make_tensor_type_proto(dtype, dims)
+        return helper.make_value_info(name, helper.make_sequence_type_proto(element))
+
+    pair = node("SequenceConstruct", ["x", "x"], ["s"])
+    first = node("SequenceAt", ["s", "i"], ["y"])
+    inputs = [value("x", ["n", 4]), value("i", [], TensorProto.INT64)]
+    save("declared_sequence_type", [pair, first], inputs, [value("y", None)],
+         value_info=[sequence("s", None, TensorProto.INT64)])
+    save("declared_sequence_dim", [pair, first], inputs, [value("y", None)],
+         value_info=[sequence("s", ["n", 5])])
+    save("declared_tensor", [pair], inputs[:1], [value("s", ["n", 4])])
+    save("declared_sequence", [node("Relu", ["x"], ["y"])], inputs[:1], [sequence("y", None)])
+    save("declared_optional", [node("Optional", ["x"], ["y"])], inputs[:1], [value("y", ["n", 4])])
+
+
 def too_many_axes():
     """The number of axes is known, but not their values."""
     save("too_many_axes", [node("Unsqueeze", ["x", "axes"], ["y"])],
@@ -293,5 +311,6 @@ if __name__ == "__main__":
     errors()
     deep()
     declared_types()
+    declared_lists()
     too_many_axes()
     too_many_dims()

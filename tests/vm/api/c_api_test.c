@@ -110,6 +110,7 @@ static void run_strings(const char* path) {
   FAILS(scopevm_call_set_sequence_strings(call, "x", &strings, 1), 10, "given a sequence");
   OK(scopevm_call_set_input_strings(call, "x", &strings));
   OK(scopevm_call_run(call, 0));
+  EXPECT(scopevm_session_running_threads(session) == 1);
   const int64_t* dims = NULL;
   size_t rank = 0, size = 0;
   const char* text = NULL;

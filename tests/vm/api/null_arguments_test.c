@@ -44,6 +44,7 @@ static void check_results_without_status(void) {
   EXPECT(scopevm_module_input_kind(NULL, 0) == -1);
   EXPECT(scopevm_module_output_kind(NULL, 0) == -1);
   EXPECT(scopevm_call_emulated_seconds(NULL) == 0);
+  EXPECT(scopevm_session_running_threads(NULL) == 0);
   scopevm_status_free(NULL);
   scopevm_module_free(NULL);
   scopevm_session_free(NULL);

@@ -136,6 +136,9 @@ Status run_plan(const Plan& plan, const RunOptions& options, const Module& modul
     SCOPEVM_RETURN_IF_ERROR(call.run(call_options(options, trace)));
     report.latency_ns.push_back(call.stats().latency_ns);
   }
+  if (session.running_threads() < session.threads())
+    print_message(stderr, "scopevm: warning: the system could start {} of {} threads\n",
+                  session.running_threads(), session.threads());
   for (const NamedText& output : plan.outputs)
     SCOPEVM_RETURN_IF_ERROR(write_output(call, output, module.signature()));
   if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(trace.write(options.trace));
