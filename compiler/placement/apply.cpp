@@ -458,13 +458,19 @@ class Applier {
            (record.scope ? placement::text_of(*record.scope) : "no constraint applies");
   }
 
-  // The constraint that determines the task's device. A required scope determines it if only one
+  // The constraint that determines the task's device or its kind. A required scope does if only one
   // permitted device is left.
   const Constraint* constraint_of(TaskIndex task) const {
     const TaskRecord& record = graph_.tasks[task];
     if (record.constraint) return &*record.constraint;
+    if (record.kind && excludes_devices(record.kind->place)) return &*record.kind;
     return record.scope && graph_.problem.tasks[task].devices.size() == 1 ? &*record.scope
                                                                           : nullptr;
+  }
+
+  bool excludes_devices(const RequiredPlace& place) const {
+    return llvm::any_of(machine_.devices.indices(),
+                        [&](DeviceIndex device) { return !place.permits(machine_, device); });
   }
 
   std::optional<TaskIndex> nearest_constraint(TaskIndex task) {

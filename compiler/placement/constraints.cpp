@@ -230,11 +230,19 @@ class ConstraintReader : private FlowReader {
     return {};
   }
 
-  // Finds the annotations that are copies: annotations of an annotated value whose place cannot be
-  // joined with the places of the inner annotations. If an inner annotation constrains the readers,
-  // the outer one is not a copy.
+  // Finds the annotations that are copies: annotations whose place cannot be joined with the places
+  // of inner annotations, or with the host if the VM makes the annotated value. If an inner
+  // annotation constrains the readers, the outer one is not a copy.
   void find_copies() {
     llvm::DenseMap<mlir::Value, RequiredPlace> places;  // of annotations, by annotated value
+    const llvm::SetVector<mlir::func::FuncOp> closures = functions_of_closures(module_);
+    const auto is_made_by_vm = [&](mlir::Value value) {
+      auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+      if (!argument)
+        return mlir::isa<graph::HostOp>(value.getDefiningOp()) || is_accumulator(value);
+      auto function = mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+      return function && closures.contains(function);
+    };
     // The annotations of one value that are not nested are joined first, so that the copies do not
     // depend on the order of ops.
     for (bool is_nested : {false, true})
@@ -242,11 +250,14 @@ class ConstraintReader : private FlowReader {
         if (!annotation.getConstrainBody() || is_annotated(annotation.getX()) != is_nested) return;
         Result<RequiredPlace> place = parse_place(annotation.getPlace(), machine_);
         if (!place.ok()) return;  // read_annotation() reports it
-        auto [known, is_first] = places.try_emplace(annotated(annotation.getX()), *place);
+        const mlir::Value value = annotated(annotation.getX());
+        const bool is_of_vm = is_made_by_vm(value);
+        if (is_of_vm) places.try_emplace(value, RequiredPlace{machine_.host_device(), {}, {}});
+        auto [known, is_first] = places.try_emplace(value, *place);
         if (is_first) return;
         if (std::optional<RequiredPlace> both = joined(machine_, known->second, *place)) {
           known->second = *both;
-        } else if (is_nested && !constrains_readers(annotation.getX())) {
+        } else if ((is_nested || is_of_vm) && !constrains_readers(annotation.getX())) {
           copies_.insert(annotation);
           places.try_emplace(annotation.getResult(), *place);
         }
@@ -275,7 +286,7 @@ class ConstraintReader : private FlowReader {
                                                      const PoolRequirement& pool) {
     if (pool.is_any()) return std::nullopt;
     const bool is_located = static_cast<bool>(op->getLoc()->findInstanceOf<mlir::FileLineColLoc>());
-    return Constraint{{std::nullopt, pool},
+    return Constraint{{std::nullopt, {}, pool},
                       std::string(attribute) + " of \"" + graph::op_name(op) + "\"",
                       is_located ? location_text(op->getLoc()) : "",
                       ""};
@@ -362,9 +373,7 @@ class ConstraintReader : private FlowReader {
     for (mlir::Value result : loop->getResults()) {
       merge_points.push_back(new_merge_point(loop, result));
       make(result, merge_points.back(), PoolRequirement::own_scope(), loop.getLoc());
-      // A dynamically sized accumulator: when it is full, the VM copies it to a larger storage.
-      // Results after the carried values gather one element per iteration.
-      if (merge_points.size() > carried && gathers_unknown(loop))
+      if (is_accumulator(result))
         on_host(merge_points.back(), "dynamically sized accumulators are stored on the host",
                 loop.getLoc());
     }
@@ -405,8 +414,13 @@ class ConstraintReader : private FlowReader {
                                   : graph_.problem.flows[flow->second].pool;
   }
 
-  static bool gathers_unknown(graph::LoopOp loop) {
-    return loop.getHasCondition() || loop.getTripCount().getValue().empty();
+  // Whether the value is a dynamically sized accumulator: when it is full, the VM copies it to a
+  // larger storage. Results of a loop after the carried values gather one element per iteration.
+  static bool is_accumulator(mlir::Value value) {
+    auto loop = value.getDefiningOp<graph::LoopOp>();
+    return loop && (loop.getHasCondition() || loop.getTripCount().getValue().empty()) &&
+           mlir::cast<mlir::OpResult>(value).getResultNumber() >=
+               loop.getBody().front().getNumArguments();
   }
 
   // --- Calls. ---

@@ -11,6 +11,7 @@
 #include "compiler/placement/assignment.h"
 #include "compiler/placement/place.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::placement {
@@ -30,6 +31,7 @@ struct TaskRecord {
   std::string name;
   mlir::Operation* op = nullptr;         // null for parameters, results and placement-only nodes
   std::optional<Constraint> constraint;  // requires a device
+  std::optional<Constraint> kind;        // requires a kind of device
   std::optional<Constraint> scope;       // requires a memory scope, on any device
 };
 
@@ -59,6 +61,14 @@ std::string name_of(mlir::Value value);
 
 Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
                                       const std::vector<Rule>& rules);
+
+// The functions that closures of the module call. Their callers are unknown, so their parameters
+// and results are on the host.
+llvm::SetVector<mlir::func::FuncOp> functions_of_closures(mlir::ModuleOp module);
+
+// Turns the places of the parameters and results of such functions into annotations in their
+// bodies, unless they are places on the host.
+void annotate_functions_of_closures(mlir::ModuleOp module, const Machine& machine);
 
 // Clones each function once per call, so that each call can be placed separately. Recursive calls,
 // and calls beyond a limit, share functions.

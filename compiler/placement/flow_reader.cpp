@@ -50,47 +50,69 @@ mlir::Value FlowReader::annotated(mlir::Value value) const {
 }
 
 // Handles a scope without a device: restricts the task to the devices that have the scope.
-void FlowReader::constrain_scope(TaskIndex task, Constraint wanted) {
+void FlowReader::constrain_scope(TaskIndex task, const Constraint& wanted) {
   TaskRecord& record = graph_.tasks[task];
   const std::string_view scope = wanted.place.pool.scope(machine_);
   std::vector<DeviceIndex>& devices = graph_.problem.tasks[task].devices;
   std::vector<DeviceIndex> left;
   for (DeviceIndex device : devices)
     if (machine_.find_pool(device, scope)) left.push_back(device);
-  if (left.empty())
-    return fail(
-        wanted.where,
-        record.name + " is required in scope " + std::string(scope) + " (" + wanted.why + ")" +
-            (record.constraint ? " and on " + device_name(*record.constraint->place.device) + " (" +
-                                     text_of(*record.constraint) + ")"
-                               : "") +
-            "; device " + device_name(devices.front()) + " does not have the scope");
+  if (left.empty()) {
+    const std::optional<Constraint>& other = record.constraint ? record.constraint : record.kind;
+    return fail(wanted.where, record.name + " is required in scope " + std::string(scope) + " (" +
+                                  wanted.why + ")" + (other ? " and " + required_on(*other) : "") +
+                                  "; device " + device_name(devices.front()) +
+                                  " does not have the scope");
+  }
   devices = std::move(left);
-  if (!record.scope) record.scope = std::move(wanted);
+  if (!record.scope) record.scope = wanted;
 }
 
-void FlowReader::constrain(TaskIndex task, Constraint wanted) {
-  // Two different required devices conflict. A scope without a device only excludes the devices
-  // that lack the scope.
-  if (!wanted.place.device) return constrain_scope(task, std::move(wanted));
-  const DeviceIndex device = *wanted.place.device;
+const Constraint* FlowReader::conflicting(const TaskRecord& task,
+                                          const RequiredPlace& place) const {
+  const auto kind_of = [&](const RequiredPlace& of) {
+    return of.device ? machine_.devices[*of.device].kind : of.kind;
+  };
+  for (const std::optional<Constraint>* other : {&task.constraint, &task.kind}) {
+    if (!*other || !place.names_device()) continue;
+    const RequiredPlace& required = (*other)->place;
+    if (kind_of(required) != kind_of(place) ||
+        (required.device && place.device && required.device != place.device))
+      return &**other;
+  }
+  return nullptr;
+}
+
+std::string FlowReader::required_on(const Constraint& constraint) const {
+  return "on " + device_text(constraint.place) + " (" + text_of(constraint) + ")";
+}
+
+std::string FlowReader::device_text(const RequiredPlace& place) const {
+  return place.device ? device_name(*place.device) : "a device of kind " + place.kind;
+}
+
+void FlowReader::constrain(TaskIndex task, const Constraint& wanted) {
+  const RequiredPlace& place = wanted.place;
+  // A scope without a device only excludes the devices that lack the scope.
+  if (!place.device && !place.pool.is_any()) constrain_scope(task, wanted);
+  if (!place.names_device()) return;
   TaskRecord& record = graph_.tasks[task];
-  if (record.constraint && record.constraint->place.device != device)
-    return fail(wanted.where, record.name + " is required on " + device_name(device) + " (" +
-                                  wanted.why + ") and on " +
-                                  device_name(*record.constraint->place.device) + " (" +
-                                  text_of(*record.constraint) + ")");
+  if (const Constraint* other = conflicting(record, place))
+    return fail(wanted.where, record.name + " is required on " + device_text(place) + " (" +
+                                  wanted.why + ") and " + required_on(*other));
   // Only the first constraint on the same device is kept: reports name one source.
-  if (record.constraint) return;
-  if (!may_be(task, device))
-    return fail(wanted.where, record.name + " cannot be placed on " + device_name(device) + " (" +
-                                  wanted.why + "): " + why_not(task, device));
-  graph_.problem.tasks[task].devices = {device};
-  record.constraint = std::move(wanted);
+  std::optional<Constraint>& first = place.device ? record.constraint : record.kind;
+  if (first) return;
+  if (!may_be(task, place))
+    return fail(wanted.where, record.name + " cannot be placed on " + device_text(place) + " (" +
+                                  wanted.why + "): " + why_not(task, place));
+  std::erase_if(graph_.problem.tasks[task].devices,
+                [&](DeviceIndex device) { return !place.permits(machine_, device); });
+  first = wanted;
 }
 
 void FlowReader::on_host(TaskIndex task, const std::string& why, mlir::Location location) {
-  constrain(task, {{machine_.host_device(), {}}, why, location_text(location)});
+  constrain(task, {{machine_.host_device(), {}, {}}, why, location_text(location)});
 }
 
 std::optional<RequiredPlace> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
@@ -147,8 +169,9 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   if (auto maker = value.getDefiningOp(); maker && maker->hasAttr(kDeviceAttribute)) {
     auto device =
         machine_.find_device(maker->getAttrOfType<mlir::StringAttr>(kDeviceAttribute).getValue());
-    if (device && place->pool.is_any()) place->pool = machine_.global_pool(*place->device);
-    if (device) place->device = device;
+    if (device && place->device && place->pool.is_any())
+      place->pool = machine_.global_pool(*place->device);
+    if (device && place->device) place->device = device;
   }
   const FlowIndex index = flow_of_.at(value);
   Flow& flow = graph_.problem.flows[index];
@@ -252,15 +275,24 @@ void FlowReader::restrict_to_cpus(TaskIndex task) {
                 [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
 }
 
-std::string FlowReader::why_not(TaskIndex task, DeviceIndex device) const {
+std::string FlowReader::why_not(TaskIndex task, const RequiredPlace& place) const {
   const std::optional<Constraint>& scope = graph_.tasks[task].scope;
-  if (!scope || scope->place.pool.on(machine_, device)) return kNoStrings;
-  return "device " + device_name(device) + " does not have the scope required by " +
-         text_of(*scope);
+  const auto has_scope = [&](DeviceIndex device) {
+    return place.permits(machine_, device) && scope->place.pool.on(machine_, device);
+  };
+  if (!scope || llvm::any_of(machine_.devices.indices(), has_scope)) return kNoStrings;
+  return (place.device ? "device " + device_name(*place.device) + " does not have"
+                       : "no device of kind " + place.kind + " has") +
+         " the scope required by " + text_of(*scope);
 }
 
 bool FlowReader::may_be(TaskIndex task, DeviceIndex device) const {
   return llvm::is_contained(graph_.problem.tasks[task].devices, device);
+}
+
+bool FlowReader::may_be(TaskIndex task, const RequiredPlace& place) const {
+  return llvm::any_of(graph_.problem.tasks[task].devices,
+                      [&](DeviceIndex device) { return place.permits(machine_, device); });
 }
 
 }  // namespace scopevm::compiler::placement

@@ -37,8 +37,12 @@ class FlowReader {
   // The value that a chain of annotations constrains: the operand of the innermost one, or the
   // result of the first one that is a copy. Returns any other value unchanged.
   mlir::Value annotated(mlir::Value value) const;
-  void constrain(TaskIndex task, Constraint wanted);
-  void constrain_scope(TaskIndex task, Constraint wanted);
+  void constrain(TaskIndex task, const Constraint& wanted);
+  void constrain_scope(TaskIndex task, const Constraint& wanted);
+  // The constraint on a task's device or its kind that contradicts `place`; null if none does.
+  const Constraint* conflicting(const TaskRecord& task, const RequiredPlace& place) const;
+  // `on gpu (sv.on_device "gpu" at model.mlir:3:8)`. REQUIRES: the place names a device or a kind.
+  std::string required_on(const Constraint& constraint) const;
   void on_host(TaskIndex task, const std::string& why, mlir::Location location);
   std::string device_name(DeviceIndex device) const { return machine_.devices[device].name; }
   std::optional<RequiredPlace> place_of(llvm::StringRef text, const std::string& where);
@@ -75,7 +79,12 @@ class FlowReader {
   static bool has_strings(mlir::Operation* op);
   void restrict_to_cpus(TaskIndex task);
   bool may_be(TaskIndex task, DeviceIndex device) const;
-  std::string why_not(TaskIndex task, DeviceIndex device) const;
+  // Whether one of the devices that are permitted for the task satisfies `place`.
+  bool may_be(TaskIndex task, const RequiredPlace& place) const;
+  // Why may_be() is false.
+  std::string why_not(TaskIndex task, const RequiredPlace& place) const;
+  // "gpu" or "a device of kind opencl". REQUIRES: place.names_device().
+  std::string device_text(const RequiredPlace& place) const;
 
   // A task that rules may place. `names` are in order of precedence.
   struct Ruled {

@@ -1,5 +1,5 @@
-// Clones functions so that each call is placed separately; see constraints.h. Before placement,
-// each call gets a clone of its callee. Afterwards, equal clones are merged.
+// Prepares functions for placement; see constraints.h. Each call gets a clone of its callee, so
+// that each call is placed separately. Equal clones are merged afterwards.
 #include <map>
 
 #include "compiler/graph/rewrite/passes.h"
@@ -99,7 +99,84 @@ void number_clones(mlir::ModuleOp module) {
   }
 }
 
+// Whether the text denotes memory of the host, or is invalid, which read_constraints() reports.
+bool is_on_host(mlir::StringAttr text, const Machine& machine) {
+  const Result<RequiredPlace> place = parse_place(text.getValue(), machine);
+  return !place.ok() || (place->pool.is_any() && place->permits(machine, machine.host_device()));
+}
+
+// `written`, or the place in the type. Null if there is none, if it is on the host, or for strings,
+// which cannot be annotated.
+mlir::StringAttr place_elsewhere(mlir::StringAttr written, mlir::Type type,
+                                 const Machine& machine) {
+  auto tensor = mlir::dyn_cast<graph::TensorType>(type);
+  if (!tensor || tensor.getDtype() == DType::kStr) return {};
+  if (!written) written = tensor.getPlace();
+  return written && !is_on_host(written, machine) ? written : mlir::StringAttr();
+}
+
+mlir::Type without_place(mlir::Type type) {
+  return mlir::cast<graph::TensorType>(type).withPlace(nullptr);
+}
+
+// An annotation of `value`, whose type is `type`.
+mlir::Value annotate(mlir::OpBuilder& builder, mlir::Location location, mlir::Type type,
+                     mlir::Value value, mlir::StringAttr place) {
+  return builder.create<graph::OnDeviceOp>(location, type, value, place, /*constrain_body=*/true,
+                                           /*constrain_result=*/false);
+}
+
+void annotate_parameters(mlir::func::FuncOp function, const Machine& machine) {
+  mlir::Block& block = function.getBody().front();
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
+  for (mlir::BlockArgument argument : block.getArguments()) {
+    const unsigned i = argument.getArgNumber();
+    const mlir::Type type = argument.getType();
+    const mlir::StringAttr place = place_elsewhere(
+        function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute), type, machine);
+    if (!place) continue;
+    function.removeArgAttr(i, kPlaceAttribute);
+    argument.setType(without_place(type));
+    mlir::Value annotated = annotate(builder, argument.getLoc(), type, argument, place);
+    argument.replaceAllUsesExcept(annotated, annotated.getDefiningOp());
+  }
+}
+
+void annotate_results(mlir::func::FuncOp function, const Machine& machine) {
+  mlir::Block& block = function.getBody().front();
+  mlir::OpBuilder builder(block.getTerminator());
+  llvm::SmallVector<mlir::Type> results(function.getResultTypes());
+  for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
+    const unsigned i = operand.getOperandNumber();
+    const mlir::StringAttr place = place_elsewhere(
+        function.getResultAttrOfType<mlir::StringAttr>(i, kPlaceAttribute), results[i], machine);
+    if (!place) continue;
+    function.removeResultAttr(i, mlir::StringAttr::get(function.getContext(), kPlaceAttribute));
+    results[i] = without_place(results[i]);
+    operand.set(annotate(builder, function.getLoc(), results[i], operand.get(), place));
+  }
+  function.setType(
+      mlir::FunctionType::get(function.getContext(), block.getArgumentTypes(), results));
+}
+
 }  // namespace
+
+llvm::SetVector<mlir::func::FuncOp> functions_of_closures(mlir::ModuleOp module) {
+  llvm::SetVector<mlir::func::FuncOp> functions;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    function.walk([&](graph::ClosureOp closure) {
+      functions.insert(module.lookupSymbol<mlir::func::FuncOp>(closure.getCallee()));
+    });
+  return functions;
+}
+
+void annotate_functions_of_closures(mlir::ModuleOp module, const Machine& machine) {
+  for (mlir::func::FuncOp function : functions_of_closures(module)) {
+    if (function.isExternal()) continue;
+    annotate_parameters(function, machine);
+    annotate_results(function, machine);
+  }
+}
 
 std::string_view without_number(std::string_view name) {
   const size_t at = name.rfind("__");

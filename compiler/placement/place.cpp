@@ -3,6 +3,7 @@
 
 #include "compiler/placement/constraints.h"
 #include "compiler/placement/copies.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -19,6 +20,19 @@ std::string no_device(std::string_view name, const Machine& machine) {
          "; expected one of " + known;
 }
 
+// Whether the device is of the kind. An empty kind denotes all kinds.
+bool is_of_kind(const Device& device, std::string_view kind) {
+  return kind.empty() || device.kind == kind;
+}
+
+// The kinds of the machine's devices, without duplicates, as a list for messages.
+std::string known_kinds(const Machine& machine) {
+  std::vector<std::string> kinds;
+  for (const Device& device : machine.devices)
+    if (std::ranges::find(kinds, device.kind) == kinds.end()) kinds.push_back(device.kind);
+  return llvm::join(kinds, ", ");
+}
+
 // Whether a constraint can require the pool. global.constant is excluded: it stores the constants
 // without a required scope.
 bool can_be_required(const Pool& pool) {
@@ -31,6 +45,7 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine, const std::v
                      PoolChoice choice) {
   // On one device, all calls of a function have the same placement, so clones are not needed.
   if (machine.devices.size() > 1) clone_per_call(module);
+  annotate_functions_of_closures(module, machine);
   SCOPEVM_ASSIGN_OR_RETURN(GraphProblem graph, read_constraints(module, machine, rules));
   graph.problem.may_choose_limited = choice == PoolChoice::kAny;
   const Assignment assignment = assign(graph.problem);
@@ -43,44 +58,68 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine, const std::v
 }
 
 Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine) {
+  constexpr std::string_view kKind = "kind:";
   const size_t dot = text.find('.');
   const std::string_view name = text.substr(0, dot);
   const std::string quoted = "place \"" + std::string(text) + "\"";
-  // ".global.fast": a scope without a device. It constrains the scope only.
-  if (dot == 0) {
-    const std::string_view scope = text.substr(1);
-    if (std::ranges::none_of(machine.pools, [&](const Pool& pool) {
-          return pool.scope == scope && can_be_required(pool);
-        }))
+  if (dot == 0 || name.starts_with(kKind)) {
+    RequiredPlace place;
+    if (dot != 0) place.kind = name.substr(kKind.size());
+    const auto is_of_this_kind = [&](const Device& device) {
+      return is_of_kind(device, place.kind);
+    };
+    if (dot != 0 && (place.kind.empty() || std::ranges::none_of(machine.devices, is_of_this_kind)))
+      return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device of kind \"" +
+                                                   place.kind + "\"; it has " +
+                                                   known_kinds(machine));
+    if (dot == std::string_view::npos) return place;
+    const std::string scope(text.substr(dot + 1));
+    const auto has_scope = [&](DeviceIndex device) {
+      const std::optional<PoolIndex> pool = machine.find_pool(device, scope);
+      return pool && can_be_required(machine.pools[*pool]) &&
+             is_of_this_kind(machine.devices[device]);
+    };
+    if (llvm::none_of(machine.devices.indices(), has_scope))
       return Status(StatusCode::kInvalidModel,
-                    quoted + ": no device stores values in scope \"" + std::string(scope) + "\"");
-    return RequiredPlace{{}, PoolRequirement::own_scope(std::string(scope))};
+                    quoted + ": no device " +
+                        (place.kind.empty() ? "" : "of kind " + place.kind + " ") +
+                        "stores values in scope \"" + scope + "\"");
+    place.pool = PoolRequirement::own_scope(scope);
+    return place;
   }
   std::optional<DeviceIndex> device = machine.find_device(name);
   if (!device) return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
-  if (dot == std::string_view::npos) return RequiredPlace{device, {}};
+  if (dot == std::string_view::npos) return RequiredPlace{device, {}, {}};
   const std::string_view scope = text.substr(dot + 1);
   std::optional<PoolIndex> pool = machine.find_pool(*device, scope);
   if (!pool || !can_be_required(machine.pools[*pool]))
     return Status(StatusCode::kInvalidModel,
                   quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
                       std::string(scope) + "\"; it has " + known_scopes(*device, machine));
-  return RequiredPlace{device, *pool};
+  return RequiredPlace{device, {}, *pool};
 }
 
 std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,
                                     const RequiredPlace& b) {
   if (a.device && b.device && a.device != b.device) return std::nullopt;
-  RequiredPlace both{a.device ? a.device : b.device, a.pool.is_any() ? b.pool : a.pool};
+  if (!a.kind.empty() && !b.kind.empty() && a.kind != b.kind) return std::nullopt;
+  RequiredPlace both{a.device ? a.device : b.device, a.kind.empty() ? b.kind : a.kind,
+                     a.pool.is_any() ? b.pool : a.pool};
   if (!a.pool.is_any() && !b.pool.is_any()) {
     if (a.pool.scope(machine) != b.pool.scope(machine)) return std::nullopt;
     const std::optional<PoolRequirement> pool = joined(machine, a.pool, b.pool);
     if (!pool) return std::nullopt;
     both.pool = *pool;
   }
-  const bool is_missing =
-      both.device && !both.pool.is_any() && !both.pool.on(machine, *both.device);
-  return is_missing ? std::nullopt : std::optional(both);
+  const auto permits = [&](DeviceIndex device) { return both.permits(machine, device); };
+  if (llvm::none_of(machine.devices.indices(), permits)) return std::nullopt;
+  if (both.device) both.kind.clear();
+  return both;
+}
+
+bool RequiredPlace::permits(const Machine& machine, DeviceIndex index) const {
+  return (!device || device == index) && is_of_kind(machine.devices[index], kind) &&
+         (pool.is_any() || pool.on(machine, index));
 }
 
 std::string known_scopes(DeviceIndex device, const Machine& machine) {

@@ -113,12 +113,18 @@ using graph::kPlaceAttribute;
 // operands, else the host.
 DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 
-// A required place: "gpu", "gpu.global.fast" or ".global.fast".
+// A required place: "gpu", "gpu.global.fast", ".global.fast", "kind:opencl" or
+// "kind:opencl.global.fast".
 struct RequiredPlace {
-  std::optional<DeviceIndex> device;  // none: any device that has the scope
+  std::optional<DeviceIndex> device;  // none: any device of the kind that has the scope
+  std::string kind;                   // empty: any kind; also if `device` is given
   PoolRequirement pool;
+
+  bool names_device() const { return device || !kind.empty(); }
+  // Whether the device has the required index, kind and scope.
+  bool permits(const Machine& machine, DeviceIndex index) const;
 };
-// Errors: kInvalidModel (unknown device or scope; the message lists the known ones).
+// Errors: kInvalidModel (unknown device, kind or scope; the message lists the known ones).
 Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine);
 // The place that satisfies both; none if they conflict.
 std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,

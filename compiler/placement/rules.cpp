@@ -22,7 +22,8 @@ Status FlowReader::read_rules() {
 void FlowReader::apply_rules(const Ruled& ruled) {
   // Read before the loop: constraints that a rule adds below do not count as constraints of the
   // graph.
-  const std::optional<Constraint> required_by_graph = graph_.tasks[ruled.task].constraint;
+  const TaskRecord required_by_graph = graph_.tasks[ruled.task];
+  bool has_device = required_by_graph.constraint.has_value();
   bool has_scope = has_required_scope(ruled);
   for (const auto& [kind, name] : ruled.names)
     // Later rules take precedence. Earlier ones are still matched, so that `matched` and the notes
@@ -31,26 +32,25 @@ void FlowReader::apply_rules(const Ruled& ruled) {
       if (rules_[i].kind != kind || !patterns_[i].match(name)) continue;
       graph_.matched[i] = true;
       const RequiredPlace& place = rule_places_[i];
-      if (required_by_graph && place.device && required_by_graph->place.device != place.device)
-        graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
-                               graph_.tasks[ruled.task].name + ", which is required on " +
-                               device_name(*required_by_graph->place.device) + " (" +
-                               text_of(*required_by_graph) + ")");
+      const std::string no_effect =
+          "--place " + rules_[i].text + " has no effect on " + graph_.tasks[ruled.task].name;
+      if (const Constraint* other = conflicting(required_by_graph, place)) {
+        graph_.notes.push_back(no_effect + ", which is required " + required_on(*other));
+        continue;
+      }
       // The device and the scope may come from different rules.
-      const std::optional<Constraint>& chosen = graph_.tasks[ruled.task].constraint;
-      if (place.device ? chosen.has_value() : has_scope) continue;
-      std::string obstacle;
-      if (place.device && !may_be(ruled.task, *place.device))
-        obstacle = why_not(ruled.task, *place.device);
-      if (!place.device && chosen && !place.pool.on(machine_, *chosen->place.device))
-        obstacle = "device " + device_name(*chosen->place.device) + " does not have the scope";
-      if (!obstacle.empty()) {
-        graph_.notes.push_back("--place " + rules_[i].text + " has no effect on " +
-                               graph_.tasks[ruled.task].name + ": " + obstacle);
+      if (place.names_device() ? has_device : has_scope) continue;
+      if (!may_be(ruled.task, place)) {
+        const std::vector<DeviceIndex>& devices = graph_.problem.tasks[ruled.task].devices;
+        graph_.notes.push_back(no_effect + ": " +
+                               (place.names_device() ? why_not(ruled.task, place)
+                                                     : "device " + device_name(devices.front()) +
+                                                           " does not have the scope"));
         continue;
       }
       const Constraint rule{place, "--place " + rules_[i].text, "", ""};
       constrain(ruled.task, rule);
+      has_device |= place.names_device();
       if (place.pool.is_any() || has_scope) continue;
       has_scope = true;
       store_in(rule, ruled);

@@ -74,7 +74,8 @@ Result<std::vector<Copy>> copies_without(const Annotated& graph, CompileOptions 
 
 Annotated::Annotated(const std::string& text) {
   static const std::regex op(R"( *%(\w+) = sv\..* -> (!sv\.tensor<[^()<>]*>))");
-  static const char* const kPlaces[] = {"cpu", "npu", "npu.global.fast", ".global.fast", "dsp"};
+  static const char* const kPlaces[] = {"cpu",          "npu", "npu.global.fast",
+                                        ".global.fast", "dsp", "kind:cpu"};
   constexpr int kAnnotatedOps = 6;  // one of so many
   std::mt19937_64 random(std::hash<std::string>()(text));
   std::istringstream stream(text);
