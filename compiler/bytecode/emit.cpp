@@ -243,8 +243,7 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
             .device = pool.device.value,
             .limit = pool.limit.value_or(-1),
             .shared_with = {},
-            .bytes_per_second = pool.bytes_per_second.value_or(0),
-            .latency_seconds = pool.latency_seconds.value_or(0),
+            .speed = pool.speed,
             .alignment = static_cast<uint32_t>(pool.alignment)};
     // The first device is the owner of the pool.
     for (DeviceIndex device : pool.reached | std::views::drop(1))

@@ -102,9 +102,7 @@ double Machine::copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double byte
     const PoolIndex host = global_pool(host_device());
     return copy_seconds(from_pool, host, bytes) + copy_seconds(host, to_pool, bytes);
   }
-  const Pool &from = pools[from_pool], &to = pools[to_pool];
-  return from.planned_latency_seconds() + to.planned_latency_seconds() +
-         bytes / std::min(from.planned_bytes_per_second(), to.planned_bytes_per_second());
+  return format::copy_seconds(pools[from_pool].planned_speed, pools[to_pool].planned_speed, bytes);
 }
 
 }  // namespace scopevm::compiler

@@ -14,6 +14,7 @@
 #include "scopevm/status.h"
 #include "vm/format/host_kind.h"
 #include "vm/format/pool_kind.h"
+#include "vm/format/pool_speed.h"
 
 namespace scopevm::compiler {
 
@@ -36,13 +37,17 @@ struct Pool {
   int64_t alignment = kLeastAlignment;
   static constexpr int64_t kLeastAlignment = 64;  // a cache line, and the widest vector
   std::optional<DeviceIndex> pinned_for;  // a non-CPU device; its driver allocates the blocks
-  // Bandwidth and latency of copies from and to the pool, as given in the description. Emulation
-  // uses them.
-  std::optional<double> bytes_per_second;
-  std::optional<double> latency_seconds;
-  // The same for the planner's cost model, with defaults if the description does not give them.
-  double planned_bytes_per_second() const { return bytes_per_second.value_or(10e9); }
-  double planned_latency_seconds() const { return latency_seconds.value_or(5e-6); }
+  // What the description gives, and 0 for the rest. Emulation uses it.
+  format::PoolSpeed speed;
+  // The same with defaults for the rest. The planner's cost model uses it.
+  format::PoolSpeed planned_speed = {10e9, 10e9, 5e-6, 1};
+  bool has_bandwidth() const {
+    return speed.read_bytes_per_second > 0 || speed.write_bytes_per_second > 0;
+  }
+  // The planned time of an access that reads or writes `bytes` bytes: the mean of both.
+  double access_seconds(double bytes) const {
+    return (planned_speed.read_seconds(bytes) + planned_speed.write_seconds(bytes)) / 2;
+  }
 };
 
 struct Device {

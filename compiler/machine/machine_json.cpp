@@ -22,9 +22,17 @@ constexpr std::string_view kMembers[] = {"devices", "pools", "default_device"};
 // Members of a device of any kind, in addition to DeviceKind::members().
 constexpr std::string_view kDeviceMembers[] = {"name", "kind", "workers", "max_stack_bytes",
                                                "alignment"};
-constexpr std::string_view kPoolMembers[] = {"device",          "scope",      "kind",
-                                             "limit_bytes",     "reached_by", "bytes_per_second",
-                                             "latency_seconds", "pinned_for"};
+constexpr std::string_view kPoolMembers[] = {"device",
+                                             "scope",
+                                             "kind",
+                                             "limit_bytes",
+                                             "reached_by",
+                                             "bytes_per_second",
+                                             "read_bytes_per_second",
+                                             "write_bytes_per_second",
+                                             "latency_seconds",
+                                             "burst_bytes",
+                                             "pinned_for"};
 
 // True if `text` consists of one or more letters, digits and `_`. If `may_have_dots`, it can have
 // several such parts, separated by dots. Places consist of these names.
@@ -250,14 +258,38 @@ class MachineReader {
     if (std::optional<Member> limit = member.find("limit_bytes")) {
       SCOPEVM_ASSIGN_OR_RETURN(pool.limit, limit->whole_number(0));
     }
-    if (std::optional<Member> bandwidth = member.find("bytes_per_second")) {
-      SCOPEVM_ASSIGN_OR_RETURN(
-          pool.bytes_per_second,
-          bandwidth->number(format::kLeastBytesPerSecond, format::kMostBytesPerSecond));
-    }
-    if (std::optional<Member> latency = member.find("latency_seconds")) {
-      SCOPEVM_ASSIGN_OR_RETURN(pool.latency_seconds,
-                               latency->number(0, format::kMostLatencySeconds));
+    return read_speed(member, pool);
+  }
+
+  static Status read_speed(const Member& member, Pool& pool) {
+    using format::PoolSpeed;
+    const auto read = [&](const char* name, double least, double most,
+                          std::initializer_list<double PoolSpeed::*> speeds) -> Status {
+      std::optional<Member> number = member.find(name);
+      if (!number) return {};
+      SCOPEVM_ASSIGN_OR_RETURN(const double value, number->number(least, most));
+      for (double PoolSpeed::* speed : speeds)
+        pool.speed.*speed = pool.planned_speed.*speed = value;
+      return {};
+    };
+    const auto read_bandwidth = [&](const char* name,
+                                    std::initializer_list<double PoolSpeed::*> speeds) {
+      return read(name, format::kLeastBytesPerSecond, format::kMostBytesPerSecond, speeds);
+    };
+    // The bandwidths of one direction take precedence.
+    SCOPEVM_RETURN_IF_ERROR(
+        read_bandwidth("bytes_per_second",
+                       {&PoolSpeed::read_bytes_per_second, &PoolSpeed::write_bytes_per_second}));
+    SCOPEVM_RETURN_IF_ERROR(
+        read_bandwidth("read_bytes_per_second", {&PoolSpeed::read_bytes_per_second}));
+    SCOPEVM_RETURN_IF_ERROR(
+        read_bandwidth("write_bytes_per_second", {&PoolSpeed::write_bytes_per_second}));
+    SCOPEVM_RETURN_IF_ERROR(
+        read("latency_seconds", 0, format::kMostLatencySeconds, {&PoolSpeed::latency_seconds}));
+    if (std::optional<Member> burst = member.find("burst_bytes")) {
+      SCOPEVM_ASSIGN_OR_RETURN(pool.speed.burst_bytes,
+                               burst->whole_number(1, format::kMostBurstBytes));
+      pool.planned_speed.burst_bytes = pool.speed.burst_bytes;
     }
     return {};
   }

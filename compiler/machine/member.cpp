@@ -49,10 +49,12 @@ Result<std::string> Member::text() const {
   return value_.get<std::string>();
 }
 
-Result<int64_t> Member::whole_number(int64_t least) const {
-  if (value_.is_number_unsigned() && value_.get<uint64_t>() > INT64_MAX)
-    return fail("expected an integer of at most " + std::to_string(INT64_MAX) + ", found " +
-                found());
+Result<int64_t> Member::whole_number(int64_t least, int64_t most) const {
+  const bool is_too_large = value_.is_number_unsigned()
+                                ? value_.get<uint64_t>() > static_cast<uint64_t>(most)
+                                : value_.is_number_integer() && value_.get<int64_t>() > most;
+  if (is_too_large)
+    return fail("expected an integer of at most " + std::to_string(most) + ", found " + found());
   if (!value_.is_number_integer() || value_.get<int64_t>() < least)
     return fail("expected an integer of at least " + std::to_string(least) + ", found " + found());
   return value_.get<int64_t>();

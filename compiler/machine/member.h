@@ -28,7 +28,7 @@ class Member {
   Result<std::vector<Member>> elements() const;
   Result<std::string> text() const;
   // An integer of at least `least`.
-  Result<int64_t> whole_number(int64_t least) const;
+  Result<int64_t> whole_number(int64_t least, int64_t most = INT64_MAX) const;
   // A number in [least, most]. Subnormal numbers are read as 0.
   Result<double> number(double least, double most) const;
 

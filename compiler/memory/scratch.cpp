@@ -92,6 +92,9 @@ class ScratchMover {
     }
   }
 
+  // Relative cost of scratch memory in the pool: the planned time of one access of a page.
+  static double seconds_per_page(const Pool& pool) { return pool.access_seconds(4096); }
+
   // The arenas that are faster than a workspace, fastest first; none for other pools.
   std::vector<PoolIndex> faster_arenas(PoolIndex workspace) const {
     const Pool& from = machine_.pools[workspace];
@@ -99,13 +102,12 @@ class ScratchMover {
     if (workspace != machine_.workspace_pool(from.device)) return arenas;
     for (PoolIndex index : machine_.pools.indices()) {
       const Pool& pool = machine_.pools[index];
-      if (pool.kind == PoolKind::kArena && !pool.pinned_for && pool.bytes_per_second &&
-          *pool.bytes_per_second > from.planned_bytes_per_second())
+      if (pool.kind == PoolKind::kArena && !pool.pinned_for && pool.has_bandwidth() &&
+          seconds_per_page(pool) < seconds_per_page(from))
         arenas.push_back(index);
     }
-    std::ranges::stable_sort(arenas, std::ranges::greater(), [&](PoolIndex index) {
-      return *machine_.pools[index].bytes_per_second;
-    });
+    std::ranges::stable_sort(
+        arenas, {}, [&](PoolIndex index) { return seconds_per_page(machine_.pools[index]); });
     return arenas;
   }
 

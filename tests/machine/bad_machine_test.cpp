@@ -32,7 +32,8 @@ TEST_P(BadMachine, ReportsTheMember) {
 }
 
 const char* const kNamesOfPool =
-    "device, scope, kind, limit_bytes, reached_by, bytes_per_second, latency_seconds, pinned_for";
+    "device, scope, kind, limit_bytes, reached_by, bytes_per_second, "
+    "read_bytes_per_second, write_bytes_per_second, latency_seconds, burst_bytes, pinned_for";
 
 INSTANTIATE_TEST_SUITE_P(
     Root, BadMachine,
@@ -149,6 +150,12 @@ INSTANTIATE_TEST_SUITE_P(
             "18446744073709551615"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "bytes_per_second": 0})"),
             "pools[0].bytes_per_second: expected a number from 1.0 to 1e+18, found 0"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "write_bytes_per_second": 0.5})"),
+            "pools[0].write_bytes_per_second: expected a number from 1.0 to 1e+18, found 0.5"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "burst_bytes": 0})"),
+            "pools[0].burst_bytes: expected an integer of at least 1, found 0"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "burst_bytes": 1073741825})"),
+            "pools[0].burst_bytes: expected an integer of at most 1073741824, found 1073741825"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "latency_seconds": -1e-6})"),
             "pools[0].latency_seconds: expected a number from 0.0 to 3600.0, found -1e-06"},
         Bad{with_pools(R"({"device": "cpu", "scope": "global", "limit": 1})"),

@@ -44,8 +44,8 @@ TEST(Machine, OneCpuIsTheHost) {
   for (PoolIndex i : machine.pools.indices()) {
     EXPECT_EQ(machine.pools[i].kind, host.pools[i].kind);
     EXPECT_EQ(machine.pools[i].limit, host.pools[i].limit);
-    EXPECT_EQ(machine.pools[i].bytes_per_second, host.pools[i].bytes_per_second);
-    EXPECT_EQ(machine.pools[i].latency_seconds, host.pools[i].latency_seconds);
+    EXPECT_EQ(machine.pools[i].speed, host.pools[i].speed);
+    EXPECT_EQ(machine.pools[i].planned_speed, host.pools[i].planned_speed);
     EXPECT_THAT(machine.pools[i].reached, ElementsAre(kFirst));
   }
 }
@@ -113,19 +113,22 @@ TEST(Machine, WorkersHaveADefaultPerKind) {
 TEST(Machine, PoolsReplaceTheirDefaults) {
   const Machine machine = read(with_pools(
       R"({"device": "gpu", "scope": "global", "limit_bytes": 1000, "bytes_per_second": 2e9,
-          "latency_seconds": 0}, {"device": "npu", "scope": "global.x.y_1", "kind": "heap"})"));
+          "latency_seconds": 0}, {"device": "npu", "scope": "global.x.y_1", "kind": "heap",
+          "bytes_per_second": 3e9, "read_bytes_per_second": 4e9, "burst_bytes": 64})"));
   const Pool& global = machine.pools[machine.global_pool(kThird)];
   EXPECT_EQ(global.kind, PoolKind::kHeap);
   EXPECT_EQ(global.limit, 1000);
-  EXPECT_EQ(global.bytes_per_second, 2e9);
-  EXPECT_EQ(global.latency_seconds, 0);
+  EXPECT_EQ(global.speed, (format::PoolSpeed{2e9, 2e9, 0, 1}));
+  EXPECT_EQ(global.planned_speed, global.speed);
   const Pool& undescribed = machine.pools[machine.global_pool(kFirst)];
-  EXPECT_GT(undescribed.planned_bytes_per_second(), 0);
-  EXPECT_EQ(undescribed.bytes_per_second, std::nullopt);
-  EXPECT_EQ(undescribed.latency_seconds, std::nullopt);
+  EXPECT_EQ(undescribed.speed, format::PoolSpeed{});
+  EXPECT_EQ(undescribed.planned_speed, (format::PoolSpeed{10e9, 10e9, 5e-6, 1}));
   const std::optional<PoolIndex> own = machine.find_pool(kSecond, "global.x.y_1");
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(machine.pools[*own].kind, PoolKind::kHeap);
+  // The bandwidth of one direction takes precedence.
+  EXPECT_EQ(machine.pools[*own].speed, (format::PoolSpeed{4e9, 3e9, 0, 64}));
+  EXPECT_EQ(machine.pools[*own].planned_speed, (format::PoolSpeed{4e9, 3e9, 5e-6, 64}));
   EXPECT_FALSE(machine.find_pool(kFirst, "global.x.y_1").has_value());
   EXPECT_EQ(machine.pools.size(), 12u);
 }
@@ -176,6 +179,23 @@ TEST(Machine, CopyTakesBothLatenciesAndTheLowerBandwidth) {
   EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 1e9), 3e-6 + 1);
   EXPECT_DOUBLE_EQ(machine.copy_seconds(gpu, cpu, 1e9), 5e-6 + 0.5);
   EXPECT_FALSE(machine.is_by_host(npu, gpu));
+}
+
+TEST(Machine, CopyReadsTheSourceAndWritesTheDestinationInBursts) {
+  const Machine machine = read(with_pools(
+      R"({"device": "cpu", "scope": "global", "read_bytes_per_second": 1e9,
+          "write_bytes_per_second": 5e8, "latency_seconds": 0},
+         {"device": "npu", "scope": "global", "read_bytes_per_second": 2e9,
+          "write_bytes_per_second": 1e8, "burst_bytes": 1000, "latency_seconds": 0})"));
+  const PoolIndex cpu = machine.global_pool(kFirst), npu = machine.global_pool(kSecond);
+  // The destination writes whole bursts, more slowly than the source reads.
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 1), 1000 / 1e8);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 1000), 1000 / 1e8);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 1001), 2000 / 1e8);
+  // Reading two bursts takes 1 us, and writing 1001 bytes takes longer.
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(npu, cpu, 1001), 1001 / 5e8);
+  EXPECT_EQ(machine.copy_seconds(npu, cpu, 0), 0);
+  EXPECT_DOUBLE_EQ(machine.pools[npu].access_seconds(1), (1000 / 2e9 + 1000 / 1e8) / 2);
 }
 
 TEST(Machine, CopyBetweenTwoAcceleratorsGoesThroughTheHost) {

@@ -56,12 +56,12 @@ class RandomProblem {
   }
 
   void add_pool(const std::string& scope, PoolKind kind, DeviceIndex device) {
+    const double read = 1e9 * (1 + below(3)), write = 1e9 * (1 + below(3));
     machine_.pools.push_back({.scope = scope,
                               .kind = kind,
                               .device = device,
                               .reached = {device},
-                              .bytes_per_second = 1e9 * (1 + below(3)),
-                              .latency_seconds = 1e-6 * below(3)});
+                              .planned_speed = {read, write, 1e-6 * below(3), 1 + below(64)}});
   }
 
   void make_tasks() {

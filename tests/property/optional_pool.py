@@ -42,7 +42,9 @@ def random_pool(rng):
     device = rng.choice(["cpu", "npu"])
     pool = {"device": device, "scope": "global.more",
             "limit_bytes": rng.choice([1000, 17000, 20000, 33000, 40000, 60000]),
-            "bytes_per_second": rng.choice([1e9, 50e9]),
+            "read_bytes_per_second": rng.choice([1e9, 50e9]),
+            "write_bytes_per_second": rng.choice([1e9, 50e9]),
+            "burst_bytes": rng.choice([1, 4096]),
             "latency_seconds": rng.choice([1e-7, 1e-5])}
     if rng.random() < 0.5:
         pool["reached_by"] = ["npu" if device == "cpu" else "cpu"]

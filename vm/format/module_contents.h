@@ -16,6 +16,7 @@
 #include "scopevm/value_kind.h"
 #include "vm/format/host_kind.h"
 #include "vm/format/pool_kind.h"
+#include "vm/format/pool_speed.h"
 #include "vm/isa/field_values.h"
 
 namespace scopevm::format {
@@ -164,19 +165,13 @@ inline constexpr size_t kMaxDevices = 256, kMaxPools = 4096;  // of a module
 // pool and to the buffers planned in them.
 inline constexpr uint32_t kLeastAlignment = 64, kMostAlignment = 4096;
 
-// Range of a pool's bandwidth and latency.
-inline constexpr double kLeastBytesPerSecond = 1, kMostBytesPerSecond = 1e18;
-inline constexpr double kMostLatencySeconds = 3600;
-
 struct PoolDecl {
   std::string scope;
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
   int64_t limit = -1;                 // bytes; for a stack pool, per frame; -1: none
   std::vector<uint32_t> shared_with;  // other devices whose kernels access the pool
-  // From the machine description, for emulation; 0 if not given.
-  double bytes_per_second = 0;
-  double latency_seconds = 0;
+  PoolSpeed speed;                    // as far as the machine description gives it; for emulation
   uint32_t alignment = kLeastAlignment;  // kLeastAlignment for a stack pool
   // For pinned memory of a CPU: the non-CPU device whose driver allocates the pool's blocks. Copies
   // between the pool and that device need no staging copy. -1: not pinned.
@@ -188,13 +183,6 @@ struct PoolDecl {
     return pinned_for >= 0 ? static_cast<uint32_t>(pinned_for) : device;
   }
 
-  bool has_valid_bandwidth() const {
-    return bytes_per_second >= kLeastBytesPerSecond && bytes_per_second <= kMostBytesPerSecond;
-  }
-  bool has_valid_latency() const {
-    return std::isnormal(latency_seconds) && latency_seconds > 0 &&
-           latency_seconds <= kMostLatencySeconds;
-  }
   bool has_valid_alignment() const {
     return std::has_single_bit(alignment) && alignment >= kLeastAlignment &&
            alignment <= kMostAlignment;

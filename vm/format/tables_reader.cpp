@@ -107,18 +107,11 @@ class TablesReader {
     return PoolKind::kHeap;
   }
 
-  // Bandwidth and latency are optional fields; 0 in PoolDecl means absent.
   PoolDecl pool(const fb::Pool& p) {
     PoolDecl pool{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit(),
                   numbers(*p.shared_with())};
-    if (p.bytes_per_second()) {
-      pool.bytes_per_second = *p.bytes_per_second();
-      if (!pool.has_valid_bandwidth()) fail("bytes_per_second of a pool is out of range");
-    }
-    if (p.latency_seconds()) {
-      pool.latency_seconds = *p.latency_seconds();
-      if (!pool.has_valid_latency()) fail("latency_seconds of a pool is out of range");
-    }
+    pool.speed = {p.read_bytes_per_second(), p.write_bytes_per_second(), p.latency_seconds(),
+                  p.burst_bytes()};
     pool.alignment = p.alignment();
     pool.pinned_for = p.pinned_for();
     return pool;

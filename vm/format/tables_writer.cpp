@@ -24,10 +24,6 @@ auto string_vector(FlatBufferBuilder& builder, const std::vector<std::string>& i
       builder, items, [&](const std::string& item) { return builder.CreateString(item); });
 }
 
-flatbuffers::Optional<double> unless_zero(double number) {
-  return number == 0 ? flatbuffers::nullopt : flatbuffers::Optional<double>(number);
-}
-
 auto tensor_vector(FlatBufferBuilder& builder, const std::vector<TensorDecl>& tensors) {
   return table_vector<fb::Tensor>(builder, tensors, [&](const TensorDecl& tensor) {
     auto name = builder.CreateString(tensor.name);
@@ -134,8 +130,9 @@ std::vector<uint8_t> write_tables(const ModuleContents& module) {
   auto pools = table_vector<fb::Pool>(b, module.pools, [&](const PoolDecl& pool) {
     auto scope = b.CreateString(pool.scope);
     return fb::CreatePool(b, scope, static_cast<uint8_t>(pool.kind), pool.device, pool.limit,
-                          b.CreateVector(pool.shared_with), unless_zero(pool.bytes_per_second),
-                          unless_zero(pool.latency_seconds), pool.alignment, pool.pinned_for);
+                          b.CreateVector(pool.shared_with), pool.speed.read_bytes_per_second,
+                          pool.speed.write_bytes_per_second, pool.speed.latency_seconds,
+                          pool.speed.burst_bytes, pool.alignment, pool.pinned_for);
   });
   auto functions = table_vector<fb::Function>(
       b, module.functions, [&](const FunctionDecl& f) { return function_table(b, f); });

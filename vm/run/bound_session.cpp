@@ -84,8 +84,8 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   if (options.emulate) {
     if (!can_be_emulated(session->module_->contents()))
       return Status(StatusCode::kInvalidArgument,
-                    "nothing to emulate: the module has no pool with bytes_per_second or "
-                    "latency_seconds; compile it for a machine that defines them");
+                    "nothing to emulate: the module has no pool with a bandwidth or "
+                    "latency; compile it for a machine that defines them");
     session->emulation_ = std::make_unique<const Emulation>(session->module_->contents());
   }
   if (!options.executor && options.threads > runtime::kMaxThreads)

@@ -2,7 +2,6 @@
 #include "vm/run/emulation.h"
 
 #include <algorithm>
-#include <limits>
 #include <thread>
 
 namespace scopevm::vm {
@@ -18,15 +17,12 @@ constexpr double kLongestWaitSeconds = 1e9;
 
 bool can_be_emulated(const format::ModuleContents& contents) {
   return std::ranges::any_of(contents.pools, [](const format::PoolDecl& pool) {
-    return pool.bytes_per_second > 0 || pool.latency_seconds > 0;
+    return pool.speed != format::PoolSpeed{.burst_bytes = pool.speed.burst_bytes};
   });
 }
 
 Emulation::Emulation(const format::ModuleContents& contents) {
-  for (const format::PoolDecl& pool : contents.pools)
-    pools_.push_back({pool.bytes_per_second > 0 ? pool.bytes_per_second
-                                                : std::numeric_limits<double>::infinity(),
-                      pool.latency_seconds});
+  for (const format::PoolDecl& pool : contents.pools) pools_.push_back(pool.speed);
   for (const format::ConstantDecl& constant : contents.constants) {
     const auto* begin = reinterpret_cast<const std::byte*>(constant.bytes.data);
     if (constant.bytes.size > 0)
@@ -36,13 +32,12 @@ Emulation::Emulation(const format::ModuleContents& contents) {
 }
 
 double Emulation::copy_seconds(uint32_t from_pool, uint32_t to_pool, int64_t bytes) const {
-  const Speed &from = pools_[from_pool], &to = pools_[to_pool];
-  return from.latency_seconds + to.latency_seconds +
-         static_cast<double>(bytes) / std::min(from.bytes_per_second, to.bytes_per_second);
+  return format::copy_seconds(pools_[from_pool], pools_[to_pool], static_cast<double>(bytes));
 }
 
-double Emulation::access_seconds(uint32_t pool, int64_t bytes) const {
-  return static_cast<double>(bytes) / pools_[pool].bytes_per_second;
+double Emulation::access_seconds(uint32_t pool, int64_t bytes, bool is_read) const {
+  const auto transferred = static_cast<double>(bytes);
+  return is_read ? pools_[pool].read_seconds(transferred) : pools_[pool].write_seconds(transferred);
 }
 
 std::optional<uint32_t> Emulation::pool_of_constant(const std::byte* byte) const {

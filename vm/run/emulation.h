@@ -17,25 +17,20 @@ class Emulation {
  public:
   explicit Emulation(const format::ModuleContents& contents);
 
-  // Time of one copy: both latencies, plus the bytes divided by the smaller bandwidth.
+  // Time of one copy: format::copy_seconds().
   double copy_seconds(uint32_t from_pool, uint32_t to_pool, int64_t bytes) const;
-  // Time of a launch that accesses `bytes` bytes of the pool once.
-  double access_seconds(uint32_t pool, int64_t bytes) const;
+  // Time of a launch that reads, or else writes, `bytes` bytes of the pool once.
+  double access_seconds(uint32_t pool, int64_t bytes, bool is_read) const;
   // The pool of the constant that contains the byte, if any.
   std::optional<uint32_t> pool_of_constant(const std::byte* byte) const;
 
  private:
-  // A bandwidth that the module does not specify is infinite here; such a latency is 0.
-  struct Speed {
-    double bytes_per_second;
-    double latency_seconds;
-  };
   struct ConstantBytes {
     const std::byte* begin;
     const std::byte* end;
     uint32_t pool;
   };
-  std::vector<Speed> pools_;
+  std::vector<format::PoolSpeed> pools_;
   std::vector<ConstantBytes> constants_;  // sorted by address
 };
 

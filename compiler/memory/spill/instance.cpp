@@ -152,8 +152,8 @@ class InstanceReader {
       }
   }
 
-  // Each access of a moved buffer transfers its bytes at the bandwidth of the new pool. The cost is
-  // the additional time.
+  // Each access of a moved buffer transfers its bytes at the speed of the new pool. The cost is the
+  // additional time.
   void add_moves(SpillItem& item, BufferIndex buffer) {
     const std::optional<std::vector<int64_t>> steps = uses_.accesses_if_free(buffer);
     if (!steps) return;
@@ -163,10 +163,10 @@ class InstanceReader {
       if (!is_candidate(pool) || !uses_.may_use(*steps, pool)) continue;
       // A faster pool costs 0 rather than a negative amount, because the lower bounds assume
       // nonnegative costs.
-      const double slower = 1 / machine_.pools[pool].planned_bytes_per_second() -
-                            1 / machine_.pools[pool_].planned_bytes_per_second();
-      item.moves.push_back(
-          {pool, accesses * static_cast<double>(item.bytes) * std::max(slower, 0.0)});
+      const auto bytes = static_cast<double>(item.bytes);
+      const double slower =
+          machine_.pools[pool].access_seconds(bytes) - machine_.pools[pool_].access_seconds(bytes);
+      item.moves.push_back({pool, accesses * std::max(slower, 0.0)});
     }
   }
 

@@ -166,13 +166,13 @@ struct BadAssembly {
 
 void PrintTo(const BadAssembly& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.12 producer \"t\"\n"
+#define HEADER "scopevm_module 0.13 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadAssembly kBadAssembly[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
     {"Version", "scopevm_module 9.1 producer \"t\"",
-     "f.sva:1:16: unsupported module format 9.1, expected 0.12"},
+     "f.sva:1:16: unsupported module format 9.1, expected 0.13"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: unterminated string"},
     {"Escape", HEADER "device \"\\q\"",
@@ -182,8 +182,8 @@ const BadAssembly kBadAssembly[] = {
      "f.sva:2:10: expected one of heap, arena, stack, constant, found 'gizmo'"},
     {"NotWhole", HEADER "kernel \"k\" buffers 1.5 params 0",
      "f.sva:2:20: number 1.5 is out of range: expected an integer, at most 4294967295"},
-    {"Real", HEADER "pool \"p\" heap device 0 limit -1 bytes_per_second nan",
-     "f.sva:2:50: expected a number, found 'nan'"},
+    {"Real", HEADER "pool \"p\" heap device 0 limit -1 read_bytes_per_second nan",
+     "f.sva:2:55: expected a number, found 'nan'"},
     {"RealRange", HEADER "pool \"p\" heap device 0 limit -1 latency_seconds 1e999",
      "f.sva:2:49: expected a number, found '1e999'"},
     {"NumberRange", HEADER "kernel \"k\" buffers 4294967296 params 0",
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadAssemblyTest, ::testing::ValuesIn(kBadAssembly
 
 TEST(Assembly, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.12 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.13 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

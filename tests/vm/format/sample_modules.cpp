@@ -20,7 +20,13 @@ std::vector<DeviceDecl> one_device() { return {{"cpu", "cpu"}}; }
 
 std::vector<PoolDecl> default_pools() {
   return {{"global", PoolKind::kHeap, 0, -1},
-          {"global.workspace", PoolKind::kArena, 0, int64_t{1} << 30, {}, 12.5e9, 2.5e-6, 256},
+          {"global.workspace",
+           PoolKind::kArena,
+           0,
+           int64_t{1} << 30,
+           {},
+           {12.5e9, 11.5e9, 2.5e-6, 64},
+           256},
           {"global.constant", PoolKind::kConstant, 0, -1}};
 }
 
@@ -399,8 +405,10 @@ std::string fingerprint(const ModuleContents& module) {
         .add(static_cast<int64_t>(p.kind))
         .add(int64_t{p.device})
         .add(p.limit)
-        .add(std::bit_cast<int64_t>(p.bytes_per_second))
-        .add(std::bit_cast<int64_t>(p.latency_seconds))
+        .add(std::bit_cast<int64_t>(p.speed.read_bytes_per_second))
+        .add(std::bit_cast<int64_t>(p.speed.write_bytes_per_second))
+        .add(std::bit_cast<int64_t>(p.speed.latency_seconds))
+        .add(p.speed.burst_bytes)
         .add(int64_t{p.alignment})
         .add(int64_t{p.pinned_for})
         .add(p.shared_with);

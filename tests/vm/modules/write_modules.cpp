@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::string folder = argv[1];
   scopevm::format::ModuleContents emulated = scopevm::test::sum_contents();
-  for (scopevm::format::PoolDecl& pool : emulated.pools) pool.bytes_per_second = 1e9;
+  for (scopevm::format::PoolDecl& pool : emulated.pools)
+    pool.speed.read_bytes_per_second = pool.speed.write_bytes_per_second = 1e9;
   return write(folder + "/sum.bc", scopevm::test::sum_contents()) &&
                  write(folder + "/emulated.bc", emulated) &&
                  write(folder + "/external.bc", scopevm::test::external_contents()) &&

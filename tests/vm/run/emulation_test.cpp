@@ -23,9 +23,9 @@ constexpr double kGlobal = 1e9, kWorkspace = 40e9, kConstant = 3e9;  // bytes pe
 // stores x, y and z, pool 1 stores t, and pool 2 stores factor.
 format::ModuleContents sum_with_bandwidths(double global, double workspace, double constant) {
   format::ModuleContents contents = test::sum_contents();
-  contents.pools[0].bytes_per_second = global;
-  contents.pools[1].bytes_per_second = workspace;
-  contents.pools[2].bytes_per_second = constant;
+  const double bandwidths[] = {global, workspace, constant};
+  for (size_t i = 0; i < std::size(bandwidths); ++i)
+    contents.pools[i].speed = {bandwidths[i], bandwidths[i], 0, 1};
   return contents;
 }
 
@@ -60,6 +60,19 @@ TEST(Emulation, LaunchTimeFollowsThePoolsOfItsBuffers) {
     ASSERT_TRUE(call.run().ok());
     EXPECT_EQ(call.stats().emulated_seconds, add + scale) << "of one run only";
   }
+}
+
+TEST(Emulation, OperandsAreReadAndResultsAreWritten) {
+  format::ModuleContents contents = sum_with_bandwidths(0, 0, 0);
+  contents.pools[0].speed = {2e9, 1e9, 0, 1};
+  // The workspace moves bursts of 64 bytes.
+  contents.pools[1].speed = {4e9, 3e9, 0, 64};
+  const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
+  Call call = call_of(session, inputs(5));
+  ASSERT_TRUE(call.run().ok());
+  // x and y of 80 bytes are read, t and z are written, and t is read.
+  const double add = 80 / 2e9 + 80 / 2e9 + 128 / 3e9, scale = 128 / 4e9 + 80 / 1e9;
+  EXPECT_DOUBLE_EQ(call.stats().emulated_seconds, add + scale);
 }
 
 // The cost of a caller's tensor is that of the pool in its declaration: y is declared in pool 1.
@@ -98,7 +111,7 @@ TEST(Emulation, UndescribedPoolsCostNothing) {
 TEST(Emulation, BytesOfFramesCostNothing) {
   format::ModuleContents contents = test::empty_contents();
   contents.pools.push_back({"global.stack", format::PoolKind::kStack, 0, 4096});
-  for (format::PoolDecl& pool : contents.pools) pool.bytes_per_second = kWorkspace;
+  for (format::PoolDecl& pool : contents.pools) pool.speed = {kWorkspace, kWorkspace, 0, 1};
   test::CodeWriter code;
   code.alloc_storage(0, 1, 4096).alloc_tensor(1, 0, 0, 4096, DType::kF32, {1024});
   code.alloc_storage(2, 3, 4096).alloc_tensor(3, 2, 0, 4096, DType::kF32, {1024});
@@ -132,12 +145,15 @@ TEST(Emulation, NeedsADescribedPool) {
 }
 
 constexpr char kMachine[] =
-    "scopevm_module 0.12 producer \"test\"\n"
+    "scopevm_module 0.13 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
     "device \"npu\" kind \"cpu\"\n"
-    "pool \"global\" heap device 0 limit -1 bytes_per_second 2e+09 latency_seconds 1e-06\n"
-    "pool \"global\" heap device 1 limit -1 bytes_per_second 1.5e+09 latency_seconds 2.5e-06\n"
-    "pool \"global.fast\" arena device 1 limit -1 bytes_per_second 1e+11\n";
+    "pool \"global\" heap device 0 limit -1 read_bytes_per_second 2e+09 write_bytes_per_second "
+    "2e+09 latency_seconds 1e-06\n"
+    "pool \"global\" heap device 1 limit -1 read_bytes_per_second 1.5e+09 write_bytes_per_second "
+    "1.5e+09 latency_seconds 2.5e-06\n"
+    "pool \"global.fast\" arena device 1 limit -1 read_bytes_per_second 1e+11 "
+    "write_bytes_per_second 1e+11\n";
 
 // main(x: f32[64]) -> y: copies x through the pools 0, 1, 2, 1 and 0.
 format::ModuleContents copy_chain() {
@@ -172,7 +188,7 @@ TEST(Emulation, CopyTakesBothLatenciesAndBytesOverTheLowerBandwidth) {
 // copy_chain() with latencies of one hour per pool: a call takes eight hours unless it is ended.
 format::ModuleContents slow_chain() {
   format::ModuleContents contents = copy_chain();
-  for (format::PoolDecl& pool : contents.pools) pool.latency_seconds = 3600;
+  for (format::PoolDecl& pool : contents.pools) pool.speed.latency_seconds = 3600;
   return contents;
 }
 

@@ -356,7 +356,8 @@ TEST(External, IsTracedAndEmulated) {
   };
   Library library;
   format::ModuleContents contents = test::external_contents();
-  for (format::PoolDecl& pool : contents.pools) pool.bytes_per_second = 1e9;
+  for (format::PoolDecl& pool : contents.pools)
+    pool.speed.read_bytes_per_second = pool.speed.write_bytes_per_second = 1e9;
   const Session session = *create(library, std::move(contents), {.emulate = true});
   Call call = *session.make_call();
   const std::vector<Tensor> tensors = inputs();

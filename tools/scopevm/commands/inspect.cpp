@@ -83,8 +83,12 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   for (const format::PoolDecl& pool : module.pools) {
     print("pool {}: {} on {}", pool.scope, kind_text(pool.kind), module.devices[pool.device].name);
     if (pool.limit >= 0) print(", at most {}", count_text(pool.limit, "byte"));
-    if (pool.bytes_per_second > 0) print(", {} bytes/s", pool.bytes_per_second);
-    if (pool.latency_seconds > 0) print(", latency {} s", pool.latency_seconds);
+    if (pool.speed.read_bytes_per_second > 0)
+      print(", reads {} bytes/s", pool.speed.read_bytes_per_second);
+    if (pool.speed.write_bytes_per_second > 0)
+      print(", writes {} bytes/s", pool.speed.write_bytes_per_second);
+    if (pool.speed.latency_seconds > 0) print(", latency {} s", pool.speed.latency_seconds);
+    if (pool.speed.burst_bytes > 1) print(", bursts of {} bytes", pool.speed.burst_bytes);
     if (pool.alignment > format::kLeastAlignment) print(", aligned to {} bytes", pool.alignment);
     if (pool.pinned_for >= 0) print(", pinned for {}", module.devices[pool.pinned_for].name);
     print("\n");
@@ -164,8 +168,10 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                             {"kind", std::string(kind_text(pool.kind))},
                             {"device", module.devices[pool.device].name},
                             {"limit", pool.limit},
-                            {"bytes_per_second", pool.bytes_per_second},
-                            {"latency_seconds", pool.latency_seconds},
+                            {"read_bytes_per_second", pool.speed.read_bytes_per_second},
+                            {"write_bytes_per_second", pool.speed.write_bytes_per_second},
+                            {"latency_seconds", pool.speed.latency_seconds},
+                            {"burst_bytes", pool.speed.burst_bytes},
                             {"alignment", pool.alignment}});
     if (pool.pinned_for >= 0)
       out["pools"].back()["pinned_for"] = module.devices[pool.pinned_for].name;

@@ -49,8 +49,10 @@ void visit_pool(V& v, Pool& pool) {
   v.word("limit");
   v.number(pool.limit);
   v.optional_numbers("shared_with", pool.shared_with);
-  v.optional_real("bytes_per_second", pool.bytes_per_second);
-  v.optional_real("latency_seconds", pool.latency_seconds);
+  v.optional_real("read_bytes_per_second", pool.speed.read_bytes_per_second);
+  v.optional_real("write_bytes_per_second", pool.speed.write_bytes_per_second);
+  v.optional_real("latency_seconds", pool.speed.latency_seconds);
+  v.optional_number("burst_bytes", pool.speed.burst_bytes, 1);
   v.optional_number("alignment", pool.alignment, kLeastAlignment);
   v.optional_number("pinned_for", pool.pinned_for, -1);
 }

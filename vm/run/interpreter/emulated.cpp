@@ -51,19 +51,20 @@ bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start
 }
 
 // Only launches on CPUs are emulated. Launches on other devices take their actual time.
-bool Interpreter::finish_launch(uint32_t kernel, isa::RegisterList buffers,
+bool Interpreter::finish_launch(const format::LaunchDecl& launch, isa::RegisterList buffers,
                                 Clock::time_point start) {
-  const bool is_on_cpu = session_.devices().device(contents_.kernels[kernel].device) == nullptr;
+  const bool is_on_cpu =
+      session_.devices().device(contents_.kernels[launch.kernel].device) == nullptr;
   if (session_.emulation() != nullptr && is_on_cpu) {
     double seconds = 0;
     for (uint32_t i = 0; i < buffers.size(); ++i) {
       const Register& buffer = reg(buffers[i]);
       if (const std::optional<uint32_t> pool = pool_of(buffer))
-        seconds += session_.emulation()->access_seconds(*pool, buffer.bytes);
+        seconds += session_.emulation()->access_seconds(*pool, buffer.bytes, i < launch.read_only);
     }
     if (!wait_at_least(seconds, start)) return false;
   }
-  if (is_traced_) context_.tracer.record(traced_launch(kernel), start);
+  if (is_traced_) context_.tracer.record(traced_launch(launch.kernel), start);
   return true;
 }
 

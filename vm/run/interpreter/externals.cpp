@@ -142,7 +142,7 @@ bool Interpreter::execute(const isa::op::call_extern& in) {
   if (!status.ok())
     return fail(status.code(), external_text(contents_.kernels[launch.kernel]) + ": " +
                                    std::string(status.message()));
-  return !is_timed_ || finish_launch(launch.kernel, in.buffers, start);
+  return !is_timed_ || finish_launch(launch, in.buffers, start);
 }
 
 }  // namespace scopevm::vm

@@ -422,7 +422,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   const int64_t grain = std::max<int64_t>(value(launch.grain), 1);
   if (body.kernel == nullptr)
     return launch_on_device(launch, grid, grain) &&
-           (!is_timed_ || finish_launch(launch.kernel, in.buffers, start));
+           (!is_timed_ || finish_launch(launch, in.buffers, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.
   if (is_interruptible_ && grid > grain) {
@@ -431,7 +431,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
     run_range(&body, 0, grid, 0);
   else
     run_loop(grid, grain, run_range, &body);
-  return !is_timed_ || finish_launch(launch.kernel, in.buffers, start);
+  return !is_timed_ || finish_launch(launch, in.buffers, start);
 }
 
 // Shapes.

@@ -109,7 +109,8 @@ class Interpreter {
   std::optional<uint32_t> pool_of(const Register& buffer) const;
   bool wait_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);
-  bool finish_launch(uint32_t kernel, isa::RegisterList buffers, Clock::time_point start);
+  bool finish_launch(const format::LaunchDecl& launch, isa::RegisterList buffers,
+                     Clock::time_point start);
   TraceEvent traced_op(TraceEvent::Kind kind) const;
   TraceEvent traced_launch(uint32_t kernel) const;
   TraceEvent traced_copy(const isa::op::device_copy& in) const;
