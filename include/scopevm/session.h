@@ -98,8 +98,8 @@ struct TraceEvent {
     /// SessionOptions::time_devices, and only if the driver measures times.
     kDevice,
   };
-  Kind kind = Kind::kLaunch;
-  Lane lane = Lane::kCaller;
+  Kind kind = Kind::kLaunch;     ///< what happened
+  Lane lane = Lane::kCaller;     ///< where it happened
   int64_t worker = 0;            ///< index of the worker, for Lane::kWorker
   std::string_view name;         ///< the function of a call; the model's ops of a launch or copy
   std::string_view kernel;       ///< symbol of a launch's kernel or external function; else empty
