@@ -93,6 +93,19 @@ TEST(NativeShapes, OverflowAndBadDivisorsFailTheOverflowCheck) {
   EXPECT_EQ(native({100, 3, 0, 100, 1}), native.overflow_check());
 }
 
+TEST(NativeShapes, ChecksAfterAnOverflowAreNotReported) {
+  constexpr int64_t kLarge = int64_t{1} << 40;
+  Function function = two_inputs();
+  function.checks = {{Check::Kind::kAtLeast, n * n, 10, "square"},
+                     {Check::Kind::kAtLeast, m, 5, "m"}};
+  ShapeProgram program = *ShapeProgram::create(function);
+  NativeShapes native(program);
+  EXPECT_EQ(native({4, 3, 7, 4, 1}), -1);
+  EXPECT_EQ(native({3, 3, 7, 3, 1}), 6) << "9 is less than 10";
+  EXPECT_EQ(native({kLarge, 3, 7, kLarge, 1}), native.overflow_check()) << "2^80 wraps to 0";
+  EXPECT_EQ(native({kLarge, 3, 4, kLarge, 1}), 7) << "m does not depend on the overflow";
+}
+
 DimExpr random_expr(std::mt19937& random, int depth) {
   if (depth == 0) {
     const DimExpr leaves[] = {n, m, threads, static_cast<int64_t>(random() % 100) - 20};

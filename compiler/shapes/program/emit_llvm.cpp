@@ -41,9 +41,11 @@ class Emitter {
   void run() {
     const auto& instructions = program_.instructions();
     values_.resize(instructions.size());
+    overflow_at_.resize(instructions.size());
     for (ValueIndex v : instructions.indices()) {
       if (instructions[v].segment != segment_) continue;
       values_[v] = emit(instructions[v]);
+      overflow_at_[v] = overflow_;
       if (is_long_) move_to_slot(v);
     }
     // All slots are stored, even if a check fails: the message shows their values.
@@ -151,14 +153,25 @@ class Emitter {
     return nullptr;
   }
 
-  // The first failed check, selected from the last to the first. Overflow has the lowest priority,
-  // because a failed check may explain it.
+  // Whether arithmetic of this segment has overflowed before an operand of the check was computed.
+  llvm::Value* has_overflowed_before(const ShapeProgram::Condition& c) {
+    llvm::Value* has_overflowed = builder_.getFalse();
+    for (ValueIndex v : {c.lhs, c.rhs})
+      if (program_.instructions()[v].has_operands() && overflow_at_[v])
+        has_overflowed = builder_.CreateOr(has_overflowed, overflow_at_[v]);
+    return has_overflowed;
+  }
+
+  // The first failed check, selected from the last to the first. A check after an overflow has
+  // wrong operands, so it is not reported. A check before an overflow may explain it.
   void emit_result() {
     const std::vector<const ShapeProgram::Condition*> conditions = program_.conditions_of(segment_);
     llvm::Value* const none = builder_.getInt64(-1);
     llvm::Value* failed = none;
     for (size_t i = conditions.size(); i-- > 0;)
-      failed = builder_.CreateSelect(holds(*conditions[i]), failed, builder_.getInt64(i));
+      failed = builder_.CreateSelect(
+          builder_.CreateOr(holds(*conditions[i]), has_overflowed_before(*conditions[i])), failed,
+          builder_.getInt64(i));
     // After the checks: the division of a multiple-of check may set the flag.
     llvm::Value* overflowed =
         builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()), none);
@@ -173,6 +186,7 @@ class Emitter {
   llvm::Function* function_ = nullptr;
   llvm::Value* overflow_ = nullptr;
   IndexedVector<ValueIndex, llvm::Value*> values_;
+  IndexedVector<ValueIndex, llvm::Value*> overflow_at_;  // overflow_ after each instruction
 };
 
 }  // namespace
