@@ -149,7 +149,9 @@ Status return_ops(mlir::ModuleOp module, mlir::func::FuncOp function) {
 Result<Alternatives> alternatives_of(mlir::ModuleOp module, const scopevm_external_library& library,
                                      mlir::func::FuncOp function, const Answer& answer) {
   Alternatives both;
-  both.key = std::string(library.name) + " " + describe(function);
+  both.key = std::string(library.name) + " " +
+             (library.version != nullptr ? std::string(library.version) + " " : "") +
+             describe(function);
   for (graph::CallExternOp call : calls_of(module, function)) {
     const llvm::FailureOr<graph::DimBindings> dims = graph::bind_extern(call);
     if (failed(dims)) return Status(StatusCode::kInternal, "cannot bind " + both.key);

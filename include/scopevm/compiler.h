@@ -53,8 +53,8 @@ struct Tuning {
   std::function<Result<std::vector<double>>(std::span<const std::span<const uint8_t>> modules,
                                             const std::map<std::string, int64_t>& dims)>
       measure;
-  /// Returns the times that `store` received for `key`, if any. `key` identifies a function and its
-  /// dims, but neither the CPU nor the version of a library. Can be empty.
+  /// Returns the times that `store` received for `key`, if any. `key` identifies a function, its
+  /// dims, and the library with its version, but not the CPU. Can be empty.
   std::function<std::optional<PartSeconds>(const std::string& key)> find;
   /// Receives the measured times of a function. Can be empty if `find` is empty.
   std::function<void(const std::string& key, const PartSeconds& seconds)> store;

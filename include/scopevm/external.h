@@ -127,6 +127,9 @@ typedef struct {
   void (*destroy)(void* context, void* function);
   /** Computes the results. */
   int (*run)(void* context, void* function, const scopevm_external_run* run);
+  /** The version of the library's kernels, such as "3.1". Measurements of another version are not
+   * used (`compile --tune`). NULL: unknown. */
+  const char* version;
 } scopevm_external_library;
 
 /** The symbol that a plug-in exports: returns its library, which is valid as long as the plug-in is

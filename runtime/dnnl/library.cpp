@@ -7,7 +7,11 @@
 //   function.cpp     a function of a session, with a cache of plans
 //   plan.cpp         layer and dims (shapes.cpp) -> oneDNN primitives
 //   weight.cpp       prepares constant weights (layout.cpp)
+#include <dnnl.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -113,6 +117,17 @@ int run(void*, void* function, const scopevm_external_run* run) {
                        [&] { return static_cast<Function*>(function)->run(*run); });
 }
 
+const char* version() {
+  static const auto text = [] {
+    std::array<char, 128> made;
+    const dnnl_version_t& loaded = *dnnl_version();
+    std::snprintf(made.data(), made.size(), "%d.%d.%d %s", loaded.major, loaded.minor, loaded.patch,
+                  loaded.hash);
+    return made;
+  }();
+  return text.data();
+}
+
 }  // namespace
 }  // namespace scopevm::onednn
 
@@ -129,6 +144,7 @@ scopevm_external_library_entry(int abi_version) {
                                                    .prepare = prepare,
                                                    .create = create,
                                                    .destroy = destroy,
-                                                   .run = run};
+                                                   .run = run,
+                                                   .version = version()};
   return abi_version == SCOPEVM_EXTERNAL_ABI_VERSION ? &library : nullptr;
 }

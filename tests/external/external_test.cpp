@@ -314,6 +314,30 @@ TEST_F(ExternalTuning, KeepsTheFastestModel) {
   EXPECT_TRUE(output->tuned[2].is_chosen);
 }
 
+TEST_F(ExternalTuning, TimesOfAnotherVersionOfTheLibraryAreNotUsed) {
+  std::map<std::string, PartSeconds> known;
+  int found = 0;
+  options_.tuning.store = [&](const std::string& key, const PartSeconds& seconds) {
+    EXPECT_TRUE(known.emplace(key, seconds).second) << key;
+  };
+  options_.tuning.find = [&](const std::string& key) -> std::optional<PartSeconds> {
+    const auto entry = known.find(key);
+    if (entry == known.end()) return std::nullopt;
+    ++found;
+    return entry->second;
+  };
+  size_t versions = 0;
+  for (const char* version : {static_cast<const char*>(nullptr), "1.0", "2.0"}) {
+    library_.version = version;
+    found = 0;
+    EXPECT_TRUE(compile(options_).ok());
+    EXPECT_EQ(found, 0);
+    EXPECT_EQ(known.size(), 2 * ++versions);
+    EXPECT_TRUE(compile(options_).ok());
+    EXPECT_EQ(found, 2);
+  }
+}
+
 TEST_F(ExternalTuning, DoesNotCompareEqualModels) {
   large_own_ = 2;  // the library is faster in all parts
   model_seconds_ = {1, 2};
