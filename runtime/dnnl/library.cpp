@@ -119,10 +119,9 @@ int run(void*, void* function, const scopevm_external_run* run) {
 
 const char* version() {
   static const auto text = [] {
-    std::array<char, 128> made;
+    std::array<char, 64> made;
     const dnnl_version_t& loaded = *dnnl_version();
-    std::snprintf(made.data(), made.size(), "%d.%d.%d %s", loaded.major, loaded.minor, loaded.patch,
-                  loaded.hash);
+    std::snprintf(made.data(), made.size(), "%d.%d.%d", loaded.major, loaded.minor, loaded.patch);
     return made;
   }();
   return text.data();
