@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace scopevm::format {
 
@@ -21,6 +22,21 @@ struct PoolSpeed {
 
   double read_seconds(double bytes) const { return seconds(bytes, read_bytes_per_second); }
   double write_seconds(double bytes) const { return seconds(bytes, write_bytes_per_second); }
+
+  // The name of a member that is out of range; null if there is none.
+  const char* invalid_member() const {
+    // NaN fails all comparisons. Assembly has no -0.
+    const auto is_valid = [](double value, double least, double most) {
+      return (value == 0 && !std::signbit(value)) || (value >= least && value <= most);
+    };
+    if (!is_valid(read_bytes_per_second, kLeastBytesPerSecond, kMostBytesPerSecond))
+      return "read_bytes_per_second";
+    if (!is_valid(write_bytes_per_second, kLeastBytesPerSecond, kMostBytesPerSecond))
+      return "write_bytes_per_second";
+    if (!is_valid(latency_seconds, std::numeric_limits<double>::min(), kMostLatencySeconds))
+      return "latency_seconds";
+    return burst_bytes >= 1 && burst_bytes <= kMostBurstBytes ? nullptr : "burst_bytes";
+  }
 
   friend bool operator==(const PoolSpeed&, const PoolSpeed&) = default;
 

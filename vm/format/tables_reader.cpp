@@ -112,6 +112,8 @@ class TablesReader {
                   numbers(*p.shared_with())};
     pool.speed = {p.read_bytes_per_second(), p.write_bytes_per_second(), p.latency_seconds(),
                   p.burst_bytes()};
+    if (const char* member = pool.speed.invalid_member())
+      fail(std::string(member) + " of a pool is out of range");
     pool.alignment = p.alignment();
     pool.pinned_for = p.pinned_for();
     return pool;

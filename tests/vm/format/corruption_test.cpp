@@ -177,6 +177,39 @@ TEST(Corruption, UncheckedConstantsAreTheOnlyException) {
 
 // A copy of `good` in which `to` replaces the number `from` of its tables. Its checksums are
 // correct.
+File replaced(const File& good, double from, double to) {
+  File file = good;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&from);
+  const auto at = std::search(file.begin(), file.end(), bytes, bytes + sizeof from);
+  EXPECT_NE(at, file.end());
+  if (at != file.end()) std::memcpy(&*at, &to, sizeof to);
+  update_checksums(file);
+  return file;
+}
+
+TEST(Corruption, ImpossibleSpeedsAreRejected) {
+  constexpr double kRead = 12345e6, kWrite = 12346e6, kLatency = 12345e-9;
+  ModuleContents module = dense_module();
+  module.pools[1].speed = {kRead, kWrite, kLatency, 64};
+  const File good = write_module(module);
+  EXPECT_EQ(error_of(replaced(good, kRead, 1)), "");
+  EXPECT_EQ(error_of(replaced(good, kWrite, 0)), "");
+  EXPECT_EQ(error_of(replaced(good, kLatency, 3600)), "");
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (double bad : {-0.0, -1.0, nan, -nan, infinity, -infinity, 1e-310, 5e-324, 0.5, 1e300}) {
+    EXPECT_EQ(error_of(replaced(good, kRead, bad)),
+              "section tables: read_bytes_per_second of a pool is out of range")
+        << bad;
+    EXPECT_EQ(error_of(replaced(good, kWrite, bad)),
+              "section tables: write_bytes_per_second of a pool is out of range")
+        << bad;
+  }
+  for (double bad : {-0.0, -1e-6, nan, infinity, -infinity, 1e-310, 3601.0})
+    EXPECT_EQ(error_of(replaced(good, kLatency, bad)),
+              "section tables: latency_seconds of a pool is out of range")
+        << bad;
+}
+
 // Corrupted tables with correct checksums, as in a malicious file: the reader rejects or accepts
 // them without a crash.
 TEST(Corruption, RandomTablesWithValidChecksumsDoNotCrash) {

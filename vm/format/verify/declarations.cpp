@@ -1,9 +1,7 @@
 // Verifies the tables of a module. Also defines verify().
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -86,21 +84,6 @@ Status verify_stack(const ModuleContents& module, const PoolDecl& pool) {
   return {};
 }
 
-// The name of the member that is out of range; null if there is none.
-const char* invalid_speed(const PoolSpeed& speed) {
-  // NaN fails both comparisons.
-  const auto is_valid = [](double value, double least, double most) {
-    return (value == 0 && !std::signbit(value)) || (value >= least && value <= most);
-  };
-  if (!is_valid(speed.read_bytes_per_second, kLeastBytesPerSecond, kMostBytesPerSecond))
-    return "read_bytes_per_second";
-  if (!is_valid(speed.write_bytes_per_second, kLeastBytesPerSecond, kMostBytesPerSecond))
-    return "write_bytes_per_second";
-  if (!is_valid(speed.latency_seconds, std::numeric_limits<double>::min(), kMostLatencySeconds))
-    return "latency_seconds";
-  return speed.burst_bytes >= 1 && speed.burst_bytes <= kMostBurstBytes ? nullptr : "burst_bytes";
-}
-
 Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
   if (pool.pinned_for == -1) return {};
   if (pool.pinned_for < 0)
@@ -125,7 +108,7 @@ Status verify_machine(const ModuleContents& module) {
     std::string context = "pool " + std::to_string(i);
     if (static_cast<uint8_t>(pool.kind) > static_cast<uint8_t>(PoolKind::kConstant))
       return invalid(context + ": unknown kind " + std::to_string(static_cast<int>(pool.kind)));
-    if (const char* member = invalid_speed(pool.speed))
+    if (const char* member = pool.speed.invalid_member())
       return invalid(context + ": " + member + " is out of range");
     if (!pool.has_valid_alignment() ||
         // Frames align storages to kLeastAlignment only.
