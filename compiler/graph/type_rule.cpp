@@ -173,7 +173,13 @@ bool is_least(DimExpr least, std::span<const DimExpr> dims) {
 // `dim` with one of them again then yields an equal expression.
 Broadcast parts_of(DimExpr dim) {
   const auto is_broadcast = [](DimExpr greatest, DimExpr least) {
-    return greatest.kind() == DimExpr::Kind::kMax && is_least(least, greatest.operands());
+    // The maximum of dims can be one of them, if it is provably the greatest.
+    if (greatest.kind() != DimExpr::Kind::kMax)
+      return least.kind() == DimExpr::Kind::kMin && contains(least.operands(), 1) &&
+             llvm::all_of(least.operands(), [&](DimExpr term) {
+               return term.is_constant(1) || max(greatest, term) == greatest;
+             });
+    return is_least(least, greatest.operands());
   };
   if (is_broadcast(dim, 1)) return {dim, 1};
   if (dim.kind() == DimExpr::Kind::kMul && dim.operands().size() == 2) {
@@ -193,9 +199,13 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A symbolic dim must be 1 or equal to the constant, so the result is the constant.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // One dim is provably at least as large as the other. The larger one is wrong only if one dim is
-  // 0 and the other is 1. A check rejects such requests (diagnostics/request_checks.cpp).
-  if (DimExpr greater = max(a, b); greater == a || greater == b) return greater;
+  // If one dim is provably at least as large as the other, it is the result, unless one can be 0
+  // and the other one 1.
+  if (const DimExpr greater = max(a, b); greater == a || greater == b) {
+    const DimExpr less = greater == a ? b : a;
+    const DimInterval range = interval_of(greater);
+    if (interval_of(less).min >= 1 || range.min > 1 || range.max < 1) return greater;
+  }
   const Broadcast x = parts_of(a), y = parts_of(b);
   return max(x.greatest, y.greatest) * min(x.least, y.least);
 }

@@ -26,15 +26,8 @@ void RequestChecks::require_equal(const CheckedDim& a, const CheckedDim& b) {
 
 void RequestChecks::require_broadcastable(const CheckedDim& a, const CheckedDim& b) {
   if (a.dim == b.dim || a.dim.is_constant(1) || b.dim.is_constant(1)) return;
-  std::string message = a.what + " is {0}, " + b.what + " is {1}; they do not broadcast";
-  add(Check::Kind::kBroadcastable, a, b, message);
-  if (a.dim.is_constant(0) || b.dim.is_constant(0)) return;  // 0 broadcast with 1 is 0
-  // broadcast_dim() chooses the larger dim if one is provably at least as large as the other. That
-  // is wrong for 0 and 1, whose broadcast is 0. Requests with these dims are therefore rejected.
-  DimExpr greater = max(a.dim, b.dim);
-  if (greater.is_constant()) return;
-  if (greater == a.dim) require_at_least(b, {min(greater, 1), a.value, a.what}, message);
-  if (greater == b.dim) require_at_least(a, {min(greater, 1), b.value, b.what}, message);
+  add(Check::Kind::kBroadcastable, a, b,
+      a.what + " is {0}, " + b.what + " is {1}; they do not broadcast");
 }
 
 void RequestChecks::require_at_least(const CheckedDim& a, const CheckedDim& b,

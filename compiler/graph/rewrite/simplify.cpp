@@ -2,6 +2,8 @@
 // by constants or sv.dims_tensor, applies canonicalization patterns, and removes dead ops.
 //   values/fold.h        evaluates ops on constants
 //   rewrites.cpp         canonicalization patterns
+#include <memory>
+
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/rewrites.h"
@@ -56,15 +58,29 @@ mlir::FrozenRewritePatternSet canonicalization_patterns(mlir::MLIRContext* conte
   return std::move(patterns);
 }
 
+std::unique_ptr<mlir::PatternApplicator> make_applicator(
+    const mlir::FrozenRewritePatternSet& patterns) {
+  auto applicator = std::make_unique<mlir::PatternApplicator>(patterns);
+  try {
+    applicator->applyDefaultCostModel();
+  } catch (...) {
+    // Not destroyed: a DenseMap whose allocation failed has no buckets, but its destructor reads
+    // them.
+    (void)applicator.release();
+    throw;
+  }
+  return applicator;
+}
+
 // Folds each op or applies one canonicalization pattern to it, in program order. MLIR's greedy
 // driver is not used, because it also moves and merges constants, whose locations have the model's
 // names.
 class Canonicalizer {
  public:
   explicit Canonicalizer(mlir::MLIRContext* context)
-      : patterns_(canonicalization_patterns(context)), applicator_(patterns_), rewriter_(context) {
-    applicator_.applyDefaultCostModel();
-  }
+      : patterns_(canonicalization_patterns(context)),
+        applicator_(make_applicator(patterns_)),
+        rewriter_(context) {}
 
   // Returns true if anything changed.
   bool run_once(mlir::func::FuncOp function) {
@@ -74,7 +90,7 @@ class Canonicalizer {
       // erases dead producers. Terminators and checks have no uses either.
       if (op->use_empty() || op->getNumRegions() > 0 || mlir::isa<ConstantOp>(op)) continue;
       rewriter_.setInsertionPoint(op);
-      changed |= fold(op) || succeeded(applicator_.matchAndRewrite(op, rewriter_));
+      changed |= fold(op) || succeeded(applicator_->matchAndRewrite(op, rewriter_));
     }
     return changed;
   }
@@ -101,7 +117,7 @@ class Canonicalizer {
   }
 
   mlir::FrozenRewritePatternSet patterns_;
-  mlir::PatternApplicator applicator_;
+  std::unique_ptr<mlir::PatternApplicator> applicator_;
   mlir::PatternRewriter rewriter_;
 };
 
