@@ -60,16 +60,11 @@ mlir::FrozenRewritePatternSet canonicalization_patterns(mlir::MLIRContext* conte
 
 std::unique_ptr<mlir::PatternApplicator> make_applicator(
     const mlir::FrozenRewritePatternSet& patterns) {
-  auto applicator = std::make_unique<mlir::PatternApplicator>(patterns);
-  try {
-    applicator->applyDefaultCostModel();
-  } catch (...) {
-    // Not destroyed: a DenseMap whose allocation failed has no buckets, but its destructor reads
-    // them.
-    (void)applicator.release();
-    throw;
-  }
-  return applicator;
+  // After an exception it is not destroyed: a DenseMap whose allocation failed has no buckets, but
+  // its destructor reads them.
+  auto* const applicator = new mlir::PatternApplicator(patterns);
+  applicator->applyDefaultCostModel();
+  return std::unique_ptr<mlir::PatternApplicator>(applicator);
 }
 
 // Folds each op or applies one canonicalization pattern to it, in program order. MLIR's greedy
