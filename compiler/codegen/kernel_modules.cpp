@@ -4,45 +4,43 @@
 #include <algorithm>
 
 #include "compiler/kernels/target/target_attributes.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
 
 namespace scopevm::compiler::codegen {
 namespace {
 
-std::vector<Device> devices_of(const Machine& machine, std::string_view kind) {
-  std::vector<Device> devices;
-  std::ranges::copy_if(machine.devices, std::back_inserter(devices),
-                       [&](const Device& device) { return device.kind == kind; });
-  return devices;
+// The devices of a kind, by target.
+std::vector<std::vector<Device>> groups_of(const Machine& machine, std::string_view kind) {
+  std::vector<std::vector<Device>> groups;
+  for (DeviceIndex index : machine.devices.indices()) {
+    Device device = machine.devices[index];
+    if (device.kind != kind) continue;
+    device.target = machine.target_of(index);
+    auto group = std::ranges::find(groups, device.target,
+                                   [](const auto& devices) { return devices.front().target; });
+    if (group == groups.end()) group = groups.insert(group, std::vector<Device>());
+    group->push_back(std::move(device));
+  }
+  return groups;
 }
 
-// The kernels that images of this kind of device contain, without duplicate symbols.
-std::vector<Kernel> kernels_of(const Program& program, std::string_view kind) {
-  std::vector<Kernel> table;
-  for (const Kernel& kernel : program.kernels)
-    // The program has an entry for each device, but devices of one kind share code and symbols.
-    if (!kernel.external && program.machine.devices[kernel.device].kind == kind &&
-        std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
-      table.push_back(kernel);
-  return table;
-}
-
-// The maximum size of the local buffers of a kernel: CPUs share their kernels, so that the smallest
-// stack is the limit.
-int64_t max_stack_bytes(const Machine& machine) {
+// The maximum size of the local buffers of a kernel. The devices share their kernels, so the
+// smallest stack is the limit.
+int64_t max_stack_bytes(const Machine& machine, llvm::function_ref<bool(const Device&)> is_used) {
   int64_t least = format::kMaxStackBytes;
   for (DeviceIndex device : machine.devices.indices()) {
-    if (!machine.devices[device].is_host()) continue;
+    if (!is_used(machine.devices[device])) continue;
     const std::optional<PoolIndex> stack = machine.stack_pool(device);
     least = std::min(least, stack ? *machine.pools[*stack].limit : 0);
   }
   return least;
 }
 
-format::ImageDecl declared(Image image, DeviceIndex device, const kernels::Target& target) {
+format::ImageDecl declared(Image image, const std::vector<uint32_t>& devices,
+                           const kernels::Target& target) {
   auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(image.bytes));
-  return {
-      device.value, target.name, std::move(image.features), {bytes, bytes->data(), bytes->size()}};
+  return {devices, target.name, std::move(image.features), {bytes, bytes->data(), bytes->size()}};
 }
 
 }  // namespace
@@ -51,68 +49,92 @@ Result<KernelModules> KernelModules::create(mlir::MLIRContext& context, const Ba
                                             const Machine& machine,
                                             const std::vector<std::string>& target_cpus) {
   KernelModules made(context);
+  const std::string& host = machine.devices[machine.host_device()].name;
   for (const Backend* backend : backends.all()) {
-    const std::vector<Device> devices = devices_of(machine, backend->name());
-    if (devices.empty() || !backend->has_kernels()) continue;
-    Kind& kind = made.kinds_.emplace_back(Kind{backend, {}, {}});
-    SCOPEVM_ASSIGN_OR_RETURN(
-        kind.targets,
-        backend->generator()->targets(
-            devices, kind.backend->is_host() ? target_cpus : std::vector<std::string>()));
-    kind.modules.resize(kind.targets.size());
+    if (!backend->has_kernels()) continue;
+    for (const std::vector<Device>& devices : groups_of(machine, backend->name())) {
+      Group& group = made.groups_.emplace_back(Group{backend, {}, {}, {}});
+      for (const Device& device : devices) group.devices.push_back(device.name);
+      const Device& first = devices.front();
+      const std::vector<std::string> required =
+          first.name == host ? target_cpus : std::vector<std::string>();
+      auto targets = backend->generator()->targets(devices, required);
+      if (!targets.ok() && required.empty() && !first.target.empty())
+        return Status(targets.status()).with_context("device \"" + first.name + "\"");
+      SCOPEVM_ASSIGN_OR_RETURN(group.targets, std::move(targets));
+      group.modules.resize(group.targets.size());
+    }
   }
   return made;
 }
 
 size_t KernelModules::rounds() const {
   size_t rounds = 0;
-  for (const Kind& kind : kinds_) rounds = std::max(rounds, kind.targets.size());
+  for (const Group& group : groups_) rounds = std::max(rounds, group.targets.size());
   return rounds;
 }
 
 kernels::ModulesByDevice KernelModules::begin_round(size_t round, const Machine& machine) {
   kernels::ModulesByDevice by_device(machine.devices.size());
-  for (Kind& kind : kinds_) {
-    const size_t target = kind.target_of(round);
-    kind.modules[target] = std::make_unique<kernels::KernelModule>(context_, kind.targets[target]);
-    if (kind.backend->is_host())
-      kind.modules[target]->module()->setAttr(
+  for (Group& group : groups_) {
+    const size_t target = group.target_of(round);
+    group.modules[target] =
+        std::make_unique<kernels::KernelModule>(context_, group.targets[target]);
+    const auto is_used = [&](const Device& device) { return group.contains(device); };
+    if (group.backend->is_host())
+      group.modules[target]->module()->setAttr(
           kernels::kMaxStackBytes,
-          mlir::Builder(context_).getI64IntegerAttr(max_stack_bytes(machine)));
+          mlir::Builder(context_).getI64IntegerAttr(max_stack_bytes(machine, is_used)));
     for (DeviceIndex device : by_device.indices())
-      if (machine.devices[device].kind == kind.backend->name())
-        by_device[device] = kind.modules[target].get();
+      if (group.contains(machine.devices[device])) by_device[device] = group.modules[target].get();
   }
   return by_device;
 }
 
 std::string KernelModules::round_name(size_t round) const {
   std::string name;
-  for (const Kind& kind : kinds_)
-    name += (name.empty() ? "" : ", ") + kind.targets[kind.target_of(round)].name;
+  for (const Group& group : groups_)
+    name += (name.empty() ? "" : ", ") + group.targets[group.target_of(round)].name;
   return name;
+}
+
+std::vector<uint32_t> KernelModules::devices_of(const Group& group, const Machine& machine) {
+  std::vector<uint32_t> devices;
+  for (DeviceIndex device : machine.devices.indices())
+    if (group.contains(machine.devices[device])) devices.push_back(device.value);
+  return devices;
+}
+
+// The kernels that images of the group contain, without duplicate symbols.
+std::vector<Kernel> KernelModules::kernels_of(const Group& group, const Program& program) {
+  std::vector<Kernel> table;
+  for (const Kernel& kernel : program.kernels)
+    // The program has an entry for each device, but the devices of a group share code and symbols.
+    if (!kernel.external && group.contains(program.machine.devices[kernel.device]) &&
+        std::ranges::find(table, kernel.symbol, &Kernel::symbol) == table.end())
+      table.push_back(kernel);
+  return table;
 }
 
 Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program& program,
                                                                   const ImagesRequest& request) {
   std::vector<format::ImageDecl> images;
-  for (Kind& kind : kinds_) {
-    const std::string_view name = kind.backend->name();
-    const std::vector<Kernel> table = kernels_of(program, name);
+  const Device& host = program.machine.devices[program.machine.host_device()];
+  for (Group& group : groups_) {
+    const std::vector<Kernel> table = kernels_of(group, program);
     // The host's image is also made without kernels, because it contains the shape functions.
-    if (table.empty() && !kind.backend->is_host()) continue;
-    const DeviceIndex device = *find_index(
-        program.machine.devices, [&](const Device& declared) { return declared.kind == name; });
-    for (size_t i = 0; i < kind.targets.size(); ++i) {
-      const ImageRequest one{kind.modules[i]->module(),
+    if (table.empty() && !group.contains(host)) continue;
+    const std::vector<uint32_t> devices = devices_of(group, program.machine);
+    for (size_t i = 0; i < group.targets.size(); ++i) {
+      const ImageRequest one{group.modules[i]->module(),
                              table,
-                             kind.targets[i],
+                             group.targets[i],
                              request.threads,
-                             kind.backend->is_host() ? request.add_functions : nullptr,
+                             group.backend->is_host() ? request.add_functions : nullptr,
                              request.progress,
                              request.dump};
-      SCOPEVM_ASSIGN_OR_RETURN(Image image, kind.backend->generator()->make_image(one));
-      images.push_back(declared(std::move(image), device, kind.targets[i]));
+      SCOPEVM_ASSIGN_OR_RETURN(Image image, group.backend->generator()->make_image(one));
+      images.push_back(declared(std::move(image), devices, group.targets[i]));
     }
   }
   return images;

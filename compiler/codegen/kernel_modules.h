@@ -1,6 +1,9 @@
 // KernelModules: the MLIR modules with the kernels of a compilation, one per target. The kernels
 // stage fills them, and the codegen stage makes images of them through the back ends. Neither stage
 // depends on the kind of device.
+//
+// The devices of one kind with the same target are a group: they share modules and images. A device
+// whose description has no target is in the group of the first device of its kind.
 #pragma once
 
 #include <algorithm>
@@ -26,41 +29,48 @@ struct ImagesRequest {
 
 class KernelModules {
  public:
-  // Determines the targets for the kinds of the machine's devices. A non-empty `target_cpus`
-  // replaces the host's target in the machine description. Errors: those of CodeGenerator::targets.
+  // Determines the targets of the groups of the machine's devices. A non-empty `target_cpus`
+  // replaces the target of the host's group. Errors: those of CodeGenerator::targets.
   static Result<KernelModules> create(mlir::MLIRContext& context, const Backends& backends,
                                       const Machine& machine,
                                       const std::vector<std::string>& target_cpus);
 
-  // Kernels are generated once per target, so a kind with several targets needs several rounds.
+  // Kernels are generated once per target, so a group with several targets needs several rounds.
   // Every round must produce the same program.
   size_t rounds() const;
   // Creates the modules of a round, for kernels::lower. The result has one entry per device;
-  // devices of one kind share a module. REQUIRES: `machine` has the devices of the one passed to
+  // devices of one group share a module. REQUIRES: `machine` has the devices of the one passed to
   // create().
   kernels::ModulesByDevice begin_round(size_t round, const Machine& machine);
   // The targets of the round, for messages: "x86-64-v3, opencl".
   std::string round_name(size_t round) const;
 
-  // Makes an image for each target of each kind of device that runs kernels of `program`. The host
+  // Makes an image for each target of each group that runs kernels of `program`. The host's group
   // always has images, because they also contain the shape functions. The modules cannot be used
-  // afterwards. Errors: those of CodeGenerator::make_image.
+  // afterwards. REQUIRES: the program's machine has no devices that the one passed to create()
+  // lacks. Errors: those of CodeGenerator::make_image.
   Result<std::vector<format::ImageDecl>> make_images(const Program& program,
                                                      const ImagesRequest& request);
 
  private:
-  struct Kind {
+  struct Group {
     const Backend* backend;
+    std::vector<std::string> devices;  // their names
     std::vector<kernels::Target> targets;
     std::vector<std::unique_ptr<kernels::KernelModule>> modules;  // by target
 
-    // In rounds after its last target, a kind generates the kernels of its last target again.
+    bool contains(const Device& device) const {
+      return std::ranges::find(devices, device.name) != devices.end();
+    }
+    // In rounds after its last target, a group generates the kernels of its last target again.
     size_t target_of(size_t round) const { return std::min(round, targets.size() - 1); }
   };
   explicit KernelModules(mlir::MLIRContext& context) : context_(&context) {}
+  static std::vector<uint32_t> devices_of(const Group& group, const Machine& machine);
+  static std::vector<Kernel> kernels_of(const Group& group, const Program& program);
 
   mlir::MLIRContext* context_;
-  std::vector<Kind> kinds_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace scopevm::compiler::codegen

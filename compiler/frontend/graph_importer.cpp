@@ -415,17 +415,17 @@ Result<std::vector<Value>> GraphImporter::collect_outputs(mlir::func::FuncOp fun
 
 mlir::Type GraphImporter::type_of(const std::string& name) const {
   if (const auto list = sequences_.find(name); list != sequences_.end()) return list->second.type;
-  const auto found = values_.find(name);
-  return found != values_.end() && found->second ? found->second.getType() : mlir::Type();
+  const Value found = value(name);
+  return found ? found.getType() : mlir::Type();
 }
 
 // Whether the name denotes an optional that a loop or a branch carries. The import makes such a
 // value an optional if it is one in any iteration or branch; ONNX models declare its element.
 bool GraphImporter::is_widened(const std::string& name) const {
-  const auto found = values_.find(name);
-  if (found == values_.end() || !found->second) return false;
-  const auto list = mlir::dyn_cast<graph::ListType>(found->second.getType());
-  mlir::Operation* op = found->second.getDefiningOp();
+  const Value found = value(name);
+  if (!found) return false;
+  const auto list = mlir::dyn_cast<graph::ListType>(found.getType());
+  mlir::Operation* op = found.getDefiningOp();
   return list && is_optional(list.getKind()) && (!op || op->getNumRegions() > 0);
 }
 

@@ -156,8 +156,8 @@ class GraphImporter {
   std::map<std::string, std::string> dims_;  // the model's name of each dim, by identifier
   std::unique_ptr<graph::SymbolicValues> symbols_;
   std::vector<std::string> diagnostics_;
-  // The first contradiction of a declared element type. It is no reason to replace a branch by an
-  // assertion, so run() reports it.
+  // The first contradiction of a declared element type. A branch with such an error is not replaced
+  // by an assertion, so run() reports it.
   Status contradiction_;
   std::vector<std::string> warnings_;
   int subgraph_depth_ = 0;

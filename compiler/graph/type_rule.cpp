@@ -203,8 +203,7 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // and the other one 1.
   if (const DimExpr greater = max(a, b); greater == a || greater == b) {
     const DimExpr less = greater == a ? b : a;
-    const DimInterval range = interval_of(greater);
-    if (interval_of(less).min >= 1 || range.min > 1 || range.max < 1) return greater;
+    if (!may_be_equal(less, 0) || !may_be_equal(greater, 1)) return greater;
   }
   const Broadcast x = parts_of(a), y = parts_of(b);
   return max(x.greatest, y.greatest) * min(x.least, y.least);

@@ -28,10 +28,8 @@ class DeviceKind {
   // member is an error.
   virtual std::span<const std::string_view> members() const { return {}; }
   // Checks these members of `device` and stores them in `decl`, for example in `decl.target`.
-  // `earlier` has the devices that precede this one in the description. Errors: kInvalidModel, from
-  // Member::fail.
+  // Errors: kInvalidModel, from Member::fail.
   virtual Status read_members([[maybe_unused]] const Member& device,
-                              [[maybe_unused]] std::span<const Device> earlier,
                               [[maybe_unused]] Device& decl) const {
     return {};
   }

@@ -59,6 +59,12 @@ std::optional<DeviceIndex> Machine::find_device(std::string_view name) const {
   return find_index(devices, [&](const Device& device) { return device.name == name; });
 }
 
+const std::string& Machine::target_of(DeviceIndex device) const {
+  const Device& wanted = devices[device];
+  if (!wanted.target.empty()) return wanted.target;
+  return std::ranges::find(devices, wanted.kind, &Device::kind)->target;
+}
+
 std::optional<PoolIndex> Machine::find_pool(DeviceIndex device, std::string_view scope) const {
   std::optional<PoolIndex> reached;
   for (PoolIndex pool : pools.indices()) {

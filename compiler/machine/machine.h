@@ -58,7 +58,8 @@ struct Device {
   // limits are planned; the session chooses the actual number.
   int64_t workers = 2;
   // The compilation target of its kernels, in the form that the back end of its kind reads; empty
-  // for the back end's default.
+  // for the target of the first device of its kind, or the back end's default. See
+  // Machine::target_of().
   std::string target;
   bool has_kernels = true;  // DeviceKind::has_kernels() of its kind
 
@@ -92,6 +93,8 @@ struct Machine {
   void set_aside_devices_without_kernels();
 
   std::optional<DeviceIndex> find_device(std::string_view name) const;
+  // The device's target. Without one, it is that of the first device of its kind.
+  const std::string& target_of(DeviceIndex device) const;
   // The pool that a scope of `device` denotes: the device's own pool of that name. Without one, it
   // is the first pool of that name that `device` reaches.
   std::optional<PoolIndex> find_pool(DeviceIndex device, std::string_view scope) const;

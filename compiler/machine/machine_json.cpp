@@ -116,7 +116,7 @@ class MachineReader {
         return workers->fail("expected at most " + std::to_string(kMostWorkers) + ", found " +
                              std::to_string(device.workers));
     }
-    SCOPEVM_RETURN_IF_ERROR(kind->read_members(member, machine_.devices, device));
+    SCOPEVM_RETURN_IF_ERROR(kind->read_members(member, device));
     SCOPEVM_RETURN_IF_ERROR(check_members(member, *kind, device));
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t alignment, read_alignment(member));
     alignments_.push_back(alignment);

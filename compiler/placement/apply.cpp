@@ -458,19 +458,19 @@ class Applier {
            (record.scope ? placement::text_of(*record.scope) : "no constraint applies");
   }
 
-  // The constraint that determines the task's device or its kind. A required scope does if only one
-  // permitted device is left.
+  // The constraint that determines the task's device or its class. A required scope does if only
+  // one permitted device is left.
   const Constraint* constraint_of(TaskIndex task) const {
     const TaskRecord& record = graph_.tasks[task];
     if (record.constraint) return &*record.constraint;
-    if (record.kind && excludes_devices(record.kind->place)) return &*record.kind;
+    const auto of_class = std::ranges::find_if(record.classes, [&](const Constraint& constraint) {
+      return llvm::any_of(machine_.devices.indices(), [&](DeviceIndex device) {
+        return !constraint.place.permits(machine_, device);
+      });
+    });
+    if (of_class != record.classes.end()) return &*of_class;
     return record.scope && graph_.problem.tasks[task].devices.size() == 1 ? &*record.scope
                                                                           : nullptr;
-  }
-
-  bool excludes_devices(const RequiredPlace& place) const {
-    return llvm::any_of(machine_.devices.indices(),
-                        [&](DeviceIndex device) { return !place.permits(machine_, device); });
   }
 
   std::optional<TaskIndex> nearest_constraint(TaskIndex task) {

@@ -252,7 +252,7 @@ class ConstraintReader : private FlowReader {
         if (!place.ok()) return;  // read_annotation() reports it
         const mlir::Value value = annotated(annotation.getX());
         const bool is_of_vm = is_made_by_vm(value);
-        if (is_of_vm) places.try_emplace(value, RequiredPlace{machine_.host_device(), {}, {}});
+        if (is_of_vm) places.try_emplace(value, RequiredPlace{.device = machine_.host_device()});
         auto [known, is_first] = places.try_emplace(value, *place);
         if (is_first) return;
         if (std::optional<RequiredPlace> both = joined(machine_, known->second, *place)) {
@@ -286,7 +286,7 @@ class ConstraintReader : private FlowReader {
                                                      const PoolRequirement& pool) {
     if (pool.is_any()) return std::nullopt;
     const bool is_located = static_cast<bool>(op->getLoc()->findInstanceOf<mlir::FileLineColLoc>());
-    return Constraint{{std::nullopt, {}, pool},
+    return Constraint{{.pool = pool},
                       std::string(attribute) + " of \"" + graph::op_name(op) + "\"",
                       is_located ? location_text(op->getLoc()) : "",
                       ""};

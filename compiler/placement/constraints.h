@@ -31,7 +31,7 @@ struct TaskRecord {
   std::string name;
   mlir::Operation* op = nullptr;         // null for parameters, results and placement-only nodes
   std::optional<Constraint> constraint;  // requires a device
-  std::optional<Constraint> kind;        // requires a kind of device
+  std::vector<Constraint> classes;       // require a kind or a target of the device
   std::optional<Constraint> scope;       // requires a memory scope, on any device
 };
 
@@ -67,7 +67,7 @@ Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& mach
 llvm::SetVector<mlir::func::FuncOp> functions_of_closures(mlir::ModuleOp module);
 
 // Turns the places of the parameters and results of such functions into annotations in their
-// bodies, unless they are places on the host.
+// bodies, unless the host without a scope satisfies them.
 void annotate_functions_of_closures(mlir::ModuleOp module, const Machine& machine);
 
 // Clones each function once per call, so that each call can be placed separately. Recursive calls,

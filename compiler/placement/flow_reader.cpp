@@ -58,7 +58,9 @@ void FlowReader::constrain_scope(TaskIndex task, const Constraint& wanted) {
   for (DeviceIndex device : devices)
     if (machine_.find_pool(device, scope)) left.push_back(device);
   if (left.empty()) {
-    const std::optional<Constraint>& other = record.constraint ? record.constraint : record.kind;
+    const Constraint* const other = record.constraint        ? &*record.constraint
+                                    : record.classes.empty() ? nullptr
+                                                             : &record.classes.front();
     return fail(wanted.where, record.name + " is required in scope " + std::string(scope) + " (" +
                                   wanted.why + ")" + (other ? " and " + required_on(*other) : "") +
                                   "; device " + device_name(devices.front()) +
@@ -70,17 +72,14 @@ void FlowReader::constrain_scope(TaskIndex task, const Constraint& wanted) {
 
 const Constraint* FlowReader::conflicting(const TaskRecord& task,
                                           const RequiredPlace& place) const {
-  const auto kind_of = [&](const RequiredPlace& of) {
-    return of.device ? machine_.devices[*of.device].kind : of.kind;
+  const auto excludes = [&](const Constraint& other) {
+    return llvm::none_of(machine_.devices.indices(), [&](DeviceIndex device) {
+      return place.permits_device(machine_, device) && other.place.permits_device(machine_, device);
+    });
   };
-  for (const std::optional<Constraint>* other : {&task.constraint, &task.kind}) {
-    if (!*other || !place.names_device()) continue;
-    const RequiredPlace& required = (*other)->place;
-    if (kind_of(required) != kind_of(place) ||
-        (required.device && place.device && required.device != place.device))
-      return &**other;
-  }
-  return nullptr;
+  if (task.constraint && excludes(*task.constraint)) return &*task.constraint;
+  const auto other = std::ranges::find_if(task.classes, excludes);
+  return other == task.classes.end() ? nullptr : &*other;
 }
 
 std::string FlowReader::required_on(const Constraint& constraint) const {
@@ -88,7 +87,7 @@ std::string FlowReader::required_on(const Constraint& constraint) const {
 }
 
 std::string FlowReader::device_text(const RequiredPlace& place) const {
-  return place.device ? device_name(*place.device) : "a device of kind " + place.kind;
+  return place.device ? device_name(*place.device) : "a device " + place.class_text();
 }
 
 void FlowReader::constrain(TaskIndex task, const Constraint& wanted) {
@@ -101,18 +100,20 @@ void FlowReader::constrain(TaskIndex task, const Constraint& wanted) {
     return fail(wanted.where, record.name + " is required on " + device_text(place) + " (" +
                                   wanted.why + ") and " + required_on(*other));
   // Only the first constraint on the same device is kept: reports name one source.
-  std::optional<Constraint>& first = place.device ? record.constraint : record.kind;
-  if (first) return;
+  if (place.device && record.constraint) return;
   if (!may_be(task, place))
     return fail(wanted.where, record.name + " cannot be placed on " + device_text(place) + " (" +
                                   wanted.why + "): " + why_not(task, place));
   std::erase_if(graph_.problem.tasks[task].devices,
                 [&](DeviceIndex device) { return !place.permits(machine_, device); });
-  first = wanted;
+  if (place.device)
+    record.constraint = wanted;
+  else
+    record.classes.push_back(wanted);
 }
 
 void FlowReader::on_host(TaskIndex task, const std::string& why, mlir::Location location) {
-  constrain(task, {{machine_.host_device(), {}, {}}, why, location_text(location)});
+  constrain(task, {{.device = machine_.host_device()}, why, location_text(location)});
 }
 
 std::optional<RequiredPlace> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
@@ -282,7 +283,7 @@ std::string FlowReader::why_not(TaskIndex task, const RequiredPlace& place) cons
   };
   if (!scope || llvm::any_of(machine_.devices.indices(), has_scope)) return kNoStrings;
   return (place.device ? "device " + device_name(*place.device) + " does not have"
-                       : "no device of kind " + place.kind + " has") +
+                       : "no device " + place.class_text() + " has") +
          " the scope required by " + text_of(*scope);
 }
 

@@ -39,9 +39,9 @@ class FlowReader {
   mlir::Value annotated(mlir::Value value) const;
   void constrain(TaskIndex task, const Constraint& wanted);
   void constrain_scope(TaskIndex task, const Constraint& wanted);
-  // The constraint on a task's device or its kind that contradicts `place`; null if none does.
+  // The constraint on a task's device that contradicts `place`; null if none does.
   const Constraint* conflicting(const TaskRecord& task, const RequiredPlace& place) const;
-  // `on gpu (sv.on_device "gpu" at model.mlir:3:8)`. REQUIRES: the place names a device or a kind.
+  // `on gpu (sv.on_device "gpu" at model.mlir:3:8)`. REQUIRES: place.names_device().
   std::string required_on(const Constraint& constraint) const;
   void on_host(TaskIndex task, const std::string& why, mlir::Location location);
   std::string device_name(DeviceIndex device) const { return machine_.devices[device].name; }

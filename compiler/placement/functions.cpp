@@ -99,7 +99,8 @@ void number_clones(mlir::ModuleOp module) {
   }
 }
 
-// Whether the text denotes memory of the host, or is invalid, which read_constraints() reports.
+// Whether a value in the host's memory is at this place already. Also true for an invalid place,
+// which read_constraints() reports.
 bool is_on_host(mlir::StringAttr text, const Machine& machine) {
   const Result<RequiredPlace> place = parse_place(text.getValue(), machine);
   return !place.ok() || (place->pool.is_any() && place->permits(machine, machine.host_device()));

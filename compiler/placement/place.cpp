@@ -20,17 +20,31 @@ std::string no_device(std::string_view name, const Machine& machine) {
          "; expected one of " + known;
 }
 
-// Whether the device is of the kind. An empty kind denotes all kinds.
-bool is_of_kind(const Device& device, std::string_view kind) {
-  return kind.empty() || device.kind == kind;
+// A class of devices, as places write it: "kind:opencl".
+struct DeviceClass {
+  std::string_view prefix;  // "kind:"
+  std::string_view what;    // "of kind"
+  std::string RequiredPlace::* member;
+};
+
+constexpr DeviceClass kClasses[] = {{"kind:", "of kind", &RequiredPlace::kind},
+                                    {"target:", "with target", &RequiredPlace::target}};
+
+// The value of a class for a device; empty if the device has none.
+std::string value_of(const DeviceClass& of, const Machine& machine, DeviceIndex device) {
+  return of.member == &RequiredPlace::kind ? machine.devices[device].kind
+                                           : machine.target_of(device);
 }
 
-// The kinds of the machine's devices, without duplicates, as a list for messages.
-std::string known_kinds(const Machine& machine) {
-  std::vector<std::string> kinds;
-  for (const Device& device : machine.devices)
-    if (std::ranges::find(kinds, device.kind) == kinds.end()) kinds.push_back(device.kind);
-  return llvm::join(kinds, ", ");
+// The values of all devices, without duplicates, as a list for messages.
+std::string known_values(const DeviceClass& of, const Machine& machine) {
+  std::vector<std::string> values;
+  for (DeviceIndex device : machine.devices.indices()) {
+    std::string value = value_of(of, machine, device);
+    if (!value.empty() && std::ranges::find(values, value) == values.end())
+      values.push_back(std::move(value));
+  }
+  return values.empty() ? "none" : llvm::join(values, ", ");
 }
 
 // Whether a constraint can require the pool. global.constant is excluded: it stores the constants
@@ -58,53 +72,58 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine, const std::v
 }
 
 Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine) {
-  constexpr std::string_view kKind = "kind:";
-  const size_t dot = text.find('.');
-  const std::string_view name = text.substr(0, dot);
   const std::string quoted = "place \"" + std::string(text) + "\"";
-  if (dot == 0 || name.starts_with(kKind)) {
-    RequiredPlace place;
-    if (dot != 0) place.kind = name.substr(kKind.size());
-    const auto is_of_this_kind = [&](const Device& device) {
-      return is_of_kind(device, place.kind);
+  const auto* const of = std::ranges::find_if(
+      kClasses, [&](const DeviceClass& one) { return text.starts_with(one.prefix); });
+  const bool names_class = of != std::end(kClasses);
+  // Targets may contain dots, as in "+sse4.1". All scopes begin with "global".
+  const size_t dot = names_class ? text.find(".global") : text.find('.');
+  const std::string_view name = text.substr(0, dot);
+  RequiredPlace place;
+  if (names_class) {
+    std::string& value = place.*of->member;
+    value = name.substr(of->prefix.size());
+    const auto is_in_class = [&](DeviceIndex device) {
+      return value_of(*of, machine, device) == value;
     };
-    if (dot != 0 && (place.kind.empty() || std::ranges::none_of(machine.devices, is_of_this_kind)))
-      return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device of kind \"" +
-                                                   place.kind + "\"; it has " +
-                                                   known_kinds(machine));
-    if (dot == std::string_view::npos) return place;
-    const std::string scope(text.substr(dot + 1));
-    const auto has_scope = [&](DeviceIndex device) {
-      const std::optional<PoolIndex> pool = machine.find_pool(device, scope);
-      return pool && can_be_required(machine.pools[*pool]) &&
-             is_of_this_kind(machine.devices[device]);
-    };
-    if (llvm::none_of(machine.devices.indices(), has_scope))
-      return Status(StatusCode::kInvalidModel,
-                    quoted + ": no device " +
-                        (place.kind.empty() ? "" : "of kind " + place.kind + " ") +
-                        "stores values in scope \"" + scope + "\"");
-    place.pool = PoolRequirement::own_scope(scope);
+    if (value.empty() || llvm::none_of(machine.devices.indices(), is_in_class))
+      return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device " +
+                                                   std::string(of->what) + " \"" + value +
+                                                   "\"; it has " + known_values(*of, machine));
+  } else if (dot != 0) {
+    place.device = machine.find_device(name);
+    if (!place.device)
+      return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
+  }
+  if (dot == std::string_view::npos) return place;
+  const std::string scope(text.substr(dot + 1));
+  const auto has_scope = [&](DeviceIndex device) {
+    const std::optional<PoolIndex> pool = machine.find_pool(device, scope);
+    return pool && can_be_required(machine.pools[*pool]) && place.permits_device(machine, device);
+  };
+  if (llvm::any_of(machine.devices.indices(), has_scope)) {
+    place.pool = place.device ? PoolRequirement(*machine.find_pool(*place.device, scope))
+                              : PoolRequirement::own_scope(scope);
     return place;
   }
-  std::optional<DeviceIndex> device = machine.find_device(name);
-  if (!device) return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
-  if (dot == std::string_view::npos) return RequiredPlace{device, {}, {}};
-  const std::string_view scope = text.substr(dot + 1);
-  std::optional<PoolIndex> pool = machine.find_pool(*device, scope);
-  if (!pool || !can_be_required(machine.pools[*pool]))
+  if (place.device)
     return Status(StatusCode::kInvalidModel,
                   quoted + ": device \"" + std::string(name) + "\" stores no values in scope \"" +
-                      std::string(scope) + "\"; it has " + known_scopes(*device, machine));
-  return RequiredPlace{device, {}, *pool};
+                      scope + "\"; it has " + known_scopes(*place.device, machine));
+  return Status(StatusCode::kInvalidModel, quoted + ": no device " +
+                                               (names_class ? place.class_text() + " " : "") +
+                                               "stores values in scope \"" + scope + "\"");
 }
 
 std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,
                                     const RequiredPlace& b) {
   if (a.device && b.device && a.device != b.device) return std::nullopt;
-  if (!a.kind.empty() && !b.kind.empty() && a.kind != b.kind) return std::nullopt;
-  RequiredPlace both{a.device ? a.device : b.device, a.kind.empty() ? b.kind : a.kind,
-                     a.pool.is_any() ? b.pool : a.pool};
+  RequiredPlace both{a.device ? a.device : b.device, a.pool.is_any() ? b.pool : a.pool};
+  for (const DeviceClass& of : kClasses) {
+    const std::string &first = a.*of.member, &second = b.*of.member;
+    if (!first.empty() && !second.empty() && first != second) return std::nullopt;
+    both.*of.member = first.empty() ? second : first;
+  }
   if (!a.pool.is_any() && !b.pool.is_any()) {
     if (a.pool.scope(machine) != b.pool.scope(machine)) return std::nullopt;
     const std::optional<PoolRequirement> pool = joined(machine, a.pool, b.pool);
@@ -113,13 +132,28 @@ std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace&
   }
   const auto permits = [&](DeviceIndex device) { return both.permits(machine, device); };
   if (llvm::none_of(machine.devices.indices(), permits)) return std::nullopt;
-  if (both.device) both.kind.clear();
+  if (both.device)
+    for (const DeviceClass& of : kClasses) (both.*of.member).clear();
   return both;
 }
 
+bool RequiredPlace::permits_device(const Machine& machine, DeviceIndex index) const {
+  return (!device || device == index) && std::ranges::all_of(kClasses, [&](const DeviceClass& of) {
+           const std::string& wanted = this->*of.member;
+           return wanted.empty() || wanted == value_of(of, machine, index);
+         });
+}
+
 bool RequiredPlace::permits(const Machine& machine, DeviceIndex index) const {
-  return (!device || device == index) && is_of_kind(machine.devices[index], kind) &&
-         (pool.is_any() || pool.on(machine, index));
+  return permits_device(machine, index) && (pool.is_any() || pool.on(machine, index));
+}
+
+std::string RequiredPlace::class_text() const {
+  std::string text;
+  for (const DeviceClass& of : kClasses)
+    if (const std::string& value = this->*of.member; !value.empty())
+      text += (text.empty() ? "" : " ") + std::string(of.what) + " " + value;
+  return text;
 }
 
 std::string known_scopes(DeviceIndex device, const Machine& machine) {

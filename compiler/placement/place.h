@@ -113,18 +113,25 @@ using graph::kPlaceAttribute;
 // operands, else the host.
 DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 
-// A required place: "gpu", "gpu.global.fast", ".global.fast", "kind:opencl" or
-// "kind:opencl.global.fast".
+// A required place. It names a device ("gpu"), a class of devices ("kind:opencl",
+// "target:x86-64-v3"), or neither, and then a scope or none: "gpu.global.fast", ".global.fast",
+// "kind:opencl.global.fast". A join can name a kind and a target.
 struct RequiredPlace {
-  std::optional<DeviceIndex> device;  // none: any device of the kind that has the scope
-  std::string kind;                   // empty: any kind; also if `device` is given
+  std::optional<DeviceIndex> device;  // none: any device of the class that has the scope
   PoolRequirement pool;
+  std::string kind;    // empty: any kind; also if `device` is given
+  std::string target;  // a device's compilation target; empty like `kind`
 
-  bool names_device() const { return device || !kind.empty(); }
-  // Whether the device has the required index, kind and scope.
+  bool names_device() const { return device || names_class(); }
+  bool names_class() const { return !kind.empty() || !target.empty(); }
+  // Whether the device has the required index, kind and target.
+  bool permits_device(const Machine& machine, DeviceIndex index) const;
+  // The same, and whether it has the required scope.
   bool permits(const Machine& machine, DeviceIndex index) const;
+  // "of kind opencl", "with target x86-64-v3". REQUIRES: names_class().
+  std::string class_text() const;
 };
-// Errors: kInvalidModel (unknown device, kind or scope; the message lists the known ones).
+// Errors: kInvalidModel (unknown device, kind, target or scope; the message lists the known ones).
 Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine);
 // The place that satisfies both; none if they conflict.
 std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,

@@ -92,7 +92,7 @@ struct TraceEvent {
     /// memory, lasts here until the driver has accepted it.
     kCaller,
     /// On a worker of the executor: its part of a launch that runs as a parallel loop, from the
-    /// begin of the worker's first range to the end of its last one.
+    /// start of the worker's first range to the end of its last one.
     kWorker,
     /// On a non-CPU device: the execution of a launch or copy. Only with
     /// SessionOptions::time_devices, and only if the driver measures times.

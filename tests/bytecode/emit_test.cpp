@@ -75,7 +75,7 @@ Emitted emit(const Program& program) {
   EXPECT_TRUE(module.ok()) << module.status().message();
   emitted.module = *std::move(module);
   auto elf = std::make_shared<std::vector<uint8_t>>(64);
-  emitted.module.images.push_back({0, "any", {}, {elf, elf->data(), elf->size()}});
+  emitted.module.images.push_back({{0}, "any", {}, {elf, elf->data(), elf->size()}});
   Status status = format::verify(emitted.module);
   EXPECT_TRUE(status.ok()) << status.message() << "\n" << emitted.text();
   return emitted;

@@ -94,9 +94,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_device(R"({"name": "x", "kind": "opencl", "target_cpu": "x86-64"})"),
             "devices[1].target_cpu: not allowed for an OpenCL device: its driver compiles the "
             "kernels"},
-        Bad{with_device(R"({"name": "x", "kind": "cpu", "features": ["+avx"]})"),
-            "devices[1].features: only the first CPU may set `target_cpu` or `features`; all CPUs "
-            "use its kernels"},
         Bad{R"({"devices": [{"name": "x", "kind": "cpu", "features": "+avx"}]})",
             "devices[0].features: expected an array, found \"+avx\""},
         Bad{R"({"devices": [{"name": "x", "kind": "cpu", "target_cpu": 3}]})",

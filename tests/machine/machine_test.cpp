@@ -80,14 +80,14 @@ TEST(Machine, CpuDeclaresTheFrameBytesOfItsStack) {
   EXPECT_EQ(machine.pools[*machine.stack_pool(kThird)].limit, 1);
 }
 
-TEST(Machine, FirstCpuDeterminesTheKernelTarget) {
+TEST(Machine, CpusHaveTheirOwnTargetOrThatOfTheFirst) {
   EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu"}]})").devices[kFirst].target, "");
-  EXPECT_EQ(read(R"({"devices": [{"name": "gpu", "kind": "opencl"},
+  const Machine machine = read(R"({"devices": [
       {"name": "a", "kind": "cpu", "target_cpu": "x86-64-v3", "features": ["+avxvnni", "-f16c"]},
-      {"name": "b", "kind": "cpu"}]})")
-                .devices[kSecond]
-                .target,
-            "x86-64-v3,+avxvnni,-f16c");
+      {"name": "b", "kind": "cpu", "target_cpu": "x86-64-v2"}, {"name": "c", "kind": "cpu"}]})");
+  EXPECT_EQ(machine.target_of(kFirst), "x86-64-v3,+avxvnni,-f16c");
+  EXPECT_EQ(machine.target_of(kSecond), "x86-64-v2");
+  EXPECT_EQ(machine.target_of(kThird), "x86-64-v3,+avxvnni,-f16c");
   EXPECT_EQ(read(R"({"devices": [{"name": "a", "kind": "cpu", "features": ["-avx"]}]})")
                 .devices[kFirst]
                 .target,

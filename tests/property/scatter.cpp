@@ -7,9 +7,11 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// The host and two more devices. "dsp" reaches its own memory and the pool "global" of "npu".
+// The host and two more devices. "dsp" reaches its own memory and the pool "global" of "npu", whose
+// kernels are compiled for another CPU.
 constexpr char kMachine[] = R"({
-  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu", "alignment": 256},
+  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu", "alignment": 256,
+               "target_cpu": "x86-64-v2"},
               {"name": "dsp", "kind": "cpu"}],
   "pools": [{"device": "npu", "scope": "global", "reached_by": ["dsp"]},
             {"device": "npu", "scope": "global.fast", "bytes_per_second": 1e12}]

@@ -101,13 +101,9 @@ void TraceFile::record(const TraceEvent& event) {
                      {"pid", 1},
                      {"tid", track_of(event)},
                      {"args", arguments(event)}};
+  const std::string text = (events_ == nullptr ? "" : ",\n") + text_of(json);
   errno = 0;
-  if (events_ == nullptr) {
-    events_.reset(std::tmpfile());
-  } else {
-    std::fputs(",\n", events_.get());
-  }
-  const std::string text = text_of(json);
+  if (events_ == nullptr) events_.reset(std::tmpfile());
   if (events_ == nullptr || std::fwrite(text.data(), 1, text.size(), events_.get()) != text.size())
     error_ = errno != 0 ? errno : EIO;
 }

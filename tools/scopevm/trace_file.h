@@ -27,7 +27,7 @@ class TraceFile final : public TraceSink {
   };
   // The number of the lane's track.
   int64_t track_of(const TraceEvent& event);
-  // One event per track, each followed by a comma. There is no track without other events.
+  // One event per track, each followed by a comma. Each track has further events.
   std::string track_names() const;
 
   const int64_t began_ns_;

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "module.bc is little-e
 // thereby detected, as with the PNG signature.
 inline constexpr uint8_t kMagic[8] = {'S', 'V', 'M', 0x8B, '\r', '\n', 0x1A, '\n'};
 inline constexpr uint16_t kVersionMajor = 0;
-inline constexpr uint16_t kVersionMinor = 13;
+inline constexpr uint16_t kVersionMinor = 14;
 inline constexpr uint64_t kAlignment = 64;  // of sections, constants and images: one cache line
 
 struct FileHeader {

@@ -3,8 +3,8 @@
 // convert it to and from assembly.
 #pragma once
 
+#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -209,10 +209,12 @@ struct ConstantDecl {
 };
 
 struct ImageDecl {
-  uint32_t device = 0;                // for this device and all others of its kind
+  std::vector<uint32_t> devices;      // the devices that run the kernels; all of one kind
   std::string target_cpu;             // "x86-64-v4"
   std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
   Bytes bytes;                        // in the format that devices of this kind load
+
+  bool is_for(uint32_t device) const { return std::ranges::find(devices, device) != devices.end(); }
 };
 
 // A function that a call enters instead of `main` if the values of main's dimensions are within
@@ -237,6 +239,17 @@ struct ModuleContents {
   // first one, if any, is empty.
   std::vector<std::string> strings;
   std::string producer;  // "scopevm 0.1.0"
+
+  // The device that runs the VM: the first CPU. REQUIRES: a device is a CPU.
+  uint32_t host_device() const {
+    return static_cast<uint32_t>(std::ranges::find_if(devices, &DeviceDecl::is_host) -
+                                 devices.begin());
+  }
+  // Whether an image has kernels for the device with this index.
+  bool has_image(uint32_t device) const {
+    return std::ranges::any_of(images,
+                               [&](const ImageDecl& image) { return image.is_for(device); });
+  }
 };
 
 }  // namespace scopevm::format

@@ -212,7 +212,7 @@ class TablesReader {
   }
 
   ImageDecl image(const fb::Image& i) {
-    ImageDecl out{i.device(), text(i.target_cpu()), strings(*i.features()), {}};
+    ImageDecl out{numbers(*i.devices()), text(i.target_cpu()), strings(*i.features()), {}};
     out.bytes.size = i.bytes();
     return out;
   }

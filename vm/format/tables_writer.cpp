@@ -114,7 +114,7 @@ Offset<fb::Constant> constant_table(FlatBufferBuilder& b, const ConstantDecl& co
 Offset<fb::Image> image_table(FlatBufferBuilder& b, const ImageDecl& image) {
   auto cpu = b.CreateString(image.target_cpu);
   auto features = string_vector(b, image.features);
-  return fb::CreateImage(b, image.device, cpu, features, image.bytes.size);
+  return fb::CreateImage(b, b.CreateVector(image.devices), cpu, features, image.bytes.size);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Selects the kernel image for this CPU, and finds the module's kernels and shape functions in the
-// image.
+// Selects the kernel images for this machine's CPU, and finds the module's kernels and shape
+// functions in them.
 #include <algorithm>
 #include <string>
 
@@ -16,14 +16,14 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-// Returns the image that requires the most CPU features among those that this CPU can run. It was
-// compiled for the CPU most similar to this one.
-// REQUIRES: the module has an image for a CPU.
-Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents) {
+// Of the images for `device`, a CPU, returns the one that requires the most CPU features among
+// those that this machine's CPU can run. It was compiled for the CPU most similar to this one.
+Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents,
+                                            uint32_t device) {
   const format::ImageDecl* best = nullptr;
   std::string lacking;
   for (const format::ImageDecl& image : contents.images) {
-    if (!contents.devices[image.device].is_host()) continue;
+    if (!image.is_for(device)) continue;
     const std::vector<std::string> missing = runtime::missing_cpu_features(image.features);
     if (!missing.empty())
       lacking += "\n  the image for " + image.target_cpu + " requires " + join(missing);
@@ -31,8 +31,10 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
       best = &image;
   }
   if (best != nullptr) return best;
-  return Status(StatusCode::kUnsupported, "no kernel image of the module runs on this CPU" +
-                                              lacking + "\ncompile with another --target-cpu");
+  return Status(StatusCode::kUnsupported,
+                "no kernel image for device \"" + contents.devices[device].name +
+                    "\" runs on this CPU" + lacking +
+                    "\ncompile with another --target-cpu, or target_cpu of the device");
 }
 
 // Fails unless the image was compiled with the launches of the module.
@@ -60,39 +62,49 @@ Result<const KernelTable*> LoadedModule::kernels() const {
   return &*kernel_table_;
 }
 
+Result<const runtime::KernelImage*> LoadedModule::load_image(uint32_t device,
+                                                             KernelTable& table) const {
+  const runtime::KernelImage*& loaded = table.image_of_device[device];
+  if (loaded != nullptr) return loaded;
+  SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_, device));
+  auto known = table.images.find(decl);
+  if (known == table.images.end()) {
+    const std::string label = "kernel image " + decl->target_cpu;
+    SCOPEVM_ASSIGN_OR_RETURN(runtime::KernelImage image,
+                             runtime::KernelImage::load(
+                                 {decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
+    if (!contents_.launches.empty())
+      SCOPEVM_RETURN_IF_ERROR(check_launches(contents_, image, label));
+    known = table.images.emplace(decl, std::move(image)).first;
+  }
+  return loaded = &known->second;
+}
+
 Result<KernelTable> LoadedModule::load_kernels() const {
-  // External functions are resolved per session, like kernels of other devices.
-  const auto is_in_cpu_image = [this](const format::KernelDecl& kernel) {
-    return !kernel.external && contents_.devices[kernel.device].is_host();
-  };
   KernelTable table;
-  // Kernels of other devices are loaded per session: see BoundDevices.
+  table.image_of_device.resize(contents_.devices.size(), nullptr);
+  // External functions are resolved per session, and kernels of non-CPU devices are loaded per
+  // session: see BoundExternals and BoundDevices.
   table.kernels.resize(contents_.kernels.size(), nullptr);
-  if (std::ranges::none_of(contents_.kernels, is_in_cpu_image) &&
-      contents_.shape_functions.empty() && contents_.launches.empty())
-    return table;
-  SCOPEVM_ASSIGN_OR_RETURN(const format::ImageDecl* decl, best_image(contents_));
-  const std::string label = "kernel image " + decl->target_cpu;
-  SCOPEVM_ASSIGN_OR_RETURN(
-      runtime::KernelImage image,
-      runtime::KernelImage::load({decl->bytes.data, static_cast<size_t>(decl->bytes.size)}, label));
-  if (!contents_.launches.empty()) SCOPEVM_RETURN_IF_ERROR(check_launches(contents_, image, label));
   for (size_t i = 0; i < contents_.kernels.size(); ++i) {
     const format::KernelDecl& kernel = contents_.kernels[i];
-    if (!is_in_cpu_image(kernel)) continue;
-    auto function = reinterpret_cast<KernelFn>(image.symbol(kernel.symbol));
-    if (function == nullptr)
-      return Status(StatusCode::kInvalidModel, label + ": no kernel \"" + kernel.symbol + "\"");
-    table.kernels[i] = function;
+    if (kernel.external || !contents_.devices[kernel.device].is_host()) continue;
+    SCOPEVM_ASSIGN_OR_RETURN(const runtime::KernelImage* image, load_image(kernel.device, table));
+    table.kernels[i] = reinterpret_cast<KernelFn>(image->symbol(kernel.symbol));
+    if (table.kernels[i] == nullptr)
+      return Status(StatusCode::kInvalidModel, "kernel image of device \"" +
+                                                   contents_.devices[kernel.device].name +
+                                                   "\": no kernel \"" + kernel.symbol + "\"");
   }
+  if (contents_.shape_functions.empty() && contents_.launches.empty()) return table;
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::KernelImage* host,
+                           load_image(contents_.host_device(), table));
   for (const format::ShapeFunctionDecl& shape : contents_.shape_functions) {
-    auto function = reinterpret_cast<ShapeFn>(image.symbol(shape.symbol));
-    if (function == nullptr)
+    table.shape_functions.push_back(reinterpret_cast<ShapeFn>(host->symbol(shape.symbol)));
+    if (table.shape_functions.back() == nullptr)
       return Status(StatusCode::kInvalidModel,
-                    label + ": no shape function \"" + shape.symbol + "\"");
-    table.shape_functions.push_back(function);
+                    "kernel image of the host: no shape function \"" + shape.symbol + "\"");
   }
-  table.image.emplace(std::move(image));
   return table;
 }
 

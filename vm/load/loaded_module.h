@@ -1,10 +1,11 @@
 // LoadedModule: verified module contents with the data derived for execution. Immutable, except for
-// the kernel image, which is loaded on first use.
+// the kernel images, which are loaded on first use.
 //   loaded_module.cpp   contents -> frame layouts, signature, variants
-//   kernel_table.cpp    contents -> the image for this CPU, addresses of its functions
+//   kernel_table.cpp    contents -> the images for this CPU, addresses of their functions
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,8 +51,9 @@ struct AxisRule {
 
 struct KernelTable {
   // Empty if the module has no CPU kernels, shape functions and launches.
-  std::optional<runtime::KernelImage> image;
-  std::vector<KernelFn> kernels;  // null for kernels of non-CPU devices
+  std::map<const format::ImageDecl*, runtime::KernelImage> images;
+  std::vector<const runtime::KernelImage*> image_of_device;  // null: not loaded
+  std::vector<KernelFn> kernels;                             // null for kernels of non-CPU devices
   std::vector<ShapeFn> shape_functions;
 };
 
@@ -80,15 +82,17 @@ class LoadedModule {
   // The names of the model's ops from which the instruction at `word` was compiled, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
 
-  // Loads the best supported image for this CPU on first use. Thread-safe. Errors: kUnsupported
-  // (lists the missing CPU features), kInvalidModel (the image does not load, lacks a symbol, or
-  // was compiled with other launches), kDevice (the image cannot be copied to a memory file).
+  // Loads the best supported image of each CPU device on first use. Thread-safe. Errors:
+  // kUnsupported (lists the missing CPU features), kInvalidModel (the image does not load, lacks a
+  // symbol, or was compiled with other launches), kDevice (the image cannot be copied to a memory
+  // file).
   Result<const KernelTable*> kernels() const;
 
  private:
   explicit LoadedModule(format::ModuleContents contents) : contents_(std::move(contents)) {}
   Status prepare();
   void prepare_signature();
+  Result<const runtime::KernelImage*> load_image(uint32_t device, KernelTable& table) const;
   Result<KernelTable> load_kernels() const;
 
   const format::ModuleContents contents_;

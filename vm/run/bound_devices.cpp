@@ -93,8 +93,7 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
     if (devices_[d] == nullptr) continue;
     const format::DeviceDecl& decl = contents.devices[d];
     auto image = std::ranges::find_if(contents.images, [&](const format::ImageDecl& image) {
-      // All devices of a kind run the same image.
-      return contents.devices[image.device].kind == decl.kind;
+      return image.is_for(static_cast<uint32_t>(d));
     });
     if (image == contents.images.end()) continue;  // the device is used for memory only
     const std::string context = device_text(decl);

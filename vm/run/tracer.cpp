@@ -66,10 +66,14 @@ void Tracer::clear_worker_times() {
 
 Status Tracer::end(std::string_view name) {
   if (sink_ == nullptr) return {};  // begin() failed
-  while (!open_.empty()) leave();
-  call_.function = name;
-  send_call(TraceEvent::Kind::kCall, call_);
-  return std::exchange(failure_, Status());
+  Status sent = runtime::without_exceptions([&]() -> Status {
+    while (!open_.empty()) leave();
+    call_.function = name;
+    send_call(TraceEvent::Kind::kCall, call_);
+    return {};
+  });
+  sink_ = nullptr;
+  return failure_.ok() ? sent : std::exchange(failure_, Status());
 }
 
 void Tracer::leave() {

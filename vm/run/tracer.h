@@ -16,15 +16,15 @@
 namespace scopevm::vm {
 
 // Used by one thread at a time, except for the ranges of parallel_for(). Exceptions of the sink
-// leave all methods, except for executed().
+// leave all methods, except for executed() and end().
 class Tracer final : public runtime::CommandObserver {
  public:
   using Clock = std::chrono::steady_clock;
 
   // Starts a run with at most `threads` workers. Null: the run is not traced.
   void begin(TraceSink* sink, int threads);
-  // Ends the run: records the open calls, and the whole call of function `name`. Returns the first
-  // failure of executed().
+  // Ends the run: records the open calls, and the whole call of function `name`. The sink is not
+  // used afterwards. Returns the first failure of executed(), or the sink's failure.
   Status end(std::string_view name);
 
   // A call of a function of the model.

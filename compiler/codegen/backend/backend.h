@@ -45,9 +45,10 @@ class CodeGenerator {
  public:
   virtual ~CodeGenerator() = default;
 
-  // The targets of the kind, at least one; each becomes one image. `devices`: the machine's devices
-  // of this kind. `required`: targets from the command line that replace the described ones
-  // (--target-cpu for the host). Errors: kInvalidArgument for an unknown CPU or CPU feature.
+  // The targets of a group of devices, at least one; each becomes one image. `devices`: devices of
+  // this kind with the same Device::target, which is that of the first one. `required`: targets
+  // from the command line that replace the described one (--target-cpu for the host). Errors:
+  // kInvalidArgument for an unknown CPU or CPU feature.
   virtual Result<std::vector<kernels::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const = 0;
 

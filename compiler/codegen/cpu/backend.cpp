@@ -13,7 +13,6 @@ constexpr std::string_view kMembers[] = {"target_cpu", "features"};
 
 class CpuGenerator final : public CodeGenerator {
  public:
-  // All CPUs use the targets of the first one.
   Result<std::vector<kernels::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const override {
     const std::string& described = devices.front().target;
@@ -51,14 +50,9 @@ class CpuBackend final : public Backend {
   const CodeGenerator* generator() const override { return &generator_; }
   std::span<const std::string_view> members() const override { return kMembers; }
 
-  Status read_members(const Member& device, std::span<const Device> earlier,
-                      Device& decl) const override {
+  Status read_members(const Member& device, Device& decl) const override {
     std::optional<Member> cpu = device.find("target_cpu"), features = device.find("features");
     if (!cpu && !features) return {};
-    const Member& given = cpu ? *cpu : *features;
-    if (std::ranges::any_of(earlier, &Device::is_host))
-      return given.fail(
-          "only the first CPU may set `target_cpu` or `features`; all CPUs use its kernels");
     decl.target = "host";
     if (cpu) {
       SCOPEVM_ASSIGN_OR_RETURN(decl.target, cpu->text());

@@ -26,7 +26,7 @@ class OpenClBackend final : public Backend {
   const CodeGenerator* generator() const override { return &generator_; }
 
   // Members that only CPUs have get an error that explains why OpenCL devices lack them.
-  Status read_members(const Member& device, std::span<const Device>, Device&) const override {
+  Status read_members(const Member& device, Device&) const override {
     for (const char* name : {"target_cpu", "features"})
       if (std::optional<Member> given = device.find(name))
         return given->fail("not allowed for an OpenCL device: its driver compiles the kernels");

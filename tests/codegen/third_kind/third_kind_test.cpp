@@ -122,13 +122,13 @@ func.func @main(%x: !sv.tensor<f32[n, 3]> {sv.name = "x"}) -> (!sv.tensor<f32[n,
 
 class CompiledForToys : public ::testing::Test {
  protected:
-  Result<Module> compile(const std::string& device) {
+  Result<Module> compile(const std::string& device, std::vector<std::string> places = {"s*=toy"}) {
     const TemporaryFile graph(kGraph);
     CompileOptions options;
     options.model_path = graph.path();
     options.machine_json = machine_with(device);
     options.machine_name = "m.json";
-    options.places = {"s*=toy"};
+    options.places = std::move(places);
     SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output,
                              compiler::Compilation(options, backends()).run());
     return Module::load_bytes(output.module);
@@ -145,9 +145,10 @@ class CompiledForToys : public ::testing::Test {
 std::vector<std::string> images_of(const Module& module) {
   std::vector<std::string> names;
   const format::ModuleContents& contents = ModuleAccess::loaded(module)->contents();
-  for (const format::ImageDecl& image : contents.images)
-    names.push_back(contents.devices[image.device].kind + ":" +
-                    (contents.devices[image.device].is_host() ? "" : image.target_cpu));
+  for (const format::ImageDecl& image : contents.images) {
+    const format::DeviceDecl& device = contents.devices[image.devices.front()];
+    names.push_back(device.kind + ":" + (device.is_host() ? "" : image.target_cpu));
+  }
   return names;
 }
 
@@ -177,11 +178,11 @@ TEST_F(CompiledForToys, SessionRequiresADriverOfTheKind) {
             "opencl, cuda");
 }
 
-// Each target of a kind has an image. The kernels of other kinds are lowered once per target, but a
-// module stores them once.
+// Devices of one kind with different targets have separate images.
 TEST_F(CompiledForToys, HasAnImageForEachTarget) {
   const Result<Module> module =
-      compile(R"({"name": "toy", "kind": "toy"}, {"name": "b", "kind": "toy", "generation": 2})");
+      compile(R"({"name": "toy", "kind": "toy"}, {"name": "b", "kind": "toy", "generation": 2})",
+              {"square=toy", "sum=b"});
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_THAT(images_of(*module), ElementsAre("cpu:", "toy:toy1", "toy:toy2"));
 }

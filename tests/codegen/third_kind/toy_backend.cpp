@@ -15,16 +15,11 @@ constexpr std::string_view kMembers[] = {"generation"};
 
 class ToyGenerator final : public codegen::CodeGenerator {
  public:
-  // Consecutive devices of one generation share a target.
   Result<std::vector<kernels::Target>> targets(std::span<const Device> devices,
                                                const std::vector<std::string>&) const override {
-    std::vector<kernels::Target> targets;
-    for (const Device& device : devices) {
-      kernels::Target target{.name = "toy" + device.target, .vector_bits = 128};
-      target.has_masks = false;
-      if (targets.empty() || targets.back().name != target.name) targets.push_back(target);
-    }
-    return targets;
+    kernels::Target target{.name = "toy" + devices.front().target, .vector_bits = 128};
+    target.has_masks = false;
+    return std::vector{target};
   }
 
   Result<codegen::Image> make_image(const codegen::ImageRequest& request) const override {
@@ -43,7 +38,7 @@ class ToyBackend final : public codegen::Backend {
   std::string_view name() const override { return "toy"; }
   const codegen::CodeGenerator* generator() const override { return &generator_; }
   std::span<const std::string_view> members() const override { return kMembers; }
-  Status read_members(const Member& device, std::span<const Device>, Device& decl) const override {
+  Status read_members(const Member& device, Device& decl) const override {
     decl.target = "1";
     std::optional<Member> given = device.find("generation");
     if (!given) return {};

@@ -119,7 +119,7 @@ TEST(Assembly, KeepsEveryLengthOfData) {
   ModuleContents module;
   std::string bytes;
   for (int size = 0; size < 130; ++size) {
-    module.images.push_back({0, "cpu", {}, bytes_of(bytes)});
+    module.images.push_back({{0}, "cpu", {}, bytes_of(bytes)});
     bytes += static_cast<char>(size * 37);
   }
   expect_round_trip(module);
@@ -166,13 +166,13 @@ struct BadAssembly {
 
 void PrintTo(const BadAssembly& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.13 producer \"t\"\n"
+#define HEADER "scopevm_module 0.14 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadAssembly kBadAssembly[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
     {"Version", "scopevm_module 9.1 producer \"t\"",
-     "f.sva:1:16: unsupported module format 9.1, expected 0.13"},
+     "f.sva:1:16: unsupported module format 9.1, expected 0.14"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: unterminated string"},
     {"Escape", HEADER "device \"\\q\"",
@@ -188,10 +188,10 @@ const BadAssembly kBadAssembly[] = {
      "f.sva:2:49: expected a number, found '1e999'"},
     {"NumberRange", HEADER "kernel \"k\" buffers 4294967296 params 0",
      "f.sva:2:20: number 4294967296 is out of range: expected an integer, at most 4294967295"},
-    {"Base64", HEADER "image device 0 cpu \"c\" features [] bytes 3 {\n  QUJ$\n}",
+    {"Base64", HEADER "image devices [0] cpu \"c\" features [] bytes 3 {\n  QUJ$\n}",
      "f.sva:3:6: invalid base64 data"},
-    {"DataSize", HEADER "image device 0 cpu \"c\" features [] bytes 4 {\n  QUJD\n}",
-     "f.sva:2:42: expected 4 bytes, given 3"},
+    {"DataSize", HEADER "image devices [0] cpu \"c\" features [] bytes 4 {\n  QUJD\n}",
+     "f.sva:2:45: expected 4 bytes, given 3"},
     {"Opcode", CODE("  frobnicate %r1"), "f.sva:4:3: unknown opcode 'frobnicate'"},
     {"FieldName", CODE("  %r0 = alloc_storage #0 bytes=4"),
      "f.sva:4:26: expected 'size', found 'bytes'"},
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadAssemblyTest, ::testing::ValuesIn(kBadAssembly
 
 TEST(Assembly, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.13 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.14 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

@@ -103,7 +103,7 @@ TEST(Corruption, OtherVersionsAreReported) {
   std::memcpy(file.data() + offsetof(FileHeader, header_checksum), &sum, sizeof(sum));
   EXPECT_EQ(
       error_of(file),
-      "unsupported module format 7.13, expected 0.13; compile the model again with this release");
+      "unsupported module format 7.14, expected 0.14; compile the model again with this release");
 }
 
 // Recomputes the checksums of a file with changed tables, section table or header.

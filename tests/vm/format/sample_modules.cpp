@@ -225,12 +225,12 @@ ModuleContents dense_module() {
   module.constants = {{"fc.weight", DType::kF32, {8, 4}, 2, bytes_of_values(ramp(32))},
                       {"fc.scale", DType::kF32, {3}, 2, bytes_of_values(ramp(3))},
                       {"empty", DType::kI64, {0, 7}, 2, {}}};
-  module.images = {{0,
+  module.images = {{{0},
                     "x86-64-v4",
                     {"avx512f", "avx512bw"},
                     bytes_of("\x7f"
                              "ELF, for v4")},
-                   {0,
+                   {{0},
                     "x86-64",
                     {},
                     bytes_of("\x7f"
@@ -259,12 +259,12 @@ ModuleContents branching_module() {
   module.pools.push_back({.scope = "global.pinned", .alignment = 4096, .pinned_for = 1});
   module.kernels = {{"k_gpu", 2, 1, 2}};
   module.shape_functions = {{"shape_main", 5, 1, {}}, {"shape_main.1", 5, 0, {}, 2, 0}};
-  module.images = {{0,
+  module.images = {{{0},
                     "x86-64",
                     {},
                     bytes_of("\x7f"
                              "ELF")},
-                   {1, "", {"cl_khr_fp16"}, bytes_of("__kernel void k() {}")}};
+                   {{1, 2}, "", {"cl_khr_fp16"}, bytes_of("__kernel void k() {}")}};
   module.messages = {"no element: \"n\" is 0"};
   FunctionDecl main = vector_function("main", 7, 6);
   main.code = branching_code();
@@ -453,7 +453,7 @@ std::string fingerprint(const ModuleContents& module) {
     print.add(c.bytes);
   }
   for (const ImageDecl& i : module.images)
-    print.add("image").add(int64_t{i.device}).add(i.target_cpu).add(i.features).add(i.bytes);
+    print.add("image").add(i.devices).add(i.target_cpu).add(i.features).add(i.bytes);
   return print.text;
 }
 

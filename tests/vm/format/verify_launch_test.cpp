@@ -15,7 +15,7 @@ namespace {
 // first launch needs @first, the second @late. The kernel reads %r0 or %r2 and writes %r2.
 ModuleContents module_with(const std::string& code) {
   const Result<ModuleContents> module = assemble(R"(
-    scopevm_module 0.13 producer "test"
+    scopevm_module 0.14 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     kernel "k" buffers 2 params 1
@@ -39,7 +39,7 @@ ModuleContents module_with(const std::string& code) {
         ret (%r2)
       }
     }
-    image device 0 cpu "x86-64" features [] bytes 4 {
+    image devices [0] cpu "x86-64" features [] bytes 4 {
       AACAPw==
     }
     )");
@@ -174,9 +174,9 @@ const Table kTables[] = {
        m.devices.push_back({"gpu", "opencl", 1});
        m.kernels = {{"k", 0, 0, 1}};
        m.launches = {{.kernel = 0}};
-       m.images[0].device = 1;
+       m.images[0].devices = {1};
      },
-     "module has launches but no image for a CPU, which contains their checksum"},
+     "module has launches but no image for the host, which contains their checksum"},
 };
 
 class BadLaunchTableTest : public testing::TestWithParam<Table> {};

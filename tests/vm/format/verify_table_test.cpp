@@ -151,7 +151,7 @@ constexpr const char* kReads[] = {
 // A module with the instruction in function 1. The value type 267 is f32 of rank 1.
 ModuleContents module_with(const std::string& instruction) {
   const Result<ModuleContents> module = assemble(R"(
-    scopevm_module 0.13 producer "test"
+    scopevm_module 0.14 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     kernel "k" buffers 2 params 0
@@ -191,7 +191,7 @@ ModuleContents module_with(const std::string& instruction) {
         ret (%r0)
       }
     }
-    image device 0 cpu "x86-64" features [] bytes 4 {
+    image devices [0] cpu "x86-64" features [] bytes 4 {
       AACAPw==
     }
     )");

@@ -139,7 +139,7 @@ format::ModuleContents empty_contents() {
                                 {"main: n is {0}, at most 1000; y has {2} rows", 3, 3, {4}}}},
                               {"test_count_down", 2, 1, {}},
                               {"test_external_shapes", 8, 4, {}}};
-  contents.images = {{0, "any", {}, own(read_file(SCOPEVM_TEST_KERNELS))}};
+  contents.images = {{{0}, "any", {}, own(read_file(SCOPEVM_TEST_KERNELS))}};
   contents.producer = "test";
   return contents;
 }

@@ -16,7 +16,7 @@ namespace {
 // wide(a: f32[1]) -> b of rank 10. The type word 2571 is f32 of rank 10.
 vm::FrameLayout layout_of(const std::string& code) {
   const std::string text =
-      "scopevm_module 0.13 producer \"test\"\n"
+      "scopevm_module 0.14 producer \"test\"\n"
       "device \"cpu\" kind \"cpu\"\n"
       "pool \"global\" heap device 0 limit -1\n"
       "pool \"global.constant\" constant device 0 limit -1\n"
@@ -33,7 +33,7 @@ vm::FrameLayout layout_of(const std::string& code) {
       "output \"b\" f32 [\"1\", \"1\", \"1\", \"1\", \"1\", \"1\", \"1\", \"1\", \"1\", \"1\"]\n"
       "code {\n%r1 = alloc_view %r0 f32 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\nret (%r1)\n}\n}\n"
       "constant \"c\" f32 [1, 1, 1, 1, 1, 1] pool 1 bytes 4 {\nAACAPw==\n}\n"
-      "image device 0 cpu \"x86-64\" features [] bytes 4 {\nAACAPw==\n}\n";
+      "image devices [0] cpu \"x86-64\" features [] bytes 4 {\nAACAPw==\n}\n";
   Result<format::ModuleContents> contents = format::assemble(text, "test.sva");
   EXPECT_TRUE(contents.ok()) << contents.status().message();
   const Status verified = format::verify(*contents);

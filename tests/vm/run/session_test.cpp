@@ -127,7 +127,7 @@ TEST(Session, WritesIntoTheCallersBuffer) {
 // result. The VM therefore cannot use the caller's buffer as this storage, and copies the result.
 TEST(Session, CopiesAResultAllocatedInALoopToTheCallersBuffer) {
   Result<format::ModuleContents> contents = format::assemble(R"(
-    scopevm_module 0.13 producer "test"
+    scopevm_module 0.14 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     function "main" registers 3 slots 1 {
@@ -297,7 +297,7 @@ TEST(Session, ModuleWithoutHostCodeNeedsNoImageForThisCpu) {
   format::ModuleContents contents = test::empty_contents();
   contents.functions = test::upper_contents().functions;
   contents.devices.push_back({"gpu", "opencl", 1});
-  contents.images.front().device = 1;
+  contents.images.front().devices = {1};
   contents.kernels = {{"k", 1, 0, 1}};
   contents.shape_functions.clear();
   const Module module = load(std::move(contents));

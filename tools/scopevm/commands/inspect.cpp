@@ -34,6 +34,13 @@ std::string_view kind_text(format::PoolKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+std::vector<std::string> device_names(const format::ModuleContents& module,
+                                      const format::ImageDecl& image) {
+  std::vector<std::string> names;
+  for (const uint32_t device : image.devices) names.push_back(module.devices[device].name);
+  return names;
+}
+
 // REQUIRES: read_module() has accepted the file, and so its section table is valid.
 std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file) {
   std::vector<format::SectionEntry> entries(format::kSectionCount);
@@ -104,7 +111,8 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
     if (kernel.external)
       print("external {}: library {}\n", kernel.symbol, kernel.external->library);
   for (const format::ImageDecl& image : module.images)
-    print("image {}: {}, requires {}\n", image.target_cpu, count_text(image.bytes.size, "byte"),
+    print("image {} for {}: {}, requires {}\n", image.target_cpu,
+          fmt::join(device_names(module, image), ", "), count_text(image.bytes.size, "byte"),
           image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
   for (const format::SectionEntry& section : section_table(file))
     print("section {}: {} at {}\n", format::kSectionNames[section.kind],
@@ -185,7 +193,8 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                                            {"description", kernel.external->description}});
   out["constants"] = module.constants.size();
   for (const format::ImageDecl& image : module.images)
-    out["images"].push_back({{"target_cpu", image.target_cpu},
+    out["images"].push_back({{"devices", device_names(module, image)},
+                             {"target_cpu", image.target_cpu},
                              {"features", image.features},
                              {"bytes", image.bytes.size}});
   for (const format::SectionEntry& section : section_table(file))

@@ -189,8 +189,8 @@ void visit_constant(V& v, Constant& constant) {
 
 template <typename V, typename Image>
 void visit_image(V& v, Image& image) {
-  v.word("device");
-  v.number(image.device);
+  v.word("devices");
+  v.numbers(image.devices);
   v.word("cpu");
   v.string(image.target_cpu);
   v.word("features");

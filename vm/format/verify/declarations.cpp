@@ -133,34 +133,44 @@ Status verify_machine(const ModuleContents& module) {
   return {};
 }
 
-bool has_image(const ModuleContents& module, std::string_view kind) {
-  return std::ranges::any_of(module.images, [&](const ImageDecl& image) {
-    return module.devices[image.device].kind == kind;
-  });
+// All devices of an image load it in the same form, so they are of one kind.
+Status verify_image_devices(const ModuleContents& module, const ImageDecl& image) {
+  if (image.devices.empty()) return invalid("has no devices");
+  std::set<uint32_t> known;
+  for (const uint32_t device : image.devices) {
+    SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
+    const DeviceDecl& decl = module.devices[device];
+    if (!known.insert(device).second) return invalid("duplicate device " + quoted(decl.name));
+    const std::string& kind = module.devices[image.devices.front()].kind;
+    if (decl.kind != kind)
+      return invalid("device " + quoted(decl.name) + " is of kind " + decl.kind +
+                     ", expected kind " + kind);
+  }
+  return {};
 }
 
 Status verify_images(const ModuleContents& module) {
   for (size_t i = 0; i < module.images.size(); ++i) {
     const ImageDecl& image = module.images[i];
     std::string context = "image " + std::to_string(i);
-    SCOPEVM_RETURN_IF_ERROR(
-        check_index("device", image.device, module.devices.size()).with_context(context));
+    SCOPEVM_RETURN_IF_ERROR(verify_image_devices(module, image).with_context(context));
     if (image.bytes.size == 0) return invalid(context + ": is empty");
     for (const std::string& feature : image.features)
       if (feature.empty() || feature.size() > kMaxFeatureText ||
           feature.find_first_of(" \t\n") != std::string::npos)
         return invalid(context + ": invalid feature name " + quoted(feature));
   }
-  // Shape functions run on the CPU even if all kernels run on other devices.
-  if (!module.shape_functions.empty() && !has_image(module, kHostKind))
-    return invalid("module has shape functions but no image for a CPU");
-  if (!module.launches.empty() && !has_image(module, kHostKind))
-    return invalid("module has launches but no image for a CPU, which contains their checksum");
+  // Shape functions run on the host even if all kernels run on other devices.
+  const bool has_host_image = module.has_image(module.host_device());
+  if (!module.shape_functions.empty() && !has_host_image)
+    return invalid("module has shape functions but no image for the host");
+  if (!module.launches.empty() && !has_host_image)
+    return invalid("module has launches but no image for the host, which contains their checksum");
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const uint32_t device = module.kernels[i].device;
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size())
                                 .with_context("kernel " + std::to_string(i)));
-    if (!module.kernels[i].external && !has_image(module, module.devices[device].kind))
+    if (!module.kernels[i].external && !module.has_image(device))
       return invalid("kernel " + std::to_string(i) + ": device " +
                      quoted(module.devices[device].name) + " has no image");
   }

@@ -84,7 +84,7 @@ bool Interpreter::launch_in_blocks(const format::LaunchDecl& launch, int64_t gri
   if (session_.threads() == 1)
     run_range(&loop, 0, grid, 0);
   else
-    run_loop(grid, grain, run_range, &loop);
+    run_parallel(grid, grain, run_range, &loop);
   status_ = interrupt_status(loop.interrupt);
   return status_.ok();
 }

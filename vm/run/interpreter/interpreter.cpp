@@ -87,7 +87,7 @@ Status Interpreter::run() {
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
   if (is_traced_) {
-    const Status traced = finish_trace();
+    const Status traced = context_.tracer.end(context_.entry->decl->name);
     if (status_.ok()) status_ = traced;
   }
   // A call whose deadline passes during its last instruction fails too.
@@ -430,7 +430,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   } else if (grid <= grain || session_.threads() == 1)
     run_range(&body, 0, grid, 0);
   else
-    run_loop(grid, grain, run_range, &body);
+    run_parallel(grid, grain, run_range, &body);
   return !is_timed_ || finish_launch(launch, in.buffers, start);
 }
 

@@ -114,8 +114,7 @@ class Interpreter {
   TraceEvent traced_op(TraceEvent::Kind kind) const;
   TraceEvent traced_launch(uint32_t kernel) const;
   TraceEvent traced_copy(const isa::op::device_copy& in) const;
-  Status finish_trace();
-  void run_loop(int64_t total, int64_t grain, Executor::Body body, void* context);
+  void run_parallel(int64_t total, int64_t grain, Executor::Body body, void* context);
   bool copy_bytes(const isa::op::device_copy& in);
   bool launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   [[gnu::noinline]] bool settle_before(isa::Opcode opcode);

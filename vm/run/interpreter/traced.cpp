@@ -1,5 +1,4 @@
 // Events of the trace: see TraceEvent in scopevm/session.h.
-#include "runtime/without_exceptions.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
 namespace scopevm::vm {
@@ -35,12 +34,7 @@ TraceEvent Interpreter::traced_copy(const isa::op::device_copy& in) const {
   return event;
 }
 
-Status Interpreter::finish_trace() {
-  return runtime::without_exceptions(
-      [&] { return context_.tracer.end(context_.entry->decl->name); });
-}
-
-void Interpreter::run_loop(int64_t total, int64_t grain, Executor::Body body, void* context) {
+void Interpreter::run_parallel(int64_t total, int64_t grain, Executor::Body body, void* context) {
   if (is_traced_)
     context_.tracer.parallel_for(session_.executor(), total, grain, body, context);
   else
