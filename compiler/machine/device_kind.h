@@ -24,6 +24,10 @@ class DeviceKind {
   // other devices.
   virtual bool has_kernels() const { return true; }
 
+  // Whether devices of the kind can access memory of the host in place. A CPU's pool can then be
+  // reached by one such device.
+  virtual bool reaches_host_memory() const { return false; }
+
   // The members that a device of this kind may have in addition to those of every device. Any other
   // member is an error.
   virtual std::span<const std::string_view> members() const { return {}; }

@@ -300,17 +300,37 @@ class MachineReader {
     if (!reached) return {};
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<Member> devices, reached->elements());
     std::set<DeviceIndex> others;
+    std::optional<DeviceIndex> sharing;  // the device of another kind
     for (const Member& device : devices) {
       SCOPEVM_ASSIGN_OR_RETURN(const DeviceIndex index, device_of(device));
-      // A kernel cannot take a buffer of a device of another kind.
-      if (machine_.devices[index].kind != machine_.devices[pool.device].kind)
-        return device.fail("a device of kind " + machine_.devices[index].kind +
-                           " cannot access memory of a device of kind " +
-                           machine_.devices[pool.device].kind);
+      if (machine_.devices[index].kind != machine_.devices[pool.device].kind) {
+        SCOPEVM_RETURN_IF_ERROR(check_sharing(device, pool, index));
+        // The driver of this device allocates the blocks.
+        if (sharing && sharing != index)
+          return device.fail("the pool is already reached by \"" + machine_.devices[*sharing].name +
+                             "\"; expected at most one device that is not a CPU");
+        sharing = index;
+      }
       if (index != pool.device) others.insert(index);
     }
     pool.reached.insert(pool.reached.end(), others.begin(), others.end());
     return {};
+  }
+
+  // Checks that `device`, of another kind than the pool's owner, can reach the pool.
+  Status check_sharing(const Member& member, const Pool& pool, DeviceIndex device) const {
+    const std::string& kind = machine_.devices[device].kind;
+    const auto of_kind = [&](const DeviceKind* one) { return one->name() == kind; };
+    if (!machine_.devices[pool.device].is_host() ||
+        !(*std::ranges::find_if(kinds_, of_kind))->reaches_host_memory())
+      return member.fail("a device of kind " + kind + " cannot access memory of a device of kind " +
+                         machine_.devices[pool.device].kind);
+    // Callers' tensors are in "global", and the driver of the device does not allocate them.
+    if (pool.scope == "global" || pool.scope == "global.workspace")
+      return member.fail("a device of kind " + kind + " cannot access scope \"" + pool.scope +
+                         "\" of a CPU; describe a further pool");
+    if (pool.kind == PoolKind::kArena) return {};
+    return member.fail("only a pool of kind \"arena\" can be reached by devices of several kinds");
   }
 
   Status read_pinned(const Member& member, Pool& pool) {
@@ -321,6 +341,9 @@ class MachineReader {
       return pinned->fail("expected a non-CPU device, whose driver pins the memory");
     if (!machine_.devices[pool.device].is_host())
       return pinned->fail("only memory of a CPU can be pinned");
+    if (std::ranges::any_of(
+            pool.reached, [&](DeviceIndex device) { return !machine_.devices[device].is_host(); }))
+      return pinned->fail("the pool is reached by a device that is not a CPU");
     if (pool.kind == PoolKind::kArena) return {};
     return pinned->fail("only a pool of kind \"arena\" can be pinned");
   }

@@ -390,8 +390,9 @@ class Applier {
 
   // --- Inputs and results of the model. ---
 
-  // Callers' tensors are in the host's memory: an input or result placed on a non-CPU device is
-  // copied from or to the host. The function's type then has the host's place.
+  // Callers' tensors are in the host's memory. An input in memory that a non-CPU device reaches is
+  // copied from there, and a result on a non-CPU device is copied to the host. The function's type
+  // then has the host's place.
   void copy_at_boundary(mlir::func::FuncOp function) {
     const std::string host = device_name(machine_.host_device());
     const std::string callers = "callers' tensors are stored on " + host;
@@ -399,7 +400,7 @@ class Applier {
     // At the beginning of the function, so that the copy of an input precedes all its readers.
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
     for (mlir::BlockArgument argument : block.getArguments()) {
-      if (!is_out_of_reach(argument)) continue;
+      if (!is_reached_by_devices(argument)) continue;
       const std::string place = place_of(argument), name = name_of(argument);
       const CopyReason reason{name, callers, input_why(argument)};
       set_place(argument, host);
@@ -412,7 +413,7 @@ class Applier {
     builder.setInsertionPoint(block.getTerminator());
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
       mlir::Value value = operand.get();
-      if (!is_out_of_reach(value)) continue;
+      if (!is_on_device(value)) continue;
       operand.set(make_copy(builder, value, host,
                             {name_of(value), "results are stored on " + place_of(value), callers}));
       function.removeResultAttr(operand.getOperandNumber(),
@@ -420,11 +421,19 @@ class Applier {
     }
   }
 
-  bool is_out_of_reach(mlir::Value value) const {
+  // Whether a tensor is stored in memory of a non-CPU device.
+  bool is_on_device(mlir::Value value) const {
     if (!mlir::isa<TensorType>(value.getType())) return false;
-    Result<RequiredPlace> place = parse_place(place_of(value), machine_);
-    return !machine_.devices[*place->device].is_host();
+    return !machine_.devices[machine_.pools[pool_of(value)].device].is_host();
   }
+
+  bool is_reached_by_devices(mlir::Value value) const {
+    if (!mlir::isa<TensorType>(value.getType())) return false;
+    return llvm::any_of(machine_.pools[pool_of(value)].reached,
+                        [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
+  }
+
+  PoolIndex pool_of(mlir::Value value) const { return *parse_pool(place_of(value), machine_); }
 
   std::string input_why(mlir::Value input) {
     const auto is_input = [&](mlir::Value value) { return value == input; };

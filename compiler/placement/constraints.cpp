@@ -134,7 +134,9 @@ class ConstraintReader : private FlowReader {
     const TaskIndex task = new_task("\"" + graph::op_name(op) + "\"", op);
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return read_copy(copy, task);
     for (mlir::OpResult result : op->getResults()) {
-      const PoolRequirement pool = scope_of(op, kResultScopes, result.getResultNumber(), task);
+      const PoolRequirement pool =
+          is_kept_by_vm(op) ? place_of_vm().pool
+                            : scope_of(op, kResultScopes, result.getResultNumber(), task);
       make(result, task, pool, op->getLoc(), kernel_constraint(op, kResultScopes, pool));
     }
     if (mlir::isa<graph::ConstantOp>(op))
@@ -252,7 +254,7 @@ class ConstraintReader : private FlowReader {
         if (!place.ok()) return;  // read_annotation() reports it
         const mlir::Value value = annotated(annotation.getX());
         const bool is_of_vm = is_made_by_vm(value);
-        if (is_of_vm) places.try_emplace(value, RequiredPlace{.device = machine_.host_device()});
+        if (is_of_vm) places.try_emplace(value, place_of_vm());
         auto [known, is_first] = places.try_emplace(value, *place);
         if (is_first) return;
         if (std::optional<RequiredPlace> both = joined(machine_, known->second, *place)) {
@@ -262,6 +264,12 @@ class ConstraintReader : private FlowReader {
           places.try_emplace(annotation.getResult(), *place);
         }
       });
+  }
+
+  // The place of the values that the VM makes.
+  RequiredPlace place_of_vm() const {
+    const DeviceIndex host = machine_.host_device();
+    return {.device = host, .pool = machine_.global_pool(host)};
   }
 
   // Whether an annotation constrains the maker of `value`.

@@ -62,7 +62,9 @@ bool FlowReader::has_required_scope(const Ruled& ruled) const {
   return record.scope || (record.constraint && !record.constraint->place.pool.is_any()) ||
          llvm::any_of(ruled.values, [&](mlir::Value value) {
            auto flow = flow_of_.find(value);
-           return flow != flow_of_.end() && graph_.scopes[flow->second];
+           // The pool of a value that the VM makes is fixed, although no constraint names it.
+           return flow != flow_of_.end() && (graph_.scopes[flow->second] ||
+                                             !graph_.problem.flows[flow->second].pool.is_default());
          });
 }
 

@@ -47,7 +47,7 @@ class DeviceImage {
 // ranges.
 struct DeviceLaunch {
   const DeviceKernel* kernel = nullptr;
-  std::span<void* const> buffers;  // device addresses
+  std::span<void* const> buffers;  // addresses in device memory or shared memory
   std::span<const int64_t> params;
   int64_t grid = 0;
   int64_t grain = 1;
@@ -76,8 +76,10 @@ class DeviceStream {
   //
   // copy_in and copy_out are asynchronous. Until settle() or finish() has returned, with any
   // status, the source of copy_in must not be written, and the target of copy_out must not be
-  // accessed. Later copies of the same device are exempt from this rule. After an error, the
-  // contents of the target are unspecified. The ranges of a copy must not overlap.
+  // accessed. The same applies to shared memory (Device::allocate_shared()) that is a buffer of a
+  // launch: the host must not access it until then. Later work of the same device is exempt from
+  // these rules. After an error, the contents of the target are unspecified. The ranges of a copy
+  // must not overlap.
   virtual Status copy_in(void* to, const void* from_host, int64_t bytes) = 0;
   virtual Status copy_out(void* to_host, const void* from, int64_t bytes) = 0;
   virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;
@@ -86,7 +88,7 @@ class DeviceStream {
   // thread that uses the stream, at the latest in finish(). Nothing is reported for a command that
   // fails or has no work, or if the device does not measure times (Device::enable_timing()).
   virtual void observe_next(CommandObserver& /*observer*/, uint64_t /*command*/) {}
-  // Waits for all copies from and to host memory.
+  // Waits for all copies from and to host memory, and for all launches with shared memory.
   virtual Status settle() = 0;
   // Waits for all work of the stream and resets the stream to its initial state.
   virtual Status finish() = 0;
@@ -114,6 +116,16 @@ class Device {
   // from and to the block have ended.
   virtual void* allocate_host(int64_t bytes, int64_t alignment) = 0;
   virtual void deallocate_host(void* block, int64_t bytes) = 0;
+
+  // Whether allocate_shared() is supported.
+  virtual bool shares_memory() const { return false; }
+  // Allocates a block of at least `bytes` bytes of host memory whose addresses launches of this
+  // device can take as buffers. The host can access it too. Copies treat it as host memory.
+  // `alignment` is a power of two. Returns null if out of memory, if the device is lost, or without
+  // shares_memory(). deallocate_shared() REQUIRES that launches and copies with the block have
+  // ended.
+  virtual void* allocate_shared(int64_t /*bytes*/, int64_t /*alignment*/) { return nullptr; }
+  virtual void deallocate_shared(void* /*block*/, int64_t /*bytes*/) {}
 
   // Loads an image. Errors: kInvalidModel (the driver rejects the image; the message has the build
   // log), kDevice (the driver failed).

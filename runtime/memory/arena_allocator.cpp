@@ -17,18 +17,28 @@ bool is_smaller(int64_t a, int64_t b) { return a < b; }
 ArenaAllocator::~ArenaAllocator() { trim(); }
 
 void* ArenaAllocator::allocate_block(int64_t bytes) {
-  if (device_ == nullptr) return system_allocate(bytes, host_alignment_);
-  return host_alignment_ == 0 ? device_->allocate(bytes)
-                              : device_->allocate_host(bytes, host_alignment_);
+  if (device_ == nullptr) return system_allocate(bytes, alignment_);
+  switch (source_) {
+    case Source::kDevice:
+      return device_->allocate(bytes);
+    case Source::kPinned:
+      return device_->allocate_host(bytes, alignment_);
+    case Source::kShared:
+      return device_->allocate_shared(bytes, alignment_);
+  }
+  return nullptr;
 }
 
 void ArenaAllocator::deallocate_block(const Block& block) {
-  if (device_ == nullptr)
-    system_deallocate(block.data);
-  else if (host_alignment_ == 0)
-    device_->deallocate(block.data, block.capacity);
-  else
-    device_->deallocate_host(block.data, block.capacity);
+  if (device_ == nullptr) return system_deallocate(block.data);
+  switch (source_) {
+    case Source::kDevice:
+      return device_->deallocate(block.data, block.capacity);
+    case Source::kPinned:
+      return device_->deallocate_host(block.data, block.capacity);
+    case Source::kShared:
+      return device_->deallocate_shared(block.data, block.capacity);
+  }
 }
 
 // Reserves capacity in both lists for one more block, so that push_back() cannot fail in this

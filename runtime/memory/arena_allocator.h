@@ -18,13 +18,13 @@ namespace scopevm::runtime {
 
 class ArenaAllocator final : public Allocator {
  public:
-  // Allocates host memory aligned to `alignment`, from the operating system or, if `pinned_by` is
-  // set, as pinned memory of that device.
-  explicit ArenaAllocator(int64_t alignment = kBlockAlignment,
-                          std::shared_ptr<Device> pinned_by = nullptr)
-      : device_(std::move(pinned_by)), host_alignment_(alignment) {}
-  // Allocates device memory, with the device's block alignment.
-  explicit ArenaAllocator(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  // Allocates host memory of the operating system, aligned to `alignment`.
+  explicit ArenaAllocator(int64_t alignment = kBlockAlignment) : alignment_(alignment) {}
+  // Allocates memory with the device's driver. `alignment` is not used for kDevice: the driver
+  // determines the alignment of blocks in device memory.
+  enum class Source : uint8_t { kDevice, kPinned, kShared };
+  ArenaAllocator(std::shared_ptr<Device> device, Source source, int64_t alignment)
+      : device_(std::move(device)), source_(source), alignment_(alignment) {}
   ~ArenaAllocator() override;
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t bytes) override;
@@ -46,8 +46,9 @@ class ArenaAllocator final : public Allocator {
   int64_t discard_largest();
   void discard_all();
 
-  const std::shared_ptr<Device> device_;
-  const int64_t host_alignment_ = 0;  // 0: device memory
+  const std::shared_ptr<Device> device_;   // null: the operating system
+  const Source source_ = Source::kDevice;  // only used with a device
+  const int64_t alignment_;
   MemoryCounters counters_;
   mutable std::mutex mutex_;   // guards the members below
   std::vector<Block> cached_;  // has capacity for all blocks: deallocate() cannot fail

@@ -13,6 +13,9 @@ Result<Api> load() {
 #define SCOPEVM_OPENCL_FIND(name) SCOPEVM_RETURN_IF_ERROR(library->find(#name, api.name));
   SCOPEVM_OPENCL_FUNCTIONS(SCOPEVM_OPENCL_FIND)
 #undef SCOPEVM_OPENCL_FIND
+  if (!library->find("clSVMAlloc", api.clSVMAlloc).ok() ||
+      !library->find("clSVMFree", api.clSVMFree).ok())
+    api.clSVMAlloc = nullptr;
   return api;
 }
 

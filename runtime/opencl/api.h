@@ -2,7 +2,9 @@
 // table of pointers, so that tests can intercept the calls.
 #pragma once
 
-#define CL_TARGET_OPENCL_VERSION 120
+// Only clSVMAlloc and clSVMFree are newer than OpenCL 1.2.
+#define CL_TARGET_OPENCL_VERSION 200
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
@@ -49,6 +51,9 @@ struct Api {
 #define SCOPEVM_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   SCOPEVM_OPENCL_FUNCTIONS(SCOPEVM_OPENCL_MEMBER)
 #undef SCOPEVM_OPENCL_MEMBER
+  // Null before OpenCL 2.0.
+  decltype(&::clSVMAlloc) clSVMAlloc = nullptr;
+  decltype(&::clSVMFree) clSVMFree = nullptr;
 };
 
 // Loads libOpenCL.so.1 on the first call; it is never unloaded. Errors: kNotFound (no such library,

@@ -55,6 +55,7 @@ struct Context {
   int64_t memory_bytes;     // limit on block_bytes
   int64_t block_alignment;  // alignment of every buffer in device memory
   bool shares_host_memory;
+  bool shares_allocations;  // kernels can access blocks of clSVMAlloc while the host does
   std::string build_options;
   Handle<cl_context> handle;
   mutable Health health;

@@ -20,6 +20,10 @@ void* OpenClDevice::allocate_host(int64_t bytes, int64_t alignment) {
   return health().ok() ? host_blocks_.allocate(bytes, alignment) : nullptr;
 }
 
+void* OpenClDevice::allocate_shared(int64_t bytes, int64_t alignment) {
+  return health().ok() ? shared_blocks_.allocate(bytes, alignment) : nullptr;
+}
+
 Result<std::unique_ptr<DeviceImage>> OpenClDevice::load(std::span<const uint8_t> image) {
   SCOPEVM_RETURN_IF_ERROR(health());
   return Image::build(session_->context, image);
@@ -32,7 +36,7 @@ Status OpenClDevice::enable_timing() {
 }
 
 std::unique_ptr<DeviceStream> OpenClDevice::make_stream() {
-  return std::make_unique<OpenClStream>(session_, blocks_);
+  return std::make_unique<OpenClStream>(session_, blocks_, shared_blocks_);
 }
 
 }  // namespace scopevm::runtime::opencl

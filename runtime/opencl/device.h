@@ -8,6 +8,7 @@
 #include "runtime/opencl/blocks.h"
 #include "runtime/opencl/host_blocks.h"
 #include "runtime/opencl/opencl.h"
+#include "runtime/opencl/shared_blocks.h"
 
 namespace scopevm::runtime::opencl {
 
@@ -17,7 +18,8 @@ class OpenClDevice final : public Device {
       : session_(std::move(session)),
         context_(*session_->context),
         blocks_(session_->context),
-        host_blocks_(session_) {}
+        host_blocks_(session_),
+        shared_blocks_(session_->context) {}
   ~OpenClDevice() override;
 
   std::string_view kind() const override { return kKind; }
@@ -28,6 +30,9 @@ class OpenClDevice final : public Device {
   void deallocate(void* block, int64_t) override { blocks_.deallocate(block); }
   void* allocate_host(int64_t bytes, int64_t alignment) override;
   void deallocate_host(void* block, int64_t) override { host_blocks_.deallocate(block); }
+  bool shares_memory() const override { return context_.shares_allocations; }
+  void* allocate_shared(int64_t bytes, int64_t alignment) override;
+  void deallocate_shared(void* block, int64_t) override { shared_blocks_.deallocate(block); }
   Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) override;
   Status enable_timing() override;
   std::unique_ptr<DeviceStream> make_stream() override;
@@ -37,6 +42,7 @@ class OpenClDevice final : public Device {
   const Context& context_;
   Blocks blocks_;
   HostBlocks host_blocks_;
+  SharedBlocks shared_blocks_;
 };
 
 }  // namespace scopevm::runtime::opencl

@@ -88,6 +88,14 @@ OpenClDeviceFacts facts_of(const Api& api, const Found& found) {
   return facts;
 }
 
+// Whether the device has fine-grained shared virtual memory. Coarse-grained memory would have to be
+// mapped for each access of the host.
+bool shares_allocations(const Api& api, cl_device_id device) {
+  const auto features =
+      device_number<cl_device_svm_capabilities>(api, device, CL_DEVICE_SVM_CAPABILITIES);
+  return api.clSVMAlloc != nullptr && (features & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+}
+
 // Excludes options that reduce accuracy, because results must equal those of the host CPU up to
 // rounding.
 std::string build_options(const Api& api, cl_device_id device) {
@@ -132,7 +140,8 @@ Result<std::shared_ptr<const Context>> make_context(const Api& api, const Found&
   return std::shared_ptr<const Context>(new Context{
       api, chosen.device, description,
       static_cast<int64_t>(std::min<uint64_t>(memory_bytes, INT64_MAX)), block_alignment(facts),
-      facts.shares_host_memory, build_options(api, chosen.device), std::move(context)});
+      facts.shares_host_memory, shares_allocations(api, chosen.device),
+      build_options(api, chosen.device), std::move(context)});
 }
 
 // Returns the device's open context if there is one, no call has failed in it, and the device is

@@ -119,14 +119,19 @@ Status OpenClStream::copy_within(void* to, const void* from, int64_t bytes) {
 
 // --- Launches. ----------------------------------------------------------------------------------
 
-Status OpenClStream::find_all(std::span<void* const> buffers) {
+Result<bool> OpenClStream::find_all(std::span<void* const> buffers) {
   places_.clear();
+  bool uses_shared_memory = false;
   for (size_t i = 0; i < buffers.size(); ++i) {
     Result<BufferOffset> place = blocks_.find(buffers[i], 0);
+    if (const auto shared = place.ok() ? std::nullopt : shared_blocks_.find(buffers[i])) {
+      place = *shared;
+      uses_shared_memory = true;
+    }
     if (!place.ok()) return std::move(place).status().with_context("buffer " + std::to_string(i));
     places_.push_back(*place);
   }
-  return {};
+  return uses_shared_memory;
 }
 
 Status OpenClStream::set_arguments(const Kernel& kernel, const DeviceLaunch& launch,
@@ -153,7 +158,7 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
   const int64_t most_parts = std::min(launch.workers, (launch.grid - 1) / launch.grain + 1);
   const int64_t per_item = (launch.grid - 1) / most_parts + 1;
   const auto parts = static_cast<size_t>((launch.grid - 1) / per_item + 1);
-  SCOPEVM_RETURN_IF_ERROR(find_all(launch.buffers));
+  SCOPEVM_ASSIGN_OR_RETURN(const bool uses_shared_memory, find_all(launch.buffers));
   cl_event event = nullptr;
   cl_int error = CL_SUCCESS;
   {
@@ -165,7 +170,7 @@ Status OpenClStream::enqueue(const Kernel& kernel, const DeviceLaunch& launch) {
                                                 nullptr, &parts, nullptr, 0, nullptr, &event);
   }
   if (error != CL_SUCCESS) return first_failure(error, "clEnqueueNDRangeKernel");
-  add_pending(event, kernel.symbol, /*uses_host_memory=*/false);
+  add_pending(event, kernel.symbol, uses_shared_memory);
   return context_.health.note(context_.api.clFlush(session_->queue.get()), "clFlush");
 }
 
@@ -222,7 +227,7 @@ void OpenClStream::add_pending(cl_event event, std::shared_ptr<const std::string
                       uses_host_memory,
                       std::exchange(next_observed_, {}),
                       {event, context_.api.clReleaseEvent}});
-  host_copies_ += uses_host_memory ? 1 : 0;
+  host_uses_ += uses_host_memory ? 1 : 0;
   if (pending_.size() <= kMostPending) return;
   // Commands complete in order, so the oldest command is the first to complete.
   (void)wait_for(pending_.front());
@@ -244,7 +249,7 @@ Status OpenClStream::failed_command() {
     if (state > CL_COMPLETE) return {};
     if (state == CL_COMPLETE) report(oldest);
     const std::shared_ptr<const std::string> kernel = oldest.kernel;
-    host_copies_ -= oldest.uses_host_memory ? 1 : 0;
+    host_uses_ -= oldest.uses_host_memory ? 1 : 0;
     pending_.pop_front();
     // A negative status is the error code of a command that failed.
     if (state >= 0) continue;
@@ -274,15 +279,15 @@ cl_int OpenClStream::wait_for(const Pending& command) const {
   return error;
 }
 
-cl_int OpenClStream::wait_for_last_host_copy() const {
+cl_int OpenClStream::wait_for_last_host_use() const {
   const auto last = std::find_if(pending_.rbegin(), pending_.rend(),
                                  [](const Pending& one) { return one.uses_host_memory; });
   return last == pending_.rend() ? CL_SUCCESS : wait_for(*last);
 }
 
 Status OpenClStream::settle() {
-  if (host_copies_ == 0) return {};
-  return first_failure(wait_for_last_host_copy(), "clWaitForEvents");
+  if (host_uses_ == 0) return {};
+  return first_failure(wait_for_last_host_use(), "clWaitForEvents");
 }
 
 Status OpenClStream::finish() {
@@ -295,7 +300,7 @@ Status OpenClStream::finish() {
   if (settled.ok()) settled = early_failure_;
   early_failure_ = Status();
   pending_.clear();
-  host_copies_ = 0;
+  host_uses_ = 0;
   next_observed_ = {};
   clock_offset_.reset();
   return settled;

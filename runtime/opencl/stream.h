@@ -13,15 +13,20 @@
 #include "runtime/device/device.h"
 #include "runtime/opencl/blocks.h"
 #include "runtime/opencl/image.h"
+#include "runtime/opencl/shared_blocks.h"
 
 namespace scopevm::runtime::opencl {
 
 class OpenClStream final : public DeviceStream {
  public:
-  // `blocks` must outlive the stream.
-  OpenClStream(std::shared_ptr<const Session> session, const Blocks& blocks)
-      : session_(std::move(session)), context_(*session_->context), blocks_(blocks) {}
-  // Waits for copies from and to host memory.
+  // `blocks` and `shared_blocks` must outlive the stream.
+  OpenClStream(std::shared_ptr<const Session> session, const Blocks& blocks,
+               const SharedBlocks& shared_blocks)
+      : session_(std::move(session)),
+        context_(*session_->context),
+        blocks_(blocks),
+        shared_blocks_(shared_blocks) {}
+  // Waits as settle() does.
   ~OpenClStream() override;
 
   Status copy_in(void* to, const void* from_host, int64_t bytes) override;
@@ -44,7 +49,7 @@ class OpenClStream final : public DeviceStream {
   // An enqueued command whose completion has not been observed.
   struct Pending {
     std::shared_ptr<const std::string> kernel;  // null for a copy
-    bool uses_host_memory = false;
+    bool uses_host_memory = false;              // or shared memory
     Observed observed;
     Handle<cl_event> event;
   };
@@ -56,7 +61,8 @@ class OpenClStream final : public DeviceStream {
   bool uses_mapping(int64_t bytes) const;
   Result<void*> map(const BufferOffset& place, cl_map_flags how, int64_t bytes);
   Status unmap(const BufferOffset& place, void* mapped);
-  Status find_all(std::span<void* const> buffers);
+  // Stores the buffers of a launch in places_. Returns whether one of them is in shared memory.
+  Result<bool> find_all(std::span<void* const> buffers);
   Status set_arguments(const Kernel& kernel, const DeviceLaunch& launch, int64_t per_item) const;
   Status enqueue(const Kernel& kernel, const DeviceLaunch& launch);
   // Completes copy_in and copy_out: records the enqueued copy, or reports that it was rejected.
@@ -64,7 +70,7 @@ class OpenClStream final : public DeviceStream {
   void add_pending(cl_event event, std::shared_ptr<const std::string> kernel,
                    bool uses_host_memory);
   cl_int wait_for(const Pending& command) const;
-  cl_int wait_for_last_host_copy() const;
+  cl_int wait_for_last_host_use() const;
   // Removes completed commands from the front of pending_. Stops after the first failed command and
   // returns its error; returns ok if none failed.
   Status failed_command();
@@ -75,12 +81,13 @@ class OpenClStream final : public DeviceStream {
   std::shared_ptr<const Session> session_;
   const Context& context_;
   const Blocks& blocks_;
+  const SharedBlocks& shared_blocks_;
   std::deque<Pending> pending_;
   std::vector<BufferOffset> places_;  // buffers of the current launch
   Observed next_observed_;
   // The largest known lower bound of the steady clock's time minus the device's time.
   std::optional<std::chrono::nanoseconds> clock_offset_;
-  int host_copies_ = 0;  // number of copies from or to host memory in pending_
+  int host_uses_ = 0;  // number of commands in pending_ that use host memory
   // Error found by add_pending(). A later method reports it: finish() at the latest.
   Status early_failure_;
 };

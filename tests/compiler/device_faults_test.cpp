@@ -44,15 +44,20 @@ func.func @main(%x: !sv.tensor<f32[n, 64]> {sv.name = "x"}) -> (!sv.tensor<f32[n
 // The kinds of memory that copies read and write.
 struct Memory {
   const char* name;
-  bool is_shared;       // the device reports shared host memory: large copies are mapped
-  const char* machine;  // the member "pools" of the machine description, or empty
+  bool is_shared;          // the device reports shared host memory: large copies are mapped
+  const char* machine;     // the member "pools" of the machine description, or empty
+  const char* first_pool;  // that a call allocates from, with its device
 };
 
 const Memory kMemories[] = {
-    {"shared", true, ""},
-    {"apart", false, ""},
+    {"shared", true, "", "dev global"},
+    {"apart", false, "", "dev global"},
     {"pinned", false,
-     R"(, "pools": [{"device": "cpu", "scope": "global.pinned", "pinned_for": "dev"}])"}};
+     R"(, "pools": [{"device": "cpu", "scope": "global.pinned", "pinned_for": "dev"}])",
+     "cpu global.pinned"},
+    {"reached", true,
+     R"(, "pools": [{"device": "cpu", "scope": "global.fast", "reached_by": ["dev"]}])",
+     "cpu global.fast"}};
 
 void PrintTo(const Memory& memory, std::ostream* out) { *out << memory.name; }
 
@@ -200,8 +205,7 @@ TEST_P(DeviceFaults, OutOfDeviceMemoryFailsTheCall) {
   for (int i = 0; i < 3; ++i) {
     const Status status = call(*session_, 1000).status();
     EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
-    const std::string pool = GetParam().machine[0] == '\0' ? "dev global" : "cpu global.pinned";
-    EXPECT_THAT(text(status), HasSubstr("alloc_storage: " + pool));
+    EXPECT_THAT(text(status), HasSubstr(std::string("alloc_storage: ") + GetParam().first_pool));
     EXPECT_THAT(text(status), HasSubstr("requested, the allocator is out of memory"));
   }
   no_faults();
@@ -342,19 +346,35 @@ TEST_P(DeviceFaults, DeviceLossEndsAllCalls) {
   expect_nothing_held();
 }
 
-// A call makes two copies to the device and two copies from it. The host waits only before it reads
-// copied bytes.
+// A call makes two copies to the device and two copies from it, or only the first and the last one
+// if the device and the host reach one pool. The host waits only before it reads copied bytes, or
+// bytes that the device has written.
 TEST_P(DeviceFaults, HostWaitsBeforeItReadsBytes) {
   expect_right(*session_, 20);
   set_fault_plan({});
   expect_right(*session_, 20);
   EXPECT_EQ(driver_calls("clEnqueueNDRangeKernel"), 2);
-  EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), GetParam().is_shared ? 4 : 0);
-  EXPECT_EQ(driver_calls("clEnqueueUnmapMemObject"), GetParam().is_shared ? 4 : 0);
+  const bool is_reached = GetParam().name == std::string("reached");
+  const int maps = is_reached ? 2 : GetParam().is_shared ? 4 : 0;
+  EXPECT_EQ(driver_calls("clEnqueueMapBuffer"), maps);
+  EXPECT_EQ(driver_calls("clEnqueueUnmapMemObject"), maps);
   EXPECT_EQ(driver_calls("clEnqueueWriteBuffer"), GetParam().is_shared ? 0 : 2);
   EXPECT_EQ(driver_calls("clEnqueueReadBuffer"), GetParam().is_shared ? 0 : 2);
-  EXPECT_EQ(driver_calls("clWaitForEvents"), GetParam().is_shared ? 0 : 2);
+  EXPECT_EQ(driver_calls("clWaitForEvents"), is_reached ? 1 : GetParam().is_shared ? 0 : 2);
   EXPECT_EQ(driver_calls("clFinish"), 0);
+}
+
+TEST(DeviceWithItsOwnMemory, ReachesNoPoolOfTheHost) {
+  const Result<Module> module = compile_graph(kMemories[3], {"*=dev", "turn=cpu"});
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  if (auto devices = runtime::list_opencl_devices(); !devices.ok())
+    GTEST_SKIP() << devices.status().message();
+  set_fault_plan({.shares_host_memory = false});
+  const Status status = make_faulty_session(*module).status();
+  set_fault_plan({});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(text(status), HasSubstr("cpu.global.fast is reached by device \"dev\", but "));
+  EXPECT_THAT(text(status), HasSubstr(" cannot access memory of the host"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, DeviceFaults, ::testing::ValuesIn(kMemories),

@@ -164,6 +164,30 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_pools(R"({"device": "gpu", "scope": "global", "reached_by": ["cpu"]})"),
             "pools[0].reached_by[0]: a device of kind cpu cannot access memory of a device of kind "
             "opencl"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global", "reached_by": ["gpu"]})"),
+            "pools[0].reached_by[0]: a device of kind opencl cannot access scope \"global\" of a "
+            "CPU; "
+            "describe a further pool"},
+        Bad{with_pools(R"({"device": "cpu", "scope": "global.workspace", "reached_by": ["gpu"]})"),
+            "pools[0].reached_by[0]: a device of kind opencl cannot access scope "
+            "\"global.workspace\" of a CPU; describe a further pool"},
+        Bad{with_pools(
+                R"({"device": "cpu", "scope": "global.a", "kind": "heap", "reached_by": ["gpu"]})"),
+            "pools[0].reached_by[0]: only a pool of kind \"arena\" can be reached by devices of "
+            "several kinds"},
+        Bad{with_pools(
+                R"({"device": "cpu", "scope": "global.a", "reached_by": ["gpu"], "pinned_for": "gpu"})"),
+            "pools[0].pinned_for: the pool is reached by a device that is not a CPU"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "gpu", "kind": "opencl"},
+                            {"name": "far", "kind": "opencl"}],
+                "pools": [{"device": "cpu", "scope": "global.a", "reached_by": ["gpu", "far"]}]})",
+            "pools[0].reached_by[1]: the pool is already reached by \"gpu\"; expected at most one "
+            "device that is not a CPU"},
+        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "cuda", "kind": "cuda"}],
+                "pools": [{"device": "cpu", "scope": "global.a", "reached_by": ["cuda"]}]})",
+            "pools[0].reached_by[0]: a device of kind cuda cannot access memory of a device of "
+            "kind "
+            "cpu"},
         Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": ["cpu"]},
                           {"device": "npu", "scope": "global.workspace"})"),
             "pools: \"global\" and \"global.workspace\" of device \"npu\" must have the same "

@@ -218,8 +218,8 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   compile_options.threads = 1;
   for (const auto& [name, value] : graph.requests.front().symbols)
     if (name[0] != '$') compile_options.dims[name].min = 0;
-  if (options.is_scattered) {
-    Scatter scattered = scatter(graph.text());
+  if (options.is_scattered || options.has_gpu) {
+    Scatter scattered = scatter(graph.text(), options.has_gpu);
     compile_options.machine_json = std::move(scattered.machine_json);
     compile_options.places = std::move(scattered.places);
     compile_options.allow_unmatched = true;

@@ -51,6 +51,8 @@ struct CheckOptions {
   // Places the ops on a machine with three devices. The placement rules depend only on the graph's
   // assembly.
   bool is_scattered = false;
+  // The same on a machine with an OpenCL device, which shares memory with the host.
+  bool has_gpu = false;
   // Moves ops into functions that the graph calls. Half of the graphs are compiled without
   // inlining.
   bool is_outlined = false;

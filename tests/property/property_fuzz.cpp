@@ -105,8 +105,8 @@ int run(const Options& options) {
     if (options.prints) std::printf("%s\n", report(seed, graph, {}).c_str());
     if (options.prints && options.check.is_outlined)
       std::printf("// outlined:\n%s\n", outlined(graph).c_str());
-    if (options.prints && options.check.is_scattered)
-      for (const std::string& place : scatter(graph.text()).places)
+    if (options.prints && (options.check.is_scattered || options.check.has_gpu))
+      for (const std::string& place : scatter(graph.text(), options.check.has_gpu).places)
         std::printf("// --place '%s'\n", place.c_str());
     Verdict verdict = check_graph(graph, options.check);
     summary.add(seed, graph, verdict);
@@ -135,6 +135,8 @@ int main(int argc, char** argv) {
   app.add_option("--failures", options.most_failures, "number of failures to shrink and print");
   app.add_option("--cpu", options.check.cpu, "target CPU");
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
+  app.add_flag("--opencl", options.check.has_gpu,
+               "place the ops on several devices, one of which is an OpenCL device");
   app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
   app.add_flag("--external", options.check.is_external, "let an external library compute ops");
   app.add_flag("--explained", options.check.is_explained,

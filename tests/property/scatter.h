@@ -1,4 +1,4 @@
-// A machine with three devices, and placement rules that distribute a graph over them.
+// Machines with three devices, and placement rules that distribute a graph over them.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ struct Scatter {
   std::vector<std::string> places;  // as for --place
 };
 
-// The rules are random, and depend only on the graph's assembly.
-Scatter scatter(const std::string& text);
+// The rules are random, and depend only on the graph's assembly. If `has_gpu`, one of the devices
+// is an OpenCL device, which shares a pool with CPUs. Otherwise, all devices are CPUs.
+Scatter scatter(const std::string& text, bool has_gpu);
 
 }  // namespace scopevm::compiler::property

@@ -169,19 +169,15 @@ struct PoolDecl {
   std::string scope;
   PoolKind kind = PoolKind::kArena;
   uint32_t device = 0;
-  int64_t limit = -1;                 // bytes; for a stack pool, per frame; -1: none
-  std::vector<uint32_t> shared_with;  // other devices whose kernels access the pool
-  PoolSpeed speed;                    // as far as the machine description gives it; for emulation
+  int64_t limit = -1;  // bytes; for a stack pool, per frame; -1: none
+  // Other devices whose kernels access the pool. They are of the owner's kind, except that an arena
+  // of a CPU can be shared with one device of another kind.
+  std::vector<uint32_t> shared_with;
+  PoolSpeed speed;  // as far as the machine description gives it; for emulation
   uint32_t alignment = kLeastAlignment;  // kLeastAlignment for a stack pool
   // For pinned memory of a CPU: the non-CPU device whose driver allocates the pool's blocks. Copies
   // between the pool and that device need no staging copy. -1: not pinned.
   int32_t pinned_for = -1;
-
-  // The device whose driver allocates the pool's blocks. If it is a CPU, the operating system
-  // allocates them.
-  uint32_t block_source() const {
-    return pinned_for >= 0 ? static_cast<uint32_t>(pinned_for) : device;
-  }
 
   bool has_valid_alignment() const {
     return std::has_single_bit(alignment) && alignment >= kLeastAlignment &&
@@ -244,6 +240,19 @@ struct ModuleContents {
   uint32_t host_device() const {
     return static_cast<uint32_t>(std::ranges::find_if(devices, &DeviceDecl::is_host) -
                                  devices.begin());
+  }
+  // The non-CPU device whose kernels access this pool of a CPU; none for other pools.
+  std::optional<uint32_t> sharing_device(const PoolDecl& pool) const {
+    if (!devices[pool.device].is_host()) return std::nullopt;
+    const auto found = std::ranges::find_if(
+        pool.shared_with, [&](uint32_t device) { return !devices[device].is_host(); });
+    return found == pool.shared_with.end() ? std::nullopt : std::optional(*found);
+  }
+  // The device whose driver allocates the pool's blocks. If it is a CPU, the operating system
+  // allocates them.
+  uint32_t block_source(const PoolDecl& pool) const {
+    if (pool.pinned_for >= 0) return static_cast<uint32_t>(pool.pinned_for);
+    return sharing_device(pool).value_or(pool.device);
   }
   // Whether an image has kernels for the device with this index.
   bool has_image(uint32_t device) const {

@@ -92,10 +92,10 @@ Status LoadedModule::prepare() {
   prepare_signature();
   strings_ = ModuleStrings(contents_.strings);
   // Only results of main and its variants can be stored in output buffers of the caller.
-  functions_[main_].result_allocations = find_result_allocations(*main().decl);
+  functions_[main_].result_allocations = find_result_allocations(contents_, *main().decl);
   for (const format::VariantDecl& variant : contents_.variants)
     functions_[variant.function].result_allocations =
-        find_result_allocations(contents_.functions[variant.function]);
+        find_result_allocations(contents_, contents_.functions[variant.function]);
   return {};
 }
 

@@ -98,7 +98,8 @@ class Definitions {
 };
 
 // Follows the use-def chain from a returned register to the allocation of its storage.
-std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint32_t reg) {
+std::optional<ResultAllocation> trace_back(const format::ModuleContents& module,
+                                           const Definitions& definitions, uint32_t reg) {
   ResultAllocation allocation;
   std::optional<Definitions::Write> write = definitions.only_write(reg);
   const bool is_view = write && write->definition.kind == DefinitionKind::makes_view;
@@ -121,18 +122,22 @@ std::optional<ResultAllocation> trace_back(const Definitions& definitions, uint3
   if (!is_whole || definitions.reads(storage) != 1) return std::nullopt;
   // Each iteration requires a distinct storage, but there is only one output buffer.
   if (definitions.is_in_loop(write->in.start)) return std::nullopt;
+  // The caller's buffer is not in the memory that the other device accesses.
+  if (module.sharing_device(module.pools[write->in.word(write->definition, 0)]))
+    return std::nullopt;
   allocation.alloc_word = write->in.start;
   return allocation;
 }
 
 }  // namespace
 
-std::vector<ResultAllocation> find_result_allocations(const format::FunctionDecl& function) {
+std::vector<ResultAllocation> find_result_allocations(const format::ModuleContents& module,
+                                                      const format::FunctionDecl& function) {
   std::vector<ResultAllocation> allocations;
   const Definitions definitions(function);
   const std::span<const uint32_t> returned = definitions.only_return();
   for (uint32_t i = 0; i < returned.size(); ++i) {
-    std::optional<ResultAllocation> allocation = trace_back(definitions, returned[i]);
+    std::optional<ResultAllocation> allocation = trace_back(module, definitions, returned[i]);
     if (!allocation) continue;
     allocation->output = i;
     // If a storage is returned as two results, only one output buffer can be substituted for it.

@@ -8,9 +8,10 @@
 
 namespace scopevm::vm {
 
-// Conservative: omits, for example, a result whose storage is allocated in a loop or used by
-// anything but one tensor and its views. When a call ends, it copies omitted results to the
-// caller's buffers.
-std::vector<ResultAllocation> find_result_allocations(const format::FunctionDecl& function);
+// Conservative: omits, for example, a result whose storage is allocated in a loop, used by anything
+// but one tensor and its views, or in a pool that a non-CPU device accesses too. When a call ends,
+// it copies omitted results to the caller's buffers.
+std::vector<ResultAllocation> find_result_allocations(const format::ModuleContents& module,
+                                                      const format::FunctionDecl& function);
 
 }  // namespace scopevm::vm

@@ -2,6 +2,7 @@
 #include "vm/run/bound_devices.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "runtime/drivers/built_in.h"
@@ -37,7 +38,11 @@ Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, in
 }
 
 BoundDevices::~BoundDevices() {
-  for (const Block& block : blocks_) block.device->deallocate(block.data, block.bytes);
+  for (const Block& block : blocks_)
+    if (block.is_shared)
+      block.device->deallocate_shared(block.data, block.bytes);
+    else
+      block.device->deallocate(block.data, block.bytes);
 }
 
 Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
@@ -50,8 +55,21 @@ Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBi
     by_pool_.push_back(devices_[pool.device].get());
   kernels_.resize(contents.kernels.size());
   if (are_all_cpus()) return {};
+  SCOPEVM_RETURN_IF_ERROR(check_sharing(contents));
   SCOPEVM_RETURN_IF_ERROR(load_images(contents));
   return copy_constants(contents);
+}
+
+Status BoundDevices::check_sharing(const format::ModuleContents& contents) const {
+  for (const format::PoolDecl& pool : contents.pools)
+    if (const auto sharing = contents.sharing_device(pool);
+        sharing && !devices_[*sharing]->shares_memory())
+      return {StatusCode::kUnsupported, contents.devices[pool.device].name + "." + pool.scope +
+                                            " is reached by " +
+                                            device_text(contents.devices[*sharing]) + ", but " +
+                                            std::string(devices_[*sharing]->description()) +
+                                            " cannot access memory of the host"};
+  return {};
 }
 
 bool BoundDevices::are_all_cpus() const {
@@ -126,9 +144,11 @@ Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
     const std::unique_ptr<runtime::DeviceStream> stream = devices_[d]->make_stream();
     Status status = runtime::without_exceptions([&]() -> Status {
       for (size_t i = 0; i < contents.constants.size(); ++i)
-        if (contents.pools[contents.constants[i].pool].device == d)
-          SCOPEVM_RETURN_IF_ERROR(
-              copy_constant(contents.constants[i], *devices_[d], *stream, &constants_[i]));
+        if (const format::PoolDecl& pool = contents.pools[contents.constants[i].pool];
+            contents.sharing_device(pool).value_or(pool.device) == d)
+          SCOPEVM_RETURN_IF_ERROR(copy_constant(contents.constants[i],
+                                                contents.sharing_device(pool).has_value(),
+                                                *devices_[d], *stream, &constants_[i]));
       return {};
     });
     // Waits also after a failure, because copies may still read the module's bytes.
@@ -139,10 +159,12 @@ Status BoundDevices::copy_constants(const format::ModuleContents& contents) {
   return {};
 }
 
-Status BoundDevices::copy_constant(const format::ConstantDecl& constant, runtime::Device& device,
-                                   runtime::DeviceStream& stream, void** block) {
+Status BoundDevices::copy_constant(const format::ConstantDecl& constant, bool is_shared,
+                                   runtime::Device& device, runtime::DeviceStream& stream,
+                                   void** block) {
   const auto bytes = static_cast<int64_t>(constant.bytes.size);
-  *block = device.allocate(bytes);
+  *block =
+      is_shared ? device.allocate_shared(bytes, format::kMostAlignment) : device.allocate(bytes);
   if (*block == nullptr) {
     SCOPEVM_RETURN_IF_ERROR(device.health());
     return {StatusCode::kOutOfMemory, "cannot allocate " + runtime::bytes_text(bytes) +
@@ -150,7 +172,11 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, runtime
                                           std::string(device.description())};
   }
   // The block is recorded before the copy, so that the destructor returns it if the copy fails.
-  blocks_.push_back({&device, *block, bytes});
+  blocks_.push_back({&device, *block, bytes, is_shared});
+  if (is_shared) {
+    std::memcpy(*block, constant.bytes.data, constant.bytes.size);
+    return {};
+  }
   return stream.copy_in(*block, constant.bytes.data, bytes);
 }
 

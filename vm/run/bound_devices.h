@@ -36,7 +36,8 @@ class BoundDevices {
   // Checks the bindings, opens the module's non-CPU devices, with timing if `is_timed`, loads its
   // images for them, and copies the constants of their pools. Errors: kInvalidArgument (a binding
   // for a device that the module lacks or of another kind), kInvalidModel (an image lacks a
-  // kernel), kOutOfMemory, and those of `opener` and of the devices.
+  // kernel), kUnsupported (a pool requires memory that the host and a device share), kOutOfMemory,
+  // and those of `opener` and of the devices.
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings, bool is_timed,
               const DeviceOpener& opener);
 
@@ -47,18 +48,20 @@ class BoundDevices {
   // The device of the pool; null for a CPU.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
   const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
-  // The device address of a constant; null if it is used in place, in the module.
+  // The address of a constant in device memory or shared memory; null if it is used in place, in
+  // the module.
   void* constant(uint32_t index) const { return constants_.empty() ? nullptr : constants_[index]; }
 
  private:
   bool are_all_cpus() const;
+  Status check_sharing(const format::ModuleContents& contents) const;
   Status open_devices(const format::ModuleContents& contents,
                       const std::vector<DeviceBinding>& bindings, bool is_timed,
                       const DeviceOpener& opener);
   Status load_images(const format::ModuleContents& contents);
   Status copy_constants(const format::ModuleContents& contents);
-  Status copy_constant(const format::ConstantDecl& constant, runtime::Device& device,
-                       runtime::DeviceStream& stream, void** block);
+  Status copy_constant(const format::ConstantDecl& constant, bool is_shared,
+                       runtime::Device& device, runtime::DeviceStream& stream, void** block);
 
   std::vector<std::shared_ptr<runtime::Device>> devices_;  // by the module's index
   std::vector<runtime::Device*> by_pool_;
@@ -69,6 +72,7 @@ class BoundDevices {
     runtime::Device* device;
     void* data;
     int64_t bytes;
+    bool is_shared;
   };
   std::vector<Block> blocks_;
 };

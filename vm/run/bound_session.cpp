@@ -17,14 +17,20 @@ namespace {
 
 using runtime::count_text;
 
-std::shared_ptr<Allocator> default_allocator(const format::PoolDecl& pool,
+std::shared_ptr<Allocator> default_allocator(const format::ModuleContents& contents,
+                                             const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
   using runtime::ArenaAllocator;
-  if (const auto& device = devices.device(pool.device); device != nullptr)
-    return std::make_shared<ArenaAllocator>(device);
+  using Source = ArenaAllocator::Source;
+  if (const auto& device = devices.device(contents.block_source(pool)); device != nullptr)
+    return std::make_shared<ArenaAllocator>(device,
+                                            pool.pinned_for >= 0            ? Source::kPinned
+                                            : contents.sharing_device(pool) ? Source::kShared
+                                                                            : Source::kDevice,
+                                            pool.alignment);
   if (pool.kind == format::PoolKind::kHeap)
     return std::make_shared<runtime::HeapAllocator>(pool.alignment);
-  return std::make_shared<ArenaAllocator>(pool.alignment, devices.device(pool.block_source()));
+  return std::make_shared<ArenaAllocator>(pool.alignment);
 }
 
 // The qualified name of a pool: "npu.global.workspace".
@@ -131,7 +137,7 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
                                             std::to_string(pool.alignment) + " bytes, but " +
                                             std::string(device->description()) + " aligns to " +
                                             count_text(device->block_alignment(), "byte")};
-    if (allocators[i] == nullptr) allocators[i] = default_allocator(pool, devices_);
+    if (allocators[i] == nullptr) allocators[i] = default_allocator(contents, pool, devices_);
     pools_.push_back(std::make_shared<runtime::ScopeMemory>(contents.devices[pool.device].name,
                                                             pool.scope, std::move(allocators[i]),
                                                             limits[i], pool.alignment));
@@ -152,8 +158,10 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
   bool is_bound = false;
   for (size_t i = 0; i < named.size(); ++i) {
     // A scope without a device prefix denotes pools of all devices. Only pools in host memory can
-    // use the caller's allocator.
-    if (!named[i] || devices_.of_pool(static_cast<uint32_t>(i)) != nullptr) continue;
+    // use the caller's allocator, unless another device accesses them too.
+    if (!named[i] || devices_.of_pool(static_cast<uint32_t>(i)) != nullptr ||
+        contents.sharing_device(contents.pools[i]))
+      continue;
     allocators[i] = binding.allocator;
     is_bound = true;
   }
@@ -169,7 +177,7 @@ Status BoundSession::allocate(uint32_t pool, int64_t bytes, runtime::Storage** s
   Outcome outcome = memory.allocate(bytes, storage);
   if (outcome == Outcome::kNoRoom && make_room(pool)) outcome = memory.allocate(bytes, storage);
   if (outcome == Outcome::kOk) return {};
-  const uint32_t source = module_->contents().pools[pool].block_source();
+  const uint32_t source = module_->contents().block_source(module_->contents().pools[pool]);
   if (const auto& device = devices_.device(source); device != nullptr)
     SCOPEVM_RETURN_IF_ERROR(device->health().with_context(
         "device \"" + module_->contents().devices[source].name + "\""));
@@ -177,13 +185,14 @@ Status BoundSession::allocate(uint32_t pool, int64_t bytes, runtime::Storage** s
 }
 
 bool BoundSession::make_room(uint32_t pool) {
-  const std::vector<format::PoolDecl>& pools = module_->contents().pools;
-  const uint32_t source = pools[pool].block_source();
+  const format::ModuleContents& contents = module_->contents();
+  const std::vector<format::PoolDecl>& pools = contents.pools;
+  const uint32_t source = contents.block_source(pools[pool]);
   if (devices_.device(source) == nullptr) return false;
   for (size_t i = 0; i < pools.size(); ++i)
     // All pools of the device share its memory, so blocks cached for one pool can prevent an
     // allocation in another.
-    if (pools[i].block_source() == source) pools_[i]->allocator().trim();
+    if (contents.block_source(pools[i]) == source) pools_[i]->allocator().trim();
   return true;
 }
 

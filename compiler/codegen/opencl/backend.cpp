@@ -26,6 +26,7 @@ class OpenClBackend final : public Backend {
   const CodeGenerator* generator() const override { return &generator_; }
 
   // Members that only CPUs have get an error that explains why OpenCL devices lack them.
+  bool reaches_host_memory() const override { return true; }
   Status read_members(const Member& device, Device&) const override {
     for (const char* name : {"target_cpu", "features"})
       if (std::optional<Member> given = device.find(name))

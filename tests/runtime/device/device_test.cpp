@@ -1,5 +1,6 @@
 // Conformance tests of runtime/device/device.h. They run on the first OpenCL device of this
 // machine: as it is, as a device that shares the host's memory, and as one with its own memory.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -192,6 +193,38 @@ TEST_P(AnyDevice, RejectsHostBlocksBeyondItsMemory) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(empty) % static_cast<uintptr_t>(alignment), 0U);
     device_->deallocate_host(empty, 0);
   }
+}
+
+TEST_P(AnyDevice, LaunchesAccessSharedMemory) {
+  if (!device_->shares_memory()) {
+    EXPECT_EQ(device_->allocate_shared(64, 64), nullptr);
+    return;
+  }
+  const DeviceKernel* const kernel = load_kernel();
+  ASSERT_NE(kernel, nullptr);
+  constexpr int64_t kCount = 100, kBytes = kCount * 4;
+  void* const block = device_->allocate_shared(3 * kBytes, 256);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 256, 0U);
+  const std::span<int32_t> in(static_cast<int32_t*>(block), kCount),
+      out = {in.data() + kCount, kCount};
+  void* const buffers[] = {in.data(), out.data()};
+  // The host and the device access the block in turn, without copies.
+  for (int32_t round = 0; round < 20; ++round) {
+    std::ranges::fill(in, round);
+    const int64_t params[] = {round};
+    ASSERT_TRUE(stream_->launch({kernel, buffers, params, kCount, 1, 1}).ok());
+    ASSERT_TRUE(stream_->settle().ok());
+    EXPECT_THAT(out, ::testing::Each(2 * round));
+  }
+  // Copies treat the block as host memory.
+  TestBlock device_block(*device_, kCount);
+  ASSERT_TRUE(stream_->copy_in(device_block.address(), out.data(), kBytes).ok());
+  ASSERT_TRUE(stream_->copy_out(in.data(), device_block.address(), kBytes).ok());
+  ASSERT_TRUE(stream_->finish().ok());
+  EXPECT_THAT(in, ::testing::Each(38));
+  device_->deallocate_shared(block, 3 * kBytes);
+  EXPECT_EQ(device_->allocate_shared(int64_t{1} << 60, 64), nullptr);
 }
 
 TEST_P(AnyDevice, CopiesAnyPartOfABlock) {

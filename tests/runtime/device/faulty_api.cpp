@@ -102,6 +102,8 @@ void change_device_info(cl_device_info what, void* value) {
   std::lock_guard<std::mutex> lock(s.mutex);
   if (what == CL_DEVICE_HOST_UNIFIED_MEMORY && s.plan.shares_host_memory)
     *static_cast<cl_bool*>(value) = *s.plan.shares_host_memory ? CL_TRUE : CL_FALSE;
+  if (what == CL_DEVICE_SVM_CAPABILITIES && s.plan.shares_host_memory == false)
+    *static_cast<cl_device_svm_capabilities*>(value) = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
   if (what == CL_DEVICE_GLOBAL_MEM_SIZE && s.plan.memory_bytes)
     *static_cast<cl_ulong*>(value) = *s.plan.memory_bytes;
 }
@@ -179,6 +181,8 @@ Api make_layer() {
 #define SCOPEVM_TEST_LAYER(name) api.name = &Layer<k_##name, &Api::name, decltype(Api::name)>::call;
   SCOPEVM_OPENCL_FUNCTIONS(SCOPEVM_TEST_LAYER)
 #undef SCOPEVM_TEST_LAYER
+  api.clSVMAlloc = state().real->clSVMAlloc;
+  api.clSVMFree = state().real->clSVMFree;
   return api;
 }
 

@@ -23,7 +23,8 @@ struct FaultPlan {
   // event of that launch reports this status; launches are counted from 0.
   cl_int event_status = 0;
   int64_t failing_launch = -1;
-  // Overrides CL_DEVICE_HOST_UNIFIED_MEMORY.
+  // Overrides CL_DEVICE_HOST_UNIFIED_MEMORY. With false, the device has no fine-grained shared
+  // virtual memory either.
   std::optional<bool> shares_host_memory = std::nullopt;
   // Overrides the memory size of the device.
   std::optional<cl_ulong> memory_bytes = std::nullopt;

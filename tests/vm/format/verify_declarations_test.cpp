@@ -105,6 +105,41 @@ const Declaration kDeclarations[] = {
        m.pools[0].pinned_for = 1;
      },
      "pool 0: pinned pool must be an arena"},
+    {"SharedByTwoDevices",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.devices.push_back({"npu", "opencl", 1});
+       m.pools[1].shared_with = {1, 2};
+     },
+     "pool 1: shared_with contains device \"npu\" of kind opencl, expected kind cpu"},
+    {"SharedMemoryOfADevice",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[1].device = 1;
+       m.pools[1].shared_with = {0};
+     },
+     "pool 1: shared_with contains device \"cpu\" of kind cpu, expected kind opencl"},
+    {"SharedHeap",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[0].shared_with = {1};
+     },
+     "pool 0: pool that is shared with a non-CPU device must be an arena"},
+    {"SharedAndPinned",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[1].shared_with = {1};
+       m.pools[1].pinned_for = 1;
+     },
+     "pool 1: pinned pool is shared with a non-CPU device"},
+    {"InputInSharedPool",
+     [](auto& m) {
+       m.devices.push_back({"gpu", "opencl", 1});
+       m.pools[1].shared_with = {1};
+       m.functions[0].inputs[0].pool = 1;
+     },
+     "main: input \"x\" is declared in pool \"global.workspace\", which device \"gpu\" "
+     "accesses"},
     {"PinnedForLessThanNone", [](auto& m) { m.pools[1].pinned_for = -2; },
      "pool 1: pinned_for is -2, expected a device index or -1"},
     {"NumberOfACpu", [](auto& m) { m.devices[0].number = 1; },

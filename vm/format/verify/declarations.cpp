@@ -62,8 +62,9 @@ Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
   for (uint32_t device : pool.shared_with) {
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
     if (device == pool.device) return invalid("shared_with contains the pool's own device");
-    // The addresses of a pool are valid for one driver only.
-    if (module.devices[device].kind != module.devices[pool.device].kind)
+    // The addresses of a pool are valid for one driver only, or for the host and one driver.
+    if (module.devices[device].kind != module.devices[pool.device].kind &&
+        module.sharing_device(pool) != device)
       return invalid("shared_with contains device " + quoted(module.devices[device].name) +
                      " of kind " + module.devices[device].kind + ", expected kind " +
                      module.devices[pool.device].kind);
@@ -100,6 +101,14 @@ Status verify_pinning(const ModuleContents& module, const PoolDecl& pool) {
   return pool.kind == PoolKind::kArena ? Status() : invalid("pinned pool must be an arena");
 }
 
+// The driver of the other device allocates the blocks, and an arena caches whole blocks.
+Status verify_shared_arena(const ModuleContents& module, const PoolDecl& pool) {
+  if (!module.sharing_device(pool)) return {};
+  if (pool.kind != PoolKind::kArena)
+    return invalid("pool that is shared with a non-CPU device must be an arena");
+  return pool.pinned_for == -1 ? Status() : invalid("pinned pool is shared with a non-CPU device");
+}
+
 Status verify_machine(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_devices(module));
   std::set<std::pair<uint32_t, std::string_view>> names;
@@ -129,6 +138,7 @@ Status verify_machine(const ModuleContents& module) {
     SCOPEVM_RETURN_IF_ERROR(verify_sharing(module, pool).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_stack(module, pool).with_context(context));
     SCOPEVM_RETURN_IF_ERROR(verify_pinning(module, pool).with_context(context));
+    SCOPEVM_RETURN_IF_ERROR(verify_shared_arena(module, pool).with_context(context));
   }
   return {};
 }
@@ -280,8 +290,13 @@ Status verify_bounds(const DimensionDecl& dimension) {
 }
 
 // Verifies the inputs and outputs of an entry function (main or a variant): no closures, and host
-// memory outside of frames.
+// memory outside of frames. Callers' tensors are not in memory that another device accesses.
 Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
+  for (const TensorDecl& input : function.inputs)
+    if (const auto device = module.sharing_device(module.pools[input.pool]))
+      return invalid("input " + quoted(input.name) + " is declared in pool " +
+                     quoted(module.pools[input.pool].scope) + ", which device " +
+                     quoted(module.devices[*device].name) + " accesses");
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
       if (value.kind == ValueKind::kClosure)

@@ -22,12 +22,12 @@ bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
   return kernels_[contents_.launches[in.entry.value].kernel] != nullptr;
 }
 
-// The copies of one device execute in order. A copy must wait only if it does not involve the
-// device of the pending copies.
+// The work of one device executes in order. A copy must wait only if it does not involve the device
+// of the pending work.
 bool Interpreter::operands_access_host_bytes(const op::device_copy& in) const {
   const BoundDevices& devices = session_.devices();
-  return devices.of_pool(in.from_pool.value) != copying_ &&
-         devices.of_pool(in.to_pool.value) != copying_;
+  return devices.of_pool(in.from_pool.value) != pending_device_ &&
+         devices.of_pool(in.to_pool.value) != pending_device_;
 }
 
 template <typename Op>
@@ -38,8 +38,8 @@ bool Interpreter::accesses_host_bytes(const Op& in) const {
     return !Op::has(isa::Trait::no_host_bytes);
 }
 
-// Waits for pending copies before an instruction that accesses host bytes, and reports a failure
-// that release_storage() found. release_storage() waits before the release of a storage.
+// Waits for pending work on host memory before an instruction that accesses host bytes, and reports
+// a failure that release_storage() found. release_storage() waits before the release of a storage.
 bool Interpreter::settle_before(isa::Opcode opcode) {
   if (!late_failure_.ok()) return settle();
   switch (opcode) {
@@ -52,12 +52,12 @@ bool Interpreter::settle_before(isa::Opcode opcode) {
 }
 
 bool Interpreter::settle() {
-  if (copying_ == nullptr) return true;
-  // No copy is pending after the wait, even if it fails.
-  copying_ = nullptr;
-  const Status settled = context_.streams[copying_index_]->settle();
+  if (pending_device_ == nullptr) return true;
+  // No work is pending after the wait, even if it fails.
+  pending_device_ = nullptr;
+  const Status settled = context_.streams[pending_index_]->settle();
   const Status late = std::exchange(late_failure_, Status());
-  return check_device(copying_index_, late.ok() ? settled : late);
+  return check_device(pending_index_, late.ok() ? settled : late);
 }
 
 bool Interpreter::is_in_host_memory(const Storage& storage) const {
@@ -65,12 +65,12 @@ bool Interpreter::is_in_host_memory(const Storage& storage) const {
          session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
 }
 
-// Waits for pending copies before it releases host storage, which they may still read or write. A
-// failure of a copy is reported before the next instruction executes.
+// Waits for pending work on host memory before it releases host storage, which this work may still
+// read or write. A failure of the work is reported before the next instruction executes.
 void Interpreter::release_storage(Storage* storage) {
   // Without the wait, another call could allocate the block while the device still accesses it.
-  if (copying_ != nullptr && is_in_host_memory(*storage)) {
-    const Status settled = context_.streams[copying_index_]->settle();
+  if (pending_device_ != nullptr && is_in_host_memory(*storage)) {
+    const Status settled = context_.streams[pending_index_]->settle();
     if (late_failure_.ok()) late_failure_ = settled;
   }
   context_.release(storage);
@@ -79,7 +79,7 @@ void Interpreter::release_storage(Storage* storage) {
 // Waits for all device work of the call. Runs at the end of every call, successful or not.
 void Interpreter::finish_streams() {
   if (status_.ok()) status_ = late_failure_;
-  copying_ = nullptr;
+  pending_device_ = nullptr;
   for (size_t i = 0; i < context_.streams.size(); ++i) {
     if (context_.streams[i] == nullptr) continue;
     // An exception must not prevent the wait for the other streams.
@@ -118,18 +118,37 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
   if (is_traced_) context_.tracer.observe(stream, traced_copy(in));
   if (source != nullptr && target != nullptr)
     return check_device(device, stream.copy_within(to.data, from.data, from.bytes));
-  // settle_before() has waited for the copies of any other device, so only one device has pending
-  // copies.
-  copying_ = source == nullptr ? target : source;
-  copying_index_ = device;
+  if (!begin_host_access(device)) return false;
   return check_device(device, source == nullptr ? stream.copy_in(to.data, from.data, from.bytes)
                                                 : stream.copy_out(to.data, from.data, from.bytes));
 }
 
-bool Interpreter::launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain) {
+// Whether a buffer of a launch on a non-CPU device is in a pool that the device shares with the
+// host. Constants are exempt: the host never writes them.
+bool Interpreter::uses_host_memory(isa::RegisterList buffers) const {
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    const Storage* storage = frame_.registers[buffers[i].value].storage;
+    if (storage != nullptr && is_in_host_memory(*storage)) return true;
+  }
+  return false;
+}
+
+// Records that the device's pending work accesses host memory. First waits for such work of another
+// device, so that at most one device has any.
+bool Interpreter::begin_host_access(uint32_t device) {
+  runtime::Device* const accessing = session_.devices().device(device).get();
+  if (pending_device_ != accessing && !settle()) return false;
+  pending_device_ = accessing;
+  pending_index_ = device;
+  return true;
+}
+
+bool Interpreter::launch_on_device(const format::LaunchDecl& launch, isa::RegisterList buffers,
+                                   int64_t grid, int64_t grain) {
   const format::KernelDecl& decl = contents_.kernels[launch.kernel];
   const BoundDevices::Kernel& kernel = session_.devices().kernel(launch.kernel);
   runtime::DeviceStream& stream = *context_.streams[decl.device];
+  if (uses_host_memory(buffers) && !begin_host_access(decl.device)) return false;
   if (is_traced_) context_.tracer.observe(stream, traced_launch(launch.kernel));
   return check_device(
       decl.device, stream.launch({.kernel = kernel.function,

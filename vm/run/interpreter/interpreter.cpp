@@ -132,7 +132,7 @@ void Interpreter::loop() {
   for (;;) {
     at_ = next_;
     next_ = at_ + isa::word_count(*at_);
-    if (copying_ != nullptr) [[unlikely]]
+    if (pending_device_ != nullptr) [[unlikely]]
       if (!settle_before(isa::opcode(*at_))) return;
     switch (isa::opcode(*at_)) {
 #define OPCODE(name, code, effect, ...)               \
@@ -421,7 +421,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   // A slot can contain any number, but executors and devices require a positive grain.
   const int64_t grain = std::max<int64_t>(value(launch.grain), 1);
   if (body.kernel == nullptr)
-    return launch_on_device(launch, grid, grain) &&
+    return launch_on_device(launch, in.buffers, grid, grain) &&
            (!is_timed_ || finish_launch(launch, in.buffers, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.

@@ -116,7 +116,10 @@ class Interpreter {
   TraceEvent traced_copy(const isa::op::device_copy& in) const;
   void run_parallel(int64_t total, int64_t grain, Executor::Body body, void* context);
   bool copy_bytes(const isa::op::device_copy& in);
-  bool launch_on_device(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
+  bool launch_on_device(const format::LaunchDecl& launch, isa::RegisterList buffers, int64_t grid,
+                        int64_t grain);
+  bool uses_host_memory(isa::RegisterList buffers) const;
+  bool begin_host_access(uint32_t device);
   [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
   template <typename Op>
   bool accesses_host_bytes(const Op& in) const;
@@ -150,12 +153,13 @@ class Interpreter {
   const uint32_t* next_ = nullptr;
   std::vector<Register> input_ids_;  // ids of string tensors: inputs, and elements of list inputs
   size_t next_ids_ = 0;              // index in input_ids_ of the next input to bind
-  // The device that may have pending copies from or to host memory; null if no copy is pending.
-  // Until these copies have completed, no host storage is released, and no instruction accesses
-  // host bytes, except for further copies of the same device, which execute in order.
-  runtime::Device* copying_ = nullptr;
-  uint32_t copying_index_ = 0;  // index of `copying_` in the module
-  Status late_failure_;         // error of a copy that was settled while releasing a storage
+  // The device that may have pending work on host memory: copies, or launches with shared memory;
+  // null if none is pending. Until this work has completed, no host storage is released, and no
+  // instruction accesses host bytes, except for further work of the same device, which executes in
+  // order.
+  runtime::Device* pending_device_ = nullptr;
+  uint32_t pending_index_ = 0;  // index of `pending_device_` in the module
+  Status late_failure_;         // error of work that was settled while releasing a storage
   Status status_;
 };
 
