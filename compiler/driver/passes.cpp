@@ -107,6 +107,7 @@ class VerifyPlacesPass : public impl::VerifyPlacesPassBase<VerifyPlacesPass> {
 
   void runOnOperation() override {
     run_->status = placement::verify_places(getOperation(), run_->machine);
+    if (run_->status.ok()) run_->status = placement::verify_local_values(getOperation());
     if (run_->status.ok()) return markAllAnalysesPreserved();
     getOperation().emitError() << std::string(run_->status.message());
     signalPassFailure();

@@ -64,7 +64,8 @@ def PlacePass : Pass<"sv-place", "mlir::ModuleOp"> {
 }
 
 def VerifyPlacesPass : Pass<"sv-verify-places", "mlir::ModuleOp"> {
-  let summary = "fail where a device cannot reach a value that its op reads or writes";
+  let summary = "fail where a device cannot reach a value that its op reads or writes, or where a "
+                "value in scope local is not a temporary of a kernel";
   let options = [
     Option<"machine", "machine", "std::string", /*default=*/"",
            "file of the machine description; without it, one CPU">

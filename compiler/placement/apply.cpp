@@ -30,6 +30,8 @@ class Applier {
     for (FlowIndex f : graph_.values.indices())
       flow(f).is_free ? place_constant(f) : place_value(f);
     mark_devices();  // before ops are erased: it visits the ops of all tasks
+    for (const auto& [op, why] : graph_.locals)
+      op->setAttr(graph::kLocalAttribute, mlir::StringAttr::get(op->getContext(), why));
     // The order of these steps matters. Erasing ops joins copy chains and creates duplicates, which
     // merge_copies() removes. Signatures are derived last, from the final types of arguments and
     // results.

@@ -91,6 +91,9 @@ class ConstraintReader : private FlowReader {
       std::optional<RequiredPlace> place = place_of(written.getValue(), where);
       if (!place) return;
       const Constraint wanted{*place, "its type \"" + written.getValue().str() + "\"", where};
+      if (place->is_local)
+        return fail(where, graph_.tasks[signature.results[i]].name +
+                               " is required in scope local, but it is not computed by a kernel");
       if (!place->pool.is_any()) {
         signature.result_pools[i] = place->pool;
         signature.result_scopes[i] = wanted;
@@ -328,6 +331,9 @@ class ConstraintReader : private FlowReader {
     std::optional<RequiredPlace> place = place_of(place_name, where);
     if (!place) return;
     const Constraint wanted{*place, by + " \"" + place_name.str() + "\"", where};
+    if (place->is_local)
+      return fail(where, graph_.tasks[task].name + " is a copy to scope local (" + wanted.why +
+                             "); expected a scope of memory");
     constrain(task, wanted);
     // A pool of another device would not suffice, even if this device reaches it: the op requires a
     // copy in the device's own memory.

@@ -11,6 +11,7 @@
 #include "compiler/placement/assignment.h"
 #include "compiler/placement/place.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -49,6 +50,8 @@ struct GraphProblem {
   // The constraints that require the pools of flows and of their readers, if there are any.
   IndexedVector<FlowIndex, std::optional<Constraint>> scopes;
   IndexedVector<FlowIndex, std::vector<std::optional<Constraint>>> reader_scopes;
+  // The ops whose results are required in scope "local", with the first constraint of each.
+  llvm::MapVector<mlir::Operation*, std::string> locals;
   std::vector<std::string> notes;
   std::vector<bool> matched;  // for each rule: true if the rule matched a task
 };

@@ -2,6 +2,7 @@
 #include "compiler/placement/flow_reader.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/graph/diagnostics/op_name.h"
 
@@ -182,6 +183,7 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   flow.is_free = false;
   const Constraint scope{*place, by + " \"" + text.str() + "\"", where};
   constrain(flow.maker, scope);
+  if (place->is_local) return require_local(value, scope);
   if (place->pool.is_any()) return;
   std::optional<Constraint>& first = graph_.scopes[index];
   const std::optional<PoolRequirement> pool = joined(machine_, flow.pool, place->pool);
@@ -195,6 +197,23 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   // The values of a merge point are all stored in its scope, so the scope also applies to its
   // operands.
   if (!graph_.tasks[flow.maker].op) require_scope(flow.maker, scope);
+}
+
+void FlowReader::require_local(mlir::Value value, const Constraint& wanted) {
+  mlir::Operation* op = value.getDefiningOp();
+  Flow& flow = graph_.problem.flows[flow_of_.at(value)];
+  // The other ops have no kernel, or one whose results are always in memory.
+  if (op && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+      !mlir::isa<graph::HostOp, graph::ConstantOp, graph::ReshapeOp, graph::CallOp,
+                 graph::CallExternOp, graph::DeviceCopyOp>(op)) {
+    graph_.locals.insert({op, text_of(wanted)});
+    // The readers run on the device of the maker if constraints permit it: a copy of the value
+    // would be an error.
+    flow.times = std::numeric_limits<double>::max();
+  } else {
+    fail(wanted.where, graph_.tasks[flow.maker].name + " is required in scope local (" +
+                           wanted.why + "), but it is not computed by a kernel");
+  }
 }
 
 void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool,

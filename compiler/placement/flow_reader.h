@@ -77,6 +77,9 @@ class FlowReader {
   static constexpr char kNoStrings[] = "string tensors are stored on the host";
   static bool is_string(mlir::Type type);
   static bool has_strings(mlir::Operation* op);
+  // Requires that the value is a temporary of a kernel.
+  void require_local(mlir::Value value, const Constraint& wanted);
+
   void restrict_to_cpus(TaskIndex task);
   bool may_be(TaskIndex task, DeviceIndex device) const;
   // Whether one of the devices that are permitted for the task satisfies `place`.

@@ -103,7 +103,7 @@ void number_clones(mlir::ModuleOp module) {
 // which read_constraints() reports.
 bool is_on_host(mlir::StringAttr text, const Machine& machine) {
   const Result<RequiredPlace> place = parse_place(text.getValue(), machine);
-  return !place.ok() || (place->pool.is_any() && place->permits(machine, machine.host_device()));
+  return !place.ok() || (!place->names_scope() && place->permits(machine, machine.host_device()));
 }
 
 // `written`, or the place in the type. Null if there is none, if it is on the host, or for strings,

@@ -47,6 +47,8 @@ std::string known_values(const DeviceClass& of, const Machine& machine) {
   return values.empty() ? "none" : llvm::join(values, ", ");
 }
 
+constexpr std::string_view kLocal = ".local";  // the suffix of a place in scope "local"
+
 // Whether a constraint can require the pool. global.constant is excluded: it stores the constants
 // without a required scope.
 bool can_be_required(const Pool& pool) {
@@ -76,10 +78,13 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   const auto* const of = std::ranges::find_if(
       kClasses, [&](const DeviceClass& one) { return text.starts_with(one.prefix); });
   const bool names_class = of != std::end(kClasses);
-  // Targets may contain dots, as in "+sse4.1". All scopes begin with "global".
-  const size_t dot = names_class ? text.find(".global") : text.find('.');
+  const bool is_local = text.ends_with(kLocal);
+  // Targets may contain dots, as in "+sse4.1". All other scopes begin with "global".
+  const size_t dot = is_local      ? text.size() - kLocal.size()
+                     : names_class ? text.find(".global")
+                                   : text.find('.');
   const std::string_view name = text.substr(0, dot);
-  RequiredPlace place;
+  RequiredPlace place{.is_local = is_local};
   if (names_class) {
     std::string& value = place.*of->member;
     value = name.substr(of->prefix.size());
@@ -95,7 +100,7 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
     if (!place.device)
       return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
   }
-  if (dot == std::string_view::npos) return place;
+  if (dot == std::string_view::npos || is_local) return place;
   const std::string scope(text.substr(dot + 1));
   const auto has_scope = [&](DeviceIndex device) {
     const std::optional<PoolIndex> pool = machine.find_pool(device, scope);
@@ -118,7 +123,10 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
 std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace& a,
                                     const RequiredPlace& b) {
   if (a.device && b.device && a.device != b.device) return std::nullopt;
-  RequiredPlace both{a.device ? a.device : b.device, a.pool.is_any() ? b.pool : a.pool};
+  RequiredPlace both{.device = a.device ? a.device : b.device,
+                     .pool = a.pool.is_any() ? b.pool : a.pool,
+                     .is_local = a.is_local || b.is_local};
+  if (both.is_local && !both.pool.is_any()) return std::nullopt;
   for (const DeviceClass& of : kClasses) {
     const std::string &first = a.*of.member, &second = b.*of.member;
     if (!first.empty() && !second.empty() && first != second) return std::nullopt;

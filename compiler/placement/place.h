@@ -12,6 +12,7 @@
 //   call_tree.cpp         how often a copy inside a function runs per call of the model
 //   functions.cpp         clones functions, so that each call is placed separately
 //   verify.cpp            checks that each op reaches its operands and results
+//   verify_local.cpp      checks that values in scope "local" are temporaries of kernels
 //
 // docs/placement.md documents the rules.
 #pragma once
@@ -106,6 +107,11 @@ bool has_kernel_scopes(mlir::ModuleOp module);
 // Errors: kInvalidModel.
 Status verify_places(mlir::ModuleOp module, const Machine& machine);
 
+// Checks that each value that is required in scope "local" is a temporary of a kernel: one sv.group
+// computes it and contains all its readers. REQUIRES: the fusion stage has formed the groups.
+// Errors: kInvalidModel, with the constraint and a reader.
+Status verify_local_values(mlir::ModuleOp module);
+
 using graph::kDeviceAttribute;
 using graph::kPlaceAttribute;
 
@@ -115,15 +121,17 @@ DeviceIndex device_of(mlir::Operation* op, const Machine& machine);
 
 // A required place. It names a device ("gpu"), a class of devices ("kind:opencl",
 // "target:x86-64-v3"), or neither, and then a scope or none: "gpu.global.fast", ".global.fast",
-// "kind:opencl.global.fast". A join can name a kind and a target.
+// "kind:opencl.global.fast", ".local". A join can name a kind and a target.
 struct RequiredPlace {
   std::optional<DeviceIndex> device;  // none: any device of the class that has the scope
   PoolRequirement pool;
-  std::string kind;    // empty: any kind; also if `device` is given
-  std::string target;  // a device's compilation target; empty like `kind`
+  std::string kind;       // empty: any kind; also if `device` is given
+  std::string target;     // a device's compilation target; empty like `kind`
+  bool is_local = false;  // the scope "local": a temporary of a kernel, which is in no pool
 
   bool names_device() const { return device || names_class(); }
   bool names_class() const { return !kind.empty() || !target.empty(); }
+  bool names_scope() const { return !pool.is_any() || is_local; }
   // Whether the device has the required index, kind and target.
   bool permits_device(const Machine& machine, DeviceIndex index) const;
   // The same, and whether it has the required scope.

@@ -51,9 +51,12 @@ void FlowReader::apply_rules(const Ruled& ruled) {
       const Constraint rule{place, "--place " + rules_[i].text, "", ""};
       constrain(ruled.task, rule);
       has_device |= place.names_device();
-      if (place.pool.is_any() || has_scope) continue;
+      if (!place.names_scope() || has_scope) continue;
       has_scope = true;
-      store_in(rule, ruled);
+      if (place.is_local)
+        for (mlir::Value value : ruled.values) require_local(value, rule);
+      else
+        store_in(rule, ruled);
     }
 }
 

@@ -17,7 +17,11 @@ inline constexpr char kDeviceAttribute[] = "sv.device";
 // On a parameter or result of a function: the place that its declared type requires.
 inline constexpr char kPlaceAttribute[] = "sv.place";
 
-// True if the op has one of the attributes above, except kPlaceAttribute.
+// On an op: its result must be a temporary of a kernel. The value is the constraint that requires
+// this, for messages.
+inline constexpr char kLocalAttribute[] = "sv.local";
+
+// True if the op has one of the attributes above, except kPlaceAttribute and kLocalAttribute.
 bool has_placement_attributes(mlir::Operation* op);
 
 // True if the graph constrains the place of the op: by such an attribute, by an annotation or copy

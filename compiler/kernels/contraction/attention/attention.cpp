@@ -67,13 +67,16 @@ class Attention {
     DimExpr panels = ceildiv(length, kPanelColumns);
     DimExpr product_panels = ceildiv(product_shape_.columns, kPanelColumns);
     scratch_parts({{&sums_, rows * DimExpr(kPanelColumns)},
-                   {&reciprocals_, round_up(rows, 16)},
-                   {&query_rows_, rows * round_up(depth, kChunk)},
+                   // At least one element per row, for the reciprocals.
+                   {&query_rows_, rows * round_up(max(depth, 1), kChunk)},
                    // Scores have the layout of packed rows, because they are the A operand of the
                    // second product.
                    {&score_rows_, rows * round_up(length, kChunk)},
                    {&key_panels_, panels * depth * DimExpr(kPanelColumns)},
                    {&value_panels_, product_panels * length * DimExpr(kPanelColumns)}});
+    // The packed queries are not read after the scores are complete, which the reciprocals are
+    // computed from.
+    reciprocals_ = query_rows_;
     query_batch_.emplace(k_, score_shape_);
     value_batch_.emplace(k_, product_shape_);
     rows_ = k_.param(score_shape_.rows);
