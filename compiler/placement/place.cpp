@@ -78,10 +78,11 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   const auto* const of = std::ranges::find_if(
       kClasses, [&](const DeviceClass& one) { return text.starts_with(one.prefix); });
   const bool names_class = of != std::end(kClasses);
-  const bool is_local = text.ends_with(kLocal);
-  // Targets may contain dots, as in "+sse4.1". All other scopes begin with "global".
+  // Targets may contain dots, as in "+sse4.1". All scopes but "local" begin with "global".
+  const size_t global = text.find(".global");
+  const bool is_local = global == std::string_view::npos && text.ends_with(kLocal);
   const size_t dot = is_local      ? text.size() - kLocal.size()
-                     : names_class ? text.find(".global")
+                     : names_class ? global
                                    : text.find('.');
   const std::string_view name = text.substr(0, dot);
   RequiredPlace place{.is_local = is_local};

@@ -21,52 +21,44 @@ void* SharedBlocks::allocate(int64_t bytes, int64_t alignment) {
 void* SharedBlocks::make(int64_t bytes, int64_t alignment) {
   const Api& api = context_->api;
   const auto size = static_cast<size_t>(bytes);
-  Block block{.bytes = bytes};
-  block.allocation = api.clSVMAlloc(context_->handle.get(),
-                                    CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, size, 0);
-  if (block.allocation == nullptr) return nullptr;
+  std::unique_ptr<void, Free> allocation(
+      api.clSVMAlloc(context_->handle.get(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, size,
+                     0),
+      Free{context_.get()});
+  if (allocation == nullptr) return nullptr;
   // OpenCL specifies that a buffer with CL_MEM_USE_HOST_PTR and an address of shared virtual memory
   // uses this memory.
   cl_int error = CL_SUCCESS;
-  block.buffer = {
+  Handle<cl_mem> buffer(
       api.clCreateBuffer(context_->handle.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size,
-                         block.allocation, &error),
-      api.clReleaseMemObject};
-  if (!context_->health.note(error, "clCreateBuffer").ok() || block.buffer.get() == nullptr) {
-    api.clSVMFree(context_->handle.get(), block.allocation);
+                         allocation.get(), &error),
+      api.clReleaseMemObject);
+  if (!context_->health.note(error, "clCreateBuffer").ok() || buffer.get() == nullptr)
     return nullptr;
-  }
-  const auto first = reinterpret_cast<uintptr_t>(block.allocation);
+  const auto first = reinterpret_cast<uintptr_t>(allocation.get());
   const auto multiple = static_cast<uintptr_t>(alignment);
-  void* const aligned =
-      static_cast<char*>(block.allocation) + (multiple - first % multiple) % multiple;
+  const uintptr_t aligned = first + (multiple - first % multiple) % multiple;
   std::lock_guard<std::mutex> lock(mutex_);
-  blocks_.emplace(reinterpret_cast<uintptr_t>(aligned), std::move(block));
-  return aligned;
+  blocks_.emplace(aligned, Block{std::move(allocation), std::move(buffer), bytes});
+  return reinterpret_cast<void*>(aligned);
 }
 
 void SharedBlocks::deallocate(void* address) {
-  Block block;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
-    if (found == blocks_.end()) return;
-    block = std::move(found->second);
-    blocks_.erase(found);
-  }
-  block.buffer = {};  // released before its memory
-  context_->api.clSVMFree(context_->handle.get(), block.allocation);
-  context_->release(block.bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
+  if (found == blocks_.end()) return;
+  context_->release(found->second.bytes);
+  blocks_.erase(found);
 }
 
 std::optional<BufferOffset> SharedBlocks::find(const void* address) const {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::lock_guard<std::mutex> lock(mutex_);
   // Only the block before `next`, with the largest start at or below the address, can contain it.
-  const auto next = blocks_.upper_bound(reinterpret_cast<uintptr_t>(address));
+  const auto next = blocks_.upper_bound(wanted);
   if (next == blocks_.begin()) return std::nullopt;
   const Block& block = std::prev(next)->second;
-  const auto offset = static_cast<uint64_t>(static_cast<const char*>(address) -
-                                            static_cast<char*>(block.allocation));
+  const uint64_t offset = wanted - reinterpret_cast<uintptr_t>(block.allocation.get());
   if (offset > static_cast<uint64_t>(block.bytes)) return std::nullopt;
   return BufferOffset{block.buffer.get(), offset};
 }

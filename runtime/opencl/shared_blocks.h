@@ -30,10 +30,16 @@ class SharedBlocks {
   std::optional<BufferOffset> find(const void* address) const;
 
  private:
+  struct Free {
+    const Context* context;
+    void operator()(void* allocation) const {
+      context->api.clSVMFree(context->handle.get(), allocation);
+    }
+  };
   struct Block {
-    Handle<cl_mem> buffer;
-    void* allocation = nullptr;  // of clSVMAlloc; the start of the buffer
-    int64_t bytes = 0;           // of the buffer; charged to Context::block_bytes
+    std::unique_ptr<void, Free> allocation;  // the start of the buffer
+    Handle<cl_mem> buffer;                   // declared last: released before its memory
+    int64_t bytes = 0;                       // of the buffer; charged to Context::block_bytes
   };
 
   void* make(int64_t bytes, int64_t alignment);
