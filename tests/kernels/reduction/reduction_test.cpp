@@ -1,6 +1,9 @@
 // Compares reductions with plain loops for every set of reduced dims, and arg_max and cum_sum with
 // expected values.
 #include <cmath>
+#include <limits>
+#include <random>
+#include <span>
 
 #include "tests/kernels/run_text.h"
 
@@ -147,6 +150,84 @@ TEST(Reduction, ArgMaxTakesTheFirstOrTheLast) {
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(out[0].as<int64_t>(),
               (last ? std::vector<int64_t>{2, 3} : std::vector<int64_t>{1, 1}));
+  }
+}
+
+// Lines of this many rows of few different elements, so that most lines have ties. For floats, some
+// elements are infinite and some are NaN, and one row has only the neutral element.
+template <typename T>
+std::vector<T> lines_with_ties(int64_t rows, int64_t length) {
+  std::mt19937 random(static_cast<unsigned>(length));
+  std::vector<T> x;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < length; ++i) {
+      const auto number = static_cast<int>(random() % 7);
+      T value = static_cast<T>(number + static_cast<int>(row));
+      if constexpr (std::is_floating_point_v<T>) {
+        if (row % 3 == 1 && random() % 40 == 0) value = std::numeric_limits<T>::quiet_NaN();
+        if (number == 0) value = -std::numeric_limits<T>::infinity();
+        if (row == 0) value = -std::numeric_limits<T>::infinity();
+      } else if (row == 0) {
+        value = std::numeric_limits<T>::min();
+      }
+      x.push_back(value);
+    }
+  return x;
+}
+
+template <typename T>
+int64_t arg(std::span<const T> line, bool is_max, bool wants_last) {
+  int64_t best = 0;
+  for (size_t i = 1; i < line.size(); ++i) {
+    const T x = line[i], y = line[static_cast<size_t>(best)];
+    const bool x_is_nan = x != x, y_is_nan = y != y;
+    const bool is_better = x_is_nan ? !y_is_nan : !y_is_nan && (is_max ? x > y : x < y);
+    const bool is_tie = x == y || (x_is_nan && y_is_nan);
+    if (is_better || (is_tie && wants_last)) best = static_cast<int64_t>(i);
+  }
+  return best;
+}
+
+template <typename T>
+void check_args(DType dtype, const std::string& target) {
+  const std::string x_type = "!sv.tensor<" + std::string(name(dtype)) + "[n,m]>";
+  const std::string result = "!sv.tensor<i64[n]>";
+  std::string text = "func.func @main(%x: " + x_type + ") -> (" + result + ", " + result + ", " +
+                     result + ", " + result + ") {\n";
+  for (const bool is_max : {true, false})
+    for (const bool last : {false, true})
+      text += "  %" + std::string(is_max ? "max" : "min") + (last ? "1" : "0") + " = sv.arg_" +
+              (is_max ? "max" : "min") +
+              " %x {axis = 1, keep_dims = false, last = " + (last ? "true" : "false") + "} : (" +
+              x_type + ") -> " + result + "\n";
+  text += "  return %max0, %max1, %min0, %min1 : " + result + ", " + result + ", " + result + ", " +
+          result + "\n}\n";
+  auto runner = KernelRunner::create(text, target);
+  ASSERT_TRUE(runner.ok()) << runner.status().message();
+  // The vectors of a line have 16 lanes of 4 bytes, and 4 accumulators, or less.
+  for (const int64_t length : {1, 15, 16, 64, 65, 127, 128, 300}) {
+    constexpr int64_t kRows = 9;
+    const std::vector<T> x = lines_with_ties<T>(kRows, length);
+    const auto outputs = (*runner)->run({Array::of(dtype, {kRows, length}, x)}, {.pieces = 3});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    const std::vector<Array>& out = *outputs;
+    ASSERT_EQ(out.size(), 4U);
+    for (int64_t row = 0; row < kRows; ++row) {
+      const std::span<const T> line(x.data() + row * length, static_cast<size_t>(length));
+      for (size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(out[i].as<int64_t>()[static_cast<size_t>(row)], arg(line, i < 2, i % 2 == 1))
+            << name(dtype) << " length " << length << " row " << row << " case " << i;
+    }
+  }
+}
+
+TEST(Reduction, ArgMaxAndArgMinOfAnyLine) {
+  for (const char* target : {"host", "x86-64"}) {
+    check_args<float>(DType::kF32, target);
+    check_args<double>(DType::kF64, target);
+    check_args<uint8_t>(DType::kU8, target);
+    check_args<int32_t>(DType::kI32, target);
+    check_args<uint64_t>(DType::kU64, target);
   }
 }
 
