@@ -190,7 +190,28 @@ Broadcast parts_of(DimExpr dim) {
   return {dim, min(dim, 1)};
 }
 
+// Whether the expression has at most `left` terms. Subtracts their number.
+bool has_at_most(DimExpr e, int& left) {
+  return --left >= 0 &&
+         llvm::all_of(e.operands(), [&](DimExpr operand) { return has_at_most(operand, left); });
+}
+
+bool can_be_one_and_zero(DimExpr greater, DimExpr less) {
+  return may_be_equal(greater, 1) && may_be_equal(less, 0);
+}
+
 }  // namespace
+
+bool refuses_one_and_zero(DimExpr a, DimExpr b) {
+  const DimExpr greater = max(a, b);
+  if (greater.is_constant() || (greater != a && greater != b)) return false;
+  if (!can_be_one_and_zero(greater, greater == a ? b : a)) return false;
+  // The exact result is a product. Along a chain of broadcasts, products of several symbols can
+  // grow exponentially.
+  constexpr int kMostTerms = 32;
+  int left = kMostTerms;
+  return !has_at_most(a, left) || !has_at_most(b, left) || (a + b).symbols().size() > 1;
+}
 
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   if (a == b || b.is_constant(1)) return a;
@@ -199,12 +220,11 @@ std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b) {
   // A symbolic dim must be 1 or equal to the constant, so the result is the constant.
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // If one dim is provably at least as large as the other, it is the result, unless one can be 0
-  // and the other one 1.
-  if (const DimExpr greater = max(a, b); greater == a || greater == b) {
-    const DimExpr less = greater == a ? b : a;
-    if (!may_be_equal(less, 0) || !may_be_equal(greater, 1)) return greater;
-  }
+  // If one dim is provably at least as large as the other, it is the result, unless the other one
+  // is 0 and it is 1.
+  if (const DimExpr greater = max(a, b); greater == a || greater == b)
+    if (!can_be_one_and_zero(greater, greater == a ? b : a) || refuses_one_and_zero(a, b))
+      return greater;
   const Broadcast x = parts_of(a), y = parts_of(b);
   return max(x.greatest, y.greatest) * min(x.least, y.least);
 }

@@ -59,6 +59,9 @@ bool may_be_equal(DimExpr a, DimExpr b);
 // result is the constant operand other than 1, if any. Otherwise it is a formula for the maximum of
 // both, or for 0 in requests in which one of them is 0.
 std::optional<DimExpr> broadcast_dim(DimExpr a, DimExpr b);
+// Whether the result of broadcast_dim() is wrong if the larger dim is 1 and the other one is 0.
+// Such requests must then be refused.
+bool refuses_one_and_zero(DimExpr a, DimExpr b);
 // NumPy broadcasting, aligned at the last dim. Empty if the shapes do not broadcast.
 std::optional<llvm::SmallVector<DimExpr>> broadcast_shapes(llvm::ArrayRef<DimExpr> a,
                                                            llvm::ArrayRef<DimExpr> b);

@@ -81,9 +81,7 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   // Targets may contain dots, as in "+sse4.1". All scopes but "local" begin with "global".
   const size_t global = text.find(".global");
   const bool is_local = global == std::string_view::npos && text.ends_with(kLocal);
-  const size_t dot = is_local      ? text.size() - kLocal.size()
-                     : names_class ? global
-                                   : text.find('.');
+  const size_t dot = is_local ? text.size() - kLocal.size() : names_class ? global : text.find('.');
   const std::string_view name = text.substr(0, dot);
   RequiredPlace place{.is_local = is_local};
   if (names_class) {

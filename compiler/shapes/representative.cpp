@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace scopevm::compiler {
 namespace {
@@ -27,16 +28,20 @@ double combined(DimExpr::Kind kind, double a, double b) {
   }
 }
 
-double value_of(DimExpr e, const DimValues& known) {
+// Expressions share operands, so each value is computed once.
+using Values = std::unordered_map<DimExpr, double>;
+
+double value_of(DimExpr e, const DimValues& known, Values& values) {
   if (auto constant = e.as_constant()) return static_cast<double>(*constant);
   if (e.kind() == DimExpr::Kind::kSymbol) {
     auto found = known.find(e.symbol_name());
     return found == known.end() ? static_cast<double>(representative(e.facts())) : found->second;
   }
-  double result = value_of(e.operands().front(), known);
+  if (const auto done = values.find(e); done != values.end()) return done->second;
+  double result = value_of(e.operands().front(), known, values);
   for (DimExpr operand : e.operands().subspan(1))
-    result = combined(e.kind(), result, value_of(operand, known));
-  return result;
+    result = combined(e.kind(), result, value_of(operand, known, values));
+  return values[e] = result;
 }
 
 }  // namespace
@@ -53,7 +58,8 @@ int64_t representative(const DimFacts& facts) {
 }
 
 double representative(DimExpr e, const DimValues& known) {
-  const double value = value_of(e, known);
+  Values values;
+  const double value = value_of(e, known, values);
   // Doubles: products of representative dims may exceed 64 bits, and costs need no exact values.
   return std::isfinite(value) ? std::max(value, 0.0) : 0;
 }

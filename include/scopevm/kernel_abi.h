@@ -2,7 +2,8 @@
 /// The ABI between the VM and compiled CPU kernel images. It uses plain C types only.
 ///
 /// An image is a position-independent ELF shared object. It exports one symbol per kernel
-/// (KernelFn) and one per shape function (ShapeFn). It imports symbols of libc and libm only.
+/// (KernelFn) and one per shape function (ShapeFn). It imports symbols of libc and libm only. If it
+/// has kernels with long loops, it also exports the pointer kStopCheckSymbol.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,13 @@ namespace scopevm {
 /// allocate memory and cannot fail.
 using KernelFn = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                           int64_t worker, int64_t first);
+
+/// A variable of type StopCheck that an image exports. It is null until the loader sets it. Kernels
+/// call the function between parts of long loops, at least every millisecond. If it returns true,
+/// the kernel ends early, and its results are undefined. A thread-local state tells the function
+/// which launch asks.
+inline constexpr char kStopCheckSymbol[] = "scopevm_stop_check";
+using StopCheck = bool (*)();
 
 /// Computes the sizes of one segment of a function, as i64 slots of the frame.
 ///

@@ -11,6 +11,9 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/cpu/stop_check.h"
+#include "scopevm/kernel_abi.h"
+
 namespace scopevm::runtime {
 namespace {
 
@@ -40,6 +43,8 @@ Result<KernelImage> KernelImage::load(std::span<const uint8_t> elf, const std::s
     const char* reason = dlerror();
     return Status(StatusCode::kInvalidModel, label + ": " + (reason ? reason : "dlopen failed"));
   }
+  if (void* const check = image.symbol(kStopCheckSymbol))
+    *static_cast<StopCheck*>(check) = should_kernel_stop;
   return image;
 }
 

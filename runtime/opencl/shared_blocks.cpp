@@ -4,7 +4,7 @@
 namespace scopevm::runtime::opencl {
 
 SharedBlocks::~SharedBlocks() {
-  while (!blocks_.empty()) deallocate(reinterpret_cast<void*>(blocks_.begin()->first));
+  while (!blocks_.empty()) deallocate(blocks_.begin()->first);
 }
 
 void* SharedBlocks::allocate(int64_t bytes, int64_t alignment) {
@@ -37,28 +37,29 @@ void* SharedBlocks::make(int64_t bytes, int64_t alignment) {
     return nullptr;
   const auto first = reinterpret_cast<uintptr_t>(allocation.get());
   const auto multiple = static_cast<uintptr_t>(alignment);
-  const uintptr_t aligned = first + (multiple - first % multiple) % multiple;
+  char* const aligned =
+      static_cast<char*>(allocation.get()) + (multiple - first % multiple) % multiple;
   std::lock_guard<std::mutex> lock(mutex_);
   blocks_.emplace(aligned, Block{std::move(allocation), std::move(buffer), bytes});
-  return reinterpret_cast<void*>(aligned);
+  return aligned;
 }
 
-void SharedBlocks::deallocate(void* address) {
+void SharedBlocks::deallocate(const void* address) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = blocks_.find(reinterpret_cast<uintptr_t>(address));
+  const auto found = blocks_.find(address);
   if (found == blocks_.end()) return;
   context_->release(found->second.bytes);
   blocks_.erase(found);
 }
 
 std::optional<BufferOffset> SharedBlocks::find(const void* address) const {
-  const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::lock_guard<std::mutex> lock(mutex_);
   // Only the block before `next`, with the largest start at or below the address, can contain it.
-  const auto next = blocks_.upper_bound(wanted);
+  const auto next = blocks_.upper_bound(address);
   if (next == blocks_.begin()) return std::nullopt;
   const Block& block = std::prev(next)->second;
-  const uint64_t offset = wanted - reinterpret_cast<uintptr_t>(block.allocation.get());
+  const uint64_t offset =
+      reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(block.allocation.get());
   if (offset > static_cast<uint64_t>(block.bytes)) return std::nullopt;
   return BufferOffset{block.buffer.get(), offset};
 }

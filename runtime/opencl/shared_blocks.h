@@ -25,7 +25,7 @@ class SharedBlocks {
   // device shares no memory.
   void* allocate(int64_t bytes, int64_t alignment);
   // REQUIRES: work on the block has ended.
-  void deallocate(void* block);
+  void deallocate(const void* block);
   // The buffer and offset of an address in a block; none for other addresses.
   std::optional<BufferOffset> find(const void* address) const;
 
@@ -38,7 +38,7 @@ class SharedBlocks {
   };
   struct Block {
     std::unique_ptr<void, Free> allocation;  // the start of the buffer
-    Handle<cl_mem> buffer;                   // declared last: released before its memory
+    Handle<cl_mem> buffer;                   // released before its memory, because it is later
     int64_t bytes = 0;                       // of the buffer; charged to Context::block_bytes
   };
 
@@ -46,7 +46,7 @@ class SharedBlocks {
 
   std::shared_ptr<const Context> context_;
   mutable std::mutex mutex_;
-  std::map<uintptr_t, Block> blocks_;  // keyed by the address that allocate() returned
+  std::map<const void*, Block> blocks_;  // keyed by the address that allocate() returned
 };
 
 }  // namespace scopevm::runtime::opencl

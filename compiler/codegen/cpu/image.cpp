@@ -66,13 +66,14 @@ class SharedContext {
 std::vector<Part> split(mlir::ModuleOp kernels) {
   // Connected components of the call graph, by union-find.
   llvm::EquivalenceClasses<mlir::Operation*> classes;
-  std::vector<mlir::func::FuncOp> functions(kernels.getOps<mlir::func::FuncOp>().begin(),
-                                            kernels.getOps<mlir::func::FuncOp>().end());
+  std::vector<mlir::func::FuncOp> functions;
+  for (auto function : kernels.getOps<mlir::func::FuncOp>())
+    if (!function.isExternal()) functions.push_back(function);
   for (mlir::func::FuncOp function : functions) {
     classes.insert(function);
     function.walk([&](mlir::func::CallOp call) {
-      if (mlir::Operation* callee = kernels.lookupSymbol(call.getCallee()))
-        classes.unionSets(function, callee);
+      auto callee = kernels.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+      if (callee && !callee.isExternal()) classes.unionSets(function, callee);
     });
   }
   // For look-ups only: the order of the pointers differs between runs.
@@ -137,6 +138,8 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
       function->remove();
       modules->back()->push_back(function);
     }
+    for (auto declaration : kernels.getOps<mlir::func::FuncOp>())
+      if (declaration.isExternal()) modules->back()->push_back(declaration.clone());
   }
   std::vector<std::string> objects(modules->size() + (options.add_functions ? 1 : 0));
   std::atomic<size_t> next = 0;

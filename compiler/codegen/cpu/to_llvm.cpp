@@ -2,6 +2,7 @@
 // type KernelFn that unpacks buffers and params and inlines the kernel's body.
 #include "compiler/codegen/cpu/math_patterns.h"
 #include "compiler/codegen/cpu/stages.h"
+#include "compiler/kernels/target/target_attributes.h"
 #include "compiler/support/leaked_on_exception.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -20,6 +21,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "scopevm/kernel_abi.h"
 
 namespace scopevm::compiler::codegen {
 namespace {
@@ -87,6 +89,34 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
   builder.CreateRetVoid();
 }
 
+// Defines is_stopped(), which kernels call. It calls the function of the pointer kStopCheckSymbol,
+// unless that is null. Each object of an image has the pointer as a common symbol, and the linker
+// merges them.
+void define_stop_check(llvm::Module& module) {
+  llvm::Function* function = module.getFunction(compiler::kernels::kIsStopped);
+  if (function == nullptr || !function->isDeclaration()) return;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type* pointer = builder.getPtrTy();
+  auto* check = new llvm::GlobalVariable(
+      module, pointer, /*isConstant=*/false, llvm::GlobalValue::CommonLinkage,
+      llvm::ConstantPointerNull::get(builder.getPtrTy()), kStopCheckSymbol);
+  function->setLinkage(llvm::GlobalValue::InternalLinkage);
+  function->addFnAttr(llvm::Attribute::NoInline);  // the call is rare
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto* ask = llvm::BasicBlock::Create(context, "ask", function);
+  auto* none = llvm::BasicBlock::Create(context, "none", function);
+  builder.SetInsertPoint(entry);
+  llvm::Value* address = builder.CreateLoad(pointer, check);
+  builder.CreateCondBr(builder.CreateIsNull(address), none, ask);
+  builder.SetInsertPoint(ask);
+  auto* type = llvm::FunctionType::get(builder.getInt8Ty(), /*isVarArg=*/false);
+  builder.CreateRet(builder.CreateICmpNE(builder.CreateCall(type, address), builder.getInt8(0)));
+  builder.SetInsertPoint(none);
+  builder.CreateRet(builder.getFalse());
+}
+
 Status check_signature(const llvm::Function& body, const Kernel& kernel) {
   size_t expected = kMemRefFields * kernel.buffer_count + kernel.param_count + kCallArguments;
   if (body.arg_size() == expected && body.getReturnType()->isVoidTy()) return {};
@@ -114,6 +144,7 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
       mlir::translateModuleToLLVMIR(kernels, context, "kernels"));
   std::unique_ptr<llvm::Module>& module = *translated;
   if (!module) return Status(StatusCode::kInternal, "translating kernels failed: " + errors);
+  define_stop_check(*module);
   // Collected first, because make_entry() adds functions to the module.
   std::vector<llvm::Function*> bodies;
   for (llvm::Function& function : *module)

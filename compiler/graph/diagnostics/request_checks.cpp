@@ -26,8 +26,14 @@ void RequestChecks::require_equal(const CheckedDim& a, const CheckedDim& b) {
 
 void RequestChecks::require_broadcastable(const CheckedDim& a, const CheckedDim& b) {
   if (a.dim == b.dim || a.dim.is_constant(1) || b.dim.is_constant(1)) return;
-  add(Check::Kind::kBroadcastable, a, b,
-      a.what + " is {0}, " + b.what + " is {1}; they do not broadcast");
+  const std::string message = a.what + " is {0}, " + b.what + " is {1}; they do not broadcast";
+  add(Check::Kind::kBroadcastable, a, b, message);
+  if (!refuses_one_and_zero(a.dim, b.dim)) return;
+  const DimExpr greater = max(a.dim, b.dim);
+  if (greater == a.dim)
+    require_at_least(b, {min(greater, 1), a.value, a.what}, message);
+  else
+    require_at_least(a, {min(greater, 1), b.value, b.what}, message);
 }
 
 void RequestChecks::require_at_least(const CheckedDim& a, const CheckedDim& b,

@@ -81,6 +81,15 @@ class CodeBuilder {
   void loop(Term low, Term high, int64_t step, llvm::function_ref<void(Term i)> body);
   Terms loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> initial,
              llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
+  // Whether the kernel must stop, because its call is interrupted. Its results are then not used,
+  // but it must not access memory outside of its buffers. A constant on targets that cannot ask.
+  Term is_stopped();
+  // Like loop(), for loops that can take longer than a millisecond. A loop of more than
+  // `iterations` iterations asks is_stopped() before its first one and after each `iterations`, and
+  // then skips the others: the final values are those of the last iteration that ran.
+  Terms long_loop(Term low, Term high, int64_t step, int64_t iterations,
+                  llvm::ArrayRef<Term> initial,
+                  llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
   // while (condition(carried)) carried = body(carried).
   Terms loop_while(llvm::ArrayRef<Term> initial,
                    llvm::function_ref<Term(llvm::ArrayRef<Term> carried)> condition,

@@ -21,6 +21,9 @@ constexpr int64_t kStrip = 64;
 // Independent accumulators, which hide the latency of an add. An add takes 4 cycles, and two adds
 // can start per cycle.
 constexpr int64_t kAccumulators = 4;
+// Iterations between two checks of interrupts, of loops over vectors and of loops over rows.
+constexpr int64_t kVectorsPerCheck = 2048;
+constexpr int64_t kRowsPerCheck = 16;
 
 // The element type of the accumulators. The sum of a mean of narrow integers has 64 bits, because
 // the mean fits in the element type although the sum may not.
@@ -82,15 +85,18 @@ class Reduction {
   Term inner_size() { return evaluator_.size(evaluator_.space().dims.size() - 1); }
 
   // Emits a loop nest over reduced_[depth], reduced_[depth + 1], ... and sets `index` on these
-  // dims.
-  Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried,
+  // dims. Interrupts are checked every `iterations` iterations of the innermost loop.
+  Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried, int64_t iterations,
              llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
     if (depth == reduced_.size()) return body(carried);
     size_t dim = reduced_[depth];
-    return k_.loop(k_.index(0), evaluator_.size(dim), 1, carried, [&](Term at, auto inside) {
-      index[dim] = at;
-      return nest(depth + 1, index, inside, body);
-    });
+    const bool is_innermost = depth + 1 == reduced_.size();
+    return k_.long_loop(k_.index(0), evaluator_.size(dim), 1,
+                        is_innermost ? iterations : kRowsPerCheck, carried,
+                        [&](Term at, auto inside) {
+                          index[dim] = at;
+                          return nest(depth + 1, index, inside, iterations, body);
+                        });
   }
 
   Terms index_of(llvm::ArrayRef<Term> kept) {
@@ -124,12 +130,13 @@ class Reduction {
     auto whole = [&](int64_t step) { return length - remainder(length, k_.index(step)); };
     int64_t wide = lanes_ * kAccumulators;
     Term wide_end = whole(wide), vector_end = whole(lanes_);
-    Terms sums = k_.loop(k_.index(0), wide_end, wide, carried, [&](Term offset, auto now) {
-      Terms next;
-      for (int64_t i = 0; i < kAccumulators; ++i)
-        next.push_back(accumulate(now[i], row, {lanes_, offset + i * lanes_, {}}));
-      return next;
-    });
+    Terms sums = k_.long_loop(
+        k_.index(0), wide_end, wide, kVectorsPerCheck, carried, [&](Term offset, auto now) {
+          Terms next;
+          for (int64_t i = 0; i < kAccumulators; ++i)
+            next.push_back(accumulate(now[i], row, {lanes_, offset + i * lanes_, {}}));
+          return next;
+        });
     sums[0] = k_.loop(wide_end, vector_end, lanes_, {sums[0]}, [&](Term offset, auto now) {
       return Terms{accumulate(now[0], row, {lanes_, offset, {}})};
     })[0];
@@ -146,7 +153,7 @@ class Reduction {
   void reduce_lanes() {
     k_.for_items(sizes_of(kept_), [&](Term item, llvm::ArrayRef<Term> kept) {
       Terms index = index_of(kept), first(kAccumulators, neutral());
-      Terms sums = nest(0, index, first, [&](llvm::ArrayRef<Term> carried) {
+      Terms sums = nest(0, index, first, kRowsPerCheck, [&](llvm::ArrayRef<Term> carried) {
         return reduce_row(evaluator_.at(index), carried);
       });
       Term total = sums[0];
@@ -171,9 +178,10 @@ class Reduction {
       k_.for_lanes(left, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
         Lanes shifted = lanes;
         shifted.offset = lanes.offset + strip;
-        Terms sum = nest(0, index, {neutral()}, [&](llvm::ArrayRef<Term> carried) {
-          return Terms{accumulate(carried[0], evaluator_.at(index), shifted)};
-        });
+        Terms sum =
+            nest(0, index, {neutral()}, kVectorsPerCheck, [&](llvm::ArrayRef<Term> carried) {
+              return Terms{accumulate(carried[0], evaluator_.at(index), shifted)};
+            });
         k_.store_number(result_, row * inner + shifted.offset, finish(sum[0]), shifted.mask);
       });
     });

@@ -13,6 +13,8 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
+constexpr int64_t kVectorsPerCheck = 2048;  // between two checks of interrupts
+
 Term exponential(Term x) { return x.element().isF32() ? exp_f32(x) : x.make<mlir::math::ExpOp>(x); }
 Term logarithm(Term x) { return x.element().isF32() ? log_f32(x) : x.make<mlir::math::LogOp>(x); }
 
@@ -107,9 +109,9 @@ class RowKernel {
       return combine(how, sum, x, false);
     };
     Term first = neutral_value(k_, how, k_.vector(element_, lanes_), false);
-    Terms sums = k_.loop(k_.index(0), whole, lanes_, {first}, [&](Term offset, auto now) {
-      return Terms{step(now[0], {lanes_, offset, {}})};
-    });
+    Terms sums = k_.long_loop(
+        k_.index(0), whole, lanes_, kVectorsPerCheck, {first},
+        [&](Term offset, auto now) { return Terms{step(now[0], {lanes_, offset, {}})}; });
     sums = k_.loop(whole, length_, lanes_, sums, [&](Term offset, auto now) {
       return Terms{step(now[0], {lanes_, offset, k_.mask(rest, lanes_)})};
     });
@@ -141,13 +143,19 @@ class RowKernel {
   // Emits the last pass: `result` returns the result of the row op, from which the results of the
   // body are computed and stored.
   void finish(llvm::function_ref<Term(const Lanes&, TermMap&)> result) {
-    k_.for_lanes(length_, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
+    const auto emit = [&](const Lanes& lanes) {
       TermMap known;
       known[op_->getResult(0)] = result(lanes, known);
       for (size_t i = 0; i < results_.size(); ++i)
         if (!is_before(body_.results[i]))
           store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
+    };
+    const Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
+    k_.long_loop(k_.index(0), whole, lanes_, kVectorsPerCheck, {}, [&](Term offset, auto) {
+      emit({lanes_, offset, {}});
+      return Terms{};
     });
+    k_.when(rest != 0, [&] { emit({lanes_, whole, k_.mask(rest, lanes_)}); });
   }
 
   void softmax() {

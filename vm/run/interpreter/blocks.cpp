@@ -1,11 +1,13 @@
 // Interrupts (the deadline and the cancel flag of a call), and launches of CPU kernels in blocks of
 // work items, between which interrupts are checked. The results of a kernel do not depend on the
-// ranges in which its items run.
+// ranges in which its items run. Kernels whose items can take long also check interrupts
+// themselves.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>
 
+#include "runtime/cpu/stop_check.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
 namespace scopevm::vm {
@@ -44,8 +46,18 @@ int64_t next_block(int64_t items, int64_t grain, Clock::duration time) {
   return time > kMaxTime ? std::max(items / 2, grain) : items;
 }
 
+// Whether a kernel of the loop must stop.
+bool is_interrupted(void* context) {
+  auto& loop = *static_cast<BlockLoop*>(context);
+  if (loop.interrupt.load(std::memory_order_relaxed) == StatusCode::kOk)
+    if (const StatusCode code = interrupt_at(Clock::now(), loop.options); code != StatusCode::kOk)
+      loop.interrupt.store(code, std::memory_order_relaxed);
+  return loop.interrupt.load(std::memory_order_relaxed) != StatusCode::kOk;
+}
+
 void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
   auto& loop = *static_cast<BlockLoop*>(context);
+  const runtime::StopCheckScope stop_check(is_interrupted, context);
   const int64_t first = begin;
   int64_t items = loop.block_items.load(std::memory_order_relaxed);
   Clock::time_point start = Clock::now();
@@ -81,7 +93,8 @@ bool Interpreter::check_interrupts() {
 bool Interpreter::launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain) {
   BlockLoop loop{kernels_[launch.kernel], frame_.buffers, frame_.slots + launch.params.value, grain,
                  options_};
-  if (session_.threads() == 1)
+  // A single task runs on this thread, as without interrupts.
+  if (session_.threads() == 1 || grid <= grain)
     run_range(&loop, 0, grid, 0);
   else
     run_parallel(grid, grain, run_range, &loop);

@@ -425,7 +425,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
            (!is_timed_ || finish_launch(launch, in.buffers, start));
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.
-  if (is_interruptible_ && grid > grain) {
+  if (is_interruptible_) {
     if (!launch_in_blocks(launch, grid, grain)) return false;
   } else if (grid <= grain || session_.threads() == 1)
     run_range(&body, 0, grid, 0);

@@ -39,8 +39,11 @@ Term tile_start(Term tile, Term rows, Term tiles) { return quotient(tile * rows,
 
 namespace {
 
+// Depth blocks between two checks of interrupts. A block of 20 tiles takes less than 0.2 ms.
+constexpr int64_t kDepthBlocksPerCheck = 4;
+
 void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
-  e.loop(e.index(0), o.depth_blocks, 1, [&](Term block) {
+  e.long_loop(e.index(0), o.depth_blocks, 1, kDepthBlocksPerCheck, {}, [&](Term block, auto) {
     Term k = block * kBlockDepth;
     Term depth = min(o.depth - k, kBlockDepth);
     // The first depth block overwrites the sums of the previous item. It also exists for depth 0,
@@ -56,6 +59,7 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
       e.call(o.tile, {o.a.memref, o.a_at(tile, row, k), o.b.memref, b_at, o.scratch.memref,
                       o.scratch_at + row * kPanelColumns, o.group_rows, depth, rows, accumulate});
     });
+    return Terms{};
   });
 }
 

@@ -1,0 +1,26 @@
+// StopCheckScope: lets kernels ask, in long loops, whether to stop (kStopCheckSymbol of
+// scopevm/kernel_abi.h).
+#pragma once
+
+namespace scopevm::runtime {
+
+// While it exists, kernels that the current thread runs call `check(context)`. They end early if it
+// returns true; their results are then undefined. Scopes of a thread can be nested.
+class StopCheckScope {
+ public:
+  using Check = bool (*)(void* context);
+  StopCheckScope(Check check, void* context);
+  ~StopCheckScope();
+  StopCheckScope(const StopCheckScope&) = delete;
+  StopCheckScope& operator=(const StopCheckScope&) = delete;
+
+ private:
+  const Check outer_check_;
+  void* const outer_context_;
+};
+
+// The function to which KernelImage::load() sets the pointer of an image. False outside of all
+// scopes.
+bool should_kernel_stop();
+
+}  // namespace scopevm::runtime
