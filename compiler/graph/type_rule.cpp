@@ -192,8 +192,9 @@ Broadcast parts_of(DimExpr dim) {
 
 // Whether the expression has at most `left` terms. Subtracts their number.
 bool has_at_most(DimExpr e, int& left) {
-  return --left >= 0 &&
-         llvm::all_of(e.operands(), [&](DimExpr operand) { return has_at_most(operand, left); });
+  left -= 1;
+  if (left < 0) return false;
+  return llvm::all_of(e.operands(), [&](DimExpr operand) { return has_at_most(operand, left); });
 }
 
 bool can_be_one_and_zero(DimExpr greater, DimExpr less) {
