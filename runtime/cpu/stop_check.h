@@ -1,4 +1,4 @@
-// StopCheckScope: lets kernels ask, in long loops, whether to stop (kStopCheckSymbol of
+// StopCheckScope: lets kernels end early, in long loops (kStopCheckSymbol of
 // scopevm/kernel_abi.h).
 #pragma once
 

@@ -54,7 +54,7 @@ Terms CodeBuilder::long_loop(Term low, Term high, int64_t step, int64_t iteratio
   const int64_t part = step * iterations;
   llvm::SmallVector<mlir::Type> types;
   for (const Term& value : initial) types.push_back(value.type());
-  // A loop of one part, the usual case, does not ask.
+  // A loop of one part, the usual case, does not check.
   const Term is_long = low + part < high;
   return loop(low, high, part, initial, [&](Term begin, llvm::ArrayRef<Term> carried) {
     const Term goes_on = branch(

@@ -14,7 +14,7 @@ struct Target {
   // The target has VNNI instructions for vectors of `vector_bits`. They add dot products of four
   // bytes to i32 lanes.
   bool has_byte_dot = false;
-  // Kernels can ask whether to stop (kStopCheckSymbol).
+  // Kernels can check whether they must stop (kStopCheckSymbol).
   bool has_stop_check = false;
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
 };
