@@ -26,12 +26,12 @@ namespace scopevm {
 using KernelFn = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                           int64_t worker, int64_t first);
 
-/// Returns whether the kernel that the calling thread runs must stop. The kernel then ends early, and
-/// its results are undefined.
+/// Returns whether the kernel that the calling thread runs must stop. The kernel then ends early,
+/// and its results are undefined.
 using StopCheck = bool (*)();
 
-/// The symbol of a variable of type StopCheck. It is null until the loader sets it. Kernels call the
-/// function between parts of long loops.
+/// The symbol of a variable of type StopCheck. It is null until the loader sets it. Kernels call
+/// the function between parts of long loops.
 inline constexpr char kStopCheckSymbol[] = "scopevm_stop_check";
 
 /// Computes the sizes of one segment of a function, as i64 slots of the frame.
