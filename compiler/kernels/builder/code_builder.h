@@ -82,11 +82,12 @@ class CodeBuilder {
   Terms loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> initial,
              llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
   // Whether the kernel must stop, because its call is interrupted. Its results are then not used,
-  // but it must not access memory outside of its buffers. A constant on targets without a stop check.
+  // but it must not access memory outside of its buffers. A constant on targets without a stop
+  // check.
   Term is_stopped();
-  // Like loop(), for loops that can take longer than a millisecond. A loop of more than `iterations`
-  // iterations checks is_stopped() before its first one and after each `iterations`. It then skips
-  // the others: the final values are those of the last iteration that ran.
+  // Like loop(), for loops that can take longer than a millisecond. A loop of more than
+  // `iterations` iterations checks is_stopped() before its first one and after each `iterations`.
+  // It then skips the others: the final values are those of the last iteration that ran.
   Terms long_loop(Term low, Term high, int64_t step, int64_t iterations,
                   llvm::ArrayRef<Term> initial,
                   llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
