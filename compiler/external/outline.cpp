@@ -188,25 +188,24 @@ class Outliner {
   std::vector<mlir::func::FuncOp> functions() { return std::move(functions_); }
 
  private:
-  // Replaces the partition by its ops.
-  static void dissolve(PartitionOp partition) {
-    mlir::IRMapping mapping;
-    mlir::Block& body = partition.getBody().front();
-    mapping.map(body.getArguments(), partition.getInputs());
-    mlir::OpBuilder builder(partition);
-    for (mlir::Operation& op : body.without_terminator()) builder.clone(op, mapping);
-    for (auto [result, value] :
-         llvm::zip(partition->getResults(), body.getTerminator()->getOperands()))
-      result.replaceAllUsesWith(mapping.lookup(value));
-    partition->erase();
-  }
-
   mlir::SymbolTable symbols_;
   std::map<std::string, mlir::func::FuncOp> functions_by_text_;
   std::vector<mlir::func::FuncOp> functions_;
 };
 
 }  // namespace
+
+void dissolve(PartitionOp partition) {
+  mlir::IRMapping mapping;
+  mlir::Block& body = partition.getBody().front();
+  mapping.map(body.getArguments(), partition.getInputs());
+  mlir::OpBuilder builder(partition);
+  for (mlir::Operation& op : body.without_terminator()) builder.clone(op, mapping);
+  for (auto [result, value] :
+       llvm::zip(partition->getResults(), body.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(mapping.lookup(value));
+  partition->erase();
+}
 
 std::vector<mlir::func::FuncOp> outline(mlir::ModuleOp module) {
   llvm::SmallVector<PartitionOp> partitions;

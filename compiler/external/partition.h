@@ -46,6 +46,9 @@ void partition(mlir::ModuleOp module, mlir::func::FuncOp pattern, llvm::StringRe
 // op is on a path between them.
 void merge(mlir::ModuleOp module);
 
+// Replaces the partition by its ops.
+void dissolve(graph::PartitionOp partition);
+
 // Replaces each sv.partition by an sv.call_extern of a new private function, which has the
 // attributes kLibrary and kPatterns. Dims of the function are named s0, s1, .... A parameter has
 // the attribute kConstant if its operand is an sv.constant without a placement constraint.

@@ -111,7 +111,7 @@ void replace_by_declaration(mlir::func::FuncOp function, const std::string& libr
   auto declaration = builder.create<graph::ExternOp>(
       function.getLoc(), function.getName(),
       builder.getFunctionType(parameters, function.getResultTypes()), library, nullptr, nullptr,
-      builder.getStringAttr(description), workspace);
+      nullptr, builder.getStringAttr(description), workspace);
   function.erase();
   // Calls refer to the function by name.
   (void)declaration;
@@ -169,10 +169,11 @@ Result<Alternatives> alternatives_of(mlir::ModuleOp module, const scopevm_extern
 }
 
 // Offers an outlined function to the library. If it refuses the function, or is slower, the ops
-// return to the graph.
+// return to the graph. If it is slower, `declined`, if any, becomes an attribute of the ops.
 Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
                                         const scopevm_external_library& library,
-                                        mlir::func::FuncOp function, const MeasurePart& measure) {
+                                        mlir::func::FuncOp function, const MeasurePart& measure,
+                                        std::optional<llvm::StringRef> declined) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const Answer answer,
       query(library, function.getName().str(), describe(function), constant_operands(function)));
@@ -195,7 +196,7 @@ Result<ExternalExplanation::Part> offer(mlir::ModuleOp module,
     }
     part.reason = "scopevm's kernels are faster";
     for (mlir::Operation& op : function.getBody().front().without_terminator())
-      op.setAttr(kDeclined, mlir::UnitAttr::get(module.getContext()));
+      if (declined) op.setAttr(*declined, mlir::UnitAttr::get(module.getContext()));
   }
   SCOPEVM_RETURN_IF_ERROR(return_ops(module, function));
   return part;
@@ -208,13 +209,26 @@ Status take(mlir::ModuleOp module, const scopevm_external_library& library,
   if (library.patterns == nullptr) return {};
   SCOPEVM_ASSIGN_OR_RETURN(const Patterns patterns,
                            Patterns::parse(library.patterns, library.name, *module.getContext()));
-  for (mlir::func::FuncOp pattern : patterns.functions()) {
-    partition(module, pattern, library.name);
+  const auto offer_all = [&](std::optional<llvm::StringRef> declined) -> Status {
     for (mlir::func::FuncOp function : outline(module)) {
       SCOPEVM_ASSIGN_OR_RETURN(ExternalExplanation::Part part,
-                               offer(module, library, function, measure));
+                               offer(module, library, function, measure, declined));
       parts.push_back(std::move(part));
     }
+    return {};
+  };
+  if (library.merges_parts != 0) {
+    partition(module, patterns);
+    merge(module);
+    module.walk([](graph::PartitionOp partition) {
+      if (partition.getPatterns().size() == 1) dissolve(partition);
+    });
+    // The matches of a merged part can be faster alone.
+    SCOPEVM_RETURN_IF_ERROR(offer_all(std::nullopt));
+  }
+  for (mlir::func::FuncOp pattern : patterns.functions()) {
+    partition(module, pattern, library.name);
+    SCOPEVM_RETURN_IF_ERROR(offer_all(kDeclined));
   }
   // The next library can be faster.
   module.walk([](mlir::Operation* op) { op->removeDiscardableAttr(kDeclined); });

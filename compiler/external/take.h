@@ -32,13 +32,14 @@ inline bool is_faster(double library_seconds, double own_seconds) {
 using MeasurePart = std::function<Result<PartSeconds>(Alternatives)>;
 
 // Turns each part of the graph that matches a pattern of the library, and that the library accepts,
-// into an sv.extern with calls. Constant operands that the library prepares are replaced. Patterns
-// are tried one after the other, so that a part of a refused part can match a smaller pattern. If
-// `measure` is set, a part that is faster with scopevm's kernels remains in the graph, and no
-// smaller pattern is tried for it. Appends one entry per part to `parts`. Errors: kInvalidArgument
-// (a pattern or a workspace formula is invalid), and those of scopevm_external_library::accept
-// except kUnsupported, of prepare and of `measure`. REQUIRES: check_libraries() accepts the
-// library.
+// into an sv.extern with calls. Constant operands that the library prepares are replaced. If the
+// library merges parts, merged matches are offered first. Patterns are then tried one after the
+// other, so that a part of a refused part can match a smaller pattern. If `measure` is set, a part
+// that is faster with scopevm's kernels remains in the graph. No smaller pattern is tried for it,
+// except for the matches of a merged part. Appends one entry per part to `parts`. Errors:
+// kInvalidArgument (a pattern or a workspace formula is invalid), and those of
+// scopevm_external_library::accept except kUnsupported, of prepare and of `measure`. REQUIRES:
+// check_libraries() accepts the library.
 Status take(mlir::ModuleOp module, const scopevm_external_library& library,
             const MeasurePart& measure, std::vector<ExternalExplanation::Part>& parts);
 

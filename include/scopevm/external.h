@@ -130,6 +130,10 @@ typedef struct {
   /** The version of the library's kernels, such as "3.1". Measurements of another version are not
    * used (`compile --tune`). NULL: unknown. */
   const char* version;
+  /** Nonzero: the compiler first offers parts of more than one match. Each consists of the matches
+   * that use each other's results. The matches of a part that the library refuses are then offered
+   * one by one. */
+  int merges_parts;
 } scopevm_external_library;
 
 /** The symbol that a plug-in exports: returns its library, which is valid as long as the plug-in is

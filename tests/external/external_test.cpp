@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -142,6 +145,95 @@ func.func @mul_neg(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor
   EXPECT_FALSE(explanation->parts[0].is_taken);
   EXPECT_TRUE(explanation->parts[1].is_taken);
   EXPECT_THAT(explanation->parts[1].patterns, testing::ElementsAre("neg"));
+}
+
+// Merged matches are one part. If the library refuses it, its matches are offered one by one.
+TEST_F(ExternalLibraries, MayMergeParts) {
+  const std::string patterns = std::string(kPatterns) + R"(
+func.func @mul(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %0 = sv.mul %x, %s : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %0 : !sv.tensor<f32[n]>
+})";
+  scopevm_external_library merging = library();
+  merging.patterns = patterns.c_str();
+  merging.merges_parts = 1;
+  CompileOptions options;
+  options.model_path = file_.path();
+  options.external_libraries = {&merging};
+  auto merged = explain_external(options);
+  ASSERT_TRUE(merged.ok()) << merged.status().message();
+  ASSERT_EQ(merged->parts.size(), 1u);
+  EXPECT_TRUE(merged->parts.front().is_taken);
+  EXPECT_EQ(merged->parts.front().function, "test.merged_0");
+  EXPECT_THAT(merged->parts.front().patterns, testing::ElementsAre("mul", "neg"));
+
+  merging.accept = [](void*, scopevm_external_query* query) {
+    const bool is_merged = std::string(query->symbol).find("merged") != std::string::npos;
+    return static_cast<int>(is_merged ? StatusCode::kUnsupported : StatusCode::kOk);
+  };
+  auto separate = explain_external(options);
+  ASSERT_TRUE(separate.ok()) << separate.status().message();
+  ASSERT_EQ(separate->parts.size(), 3u);
+  EXPECT_FALSE(separate->parts[0].is_taken);
+  for (size_t i : {1, 2}) {
+    EXPECT_TRUE(separate->parts[i].is_taken);
+    EXPECT_EQ(separate->parts[i].patterns.size(), 1u);
+  }
+}
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Keeps the rows whose first element is at least 0.5. For a first element of 9, it returns a number
+// of rows above the maximum.
+int keep(void*, void*, const scopevm_external_run* run) {
+  const auto* x = static_cast<const float*>(run->operands[0].data);
+  const int64_t rows = run->operands[0].shape[0], columns = run->operands[0].shape[1];
+  auto* kept = static_cast<float*>(run->results[0].data);
+  auto* numbers = static_cast<int64_t*>(run->results[1].data);
+  int64_t& count = *static_cast<int64_t*>(run->results[2].data);
+  count = 0;
+  for (int64_t row = 0; row < rows; ++row)
+    if (x[row * columns] >= 0.5f) {
+      std::copy_n(x + row * columns, columns, kept + count * columns);
+      numbers[count++] = row;
+    }
+  if (rows > 0 && x[0] == 9) count = rows + 1;
+  return 0;
+}
+
+// The function determines a dim of the results of the node.
+TEST(ExternalFunctions, DetermineDimsOfResults) {
+  scopevm_external_library keeping = library();
+  keeping.patterns = nullptr;
+  keeping.run = keep;
+  CompileOptions options;
+  options.model_path = SCOPEVM_SOURCE_DIR "/tests/external/keep.onnx";
+  options.external_functions =
+      text_of(SCOPEVM_SOURCE_DIR "/tests/external/keep.functions.mlir");
+  auto output = compile(options);
+  ASSERT_TRUE(output.ok()) << output.status().message();
+  auto module = Module::load_bytes(output->module);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  auto session = Session::create(*module, {.external_libraries = {&keeping}});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::vector<float> x = {1, 2, 0, 4, 3, 5};
+  auto results = session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}});
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  EXPECT_THAT((*results)[0].elements<float>(), testing::ElementsAre(-1, -2, -3, -5));
+  EXPECT_THAT((*results)[1].elements<int64_t>(), testing::ElementsAre(0, 2));
+  x[0] = x[4] = 0;
+  results = session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}});
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  EXPECT_THAT((*results)[0].dims(), testing::ElementsAre(0, 2));
+  x[0] = 9;
+  EXPECT_THAT(
+      std::string(
+          session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}}).status().message()),
+      HasSubstr("the external function returned 4 as dim 0 of result 0, expected at most 3"));
 }
 
 constexpr char kWeightPatterns[] = R"(

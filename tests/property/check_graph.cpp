@@ -211,8 +211,8 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   const std::string text = options.is_outlined ? outlined(graph) : graph.text();
   TemporaryFile file(text);
   CompileOptions compile_options;
-  if (options.is_outlined && std::hash<std::string>()(graph.text()) % 2 == 0)
-    compile_options.inline_limit = 0;
+  const size_t hash = std::hash<std::string>()(graph.text());
+  if (options.is_outlined && hash % 2 == 0) compile_options.inline_limit = 0;
   compile_options.model_path = file.path();
   compile_options.target_cpus = {options.cpu};
   compile_options.threads = 1;
@@ -224,7 +224,10 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
     compile_options.places = std::move(scattered.places);
     compile_options.allow_unmatched = true;
   }
-  if (options.is_external) compile_options.external_libraries = {&external_ops()};
+  if (options.is_external) {
+    const bool merges_parts = hash / 2 % 2 == 0;
+    compile_options.external_libraries = {&external_ops(merges_parts)};
+  }
   if (options.is_explained) return check_reasons(Annotated(text), compile_options);
   bool is_limited = false;
   if (options.is_squeezed) {

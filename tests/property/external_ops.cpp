@@ -183,18 +183,22 @@ int run(void*, void* function, const scopevm_external_run* run) {
 
 }  // namespace
 
-const scopevm_external_library& external_ops() {
+const scopevm_external_library& external_ops(bool merges_parts) {
   static const std::string patterns = all_patterns();
-  static const scopevm_external_library library = {.struct_size = sizeof(library),
-                                                   .abi_version = SCOPEVM_EXTERNAL_ABI_VERSION,
-                                                   .name = "property",
-                                                   .context = nullptr,
-                                                   .patterns = patterns.c_str(),
-                                                   .accept = accept,
-                                                   .create = create,
-                                                   .destroy = destroy,
-                                                   .run = run};
-  return library;
+  static const auto library = [](int merges) {
+    return scopevm_external_library{.struct_size = sizeof(scopevm_external_library),
+                                    .abi_version = SCOPEVM_EXTERNAL_ABI_VERSION,
+                                    .name = "property",
+                                    .context = nullptr,
+                                    .patterns = patterns.c_str(),
+                                    .accept = accept,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .run = run,
+                                    .merges_parts = merges};
+  };
+  static const scopevm_external_library separate = library(0), merging = library(1);
+  return merges_parts ? merging : separate;
 }
 
 int64_t external_runs() { return runs; }

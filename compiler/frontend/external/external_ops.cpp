@@ -74,6 +74,21 @@ llvm::SmallVector<mlir::Type> result_types(Node& n, mlir::FunctionType type,
   return results;
 }
 
+// The first elements of a result along each axis. Fails the request if the external function returns
+// a dim above its maximum.
+Value first_part(Node& n, Value result, size_t index, const Dims& dims) {
+  const llvm::ArrayRef<DimExpr> most = n.shape(result);
+  if (llvm::equal(most, dims)) return result;
+  for (auto [axis, pair] : llvm::enumerate(llvm::zip(most, dims))) {
+    auto [maximum, dim] = pair;
+    if (maximum != dim)
+      n.require_at_least(maximum, dim,
+                         "the external function returned {1} as dim " + std::to_string(axis) +
+                             " of result " + std::to_string(index) + ", expected at most {0}");
+  }
+  return n.slice(result, Dims(dims.size(), DimExpr(0)), dims);
+}
+
 mlir::DictionaryAttr attributes_of(Node& n, mlir::OpBuilder& builder) {
   llvm::SmallVector<mlir::NamedAttribute> attributes;
   for (const onnx::AttributeProto& attribute : n.proto().attribute()) {
@@ -164,9 +179,10 @@ Values ExternalOps::call(Node& n, const std::string& op, GraphImporter& importer
     return Value();
   }
   const mlir::FunctionType type = graph::ExternOp(*found).getSignature();
-  if (n.output_count() > type.getNumResults())
+  const mlir::ArrayAttr op_results = graph::ExternOp(*found).getOpResultsAttr();
+  if (n.output_count() > (op_results ? op_results.size() : type.getNumResults()))
     n.fail("the node has more outputs than the external function has results");
-  const graph::DimBindings names = bound_names(type, operands);
+  graph::DimBindings names = bound_names(type, operands);
   llvm::SmallVector<mlir::Type> results = result_types(n, type, names);
   for (auto [i, operand] : llvm::enumerate(operands))
     operand = with_dims(n, operand, i, replaced(type.getInput(static_cast<unsigned>(i)), names));
@@ -176,7 +192,14 @@ Values ExternalOps::call(Node& n, const std::string& op, GraphImporter& importer
   graph::ExternOp callee = declare(importer.module(), *found, op, attributes);
   auto call = builder.create<graph::CallExternOp>(importer.location(), results, callee.getSymName(),
                                                   operands);
-  return mlir::ValueRange(call.getResults());
+  if (!op_results) return mlir::ValueRange(call.getResults());
+  Dims counts = n.dims_of(call.getResults().back(), "the dims of the results");
+  for (auto [name, count] : llvm::zip(graph::ExternOp(*found).getResultDimNames(), counts))
+    names.emplace(name, count);
+  llvm::SmallVector<Value> taken;
+  for (auto [i, op_result] : llvm::enumerate(op_results.getAsValueRange<mlir::TypeAttr>()))
+    taken.push_back(first_part(n, call.getResult(i), i, replaced(op_result, names)));
+  return mlir::ValueRange(taken);
 }
 
 }  // namespace scopevm::compiler::frontend

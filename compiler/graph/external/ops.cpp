@@ -26,6 +26,42 @@ mlir::FunctionType type_of_callee(CallExternOp call) {
   return nullptr;
 }
 
+bool is_result_dim(DimExpr dim) {
+  return dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name().starts_with('$');
+}
+
+// True for equal types, and for a type whose dims are equal except for those with names that start
+// with `$`.
+bool is_part_of(TensorType op_result, TensorType result) {
+  return op_result.getDtype() == result.getDtype() && op_result.getRank() == result.getRank() &&
+         llvm::all_of(llvm::zip(op_result.getShape(), result.getShape()), [](auto dims) {
+           return is_result_dim(std::get<0>(dims)) || std::get<0>(dims) == std::get<1>(dims);
+         });
+}
+
+llvm::LogicalResult verify_op_results(ExternOp op) {
+  const llvm::ArrayRef<mlir::Type> results = op.getSignature().getResults();
+  const mlir::ArrayAttr op_results = *op.getOpResults();
+  if (op_results.size() + 1 != results.size())
+    return op.emitOpError() << "has " << op_results.size() << " op_results, expected "
+                            << results.size() - 1 << ": one for each result except the last";
+  for (auto [i, type] : llvm::enumerate(op_results.getAsValueRange<mlir::TypeAttr>())) {
+    auto tensor = mlir::dyn_cast<TensorType>(type);
+    if (!tensor || !is_part_of(tensor, mlir::cast<TensorType>(results[i])))
+      return op.emitOpError() << "op_results " << i << " is " << text_of(type)
+                              << ", which differs from result type " << text_of(results[i])
+                              << " in more than names that start with $";
+  }
+  const auto counts = mlir::cast<TensorType>(results.back());
+  const auto count = static_cast<int64_t>(op.getResultDimNames().size());
+  if (counts.getDtype() != DType::kI64 || counts.getRank() != 1 ||
+      !counts.getShape()[0].is_constant(count))
+    return op.emitOpError() << "the last result is " << text_of(counts) << ", expected i64["
+                            << count << "], one element for each name in op_results that starts "
+                            << "with $";
+  return mlir::success();
+}
+
 std::set<std::string> names_in(mlir::FunctionType type) {
   std::set<std::string> names;
   for (mlir::Type each : llvm::concat<const mlir::Type>(type.getInputs(), type.getResults()))
@@ -35,6 +71,15 @@ std::set<std::string> names_in(mlir::FunctionType type) {
 }
 
 }  // namespace
+
+llvm::SmallVector<std::string> ExternOp::getResultDimNames() {
+  llvm::SmallVector<std::string> names;
+  for (auto type : getOpResults()->getAsValueRange<mlir::TypeAttr>())
+    for (DimExpr dim : mlir::cast<TensorType>(type).getShape())
+      if (is_result_dim(dim) && !llvm::is_contained(names, dim.symbol_name()))
+        names.emplace_back(dim.symbol_name());
+  return names;
+}
 
 ExternOp declaration_of(CallExternOp call) {
   return mlir::dyn_cast_or_null<ExternOp>(
@@ -74,7 +119,7 @@ llvm::LogicalResult ExternOp::verify() {
     if (name != kThreads && !names.contains(name))
       return emitOpError() << "workspace \"" << getWorkspace() << "\" uses " << name
                            << ", which is not a dim of a parameter or result";
-  return mlir::success();
+  return getOpResults() ? verify_op_results(*this) : mlir::success();
 }
 
 mlir::ParseResult PartitionOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& result) {

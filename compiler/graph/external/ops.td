@@ -23,11 +23,17 @@ def PartitionOp : Op<Graph_Dialect, "partition", [IsolatedFromAbove, Pure,
 // `op_attributes` are the attributes of the op in the function's description. `description` is the
 // description, default one op with these attributes. `workspace` is the number of bytes of scratch
 // memory, a formula over the names in `type` and `$threads`.
+//
+// `op_results` are the types of the results of an ONNX node that calls the function, if the function
+// determines some of their dims. Such a dim is a name that starts with `$`, and the dim of the
+// function's result is its maximum. The function has one result more, an i64 vector: the dims with
+// these names, in the order in which they first appear.
 def ExternOp : Op<Graph_Dialect, "extern", [Symbol]> {
   let summary = "declares a function that a library computes";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$type, StrAttr:$library,
                        OptionalAttr<StrAttr>:$op_name,
                        OptionalAttr<DictionaryAttr>:$op_attributes,
+                       OptionalAttr<TypeArrayAttr>:$op_results,
                        OptionalAttr<StrAttr>:$description,
                        DefaultValuedStrAttr<StrAttr, "0">:$workspace);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
@@ -36,6 +42,8 @@ def ExternOp : Op<Graph_Dialect, "extern", [Symbol]> {
     mlir::FunctionType getSignature() {
       return mlir::cast<mlir::FunctionType>(getTypeAttr().getValue());
     }
+    // The names in `op_results` that start with `$`, in the order in which they first appear.
+    llvm::SmallVector<std::string> getResultDimNames();
   }];
 }
 

@@ -108,6 +108,9 @@ class CodeBuilder {
   // masks, Tail::kOverlapping processes a length below one vector as single elements (count = 1).
   void for_lanes(Term length, int64_t lanes, Tail tail,
                  llvm::function_ref<void(const Lanes&)> body);
+  // Like for_lanes() with overlapping tails, for lengths that can take longer than a millisecond:
+  // see long_loop().
+  void for_many_lanes(Term length, int64_t lanes, llvm::function_ref<void(const Lanes&)> body);
   void call(mlir::func::FuncOp callee, mlir::ValueRange arguments);
 
   // --- Memory: access.cpp. Positions count elements. A value of one lane is a scalar. ---
@@ -147,6 +150,9 @@ class CodeBuilder {
   void fill(const Buffer& destination, Term to, Term count, Term value);
 
  private:
+  void emit_tail(Term length, Term whole, int64_t lanes, Tail tail,
+                 llvm::function_ref<void(const Lanes&)> body);
+
   mlir::ImplicitLocOpBuilder builder_;
   const Target& target_;
 };

@@ -65,6 +65,7 @@ class PoolKernel {
   Term first(int64_t lanes);
   Term combine(Term so_far, Term element);
   Term load_columns(Term at, int64_t lanes);
+  int64_t per_check(size_t axis) const;
   Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes, Term so_far);
   void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out, int64_t lanes);
   void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
@@ -121,18 +122,28 @@ Term PoolKernel::load_columns(Term at, int64_t lanes) {
   return k_.shuffle(low, k_.load(x_, at + lanes, lanes), even);
 }
 
+// The iterations between two checks of interrupts, each of the taps on axes [axis, rank).
+int64_t PoolKernel::per_check(size_t axis) const {
+  int64_t left = 1 << 16;
+  for (; axis < axes_.size(); ++axis) left = std::max<int64_t>(left / axes_[axis].kernel, 1);
+  return left;
+}
+
 // Accumulates the taps of a window on axes [axis, rank). `at` is the position in x that the earlier
 // axes determine.
 Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes,
                         Term so_far) {
   if (axis == axes_.size()) return combine(so_far, load_columns(at, lanes));
   const SpatialAxis& along = axes_[axis];
-  return k_.loop(taps[axis].low, taps[axis].high, 1, {so_far},
-                 [&](Term tap, llvm::ArrayRef<Term> carried) {
-                   Term position = taps[axis].start + tap * along.dilation_value;
-                   Term next = at + position * along.row_stride;
-                   return Terms{reduce(axis + 1, taps, next, lanes, carried[0])};
-                 })[0];
+  auto accumulate = [&](Term tap, llvm::ArrayRef<Term> carried) {
+    Term position = taps[axis].start + tap * along.dilation_value;
+    Term next = at + position * along.row_stride;
+    return Terms{reduce(axis + 1, taps, next, lanes, carried[0])};
+  };
+  Term low = taps[axis].low, high = taps[axis].high;
+  const int64_t most = per_check(axis + 1);
+  if (along.kernel <= most) return k_.loop(low, high, 1, {so_far}, accumulate)[0];
+  return k_.long_loop(low, high, 1, most, {so_far}, accumulate)[0];
 }
 
 void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out,
@@ -160,14 +171,20 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, T
 }
 
 void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
+  auto each_column = [&](Term low, Term high, int64_t step, llvm::function_ref<void(Term)> body) {
+    k_.long_loop(low, high, step, per_check(0), {}, [&](Term out, auto) {
+      body(out);
+      return Terms{};
+    });
+  };
   auto one_by_one = [&](Term low, Term high) {
-    k_.loop(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, out, 1); });
+    each_column(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, out, 1); });
   };
   if (lanes_ == 1) return one_by_one(k_.index(0), columns_);
   Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(lanes_));
   one_by_one(k_.index(0), inside_low_);
-  k_.loop(inside_low_, inside_high_ - rest, lanes_,
-          [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
+  each_column(inside_low_, inside_high_ - rest, lanes_,
+              [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
   // The last vector can overlap the previous one. Fewer inside columns than lanes are computed one
   // by one.
   Term fits = k_.index(lanes_) <= inside;

@@ -29,12 +29,16 @@ class Rows {
     return clamp(convert(k_.load(numbers, at), k_.index_type()), k_.index(0), last_);
   }
 
+  // Comparisons of rows between two checks of interrupts.
+  int64_t per_check() const { return is_single_ ? 1 << 13 : 1 << 5; }
+
   // True if row `a` is strictly before row `b`. Both are row numbers.
   Term is_before(Term a, Term b) {
     if (is_single_) return is_below(k_.load_number(x_, a), k_.load_number(x_, b), x_.dtype);
     Term yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
     Terms end = k_.loop_while(
-        {k_.index(0), no, yes}, [&](auto now) { return now[2] & (now[0] < width_); },
+        {k_.index(0), no, yes},
+        [&](auto now) { return now[2] & (now[0] < width_) & goes_on(now[0]); },
         [&](auto now) {
           Term of_a = k_.load_number(x_, a * width_ + now[0]);
           Term of_b = k_.load_number(x_, b * width_ + now[0]);
@@ -45,6 +49,15 @@ class Rows {
   }
 
  private:
+  // False if the kernel must stop, which is checked before some elements.
+  Term goes_on(Term element) {
+    constexpr int64_t kElementsPerCheck = 4096;
+    return k_.branch(
+        remainder(element, k_.index(kElementsPerCheck)) == kElementsPerCheck - 1,
+        {k_.builder().getI1Type()}, [&] { return Terms{k_.is_stopped() == k_.boolean(false)}; },
+        [&] { return Terms{k_.boolean(true)}; })[0];
+  }
+
   KernelBuilder& k_;
   Buffer x_;
   bool is_single_;
@@ -60,6 +73,7 @@ class MergeSort {
   // pairs of runs from one buffer into the other. Passes are executed in pairs, from order_ to
   // scratch_ and back, so that the result is in order_.
   void merge_runs(Term low, Term high, int64_t width) {
+    pairs_per_check_ = std::max<int64_t>(rows_.per_check() / (2 * width), 1);
     k_.loop_while(
         {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
         [&](auto now) {
@@ -72,17 +86,18 @@ class MergeSort {
  private:
   void pass(Buffer from, Buffer to, Term low, Term high, Term width) {
     Term pairs = ceil_quotient(high - low, width * 2);
-    k_.loop(k_.index(0), pairs, 1, [&](Term i) {
+    k_.long_loop(k_.index(0), pairs, 1, pairs_per_check_, {}, [&](Term i, auto) {
       Term start = low + i * width * 2;
       Term middle = min(start + width, high), end = min(start + width * 2, high);
       merge(from, to, start, middle, end);
+      return Terms{};
     });
   }
 
   // Merges [start, middle) and [middle, end) of `from` into [start, end) of `to`.
   void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
     Term last = end - 1;
-    k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
+    k_.long_loop(start, end, 1, rows_.per_check(), {start, middle}, [&](Term at, auto now) {
       // A run whose rows are all merged has no next row. The position of its load is clamped to
       // stay valid, and the loaded value is not used.
       Term left = rows_.number_at(from, min(now[0], last));
@@ -101,6 +116,7 @@ class MergeSort {
   KernelBuilder& k_;
   Rows& rows_;
   Buffer order_, scratch_;
+  int64_t pairs_per_check_ = 1;
 };
 
 // Writes the row numbers to `blocks`, sorted within each block. The next kernel merges the blocks.
@@ -158,20 +174,20 @@ class Groups {
   // and the size of the group to `sizes`. Also writes the group of each row to group_, and the
   // number of groups to count_.
   void find(Buffer first, Buffer sizes) {
-    Term found = k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto groups) {
+    Term found = each_row([&](Term i, Term groups) {
       Term at = load(order_, i), before = load(order_, max(i - 1, k_.index(0)));
       Term is_first = i == 0;
       // Adjacent rows in sorted order are equal unless the earlier is strictly before the later.
       Term is_new = select(is_first, is_first, rows_.is_before(before, at));
-      Term now = select(is_new, groups[0] + 1, groups[0]), group = now - 1;
+      Term now = select(is_new, groups + 1, groups), group = now - 1;
       k_.when(is_new, [&] {
         store(first, group, at);
         store(sizes, group, k_.index(0));
       });
       store(sizes, group, convert(k_.load(sizes, group), k_.index_type()) + 1);
       store(group_, at, group);
-      return Terms{now};
-    })[0];
+      return now;
+    });
     store(count_, k_.index(0), found);
   }
   void find() { find(first_, sizes_); }
@@ -181,22 +197,29 @@ class Groups {
   // g.
   void find_by_first(Buffer first, Buffer sizes, Buffer names) {
     find(first, sizes);
-    k_.loop(k_.index(0), n_, 1, {k_.index(0)}, [&](Term i, auto next) {
+    each_row([&](Term i, Term next) {
       Term group = load(group_, i);
       // The sort is stable, so `first` is the smallest row number of its group. The loop reaches it
       // before the other rows of the group.
       Term is_first = load(first, group) == i;
       k_.when(is_first, [&] {
-        store(names, group, next[0]);
-        store(first_, next[0], i);
-        k_.store(sizes_, next[0], k_.load(sizes, group));
+        store(names, group, next);
+        store(first_, next, i);
+        k_.store(sizes_, next, k_.load(sizes, group));
       });
       store(group_, i, load(names, group));
-      return Terms{select(is_first, next[0] + 1, next[0])};
+      return select(is_first, next + 1, next);
     });
   }
 
  private:
+  // Counts from 0: `step` receives the row and the count, and returns the new count.
+  Term each_row(llvm::function_ref<Term(Term row, Term count)> step) {
+    return k_.long_loop(
+        k_.index(0), n_, 1, rows_.per_check(), {k_.index(0)},
+        [&](Term row, auto count) { return Terms{step(row, count[0])}; })[0];
+  }
+
   // Row numbers and group numbers are below the number of rows.
   Term load(Buffer buffer, Term at) { return rows_.number_at(buffer, at); }
   void store(Buffer buffer, Term at, Term value) { k_.store(buffer, at, convert(value, i64_)); }

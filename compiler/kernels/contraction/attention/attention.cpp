@@ -19,6 +19,10 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 constexpr int64_t kMostTiles = 4;  // per row block; a tile has at most 12 rows
+// Between two checks of interrupts: panels, rows of scores, and vectors of a row of scores.
+constexpr int64_t kPanelsPerCheck = 16;
+constexpr int64_t kRowsPerCheck = 16;
+constexpr int64_t kVectorsPerCheck = 2048;
 
 class Attention {
  public:
@@ -128,10 +132,17 @@ class Attention {
   }
 
   void emit_panels(const MatrixView& b, Term panels, Term columns, Term depth, Term to) {
-    k_.loop(k_.index(0), panels, 1, [&](Term panel) {
+    each_of(panels, kPanelsPerCheck, [&](Term panel) {
       Term first = panel * kPanelColumns;
       emit_pack_panel(k_, b, first, columns_of_panel(columns, first), depth, scratch_.buffer,
                       panel_start(to, panel, depth));
+    });
+  }
+
+  void each_of(Term count, int64_t per_check, llvm::function_ref<void(Term i)> body) {
+    k_.long_loop(k_.index(0), count, 1, per_check, {}, [&](Term i, auto) {
+      body(i);
+      return Terms{};
     });
   }
 
@@ -164,7 +175,7 @@ class Attention {
                            // of the whole matrix.
                            .first_row = k_.index(0)};
     emit_scores(operands);
-    k_.loop(k_.index(0), last_row - first_row_, 1, [&](Term row) { emit_softmax(row); });
+    each_of(last_row - first_row_, kRowsPerCheck, [&](Term row) { emit_softmax(row); });
     emit_results(operands, batch * rows_ * columns_);
   }
 
@@ -177,7 +188,7 @@ class Attention {
   // Emits the product of the row block and all panels.
   void emit_product(BlockOperands operands, Term all_panels, Term panels, Term columns,
                     TakeSums take) {
-    k_.loop(k_.index(0), panels, 1, [&](Term panel) {
+    each_of(panels, kPanelsPerCheck, [&](Term panel) {
       operands.b_at = panel_start(all_panels, panel, operands.depth);
       operands.first_column = panel * kPanelColumns;
       operands.columns = columns_of_panel(columns, operands.first_column);
@@ -215,7 +226,8 @@ class Attention {
         return Terms{take(position, x, lanes_mask, carried[0])};
       };
     };
-    Terms sums = k_.loop(k_.index(0), whole, lanes, {initial}, step(false));
+    Terms sums =
+        k_.long_loop(k_.index(0), whole, lanes, kVectorsPerCheck, {initial}, step(false));
     return k_.loop(whole, length_, lanes, sums, step(true))[0];
   }
 
