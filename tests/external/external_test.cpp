@@ -212,8 +212,7 @@ TEST(ExternalFunctions, DetermineDimsOfResults) {
   keeping.run = keep;
   CompileOptions options;
   options.model_path = SCOPEVM_SOURCE_DIR "/tests/external/keep.onnx";
-  options.external_functions =
-      text_of(SCOPEVM_SOURCE_DIR "/tests/external/keep.functions.mlir");
+  options.external_functions = text_of(SCOPEVM_SOURCE_DIR "/tests/external/keep.functions.mlir");
   auto output = compile(options);
   ASSERT_TRUE(output.ok()) << output.status().message();
   auto module = Module::load_bytes(output->module);
@@ -221,7 +220,8 @@ TEST(ExternalFunctions, DetermineDimsOfResults) {
   auto session = Session::create(*module, {.external_libraries = {&keeping}});
   ASSERT_TRUE(session.ok()) << session.status().message();
   std::vector<float> x = {1, 2, 0, 4, 3, 5};
-  auto results = session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}});
+  auto results =
+      session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}});
   ASSERT_TRUE(results.ok()) << results.status().message();
   EXPECT_THAT((*results)[0].elements<float>(), testing::ElementsAre(-1, -2, -3, -5));
   EXPECT_THAT((*results)[1].elements<int64_t>(), testing::ElementsAre(0, 2));
@@ -232,7 +232,9 @@ TEST(ExternalFunctions, DetermineDimsOfResults) {
   x[0] = 9;
   EXPECT_THAT(
       std::string(
-          session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}}).status().message()),
+          session->call({{*Tensor::borrow(x.data(), DType::kF32, std::vector<int64_t>{3, 2})}})
+              .status()
+              .message()),
       HasSubstr("the external function returned 4 as dim 0 of result 0, expected at most 3"));
 }
 

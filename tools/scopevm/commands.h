@@ -56,10 +56,11 @@ int disassemble(const TextOptions& options);
 int assemble(const TextOptions& options);
 int verify(const std::string& path);
 
-// The options --tune, --tune-for and --tune-cache.
+// The option --tune and those that need it.
 struct TuneOptions {
   bool is_enabled = false;
   std::vector<std::string> requests;  // the dims of each: "n=1,length=128"
+  int threads = 1;                    // of the sessions that are measured
   std::string cache;                  // see TuningCache::open()
 };
 

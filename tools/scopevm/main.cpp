@@ -55,6 +55,12 @@ void add_tuning(CLI::App& command, TuneOptions& options) {
       ->allow_extra_args(false)
       ->needs(tune);
   command
+      .add_option("--tune-threads", options.threads,
+                  "Number of worker threads of the sessions that --tune measures")
+      ->check(integer_in(1))
+      ->needs(tune)
+      ->capture_default_str();
+  command
       .add_option("--tune-cache", options.cache,
                   "The file that stores the times of --tune; none: no file (default: "
                   "scopevm/tuning.json in $XDG_CACHE_HOME or $HOME/.cache)")

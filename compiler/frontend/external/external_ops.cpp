@@ -74,8 +74,8 @@ llvm::SmallVector<mlir::Type> result_types(Node& n, mlir::FunctionType type,
   return results;
 }
 
-// The first elements of a result along each axis. Fails the request if the external function returns
-// a dim above its maximum.
+// The first elements of a result along each axis. Fails the request if the external function
+// returns a dim above its maximum.
 Value first_part(Node& n, Value result, size_t index, const Dims& dims) {
   const llvm::ArrayRef<DimExpr> most = n.shape(result);
   if (llvm::equal(most, dims)) return result;

@@ -22,6 +22,9 @@ class LoweringContext {
   virtual ValueId value_of(mlir::Value value) = 0;
   // The elements of `value` if it is an sv.constant, else null.
   virtual mlir::ElementsAttr constant_of(mlir::Value value) = 0;
+  // Whether the form of a constant that a kernel reads may take more bytes than the constant. False
+  // if the pool that stores it has a limit: placement compares the bytes of the constants with it.
+  virtual bool may_pad(mlir::Value constant) = 0;
   // A new value that only the launches of one op use: one launch writes it, and the same launch or
   // a later one reads it.
   virtual ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) = 0;

@@ -40,12 +40,12 @@ class ImageConv {
     DimExpr panels = ceildiv(shape_.positions(), kPanelColumns);
     x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
     mlir::Value weights = fused_.outer(op_.getW());
-    mlir::ElementsAttr constant = context_.constant_of(weights);
-    w_ = k_.operand(
-        constant ? packed_rows(context_, weights, shape_.groups, group_rows, channels, kernel)
-                 : pack_rows(context_, op_, context_.value_of(weights), shape_.groups, group_rows,
-                             channels, kernel),
-        DType::kF32, Elements::kNumbers);
+    w_ =
+        k_.operand(packs_constant(context_, weights, group_rows % kTileRows != 0)
+                       ? packed_rows(context_, weights, shape_.groups, group_rows, channels, kernel)
+                       : pack_rows(context_, op_, context_.value_of(weights), shape_.groups,
+                                   group_rows, channels, kernel),
+                   DType::kF32, Elements::kNumbers);
     epilogue_.declare(k_);
     DimExpr tile_floats = blocks.block_rows() * DimExpr(kPanelColumns);
     scratch_ = k_.scratch(tile_floats + depth * DimExpr(kPanelColumns), DType::kF32);

@@ -1,6 +1,10 @@
 // f32 convolutions of images with one input channel per group. The matrix product of a group has
 // too few rows for the micro-kernels. Instead, a work item is one output channel of an image, and
 // is computed in vectors along the width.
+//
+// Common kernels, such as 3x3, are computed in tiles of several rows and one vector of columns. A
+// tile loads each input vector once, and has enough independent sums for the latency of
+// multiply-adds. All other kernels are computed one vector at a time (emit_line).
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/conv_shape.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -9,6 +13,11 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
+
+// Between two checks of interrupts: rows or tiles of a channel, and vectors of one of them.
+constexpr int64_t kTilesPerCheck = 8;
+constexpr int64_t kVectorsPerCheck = 1024;
+
 class DepthwiseConv {
  public:
   DepthwiseConv(const FusedContraction& fused, LoweringContext& context)
@@ -37,6 +46,8 @@ class DepthwiseConv {
     width_ = k_.param(shape_.width);
     out_height_ = k_.param(shape_.out_height);
     out_width_ = k_.param(shape_.out_width);
+    kernel_height_ = shape_.kernel[0].as_constant().value_or(0);
+    kernel_width_ = shape_.kernel[1].as_constant().value_or(0);
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) { emit_plane(item); });
     constexpr int64_t kTaskTaps = 1 << 18;
     DimExpr taps = shape_.positions() * shape_.kernel[0] * shape_.kernel[1];
@@ -57,12 +68,125 @@ class DepthwiseConv {
     Plane plane{
         .x_at = channel * (height_ * width_), .w_at = row * (kernel_[0] * kernel_[1]), .row = row};
     epilogue_.enter(k_, image);
-    k_.loop(k_.index(0), out_height_, 1, [&](Term y) { emit_line(plane, y); });
+    if (has_tiles()) return emit_tiles(plane);
+    each(out_height_, 1, kTilesPerCheck, [&](Term y) { emit_line(plane, y); });
   }
+
+  void each(Term end, int64_t step, int64_t per_check, llvm::function_ref<void(Term i)> body) {
+    k_.long_loop(k_.index(0), end, step, per_check, {}, [&](Term i, auto) {
+      body(i);
+      return Terms{};
+    });
+  }
+
+  // --- Tiles. ---
+
+  bool has_tiles() const {
+    constexpr int64_t kMostTaps = 25;
+    const int64_t taps = kernel_height_ * kernel_width_;
+    return 0 < taps && taps <= kMostTaps && shape_.strides[1] <= 2;
+  }
+  // With vectors of 16 lanes, the sums, the weights of 3x3 and an input fit in 32 registers.
+  int64_t tile_rows() const { return lanes_ >= 16 ? 8 : 4; }
+
+  void emit_tiles(const Plane& plane) {
+    weights_.clear();
+    for (int64_t tap = 0; tap < kernel_height_ * kernel_width_; ++tap)
+      weights_.push_back(k_.splat(k_.load(w_, plane.w_at + tap), lanes_));
+    each(out_height_, tile_rows(), kTilesPerCheck, [&](Term y) {
+      each(out_width_, lanes_, kVectorsPerCheck, [&](Term x) {
+        Term start = x * shape_.strides[1] - shape_.pads[1];
+        k_.when((0 <= start) & (start + reach() <= width_) & (x + lanes_ <= out_width_),
+                [&] { emit_tile(plane, y, x, start, {}); },
+                [&] { emit_tile(plane, y, x, start, k_.mask(out_width_ - x, lanes_)); });
+      });
+    });
+  }
+
+  // The number of adjacent columns that a tile loads. A tap of stride 2 takes the even elements of
+  // two vectors, or the odd ones of those of the previous tap.
+  int64_t reach() const {
+    const int64_t stride = shape_.strides[1], dilation = shape_.dilations[1];
+    const bool shares = stride == 2 && dilation == 1;
+    const int64_t last = shares ? (kernel_width_ - 1) / 2 * 2 : (kernel_width_ - 1) * dilation;
+    return last + stride * lanes_;
+  }
+
+  // Computes outputs [y, y + tile_rows()) x [x, x + lanes_). `exists` is null if all columns exist
+  // and read columns of x only, the first of which is `start`. Otherwise it has one bit per column.
+  void emit_tile(const Plane& plane, Term y, Term x, Term start, Term exists) {
+    Term top = y * shape_.strides[0] - shape_.pads[0];
+    Terms sums(static_cast<size_t>(tile_rows()), k_.zero(type_));
+    const int64_t input_rows =
+        (tile_rows() - 1) * shape_.strides[0] + (kernel_height_ - 1) * shape_.dilations[0] + 1;
+    for (int64_t i = 0; i < input_rows; ++i) add_row(plane, top + i, i, start, exists, sums);
+    for (int64_t row = 0; row < tile_rows(); ++row)
+      k_.when(y + row < out_height_, [&] {
+        epilogue_.emit(k_, sums[row], plane.row, (y + row) * out_width_ + x, lanes_, exists);
+      });
+  }
+
+  // Adds the products with row `line` of x, the tile's input row `i`, to all sums that it is for.
+  void add_row(const Plane& plane, Term line, int64_t i, Term start, Term exists, Terms& sums) {
+    struct Use {
+      int64_t row, ky;
+    };
+    llvm::SmallVector<Use> uses;
+    for (int64_t row = 0; row < tile_rows(); ++row) {
+      const int64_t offset = i - row * shape_.strides[0], ky = offset / shape_.dilations[0];
+      if (offset >= 0 && offset % shape_.dilations[0] == 0 && ky < kernel_height_)
+        uses.push_back({row, ky});
+    }
+    if (uses.empty()) return;
+    // A row is either a row of x or padding.
+    Terms next =
+        k_.branch((0 <= line) & (line < height_), llvm::SmallVector<mlir::Type>(uses.size(), type_),
+                  [&] {
+                    const Terms taps = load_taps(plane.x_at + line * width_ + start, start, exists);
+                    Terms added;
+                    for (const Use& use : uses) {
+                      Term sum = sums[use.row];
+                      for (int64_t kx = 0; kx < kernel_width_; ++kx)
+                        sum = taps[kx] * weights_[use.ky * kernel_width_ + kx] + sum;
+                      added.push_back(sum);
+                    }
+                    return added;
+                  },
+                  [&] {
+                    Terms kept;
+                    for (const Use& use : uses) kept.push_back(sums[use.row]);
+                    return kept;
+                  });
+    for (auto [use, sum] : llvm::zip(uses, next)) sums[use.row] = sum;
+  }
+
+  // For each tap of a row of the kernel, the elements of x that it is multiplied with. `from` is
+  // the position of the first one. Columns outside of x are 0.
+  Terms load_taps(Term from, Term start, Term exists) {
+    const int64_t stride = shape_.strides[1], dilation = shape_.dilations[1];
+    const auto load = [&](int64_t offset) {
+      Term mask;
+      if (exists)
+        mask = less(iota_times(k_.index(1)) + k_.splat(to_i32(start + offset), lanes_),
+                    k_.splat(to_i32(width_), lanes_), /*is_unsigned=*/true);
+      return k_.load(x_, from + offset, lanes_, mask);
+    };
+    Terms taps;
+    Term low, high;
+    for (int64_t kx = 0; kx < kernel_width_; ++kx) {
+      const bool is_odd = stride == 2 && dilation == 1 && kx % 2 == 1;
+      if (!is_odd) low = load(kx * dilation);
+      if (!is_odd && stride == 2) high = load(kx * dilation + lanes_);
+      taps.push_back(stride == 1 ? low : every_other(low, high, is_odd ? 1 : 0));
+    }
+    return taps;
+  }
+
+  // --- Other kernels. ---
 
   void emit_line(const Plane& plane, Term y) {
     Term top = y * strides_[0] - pads_[0];
-    k_.loop(k_.index(0), out_width_, lanes_, [&](Term x) {
+    each(out_width_, lanes_, kVectorsPerCheck, [&](Term x) {
       Term left = out_width_ - x;
       Term column = y * out_width_ + x;
       Term sum = emit_sum(plane, top, x);
@@ -95,9 +219,14 @@ class DepthwiseConv {
       Term inside = less(numbers, width, /*is_unsigned=*/true);
       halves[half] = k_.load(x_, from + half * lanes_, lanes_, inside);
     }
-    llvm::SmallVector<int64_t> even;
-    for (int64_t lane = 0; lane < lanes_; ++lane) even.push_back(2 * lane);
-    return k_.shuffle(halves[0], halves[1], even);
+    return every_other(halves[0], halves[1], 0);
+  }
+
+  // Elements first, first + 2, first + 4, ... of the concatenation.
+  Term every_other(Term low, Term high, int64_t first) {
+    llvm::SmallVector<int64_t> lanes;
+    for (int64_t lane = 0; lane < lanes_; ++lane) lanes.push_back(2 * lane + first);
+    return k_.shuffle(low, high, lanes);
   }
 
   Term iota_times(Term stride) {
@@ -151,6 +280,8 @@ class DepthwiseConv {
   mlir::Type type_;  // vector type
 
   Buffer x_, w_;
+  int64_t kernel_height_ = 0, kernel_width_ = 0;  // 0: not known at compile time
+  Terms weights_;                                 // of the current channel, in all lanes
   Term rows_, multiplier_, channels_, kernel_[2], strides_[2], pads_[2], dilations_[2], height_,
       width_, out_height_, out_width_;
 };

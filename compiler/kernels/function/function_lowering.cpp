@@ -87,6 +87,10 @@ mlir::ElementsAttr FunctionLowering::constant_of(mlir::Value value) {
   return op ? op.getValue() : nullptr;
 }
 
+bool FunctionLowering::may_pad(mlir::Value constant) {
+  return !program_.machine.pools[constant_pool(constant)].limit;
+}
+
 ValueId FunctionLowering::intermediate(llvm::StringRef name, DType dtype,
                                        std::vector<DimExpr> shape) {
   const Place place{device_, program_.machine.workspace_pool(device_)};

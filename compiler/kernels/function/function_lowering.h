@@ -62,6 +62,7 @@ class FunctionLowering : public LoweringContext {
   KernelModule& kernels() override { return *kernels_[device_]; }
   ValueId value_of(mlir::Value value) override;
   mlir::ElementsAttr constant_of(mlir::Value value) override;
+  bool may_pad(mlir::Value constant) override;
   ValueId intermediate(llvm::StringRef name, DType dtype, std::vector<DimExpr> shape) override;
   ValueId constant(const std::string& key, mlir::Value source,
                    llvm::function_ref<Constant()> make) override;

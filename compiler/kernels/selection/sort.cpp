@@ -215,9 +215,8 @@ class Groups {
  private:
   // Counts from 0: `step` receives the row and the count, and returns the new count.
   Term each_row(llvm::function_ref<Term(Term row, Term count)> step) {
-    return k_.long_loop(
-        k_.index(0), n_, 1, rows_.per_check(), {k_.index(0)},
-        [&](Term row, auto count) { return Terms{step(row, count[0])}; })[0];
+    return k_.long_loop(k_.index(0), n_, 1, rows_.per_check(), {k_.index(0)},
+                        [&](Term row, auto count) { return Terms{step(row, count[0])}; })[0];
   }
 
   // Row numbers and group numbers are below the number of rows.

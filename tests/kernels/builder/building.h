@@ -19,6 +19,7 @@ class Building : public ::testing::Test, public kernels::LoweringContext {
   kernels::KernelModule& kernels() override { return module_; }
   ValueId value_of(mlir::Value) override { return {}; }
   mlir::ElementsAttr constant_of(mlir::Value) override { return nullptr; }
+  bool may_pad(mlir::Value) override { return true; }
   ValueId intermediate(llvm::StringRef, DType, std::vector<DimExpr>) override { return {}; }
   ValueId constant(const std::string&, mlir::Value, llvm::function_ref<Constant()>) override {
     return {};

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "scopevm/module.h"
-#include "scopevm/session.h"
 #include "tools/scopevm/tensors/random_tensor.h"
 
 namespace scopevm::tool {
@@ -44,10 +43,9 @@ struct Candidate {
 
 Result<Candidate> prepare(std::span<const uint8_t> bytes,
                           const std::map<std::string, int64_t>& dims,
-                          const std::vector<const scopevm_external_library*>& libraries) {
+                          const SessionOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(Module module, Module::load_bytes(bytes));
-  SCOPEVM_ASSIGN_OR_RETURN(Session session,
-                           Session::create(module, {.external_libraries = libraries}));
+  SCOPEVM_ASSIGN_OR_RETURN(Session session, Session::create(module, options));
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, module, dims));
   return Candidate{std::move(module), std::move(session), std::move(call), {}};
@@ -67,12 +65,12 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Result<std::vector<double>> measure_modules(
-    std::span<const std::span<const uint8_t>> modules, const std::map<std::string, int64_t>& dims,
-    const std::vector<const scopevm_external_library*>& libraries) {
+Result<std::vector<double>> measure_modules(std::span<const std::span<const uint8_t>> modules,
+                                            const std::map<std::string, int64_t>& dims,
+                                            const SessionOptions& options) {
   std::vector<Candidate> candidates;
   for (const std::span<const uint8_t> bytes : modules) {
-    SCOPEVM_ASSIGN_OR_RETURN(Candidate candidate, prepare(bytes, dims, libraries));
+    SCOPEVM_ASSIGN_OR_RETURN(Candidate candidate, prepare(bytes, dims, options));
     candidates.push_back(std::move(candidate));
   }
   for (int i = 0; i < kWarmUpRounds; ++i)

@@ -29,13 +29,16 @@ Result<std::shared_ptr<TuningCache>> set_tuning(const TuneOptions& tune, Compile
   }
   SCOPEVM_ASSIGN_OR_RETURN(TuningCache opened, TuningCache::open(tune.cache));
   auto cache = std::make_shared<TuningCache>(std::move(opened));
-  options.tuning.find = [cache](const std::string& key) { return cache->find(key); };
-  options.tuning.store = [cache](const std::string& key, const PartSeconds& seconds) {
-    cache->store(key, seconds);
+  const std::string prefix = tune.threads == 1 ? "" : fmt::format("{} threads ", tune.threads);
+  options.tuning.find = [cache, prefix](const std::string& key) {
+    return cache->find(prefix + key);
   };
-  options.tuning.measure = [libraries = options.external_libraries](const auto& modules,
-                                                                    const auto& dims) {
-    return measure_modules(modules, dims, libraries);
+  options.tuning.store = [cache, prefix](const std::string& key, const PartSeconds& seconds) {
+    cache->store(prefix + key, seconds);
+  };
+  options.tuning.measure = [libraries = options.external_libraries, threads = tune.threads](
+                               const auto& modules, const auto& dims) {
+    return measure_modules(modules, dims, {.threads = threads, .external_libraries = libraries});
   };
   return cache;
 }

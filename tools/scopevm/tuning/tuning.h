@@ -1,4 +1,4 @@
-// The options --tune, --tune-for and --tune-cache.
+// The option --tune and those that need it.
 #pragma once
 
 #include <memory>

@@ -226,8 +226,7 @@ class Attention {
         return Terms{take(position, x, lanes_mask, carried[0])};
       };
     };
-    Terms sums =
-        k_.long_loop(k_.index(0), whole, lanes, kVectorsPerCheck, {initial}, step(false));
+    Terms sums = k_.long_loop(k_.index(0), whole, lanes, kVectorsPerCheck, {initial}, step(false));
     return k_.loop(whole, length_, lanes, sums, step(true))[0];
   }
 

@@ -48,10 +48,10 @@ class MatMul {
 
  private:
   void declare(const RowBlocks& blocks, DimExpr panels) {
-    mlir::ElementsAttr constant = context_.constant_of(fused_.outer(op_.getB()));
     // Only a single matrix of static shape is packed at compile time.
-    is_packed_ = constant && shape_.batch.empty() && shape_.depth.is_constant() &&
-                 shape_.columns.is_constant();
+    is_packed_ = shape_.batch.empty() && shape_.depth.is_constant() &&
+                 shape_.columns.is_constant() &&
+                 packs_constant(context_, fused_.outer(op_.getB()), pads_b());
     // The element type of packed operands and of sums: a step of the depth is one element.
     DType step = is_quads_ ? DType::kI32 : DType::kF32;
     a_ = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
@@ -79,6 +79,11 @@ class MatMul {
     tiles_per_block_ = k_.param(blocks.tiles_per_block);
     block_count_ = k_.param(blocks.blocks);
     panels_ = k_.param(panels);
+  }
+
+  bool pads_b() const {
+    return *shape_.columns.as_constant() % kPanelColumns != 0 ||
+           (is_quads_ && *shape_.depth.as_constant() % 4 != 0);
   }
 
   ValueId packed_constant(mlir::Value b) {

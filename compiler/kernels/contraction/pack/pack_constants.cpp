@@ -31,6 +31,10 @@ Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_
 
 }  // namespace
 
+bool packs_constant(LoweringContext& context, mlir::Value weights, bool is_padded) {
+  return context.constant_of(weights) && (!is_padded || context.may_pad(weights));
+}
+
 ValueId packed_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns,
                       bool transposed) {
   const mlir::ElementsAttr elements = context.constant_of(b);

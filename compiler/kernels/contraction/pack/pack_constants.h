@@ -7,6 +7,9 @@
 
 namespace scopevm::compiler::kernels {
 
+// Whether the weights are packed at compile time. `is_padded`: the packed form is larger.
+bool packs_constant(LoweringContext& context, mlir::Value weights, bool is_padded);
+
 // Packs b, f32 [depth, columns] or [columns, depth] if transposed, to panels:
 //   [ceildiv(columns, 32)][depth][32]
 // The last panel is padded with zeros.
