@@ -72,27 +72,37 @@ std::string conv_text(const ConvCase& t, const Array& w, const Array& bias, bool
          "\n  return %y : " + y_type + "\n}\n";
 }
 
-void check_conv(const ConvCase& t, const char* cpu, bool is_constant) {
+// Compares the convolution of images of each size with loops.
+void check_conv(const ConvCase& t, const char* cpu, bool is_constant,
+                const std::vector<std::pair<int64_t, int64_t>>& sizes) {
   const ConvAttributes& a = t.attributes;
   Array w = random_f32(t.w, 1), bias = random_f32({t.w[0]}, 2);
   std::string text = conv_text(t, w, bias, is_constant);
   auto runner = KernelRunner::create(text, cpu);
   ASSERT_TRUE(runner.ok()) << runner.status().message() << text.substr(0, 300);
-  Array x = random_f32(t.x, 3);
-  std::vector<int64_t> dims;
-  std::vector<double> expected = reference_conv(x, w, a, dims);
-  std::vector<float> bias_values = bias.as<float>();
-  int64_t area = dims[2] * dims[3];
-  for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias_values[i / area % dims[1]];
-  std::vector<Array> inputs = {x};
-  if (!is_constant) inputs.push_back(w);
-  auto outputs = (*runner)->run(inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
-  EXPECT_EQ(outputs->front().dims, dims);
-  expect_near(outputs->front(), expected, t.name);
+  for (auto [height, width] : sizes) {
+    SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width));
+    Array x = random_f32({t.x[0], t.x[1], height, width}, 3);
+    std::vector<int64_t> dims;
+    std::vector<double> expected = reference_conv(x, w, a, dims);
+    std::vector<float> bias_values = bias.as<float>();
+    int64_t area = dims[2] * dims[3];
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias_values[i / area % dims[1]];
+    std::vector<Array> inputs = {x};
+    if (!is_constant) inputs.push_back(w);
+    auto outputs = (*runner)->run(inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    EXPECT_EQ(outputs->front().dims, dims);
+    expect_near(outputs->front(), expected, t.name);
+  }
+}
+
+void check_conv(const ConvCase& t, const char* cpu, bool is_constant) {
+  check_conv(t, cpu, is_constant, {{t.x[2], t.x[3]}});
 }
 
 class Conv : public ::testing::TestWithParam<std::tuple<const char*, ConvCase>> {};
+class Depthwise : public Conv {};
 
 TEST_P(Conv, AgreesWithLoops) {
   const auto& [cpu, t] = GetParam();
@@ -120,6 +130,39 @@ INSTANTIATE_TEST_SUITE_P(All, Conv,
 INSTANTIATE_TEST_SUITE_P(Baseline, Conv,
                          ::testing::Combine(::testing::Values("x86-64"),
                                             ::testing::ValuesIn(every_fourth_case())),
+                         name_of);
+
+// Images that are smaller than a tile or a vector, and ones that end in a part of one.
+TEST_P(Depthwise, AgreesWithLoopsAtAnySize) {
+  const auto& [cpu, t] = GetParam();
+  const ConvAttributes& a = t.attributes;
+  // The size of the padded image is at least that of the kernel.
+  const auto least = [&](int axis) {
+    return std::max<int64_t>((t.w[2 + axis] - 1) * a.dilations[axis] + 1 - 2 * a.pads[axis], 1);
+  };
+  std::vector<std::pair<int64_t, int64_t>> sizes;
+  for (int64_t height : {1, 2, 5, 7, 8, 9, 14, 17, 33})
+    for (int64_t width = least(1); width < 72; width += width < 40 ? 1 : 7)
+      if (height >= least(0)) sizes.emplace_back(height, width);
+  check_conv(t, cpu, /*is_constant=*/true, sizes);
+}
+
+const ConvCase kDepthwiseCases[] = {
+    {"k3", {2, 2}, {2, 1, 3, 3}, {{1, 1}, {1, 1, 1, 1}, {1, 1}, 2}},
+    {"k3_stride2", {1, 2}, {2, 1, 3, 3}, {{2, 2}, {1, 1, 1, 1}, {1, 1}, 2}},
+    {"k3_uneven", {1, 2}, {2, 1, 3, 3}, {{2, 2}, {0, 0, 0, 0}, {1, 1}, 2}},
+    {"k3_dilated", {1, 2}, {2, 1, 3, 3}, {{1, 1}, {2, 2, 2, 2}, {2, 2}, 2}},
+    {"k3_dilated_stride2", {1, 2}, {2, 1, 3, 3}, {{2, 2}, {3, 3, 3, 3}, {3, 3}, 2}},
+    {"k3_strides_3_1", {1, 2}, {2, 1, 3, 3}, {{3, 1}, {1, 1, 1, 1}, {1, 1}, 2}},
+    {"k5_strides_1_2", {1, 4}, {8, 1, 5, 5}, {{1, 2}, {2, 2, 2, 2}, {1, 1}, 4}},
+    {"k1x4", {1, 2}, {2, 1, 1, 4}, {{1, 2}, {0, 1, 0, 1}, {1, 1}, 2}},
+    {"k7", {1, 2}, {2, 1, 7, 7}, {{1, 1}, {3, 3, 3, 3}, {1, 1}, 2}},
+    {"stride3", {1, 2}, {2, 1, 3, 3}, {{1, 3}, {1, 1, 1, 1}, {1, 1}, 2}},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Depthwise,
+                         ::testing::Combine(::testing::Values("host", "x86-64-v3"),
+                                            ::testing::ValuesIn(kDepthwiseCases)),
                          name_of);
 
 TEST(ConvWeights, CanBeInputs) {
