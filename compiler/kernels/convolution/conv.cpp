@@ -69,7 +69,6 @@ class ImageConv {
   void declare_unfold() {
     for (int64_t axis = 0; axis < 2; ++axis) {
       kernel_[axis] = k_.param(shape_.kernel[axis]);
-      strides_[axis] = k_.param(shape_.strides[axis]);
       pads_[axis] = k_.param(shape_.pads[axis]);
       dilations_[axis] = k_.param(shape_.dilations[axis]);
     }
@@ -108,7 +107,7 @@ class ImageConv {
                         .positions = positions_};
     for (int64_t axis = 0; axis < 2; ++axis) {
       image.kernel[axis] = kernel_[axis];
-      image.strides[axis] = strides_[axis];
+      image.strides[axis] = shape_.strides[axis];
       image.pads[axis] = pads_[axis];
       image.dilations[axis] = dilations_[axis];
     }
@@ -157,7 +156,7 @@ class ImageConv {
 
   Buffer x_, w_;
   Scratch scratch_;
-  Term panel_at_, channels_, groups_, kernel_[2], strides_[2], pads_[2], dilations_[2], height_,
+  Term panel_at_, channels_, groups_, kernel_[2], pads_[2], dilations_[2], height_,
       width_, out_width_, positions_, rows_, depth_, depth_blocks_, tiles_, tiles_per_block_,
       block_count_, panels_;
 };

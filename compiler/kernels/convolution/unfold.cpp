@@ -1,8 +1,9 @@
 // Emits the unfolding of images.
 //
 // With stride 1, a vector of output positions reads consecutive elements in two cases: the
-// positions are in one output row, or output rows are as long as input rows. Lanes in the padding
-// are masked. Other vectors are gathered.
+// positions are in one output row, or output rows are as long as input rows. With stride 2, a
+// vector of positions in at most two output rows reads every other element of two vectors per row.
+// Lanes in the padding are masked. Other vectors are gathered, which takes several times as long.
 #include "compiler/kernels/convolution/unfold.h"
 
 namespace scopevm::compiler::kernels {
@@ -51,8 +52,57 @@ Unfold::Lanes Unfold::lanes_from(const Image& image, Term first, int64_t column)
   // constant at each change of the row. The lanes are therefore consecutive if the offset of the
   // last lane is lane_count_ - 1 above that of the first.
   Term distance = offset_of(column + lane_count_ - 1) - lanes.base;
-  lanes.is_run = (image.strides[1] == 1) & (distance == lane_count_ - 1);
+  if (image.strides[1] == 1) lanes.is_run = distance == lane_count_ - 1;
+  if (image.strides[1] == 2) find_runs(image, first, column, lanes);
   return lanes;
+}
+
+void Unfold::find_runs(const Image& image, Term first, int64_t column, Lanes& lanes) {
+  const Term count = e_.index(lane_count_), position = first + column;
+  const Term exists = clamp(image.positions - position, e_.index(0), count);
+  const Term y = quotient(position, image.out_width), x = remainder(position, image.out_width);
+  const Term split = min(image.out_width - x, exists);
+  const Term top = y * image.strides[0] - image.pads[0];
+  lanes.has_two_runs = exists - split <= image.out_width;
+  lanes.runs[0] = {e_.index(0), split, top, x * image.strides[1] - image.pads[1]};
+  lanes.runs[1] = {split, exists, top + image.strides[0], e_.index(0) - image.pads[1]};
+}
+
+// Loads the elements of two runs of stride 2, shifted by (dy, dx).
+std::function<Term(Term)> Unfold::every_other_of_runs(const Image& image, const Lanes& lanes,
+                                                      Term dy, Term dx) {
+  struct Loads {
+    Term at, masks[2];
+  };
+  Loads loads[2];
+  const Term zero = e_.index(0);
+  for (int64_t r = 0; r < 2; ++r) {
+    const Run& run = lanes.runs[r];
+    const Term y = run.y + dy, x = run.x + dx;
+    // The columns of the run that are in the image. The two vectors begin at column `start`, so
+    // that lane i is their element 2 * i.
+    const Term start = x - run.begin * 2, low = max(x, zero);
+    const Term high = min(x + (run.end - run.begin) * 2, image.width);
+    const Term inside = (0 <= y) & (y < image.height);
+    const Term columns = select(inside, max(high - low, zero), zero);
+    loads[r].at = y * image.width + start;
+    for (int64_t half = 0; half < 2; ++half) {
+      const Term numbers = e_.iota(e_.builder().getI32Type(), lane_count_) +
+                           e_.splat(to_i32(start - low + half * lane_count_), lane_count_);
+      loads[r].masks[half] = below(numbers, e_.splat(to_i32(columns), lane_count_));
+    }
+  }
+  const Term is_first = e_.mask(lanes.runs[0].end, lane_count_);
+  return [this, image, is_first, first = loads[0], second = loads[1]](Term plane) {
+    llvm::SmallVector<int64_t> even;
+    for (int64_t lane = 0; lane < lane_count_; ++lane) even.push_back(2 * lane);
+    const auto load = [&](const Loads& from) {
+      const Term at = plane + from.at;
+      return e_.shuffle(e_.load(image.buffer, at, lane_count_, from.masks[0]),
+                        e_.load(image.buffer, at + lane_count_, lane_count_, from.masks[1]), even);
+    };
+    return select(is_first, load(first), load(second));
+  };
 }
 
 void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term kx,
@@ -71,16 +121,23 @@ void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term
     });
   };
   Term shift = lanes.base + (dy * image.width + dx);
-  e_.when(
-      lanes.is_run,
-      [&] {
-        channels(
-            [&](Term plane) { return e_.load(image.buffer, plane + shift, lane_count_, mask); });
-      },
-      [&] {
-        Term offsets = y * width + x;
-        channels([&](Term plane) { return e_.gather(image.buffer, plane, offsets, mask); });
-      });
+  const auto gather = [&] {
+    Term offsets = y * width + x;
+    channels([&](Term plane) { return e_.gather(image.buffer, plane, offsets, mask); });
+  };
+  if (lanes.is_run)
+    e_.when(
+        lanes.is_run,
+        [&] {
+          channels(
+              [&](Term plane) { return e_.load(image.buffer, plane + shift, lane_count_, mask); });
+        },
+        gather);
+  else if (lanes.has_two_runs)
+    e_.when(
+        lanes.has_two_runs, [&] { channels(every_other_of_runs(image, lanes, dy, dx)); }, gather);
+  else
+    gather();
 }
 
 void Unfold::emit(const Image& image, Term first, const Buffer& to, Term to_at) {

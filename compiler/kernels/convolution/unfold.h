@@ -1,6 +1,8 @@
 // Emits code that unfolds 32 output positions of an image into a B panel: im2col for one panel.
 #pragma once
 
+#include <functional>
+
 #include "compiler/kernels/contraction/tile/microkernel.h"
 #include "compiler/kernels/convolution/local_table.h"
 
@@ -13,7 +15,8 @@ class Unfold {
   struct Image {
     Buffer buffer;
     Term at, channels, height, width, out_width, positions;
-    Term kernel[2], strides[2], pads[2], dilations[2];
+    Term kernel[2], pads[2], dilations[2];
+    int64_t strides[2];
   };
 
   // Adds two tables to the kernel. REQUIRES: the insertion point is outside loops.
@@ -26,17 +29,28 @@ class Unfold {
   void emit(const Image& image, Term first, const Buffer& to, Term to_at);
 
  private:
+  // Adjacent lanes whose output positions are in one output row.
+  struct Run {
+    Term begin, end;  // lanes
+    Term y, x;        // input coordinates of lane `begin` for kernel position (0, 0)
+  };
   struct Lanes {
     // Vectors. y and x are the input coordinates for kernel position (0, 0). `exists` is true in
     // lanes whose output position exists.
     Term y, x, exists;
     Term base;    // y * width + x of lane 0
     Term is_run;  // true if the lanes' elements are consecutive
+    // For stride 2: the lanes are in one or two output rows.
+    Term has_two_runs;
+    Run runs[2];
   };
   void emit_table(const Image& image, Term first);
   Lanes lanes_from(const Image& image, Term first, int64_t column);
+  void find_runs(const Image& image, Term first, int64_t column, Lanes& lanes);
   void emit_position(const Image& image, const Lanes& lanes, Term ky, Term kx, const Buffer& to,
                      Term to_at);
+  std::function<Term(Term plane)> every_other_of_runs(const Image& image, const Lanes& lanes,
+                                                      Term dy, Term dx);
 
   CodeBuilder& e_;
   int64_t lane_count_;
