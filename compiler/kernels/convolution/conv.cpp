@@ -1,12 +1,13 @@
 // f32 convolutions of images as matrix products. For each image and group:
 //   out[rows, positions] = w[rows, depth] * unfolded[depth, positions]
 // Rows are output channels, and depth = kernel positions * input channels of a group. Weights are
-// packed at compile time if they are constant, otherwise by an earlier launch. A panel of 32
-// positions is unfolded into scratch memory immediately before its use, so the whole unfolded image
-// is never stored (im2col by panels).
+// packed at compile time if they are constant, otherwise by an earlier launch. A work item unfolds
+// a few panels of 32 positions into scratch memory immediately before their use, so the whole
+// unfolded image is never stored (im2col by panels). The elements of adjacent panels are on the
+// same pages, and of the same channel.
 //
-// Grid: images x groups x panels x row blocks. The row blocks are innermost, so that a worker
-// unfolds a panel once for all the rows that it multiplies.
+// Grid: images x groups x panel groups x row blocks. The row blocks are innermost, so that a worker
+// unfolds panels once for all the rows that it multiplies.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"
@@ -18,6 +19,13 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
+
+// The panels of an item fit in L2 with the tiles that they are multiplied with.
+int64_t panels_per_item(int64_t depth) {
+  constexpr int64_t kMostPanels = 4, kMostElements = 1 << 16;
+  return std::clamp<int64_t>(kMostElements / (depth * kPanelColumns), 1, kMostPanels);
+}
+
 class ImageConv {
  public:
   ImageConv(const FusedContraction& fused, LoweringContext& context)
@@ -34,10 +42,11 @@ class ImageConv {
     int64_t channels = *w.getDim(1).as_constant();
     int64_t kernel = *(shape_.kernel[0] * shape_.kernel[1]).as_constant();
     DimExpr depth = kernel * channels;
-    RowBlocks blocks(group_rows, min(kBlockTiles, tiles_per_item(depth)));
+    most_panels_ = panels_per_item(kernel * channels);
+    RowBlocks blocks(group_rows, min(kBlockTiles, tiles_per_item(depth, most_panels_)));
     tile_ = tile_function(context_.kernels(), RowFormat::kInterleaved, TileElement::kF32,
                           blocks.heights());
-    DimExpr panels = ceildiv(shape_.positions(), kPanelColumns);
+    DimExpr panel_groups = ceildiv(shape_.positions(), most_panels_ * kPanelColumns);
     x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
     mlir::Value weights = fused_.outer(op_.getW());
     w_ =
@@ -47,9 +56,12 @@ class ImageConv {
                                    group_rows, channels, kernel),
                    DType::kF32, Elements::kNumbers);
     epilogue_.declare(k_);
-    DimExpr tile_floats = blocks.block_rows() * DimExpr(kPanelColumns);
-    scratch_ = k_.scratch(tile_floats + depth * DimExpr(kPanelColumns), DType::kF32);
-    panel_at_ = k_.param(tile_floats);
+    // Per panel: the sums, and the unfolded elements.
+    DimExpr sums = blocks.block_rows() * DimExpr(kPanelColumns);
+    DimExpr panels = min(ceildiv(shape_.positions(), kPanelColumns), most_panels_);
+    scratch_ = k_.scratch(panels * (sums + depth * DimExpr(kPanelColumns)), DType::kF32);
+    sums_ = k_.param(sums);
+    panel_at_ = k_.param(panels * sums);
     channels_ = k_.param(channels);
     groups_ = k_.param(shape_.groups);
     declare_unfold();
@@ -59,10 +71,10 @@ class ImageConv {
     tiles_ = k_.param(blocks.tiles);
     tiles_per_block_ = k_.param(blocks.tiles_per_block);
     block_count_ = k_.param(blocks.blocks);
-    panels_ = k_.param(panels);
+    panel_groups_ = k_.param(panel_groups);
     emit_items();
-    DimExpr grid = shape_.images * DimExpr(shape_.groups) * panels * blocks.blocks;
-    return k_.launch(grid, item_grain(blocks.block_rows(), depth));
+    DimExpr grid = shape_.images * DimExpr(shape_.groups) * panel_groups * blocks.blocks;
+    return k_.launch(grid, item_grain(blocks.block_rows(), depth, most_panels_));
   }
 
  private:
@@ -85,15 +97,30 @@ class ImageConv {
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
       Term unfolded = quotient(item, block_count_);
       Term block = remainder(item, block_count_);
-      Term panel = remainder(unfolded, panels_);
-      Term plane = quotient(unfolded, panels_);  // image * groups + group
+      Term first = remainder(unfolded, panel_groups_) * (most_panels_ * kPanelColumns);
+      Term columns = min(positions_ - first, most_panels_ * kPanelColumns);
+      Term plane = quotient(unfolded, panel_groups_);  // image * groups + group
       k_.when(k_.items_done(item, unfolded * block_count_) == 0,
-              [&] { emit_unfold(unfold, plane, panel); });
-      emit_item(plane, panel, block);
+              [&] { emit_unfold(unfold, plane, first, columns); });
+      emit_item(plane, first, columns, block);
     });
   }
 
-  void emit_unfold(Unfold& unfold, Term plane, Term panel) {
+  // Whether the unfolded image is the image.
+  bool is_pointwise() const {
+    for (int64_t axis = 0; axis < 2; ++axis)
+      if (!shape_.kernel[axis].is_constant(1) || shape_.strides[axis] != 1 ||
+          shape_.pads[axis] != 0)
+        return false;
+    return shape_.height == shape_.out_height && shape_.width == shape_.out_width;
+  }
+
+  Term panel_start(Term panel) {
+    return scratch_.start + panel_at_ + panel * (depth_ * kPanelColumns);
+  }
+
+  void emit_unfold(Unfold& unfold, Term plane, Term first, Term columns) {
+    if (is_pointwise()) return emit_copy(plane, first, columns);
     Term channels = channels_;
     Term area = height_ * width_;
     Unfold::Image image{.buffer = x_,
@@ -111,12 +138,36 @@ class ImageConv {
       image.pads[axis] = pads_[axis];
       image.dilations[axis] = dilations_[axis];
     }
-    unfold.emit(image, panel * kPanelColumns, scratch_.buffer, scratch_.start + panel_at_);
+    k_.loop(k_.index(0), ceil_quotient(columns, k_.index(kPanelColumns)), 1, [&](Term panel) {
+      unfold.emit(image, first + panel * kPanelColumns, scratch_.buffer, panel_start(panel));
+    });
   }
 
-  void emit_item(Term plane, Term panel, Term block) {
+  // Copies `columns` elements of each channel to the panels.
+  void emit_copy(Term plane, Term first, Term columns) {
+    const int64_t lanes = k_.lanes(DType::kF32);
+    Term start = plane * channels_ * positions_ + first;
+    k_.loop(k_.index(0), channels_, 1, [&](Term channel) {
+      Term from = start + channel * positions_,
+           to = panel_start(k_.index(0)) + channel * kPanelColumns;
+      k_.loop(k_.index(0), columns, kPanelColumns, [&](Term column) {
+        Term panel = to + column * depth_;
+        for (int64_t j = 0; j < kPanelColumns; j += lanes) {
+          Term left = columns - column - j;
+          k_.when(
+              lanes <= left,
+              [&] { k_.store(scratch_.buffer, panel + j, k_.load(x_, from + column + j, lanes)); },
+              [&] {
+                k_.store(scratch_.buffer, panel + j,
+                         k_.load(x_, from + column + j, lanes, k_.mask(max(left, 0), lanes)));
+              });
+        }
+      });
+    });
+  }
+
+  void emit_item(Term plane, Term first, Term columns, Term block) {
     Term image = quotient(plane, groups_), group = remainder(plane, groups_);
-    Term first = panel * kPanelColumns;
     Term group_floats = tiles_ * depth_ * kTileRows;
     Term first_tile = block * tiles_per_block_;
     epilogue_.enter(k_, image);
@@ -127,9 +178,11 @@ class ImageConv {
                     Term k) { return group * group_floats + (tile * depth_ + k) * kTileRows; },
         .group_rows = k_.index(0),  // not used for interleaved rows
         .b = scratch_.buffer,
-        .b_at = scratch_.start + panel_at_,
+        .b_at = panel_start(k_.index(0)),
         .scratch = scratch_.buffer,
         .scratch_at = scratch_.start,
+        .panels = ceil_quotient(columns, k_.index(kPanelColumns)),
+        .scratch_size = sums_,
         .rows = rows_,
         .tiles = tiles_,
         .first_tile = first_tile,
@@ -140,7 +193,7 @@ class ImageConv {
         // output channels of all groups.
         .first_row = group * rows_,
         .first_column = first,
-        .columns = min(positions_ - first, kPanelColumns)};
+        .columns = columns};
     emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
       epilogue_.emit(k_, sums, row, column, lanes, mask);
     });
@@ -156,9 +209,10 @@ class ImageConv {
 
   Buffer x_, w_;
   Scratch scratch_;
-  Term panel_at_, channels_, groups_, kernel_[2], pads_[2], dilations_[2], height_,
-      width_, out_width_, positions_, rows_, depth_, depth_blocks_, tiles_, tiles_per_block_,
-      block_count_, panels_;
+  int64_t most_panels_ = 1;  // per item
+  Term sums_, panel_at_, channels_, groups_, kernel_[2], pads_[2], dilations_[2], height_, width_,
+      out_width_, positions_, rows_, depth_, depth_blocks_, tiles_, tiles_per_block_, block_count_,
+      panel_groups_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Emits the product of a row block and a panel. The blocking follows Goto and van de Geijn, Anatomy
+// Emits the product of a row block and panels. The blocking follows Goto and van de Geijn, Anatomy
 // of High-Performance Matrix Multiplication (2008); microkernel.h defines the block sizes.
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
@@ -23,15 +23,16 @@ TileHeights RowBlocks::heights() const {
 
 DimExpr depth_blocks(DimExpr depth) { return max(ceildiv(depth, kBlockDepth), 1); }
 
-DimExpr tiles_per_item(DimExpr depth) {
+DimExpr tiles_per_item(DimExpr depth, int64_t panels) {
   constexpr int64_t kItemSteps = 1 << 23;
-  return grain_of(kItemSteps, DimExpr(kPanelColumns * kTileRows) * depth);
+  return grain_of(kItemSteps, DimExpr(panels * kPanelColumns * kTileRows) * depth);
 }
 
-DimExpr item_grain(DimExpr rows, DimExpr depth) {
+DimExpr item_grain(DimExpr rows, DimExpr depth, int64_t panels) {
   constexpr int64_t kTaskSteps = 1 << 20;
   constexpr int64_t kPanelCostInRows = 8;
-  DimExpr steps = DimExpr(kPanelColumns) * (rows + DimExpr(kPanelCostInRows)) * max(depth, 1);
+  DimExpr steps =
+      DimExpr(panels * kPanelColumns) * (rows + DimExpr(kPanelCostInRows)) * max(depth, 1);
   return grain_of(kTaskSteps, steps);
 }
 
@@ -41,6 +42,11 @@ namespace {
 
 // Depth blocks between two checks of interrupts. A block of 20 tiles takes less than 0.2 ms.
 constexpr int64_t kDepthBlocksPerCheck = 4;
+
+void each_panel(CodeBuilder& e, const BlockOperands& o, llvm::function_ref<void(Term)> body) {
+  if (o.panels) return e.loop(e.index(0), o.panels, 1, body);
+  body(e.index(0));
+}
 
 void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
   e.long_loop(e.index(0), o.depth_blocks, 1, kDepthBlocksPerCheck, {}, [&](Term block, auto) {
@@ -56,8 +62,14 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
       Term start = tile_start(tile, o.rows, o.tiles);
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
       Term row = start - first_row;
-      e.call(o.tile, {o.a.memref, o.a_at(tile, row, k), o.b.memref, b_at, o.scratch.memref,
-                      o.scratch_at + row * kPanelColumns, o.group_rows, depth, rows, accumulate});
+      const Term a_at = o.a_at(tile, row, k), scratch_at = o.scratch_at + row * kPanelColumns;
+      // All panels use a tile of A while it is in a cache.
+      each_panel(e, o, [&](Term panel) {
+        e.call(o.tile,
+               {o.a.memref, a_at, o.b.memref, b_at + panel * (o.depth * kPanelColumns),
+                o.scratch.memref, o.panels ? scratch_at + panel * o.scratch_size : scratch_at,
+                o.group_rows, depth, rows, accumulate});
+      });
     });
     return Terms{};
   });
@@ -67,17 +79,22 @@ void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term la
                  TakeSums take) {
   int64_t lanes = e.target().lanes(4);
   e.loop(e.index(0), last_row - first_row, 1, [&](Term r) {
-    Term from = o.scratch_at + r * kPanelColumns;
     Term row = o.first_row + (first_row + r);
-    e.loop(e.index(0), o.columns, lanes, [&](Term j) {
-      Term sum = e.load(o.scratch, from + j, lanes);
-      Term column = o.first_column + j;
-      Term left = o.columns - j;
-      e.when(
-          // Rows of scratch have all 32 columns, so the load needs no mask. The rows of operands
-          // and results end at the last column, so `take` needs one.
-          lanes <= left, [&] { take(sum, row, column, lanes, {}); },
-          [&] { take(sum, row, column, lanes, e.mask(left, lanes)); });
+    each_panel(e, o, [&](Term panel) {
+      Term from = o.scratch_at + r * kPanelColumns;
+      if (o.panels) from = from + panel * o.scratch_size;
+      const Term first = panel * kPanelColumns;
+      const Term columns = o.panels ? min(o.columns - first, kPanelColumns) : o.columns;
+      e.loop(e.index(0), columns, lanes, [&](Term j) {
+        Term sum = e.load(o.scratch, from + j, lanes);
+        Term column = o.first_column + first + j;
+        Term left = columns - j;
+        e.when(
+            // Rows of scratch have all 32 columns, so the load needs no mask. The rows of operands
+            // and results end at the last column, so `take` needs one.
+            lanes <= left, [&] { take(sum, row, column, lanes, {}); },
+            [&] { take(sum, row, column, lanes, e.mask(left, lanes)); });
+      });
     });
   });
 }

@@ -25,17 +25,17 @@ struct RowBlocks {
 // The number of depth blocks. Depth 0 has one block without steps.
 DimExpr depth_blocks(DimExpr depth);
 
-// The maximum number of tiles that a work item multiplies by a panel: about 8 million
+// The maximum number of tiles that a work item multiplies by `panels` panels: about 8 million
 // multiply-adds, or one tile. Interrupts are checked between items, so an item must take less than
 // a millisecond.
-DimExpr tiles_per_item(DimExpr depth);
+DimExpr tiles_per_item(DimExpr depth, int64_t panels = 1);
 
-// The grain of a launch whose items multiply `rows` rows by one panel: about a million
-// multiply-adds per task. Reading the panel is counted as 8 more rows.
-DimExpr item_grain(DimExpr rows, DimExpr depth);
+// The grain of a launch whose items multiply `rows` rows by `panels` panels: about a million
+// multiply-adds per task. Reading a panel is counted as 8 more rows.
+DimExpr item_grain(DimExpr rows, DimExpr depth, int64_t panels = 1);
 
-// The operands of the product of some tiles of a row block and one panel, and the coordinates for
-// its epilogue.
+// The operands of the product of some tiles of a row block and some adjacent panels, and the
+// coordinates for its epilogue.
 struct BlockOperands {
   mlir::func::FuncOp tile;  // of tile_function
   Buffer a;
@@ -43,16 +43,18 @@ struct BlockOperands {
   // of the tile's first row from that of `first_tile`.
   std::function<Term(Term tile, Term row, Term k)> a_at;
   Term group_rows;  // as the tile function requires
-  Buffer b;         // the panel
+  Buffer b;         // the panels, each of depth * 32 elements
   Term b_at;
-  Buffer scratch;  // the sums: 32 per row of the tiles
+  Buffer scratch;  // the sums of each panel: 32 per row of the tiles
   Term scratch_at;
+  Term panels;                 // the number of panels; null: 1
+  Term scratch_size;           // the number of sums of a panel; only used with several panels
   Term rows, tiles;            // of the whole matrix
   Term first_tile, last_tile;  // the tiles [first_tile, last_tile) are multiplied
   Term depth, depth_blocks;
   Term first_row;     // epilogue coordinate of row 0 of the product
   Term first_column;  // epilogue coordinate of the panel's first column
-  Term columns;       // number of columns in the panel, 1 .. 32
+  Term columns;       // number of columns in the panels, at least 1
 };
 
 // The first row of tile number `tile` of `tiles`.
@@ -62,7 +64,7 @@ Term tile_start(Term tile, Term rows, Term tiles);
 // where it is true are elements of the result.
 using TakeSums =
     llvm::function_ref<void(Term sums, Term row, Term column, int64_t lanes, Term mask)>;
-// Emits the product of tiles and a panel, and passes its sums to `take`.
+// Emits the product of tiles and panels, and passes its sums to `take`.
 void emit_block(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
 
 }  // namespace scopevm::compiler::kernels
