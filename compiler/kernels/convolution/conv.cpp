@@ -23,7 +23,8 @@ using graph::TensorType;
 // The panels of an item fit in L2 with the tiles that they are multiplied with.
 int64_t panels_per_item(int64_t depth) {
   constexpr int64_t kMostPanels = 4, kMostElements = 1 << 16;
-  return std::clamp<int64_t>(kMostElements / (depth * kPanelColumns), 1, kMostPanels);
+  return std::clamp<int64_t>(
+      kMostElements / (std::min(depth, kBlockDepth) * kPanelColumns), 1, kMostPanels);
 }
 
 class ImageConv {
@@ -45,7 +46,7 @@ class ImageConv {
     most_panels_ = panels_per_item(kernel * channels);
     RowBlocks blocks(group_rows, min(kBlockTiles, tiles_per_item(depth, most_panels_)));
     tile_ = tile_function(context_.kernels(), RowFormat::kInterleaved, TileElement::kF32,
-                          blocks.heights());
+                          blocks.heights(), ends_in_narrow_panel());
     DimExpr panel_groups = ceildiv(shape_.positions(), most_panels_ * kPanelColumns);
     x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
     mlir::Value weights = fused_.outer(op_.getW());
@@ -78,6 +79,12 @@ class ImageConv {
   }
 
  private:
+  // Whether the last panel of an image can have few columns.
+  bool ends_in_narrow_panel() const {
+    const std::optional<int64_t> positions = shape_.positions().as_constant();
+    return !positions || *positions % kPanelColumns != 0;
+  }
+
   void declare_unfold() {
     for (int64_t axis = 0; axis < 2; ++axis) {
       kernel_[axis] = k_.param(shape_.kernel[axis]);

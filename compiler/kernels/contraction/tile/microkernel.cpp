@@ -7,6 +7,9 @@
 //
 // A sub-tile of fewer than 4 rows has too few independent sums to hide the latency of an FMA. It
 // therefore splits the depth over several sets of sums.
+//
+// With AVX-512, a tile of few columns has sub-tiles of 16 columns, and column tiles. A vector of a
+// column tile is a column of C: it multiplies 12 interleaved rows of A by an element of B.
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 #include "compiler/kernels/builder/code_builder.h"
@@ -21,6 +24,7 @@ constexpr int64_t kUnroll = 4;
 // Steps of the depth between a prefetch and its use.
 constexpr int64_t kPrefetchDistance = 32;
 constexpr int64_t kVectors = 2;  // vectors of a B row per sub-tile
+constexpr int64_t kColumns = 4;  // columns of a column tile
 
 struct Operands {
   Buffer a;
@@ -37,19 +41,20 @@ struct Operands {
 class SubTile {
  public:
   SubTile(CodeBuilder& e, RowFormat format, TileElement element, const Operands& operands,
-          int64_t rows)
+          int64_t rows, int64_t vectors)
       : e_(e),
         element_(element),
         o_(operands),
         format_(format),
         rows_(rows),
+        vectors_(vectors),
         lanes_(e.target().lanes(4)),
         has_fma_(e.target().vector_bits >= 256) {
     // The registers for sums, of 32 or 16 vector registers. The others hold a row of B and the
     // broadcast element of A.
     int64_t budget = e.target().vector_bits == 512 ? 24 : 12;
     if (rows < 4)
-      while (sets_ < kUnroll && 2 * sets_ * rows * kVectors <= budget) sets_ *= 2;
+      while (sets_ < kUnroll && 2 * sets_ * rows * vectors_ <= budget) sets_ *= 2;
   }
 
   void emit() {
@@ -76,11 +81,11 @@ class SubTile {
       return next;
     });
     for (int64_t r = 0; r < rows_; ++r)
-      for (int64_t v = 0; v < kVectors; ++v) e_.store(o_.c, c_at(r, v), sums[r * kVectors + v]);
+      for (int64_t v = 0; v < vectors_; ++v) e_.store(o_.c, c_at(r, v), sums[r * vectors_ + v]);
   }
 
  private:
-  int64_t set_size() const { return rows_ * kVectors; }
+  int64_t set_size() const { return rows_ * vectors_; }
 
   Term c_at(int64_t row, int64_t vector) {
     return o_.c_at + (row * kPanelColumns + vector * lanes_);
@@ -95,7 +100,7 @@ class SubTile {
         [&] {
           Terms loaded;
           for (int64_t r = 0; r < rows_; ++r)
-            for (int64_t v = 0; v < kVectors; ++v)
+            for (int64_t v = 0; v < vectors_; ++v)
               loaded.push_back(e_.load(o_.c, c_at(r, v), lanes_));
           return loaded;
         },
@@ -126,7 +131,7 @@ class SubTile {
 
   // Prefetches row k + u + kPrefetchDistance of the B panel.
   void prefetch_columns(Term k, int64_t u) {
-    for (int64_t column = 0; column < kVectors * lanes_; column += kChunk)
+    for (int64_t column = 0; column < vectors_ * lanes_; column += kChunk)
       prefetch(o_.b, b_at(k, u + kPrefetchDistance, 0) + column);
   }
 
@@ -144,11 +149,11 @@ class SubTile {
   // sums += a[:, k + u] * b[k + u, :]
   void step(Term k, int64_t u, llvm::MutableArrayRef<Term> sums) {
     Term b[kVectors];
-    for (int64_t v = 0; v < kVectors; ++v) b[v] = e_.load(o_.b, b_at(k, u, v), lanes_);
+    for (int64_t v = 0; v < vectors_; ++v) b[v] = e_.load(o_.b, b_at(k, u, v), lanes_);
     for (int64_t r = 0; r < rows_; ++r) {
       Term a = e_.splat(e_.load(o_.a, a_at(k, u, r)), lanes_);
-      for (int64_t v = 0; v < kVectors; ++v) {
-        Term& sum = sums[r * kVectors + v];
+      for (int64_t v = 0; v < vectors_; ++v) {
+        Term& sum = sums[r * vectors_ + v];
         sum = multiply_add(a, b[v], sum);
       }
     }
@@ -164,7 +169,7 @@ class SubTile {
   TileElement element_;
   const Operands& o_;
   RowFormat format_;
-  int64_t rows_, lanes_;
+  int64_t rows_, vectors_, lanes_;
   bool has_fma_;
   int64_t sets_ = 1;  // of sums, over which the depth is split
 };
@@ -199,12 +204,14 @@ int64_t sub_tile_rows(const Target& target, TileElement element) {
   return target.vector_bits == 256 && !has_more_operands ? 6 : 4;
 }
 
-std::string sub_tile_name(RowFormat format, TileElement element, int64_t rows) {
-  return tile_name(format, element) + std::to_string(rows);
+std::string sub_tile_name(RowFormat format, TileElement element, int64_t rows,
+                          int64_t vectors = kVectors) {
+  return tile_name(format, element) + std::to_string(rows) + (vectors < kVectors ? "_half" : "");
 }
 
-void make_sub_tile(KernelModule& module, RowFormat format, TileElement element, int64_t rows) {
-  std::string name = sub_tile_name(format, element, rows);
+void make_sub_tile(KernelModule& module, RowFormat format, TileElement element, int64_t rows,
+                   int64_t vectors) {
+  std::string name = sub_tile_name(format, element, rows, vectors);
   module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
@@ -216,40 +223,138 @@ void make_sub_tile(KernelModule& module, RowFormat format, TileElement element, 
     auto term = [&](unsigned i) { return e.term(function.getArgument(i)); };
     Operands operands{buffer(0), term(1), buffer(2), term(3), buffer(4),
                       term(5),   term(6), term(7),   term(8)};
-    SubTile(e, format, element, operands, rows).emit();
+    SubTile(e, format, element, operands, rows, vectors).emit();
+    builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
+    return function;
+  });
+}
+
+constexpr char kColumnTile[] = "contraction_tile_columns";
+
+// column_tile(a, a_at, b, b_at, c, c_at, depth, rows, accumulate) for kColumns columns of at most
+// 12 interleaved rows.
+void make_column_tile(KernelModule& module) {
+  module.shared(kColumnTile, [&](mlir::OpBuilder& builder) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    llvm::SmallVector<mlir::Type> types = argument_types(builder, TileElement::kF32);
+    types.push_back(builder.getI1Type());
+    mlir::func::FuncOp function = new_function(builder, kColumnTile, types);
+    CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
+    const auto buffer = [&](unsigned i) { return Buffer{function.getArgument(i), DType::kF32}; };
+    const auto term = [&](unsigned i) { return e.term(function.getArgument(i)); };
+    const Buffer a = buffer(0), b = buffer(2), c = buffer(4);
+    const Term a_at = term(1), b_at = term(3), c_at = term(5), depth = term(6), rows = term(7),
+               accumulate = term(8);
+    const int64_t lanes = e.target().lanes(4);
+    const Term mask = e.mask(e.index(kTileRows), lanes);
+    const auto step = [&](Term k, llvm::MutableArrayRef<Term> sums) {
+      const Term row = e.load(a, a_at + k * kTileRows, lanes, mask);
+      for (int64_t column = 0; column < kColumns; ++column) {
+        const Term element = e.load(b, b_at + k * kPanelColumns + column);
+        sums[column] = e.make<mlir::vector::FMAOp>(row, e.splat(element, lanes), sums[column]);
+      }
+    };
+    // One set of sums has too few for the latency of an FMA.
+    constexpr int64_t kSets = 3;
+    const Term zero = e.zero(e.vector(c.element(), lanes));
+    const Term main_depth = quotient(depth, kSets) * kSets;
+    Terms sums =
+        e.loop(e.index(0), main_depth, kSets, Terms(kSets * kColumns, zero),
+               [&](Term k, llvm::ArrayRef<Term> carried) {
+                 Terms next(carried);
+                 for (int64_t set = 0; set < kSets; ++set)
+                   step(k + set, llvm::MutableArrayRef<Term>(next).slice(set * kColumns, kColumns));
+                 return next;
+               });
+    for (int64_t i = kColumns; i < kSets * kColumns; ++i)
+      sums[i % kColumns] = sums[i % kColumns] + sums[i];
+    sums.truncate(kColumns);
+    sums = e.loop(main_depth, depth, 1, sums, [&](Term k, llvm::ArrayRef<Term> carried) {
+      Terms next(carried);
+      step(k, next);
+      return next;
+    });
+    for (int64_t row = 0; row < kTileRows; ++row)
+      e.when(row < rows, [&] {
+        for (int64_t column = 0; column < kColumns; ++column) {
+          const Term at = c_at + (row * kPanelColumns + column), sum = e.extract(sums[column], row);
+          e.when(
+              accumulate, [&] { e.store(c, at, e.load(c, at) + sum); },
+              [&] { e.store(c, at, sum); });
+        }
+      });
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
   });
 }
 
 // Emits the body of a tile function, which calls the sub-tiles that the module has.
-void emit_tile(KernelModule& module, mlir::func::FuncOp tile, RowFormat format,
-               TileElement element) {
-  const int64_t most_rows = sub_tile_rows(module.target(), element);
-  const int64_t columns = module.target().lanes(4) * kVectors;
-  tile.eraseBody();
-  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(tile.addEntryBlock());
-  CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
-  auto argument = [&](unsigned i) { return tile.getArgument(i); };
-  auto term = [&](unsigned i) { return e.term(argument(i)); };
-  const Term rows = term(8);
-  const int64_t row_stride = format == RowFormat::kRows ? kChunk : 1;
-  e.loop(e.index(0), e.index(kPanelColumns), columns, [&](Term column) {
-    e.loop(e.index(0), rows, most_rows, [&](Term row) {
+class TileBody {
+ public:
+  TileBody(KernelModule& module, mlir::func::FuncOp tile, RowFormat format, TileElement element)
+      : module_(module),
+        tile_(tile),
+        format_(format),
+        element_(element),
+        most_rows_(sub_tile_rows(module.target(), element)),
+        builder_(mlir::OpBuilder::atBlockEnd(tile.addEntryBlock())),
+        e_(builder_, builder_.getUnknownLoc(), module.target()) {}
+
+  void emit() {
+    const int64_t width = module_.target().lanes(4) * kVectors;
+    const auto all = [&] {
+      e_.loop(e_.index(0), columns(), width, [&](Term column) { emit_rows(column, kVectors); });
+    };
+    if (format_ == RowFormat::kInterleaved && module_.find(kColumnTile))
+      e_.when(columns() <= kPanelColumns / 2 + kColumns, [&] { emit_narrow(); }, all);
+    else
+      all();
+    builder_.create<mlir::func::ReturnOp>(builder_.getUnknownLoc());
+  }
+
+ private:
+  Term term(unsigned i) { return e_.term(tile_.getArgument(i)); }
+  Term rows() { return term(8); }
+  Term columns() { return term(9); }
+
+  // The columns from `column` on, in sub-tiles with this number of vectors.
+  void emit_rows(Term column, int64_t vectors) {
+    const int64_t row_stride = format_ == RowFormat::kRows ? kChunk : 1;
+    e_.loop(e_.index(0), rows(), most_rows_, [&](Term row) {
       const Term a_at = term(1) + row * row_stride;
       const Term b_at = term(3) + column;
       const Term c_at = term(5) + row * kPanelColumns + column;
       // The last sub-tile of a tile can have fewer rows. Each number of rows has its own function,
       // because sums in registers cannot be indexed at run time.
-      e.switch_index(min(rows - row, most_rows) - 1, most_rows, [&](int64_t i) {
-        if (auto sub_tile = module.find(sub_tile_name(format, element, i + 1)))
-          e.call(sub_tile, {argument(0), a_at.value, argument(2), b_at.value, argument(4),
-                            c_at.value, argument(6), argument(7), argument(9)});
+      e_.switch_index(min(rows() - row, most_rows_) - 1, most_rows_, [&](int64_t i) {
+        if (auto sub_tile = module_.find(sub_tile_name(format_, element_, i + 1, vectors)))
+          e_.call(sub_tile, {term(0), a_at.value, term(2), b_at.value, term(4), c_at.value, term(6),
+                             term(7), term(10)});
       });
     });
-  });
-  builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
-}
+  }
+
+  // At most a half of the columns in a sub-tile, and at most kColumns more in a column tile.
+  void emit_narrow() {
+    const Term half = e_.index(kPanelColumns / 2);
+    const Term has_half = e_.index(kColumns) < columns();
+    e_.when(has_half, [&] { emit_rows(e_.index(0), 1); });
+    const Term done = select(has_half, half, e_.index(0));
+    e_.when(done < columns(), [&] {
+      const Term b_at = term(3) + done, c_at = term(5) + done;
+      e_.call(module_.find(kColumnTile), {term(0), term(1), term(2), b_at.value, term(4),
+                                          c_at.value, term(7), rows().value, term(10)});
+    });
+  }
+
+  KernelModule& module_;
+  mlir::func::FuncOp tile_;
+  RowFormat format_;
+  TileElement element_;
+  int64_t most_rows_;
+  mlir::OpBuilder builder_;
+  CodeBuilder e_;
+};
 
 }  // namespace
 
@@ -259,27 +364,35 @@ Term packed_row_at(Term row, Term k, Term group_rows) {
 }
 
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
-                                 TileHeights heights) {
+                                 TileHeights heights, bool has_narrow) {
   std::string name = tile_name(format, element);
   mlir::func::FuncOp tile = module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
-    types.push_back(builder.getIndexType());
+    types.append(2, builder.getIndexType());
     types.push_back(builder.getI1Type());
     return new_function(builder, name, types);
   });
   // Each sub-tile takes tens of milliseconds to compile, so a module has only those that its tiles
   // need.
   const int64_t most_rows = sub_tile_rows(module.target(), element);
-  bool has_new_sub_tiles = false;
+  bool is_changed = false;
+  const auto add = [&](int64_t rows, int64_t vectors) {
+    if (module.find(sub_tile_name(format, element, rows, vectors))) return;
+    make_sub_tile(module, format, element, rows, vectors);
+    is_changed = true;
+  };
+  // Narrower vectors divide a panel into several sub-tiles in any case.
+  const bool has_halves = has_narrow && module.target().vector_bits == 512;
+  if (has_halves && !module.find(kColumnTile)) make_column_tile(module);
   for (int64_t height = heights.least; height <= heights.most; ++height)
     for (int64_t row = 0; row < height; row += most_rows) {
-      int64_t rows = std::min(height - row, most_rows);
-      if (module.find(sub_tile_name(format, element, rows))) continue;
-      make_sub_tile(module, format, element, rows);
-      has_new_sub_tiles = true;
+      add(std::min(height - row, most_rows), kVectors);
+      if (has_halves) add(std::min(height - row, most_rows), 1);
     }
-  if (has_new_sub_tiles) emit_tile(module, tile, format, element);
+  if (!is_changed) return tile;
+  tile.eraseBody();
+  TileBody(module, tile, format, element).emit();
   return tile;
 }
 

@@ -45,11 +45,13 @@ Term packed_row_at(Term row, Term k, Term group_rows);
 
 // Returns a private function of the module. The first call creates it, and later calls extend it by
 // further heights:
-//   tile(a, a_at, b, b_at, c, c_at, group_rows, depth, rows, accumulate)
-// It stores a * b, or c + a * b if `accumulate`, in c. The tile has 32 columns, depth >= 0 steps,
-// and a number of rows in the `heights` of a call. With RowFormat::kRows, its rows are part of a
-// group of `group_rows` rows.
+//   tile(a, a_at, b, b_at, c, c_at, group_rows, depth, rows, columns, accumulate)
+// It stores a * b, or c + a * b if `accumulate`, in c. The tile has depth >= 0 steps, and a number
+// of rows in the `heights` of a call. Of its 32 columns, at least the first `columns` are computed.
+// With RowFormat::kRows, its rows are part of a group of `group_rows` rows.
+//
+// `has_narrow`: tiles of few columns are faster. REQUIRES: interleaved rows of f32.
 mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
-                                 TileHeights heights);
+                                 TileHeights heights, bool has_narrow = false);
 
 }  // namespace scopevm::compiler::kernels

@@ -43,9 +43,17 @@ namespace {
 // Depth blocks between two checks of interrupts. A block of 20 tiles takes less than 0.2 ms.
 constexpr int64_t kDepthBlocksPerCheck = 4;
 
-void each_panel(CodeBuilder& e, const BlockOperands& o, llvm::function_ref<void(Term)> body) {
-  if (o.panels) return e.loop(e.index(0), o.panels, 1, body);
-  body(e.index(0));
+// Calls `body` for each panel, with its number of columns.
+void each_panel(CodeBuilder& e, const BlockOperands& o,
+                llvm::function_ref<void(Term panel, Term columns)> body) {
+  if (!o.panels) return body(e.index(0), o.columns);
+  e.loop(e.index(0), o.panels, 1,
+         [&](Term panel) { body(panel, min(o.columns - panel * kPanelColumns, kPanelColumns)); });
+}
+
+// The position of a panel's sums in scratch memory.
+Term sums_at(const BlockOperands& o, Term panel) {
+  return o.panels ? o.scratch_at + panel * o.scratch_size : o.scratch_at;
 }
 
 void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
@@ -56,19 +64,17 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
     // where it writes zeros.
     Term accumulate = 0 < block;
     Term b_at = o.b_at + k * kPanelColumns;
-    // The loop over tiles is the inner one, so that a depth block of the B panel stays in L2 while
+    // The loop over tiles is the inner one, so that a depth block of the B panels stays in L2 while
     // all tiles use it.
     e.loop(o.first_tile, o.last_tile, 1, [&](Term tile) {
       Term start = tile_start(tile, o.rows, o.tiles);
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
       Term row = start - first_row;
-      const Term a_at = o.a_at(tile, row, k), scratch_at = o.scratch_at + row * kPanelColumns;
-      // All panels use a tile of A while it is in a cache.
-      each_panel(e, o, [&](Term panel) {
-        e.call(o.tile,
-               {o.a.memref, a_at, o.b.memref, b_at + panel * (o.depth * kPanelColumns),
-                o.scratch.memref, o.panels ? scratch_at + panel * o.scratch_size : scratch_at,
-                o.group_rows, depth, rows, accumulate});
+      Term a_at = o.a_at(tile, row, k);
+      each_panel(e, o, [&](Term panel, Term columns) {
+        e.call(o.tile, {o.a.memref, a_at, o.b.memref, b_at + panel * (o.depth * kPanelColumns),
+                        o.scratch.memref, sums_at(o, panel) + row * kPanelColumns, o.group_rows,
+                        depth, rows, columns, accumulate});
       });
     });
     return Terms{};
@@ -80,11 +86,8 @@ void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term la
   int64_t lanes = e.target().lanes(4);
   e.loop(e.index(0), last_row - first_row, 1, [&](Term r) {
     Term row = o.first_row + (first_row + r);
-    each_panel(e, o, [&](Term panel) {
-      Term from = o.scratch_at + r * kPanelColumns;
-      if (o.panels) from = from + panel * o.scratch_size;
-      const Term first = panel * kPanelColumns;
-      const Term columns = o.panels ? min(o.columns - first, kPanelColumns) : o.columns;
+    each_panel(e, o, [&](Term panel, Term columns) {
+      Term from = sums_at(o, panel) + r * kPanelColumns, first = panel * kPanelColumns;
       e.loop(e.index(0), columns, lanes, [&](Term j) {
         Term sum = e.load(o.scratch, from + j, lanes);
         Term column = o.first_column + first + j;
