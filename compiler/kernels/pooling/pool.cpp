@@ -64,10 +64,16 @@ class PoolKernel {
   Taps taps_at(const SpatialAxis& axis, Term out);
   Term first(int64_t lanes);
   Term combine(Term so_far, Term element);
-  Term load_columns(Term at, int64_t lanes);
+  // Adjacent columns of a row of results, computed as a vector or, for one lane, as a scalar.
+  struct Columns {
+    Term out;  // the first one
+    int64_t lanes;
+    Term count;  // the columns that exist; null: all lanes
+  };
+  Term load_columns(Term at, const Columns& columns);
   int64_t per_check(size_t axis) const;
-  Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes, Term so_far);
-  void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out, int64_t lanes);
+  Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns, Term so_far);
+  void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, const Columns& columns);
   void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
 
   KernelBuilder k_;
@@ -113,13 +119,22 @@ Term PoolKernel::combine(Term so_far, Term element) {
 
 // Loads the elements at, at + stride, at + 2 * stride, ... of x. For stride 2, they are the even
 // elements of two vectors.
-Term PoolKernel::load_columns(Term at, int64_t lanes) {
+Term PoolKernel::load_columns(Term at, const Columns& columns) {
+  const int64_t lanes = columns.lanes, stride = axes_.back().stride;
   if (lanes == 1) return k_.load_number(x_, at);
-  Term low = k_.load(x_, at, lanes);
-  if (axes_.back().stride == 1) return low;
+  const auto load = [&](int64_t offset) {
+    Term mask;
+    if (columns.count) {
+      const Term elements = (columns.count - 1) * stride + (1 - offset);
+      mask = k_.mask(max(elements, k_.index(0)), lanes);
+    }
+    return k_.load(x_, at + offset, lanes, mask);
+  };
+  Term low = load(0);
+  if (stride == 1) return low;
   llvm::SmallVector<int64_t> even;
   for (int64_t lane = 0; lane < lanes; ++lane) even.push_back(2 * lane);
-  return k_.shuffle(low, k_.load(x_, at + lanes, lanes), even);
+  return k_.shuffle(low, load(lanes), even);
 }
 
 // The iterations between two checks of interrupts, each of the taps on axes [axis, rank).
@@ -131,14 +146,14 @@ int64_t PoolKernel::per_check(size_t axis) const {
 
 // Accumulates the taps of a window on axes [axis, rank). `at` is the position in x that the earlier
 // axes determine.
-Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t lanes,
+Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns,
                         Term so_far) {
-  if (axis == axes_.size()) return combine(so_far, load_columns(at, lanes));
+  if (axis == axes_.size()) return combine(so_far, load_columns(at, columns));
   const SpatialAxis& along = axes_[axis];
   auto accumulate = [&](Term tap, llvm::ArrayRef<Term> carried) {
     Term position = taps[axis].start + tap * along.dilation_value;
     Term next = at + position * along.row_stride;
-    return Terms{reduce(axis + 1, taps, next, lanes, carried[0])};
+    return Terms{reduce(axis + 1, taps, next, columns, carried[0])};
   };
   Term low = taps[axis].low, high = taps[axis].high;
   const int64_t most = per_check(axis + 1);
@@ -146,9 +161,11 @@ Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, int64_t
   return k_.long_loop(low, high, 1, most, {so_far}, accumulate)[0];
 }
 
-void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, Term out,
-                              int64_t lanes) {
+void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to,
+                              const Columns& columns) {
   const SpatialAxis& along = axes_.back();
+  const Term out = columns.out;
+  const int64_t lanes = columns.lanes;
   llvm::SmallVector<Taps> taps(outer);
   if (lanes == 1) {
     taps.push_back(taps_at(along, out));
@@ -156,7 +173,7 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, T
     Term start = out * along.stride_value - along.before_value;
     taps.push_back({start, k_.index(0), along.kernel_value, along.kernel_value});
   }
-  Term value = reduce(0, taps, plane, lanes, first(lanes));
+  Term value = reduce(0, taps, plane, columns, first(lanes));
   if (pool_ != Pool::kMax) {
     // ONNX count_include_pad selects whether taps in the padding count.
     Term count = k_.index(1);
@@ -167,7 +184,7 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, T
   if (lanes == 1)
     k_.store_number(result_, to + out, value);
   else
-    k_.store(result_, to + out, value);
+    k_.store(result_, to + out, value, columns.count ? k_.mask(columns.count, lanes) : Term());
 }
 
 void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
@@ -178,18 +195,23 @@ void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
     });
   };
   auto one_by_one = [&](Term low, Term high) {
-    each_column(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, out, 1); });
+    each_column(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, {out, 1, {}}); });
   };
   if (lanes_ == 1) return one_by_one(k_.index(0), columns_);
   Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(lanes_));
   one_by_one(k_.index(0), inside_low_);
-  each_column(inside_low_, inside_high_ - rest, lanes_,
-              [&](Term out) { emit_columns(outer, plane, to, out, lanes_); });
+  const auto vector = [&](Term out, Term count = {}) {
+    emit_columns(outer, plane, to, {out, lanes_, count});
+  };
+  each_column(inside_low_, inside_high_ - rest, lanes_, [&](Term out) { vector(out); });
+  if (k_.target().has_masks) {
+    k_.when(0 < rest, [&] { vector(inside_high_ - rest, rest); });
+    return one_by_one(inside_high_, columns_);
+  }
   // The last vector can overlap the previous one. Fewer inside columns than lanes are computed one
   // by one.
   Term fits = k_.index(lanes_) <= inside;
-  k_.when(fits & (0 < rest),
-          [&] { emit_columns(outer, plane, to, inside_high_ - lanes_, lanes_); });
+  k_.when(fits & (0 < rest), [&] { vector(inside_high_ - lanes_); });
   one_by_one(select(fits, inside_high_, inside_low_), columns_);
 }
 
