@@ -122,4 +122,11 @@ void CompiledKernel::run() {
   state.next = (state.next + 1) % state.buffers.size();
 }
 
+std::unique_ptr<CompiledKernel> compile(const std::string& text) {
+  auto kernel = CompiledKernel::create(text);
+  if (kernel.ok()) return *std::move(kernel);
+  std::fprintf(stderr, "%s\n", std::string(kernel.status().message()).c_str());
+  std::exit(1);
+}
+
 }  // namespace scopevm::compiler::bench

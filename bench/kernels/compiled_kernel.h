@@ -30,4 +30,7 @@ class CompiledKernel {
   std::unique_ptr<State> state_;
 };
 
+// As CompiledKernel::create(). Prints an error and ends the program if `text` is not valid.
+std::unique_ptr<CompiledKernel> compile(const std::string& text);
+
 }  // namespace scopevm::compiler::bench
