@@ -115,7 +115,7 @@ void byte_line(CompiledKernel& bytes, CompiledKernel& floats, dnnl::engine& engi
 // copies, 150 MB in total. The upper bound is a plain read of the same bytes, measured in the same
 // rounds.
 void cold_line(CompiledKernel& kernel) {
-  constexpr size_t kCopies = 64, kFloats = 768 * 768;
+  constexpr size_t kCopies = 64, kFloats = size_t{768} * 768;
   kernel.bind({{"m", 1}}, kCopies);
   std::vector<float> stream = filled(kCopies * kFloats);
   size_t copy = 0;

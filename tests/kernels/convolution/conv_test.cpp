@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <random>
 
 #include "tests/kernels/reference.h"
 
@@ -164,6 +166,40 @@ INSTANTIATE_TEST_SUITE_P(All, Depthwise,
                          ::testing::Combine(::testing::Values("host", "x86-64-v3"),
                                             ::testing::ValuesIn(kDepthwiseCases)),
                          name_of);
+
+// Random convolutions, each of images of several sizes: widths of the last panel, and numbers of
+// panels and tiles, that the cases above do not have.
+TEST(RandomConvolutions, AgreeWithLoops) {
+  const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
+  const int cases = count == nullptr ? 24 : std::atoi(count);
+  std::mt19937 random(12345);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < cases; ++i) {
+    const int64_t groups = pick(0, 2) == 0 ? pick(1, 4) : 1;
+    const int64_t channels = pick(1, pick(0, 4) == 0 ? 150 : 20), rows = pick(1, 40);
+    ConvCase t{"random", {pick(1, 2), channels * groups}, {rows * groups, channels}, {}};
+    t.attributes.group = groups;
+    t.attributes.pads.assign(4, 0);
+    int64_t least[2];
+    for (int axis : {0, 1}) {
+      const int64_t kernel = pick(1, 4), dilation = pick(1, 2);
+      t.w.push_back(kernel);
+      t.attributes.strides.push_back(pick(1, 3));
+      t.attributes.dilations.push_back(dilation);
+      int64_t pads = 0;
+      for (int side : {0, 2}) pads += t.attributes.pads[axis + side] = pick(0, kernel - 1);
+      least[axis] = std::max<int64_t>((kernel - 1) * dilation + 1 - pads, 1);
+    }
+    std::vector<std::pair<int64_t, int64_t>> sizes;
+    for (int size = 0; size < 4; ++size)
+      sizes.emplace_back(least[0] + pick(0, 14), least[1] + pick(0, 40));
+    SCOPED_TRACE("case " + std::to_string(i) + ": " + attributes_text(t.attributes));
+    check_conv(t, i % 3 == 0 ? "x86-64-v3" : "host", i % 4 != 0, sizes);
+    if (HasFatalFailure()) return;
+  }
+}
 
 TEST(ConvWeights, CanBeInputs) {
   for (const ConvCase& t : kCases) check_conv(t, "host", /*is_constant=*/false);
