@@ -4,6 +4,7 @@
 #include "compiler/memory/plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/memory/samples.h"
 
@@ -42,34 +43,69 @@ class ArenaPlanner {
     }
     if (at_samples.empty())
       return Status(StatusCode::kInvalidModel, "tensor sizes overflow at the sample dims");
-    double best = 0;
     for (const std::vector<PlannedBuffer>& buffers : at_samples)
       for (const std::vector<int>& order : placement_orders(buffers)) {
-        std::vector<PlannedBuffer> placed = buffers;
-        place_first_fit(placed, order);
-        Layers layers = layers_of(placed);
-        double ratio = worst_ratio(layers, at_samples);
-        if (best != 0 && ratio >= best) continue;
-        best = ratio;
-        arena_.layers = std::move(layers);
+        try_order(buffers, order, at_samples);
         // The height meets the lower bound at every sample, so no other layers are better.
-        if (best == 1) return {};
+        if (best_.ratio == 1) return {};
       }
+    improve_order(at_samples);
     return {};
   }
 
-  static double worst_ratio(const Layers& layers,
-                            std::vector<std::vector<PlannedBuffer>>& at_samples) {
-    // Ratios are compared, because the largest sample alone would determine the largest height.
-    double worst = 1;
-    for (std::vector<PlannedBuffer>& buffers : at_samples) {
+  // How well layers fit the samples: the largest ratio of height to lower bound, the sample that
+  // has it, and the buffer that is highest there.
+  struct Fit {
+    double ratio = std::numeric_limits<double>::infinity();
+    size_t sample = 0;
+    int highest = 0;
+    std::vector<int> order;  // the order of first fit
+  };
+
+  // Ratios are compared, because the largest sample alone would determine the largest height.
+  static Fit fit_of(const Layers& layers, std::vector<std::vector<PlannedBuffer>>& at_samples) {
+    Fit fit{.ratio = 1};
+    for (size_t s = 0; s < at_samples.size(); ++s) {
+      std::vector<PlannedBuffer>& buffers = at_samples[s];
       place_by_layers(layers, buffers);
-      int64_t bound = lower_bound_of(buffers);
-      if (bound > 0)
-        worst =
-            std::max(worst, static_cast<double>(height_of(buffers)) / static_cast<double>(bound));
+      const int64_t bound = lower_bound_of(buffers);
+      if (bound == 0) continue;
+      const auto highest = std::ranges::max_element(
+          buffers, {}, [](const PlannedBuffer& b) { return *b.offset + b.size; });
+      const double ratio =
+          static_cast<double>(*highest->offset + highest->size) / static_cast<double>(bound);
+      if (ratio > fit.ratio) fit = {ratio, s, static_cast<int>(highest - buffers.begin()), {}};
     }
-    return worst;
+    return fit;
+  }
+
+  // Places the buffers of a sample in this order. Keeps the layers if they are the best so far.
+  Fit try_order(std::vector<PlannedBuffer> placed, const std::vector<int>& order,
+                std::vector<std::vector<PlannedBuffer>>& at_samples) {
+    place_first_fit(placed, order);
+    Layers layers = layers_of(placed);
+    Fit fit = fit_of(layers, at_samples);
+    fit.order = order;
+    if (fit.ratio < best_.ratio) {
+      best_ = fit;
+      arena_.layers = std::move(layers);
+    }
+    return fit;
+  }
+
+  // Places the buffer that is highest where the layers fit worst before all others, repeatedly.
+  void improve_order(std::vector<std::vector<PlannedBuffer>>& at_samples) {
+    // A trial compares all pairs of buffers. A plan of 200 buffers has 100 trials, one of 2000
+    // has 1.
+    constexpr size_t kMostTrials = 100, kMostPairs = size_t{1} << 22;
+    const size_t count = arena_.buffers.size();
+    const size_t trials = std::min(kMostTrials, kMostPairs / std::max<size_t>(count * count, 1));
+    Fit fit = best_;
+    for (size_t trial = 0; trial < trials && best_.ratio > 1; ++trial) {
+      const auto highest = std::ranges::find(fit.order, fit.highest);
+      std::rotate(fit.order.begin(), highest, highest + 1);
+      fit = try_order(at_samples[fit.sample], fit.order, at_samples);
+    }
   }
 
   void make_offsets() {
@@ -119,6 +155,7 @@ class ArenaPlanner {
   const std::vector<Request>& samples_;
   Plan& plan_;
   Arena arena_;
+  Fit best_;
   std::vector<ValueIndex> sizes_;    // by position in arena_.buffers
   std::vector<ValueIndex> offsets_;  // by position in arena_.buffers
 };

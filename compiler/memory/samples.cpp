@@ -45,12 +45,15 @@ std::vector<Request> sample_requests(const Function& function) {
       scaled(function, 1, 3, 0, 8),
       scaled(function, 0, 1, 1, 1),
   };
+  // One dim is large, and the others are representative or least, such as a batch of one image.
+  const Request others[] = {requests.front(), requests.back()};
   constexpr size_t kMostDims = 6;  // dims that are varied alone
   for (size_t i = 0; i < std::min(kMostDims, function.dimensions.size()); ++i) {
     const Dimension& dimension = function.dimensions[i];
-    Request request = requests.front();
-    request.symbols[dimension.name] = scaled(dimension, 8, 1, 5);
-    requests.push_back(std::move(request));
+    for (Request request : others) {
+      request.symbols[dimension.name] = scaled(dimension, 8, 1, 5);
+      requests.push_back(std::move(request));
+    }
   }
   return requests;
 }

@@ -23,8 +23,8 @@ using graph::TensorType;
 // The panels of an item fit in L2 with the tiles that they are multiplied with.
 int64_t panels_per_item(int64_t depth) {
   constexpr int64_t kMostPanels = 4, kMostElements = 1 << 16;
-  return std::clamp<int64_t>(kMostElements / (std::min(depth, kBlockDepth) * kPanelColumns), 1,
-                             kMostPanels);
+  const int64_t elements = std::clamp<int64_t>(depth, 1, kBlockDepth) * kPanelColumns;
+  return std::clamp<int64_t>(kMostElements / elements, 1, kMostPanels);
 }
 
 class ImageConv {
