@@ -43,6 +43,9 @@ std::vector<Request> sample_requests(const Function& function) {
       scaled(function, 1, 1, 0, kRepresentativeThreads),
       scaled(function, 3, 1, 1, 1),
       scaled(function, 1, 3, 0, 8),
+      scaled(function, 0, 1, 1, 8),
+      scaled(function, 0, 1, 1, 4),
+      scaled(function, 0, 1, 1, kRepresentativeThreads),
       scaled(function, 0, 1, 1, 1),
   };
   // One dim is large, and the others are representative or least, such as a batch of one image.
