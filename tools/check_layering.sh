@@ -38,6 +38,7 @@ graph
 external
 frontend
 placement
+layouts
 fusion
 kernels
 shapes/program

@@ -35,6 +35,28 @@ std::string ConvLayer::graph() const {
       x, y, w, w_dims, strides[0], strides[1], top, left, groups);
 }
 
+std::string ConvLayer::blocked_graph() const {
+  const auto type = [](int64_t channels, int64_t height, int64_t width) {
+    return fmt::format("!sv.tensor<f32[n, {}, {}, {}, 16]>", (channels + 15) / 16, height, width);
+  };
+  const std::string x = channels < 16
+                            ? fmt::format("!sv.tensor<f32[n, {}, {}, {}]>", channels, height, width)
+                            : type(channels, height, width);
+  const std::string w =
+      fmt::format("{}, {}, {}, {}", rows, channels / groups, kernel[0], kernel[1]);
+  const std::string w_dims =
+      fmt::format("{}x{}x{}x{}", rows, channels / groups, kernel[0], kernel[1]);
+  return fmt::format(
+      R"(func.func @main(%x: {0}) -> {1} {{
+  %w = sv.constant {{value = dense<0.25> : tensor<{3}xf32>}} : !sv.tensor<f32[{2}]>
+  %y = sv.blocked_conv %x, %w {{strides = array<i64: {4}, {5}>, pads = array<i64: {6}, {7}, {6}, {7}>,
+      dilations = array<i64: 1, 1>, group = {8} : i64}} : ({0}, !sv.tensor<f32[{2}]>) -> {1}
+  return %y : {1}
+}})",
+      x, type(rows, out(0), out(1)), w, w_dims, strides[0], strides[1], kernel[0] / 2,
+      kernel[1] / 2, groups);
+}
+
 Work dnnl_conv(dnnl::engine& engine, const ConvLayer& c, dnnl::memory::format_tag image) {
   constexpr auto kF32 = dnnl::memory::data_type::f32;
   const dnnl::memory::desc x({1, c.channels, c.height, c.width}, kF32, image);

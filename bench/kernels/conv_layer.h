@@ -24,8 +24,9 @@ struct ConvLayer {
     return 2.0 * static_cast<double>(out(0) * out(1) * rows * (channels / groups) * kernel[0] *
                                      kernel[1]);
   }
-  std::string name() const;   // "3x3/2 64->128 at 56x56"
-  std::string graph() const;  // @main with n images and constant weights
+  std::string name() const;           // "3x3/2 64->128 at 56x56"
+  std::string graph() const;          // @main with n images and constant weights
+  std::string blocked_graph() const;  // the same with images in blocks of 16 channels
 };
 
 // One image in oneDNN, with weights in its preferred layout. `image`: Tag::any for images in its

@@ -68,6 +68,10 @@ Result<CopyExplanation> explain_copies(const CompileOptions& options) {
   return compiler::run(options, &compiler::Compilation::explain_copies);
 }
 
+Result<LayoutExplanation> explain_layout(const CompileOptions& options) {
+  return compiler::run(options, &compiler::Compilation::explain_layout);
+}
+
 Result<ExternalExplanation> explain_external(const CompileOptions& options) {
   return compiler::run(options, &compiler::Compilation::explain_external);
 }

@@ -47,6 +47,7 @@ class Compilation {
   Result<ShapeExplanation> explain_shapes();
   Result<CopyExplanation> explain_copies();
   Result<ExternalExplanation> explain_external();
+  Result<LayoutExplanation> explain_layout();
 
   // The current stage, or the stage that failed. Empty before the first one.
   std::string_view stage() const { return stage_; }

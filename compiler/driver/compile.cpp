@@ -186,6 +186,7 @@ void Compilation::new_runs(placement::PoolChoice choice) {
     run->rule_strings = options_.places;
     run->is_loaded = true;
     run->choice = choice;
+    run->image_layout = options_.image_layout;
     placed_.runs.push_back(std::move(run));
   }
 }

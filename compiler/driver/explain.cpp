@@ -376,4 +376,24 @@ Result<ExternalExplanation> Compilation::explain_external() {
   return ExternalExplanation{.parts = std::move(external_parts_)};
 }
 
+Result<LayoutExplanation> Compilation::explain_layout() {
+  SCOPEVM_RETURN_IF_ERROR(check_options());
+  SCOPEVM_RETURN_IF_ERROR(read_machine());
+  SCOPEVM_RETURN_IF_ERROR(import({}));
+  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
+  LayoutExplanation explanation{.warnings = output_.warnings};
+  const layouts::Report& report = placed_.runs.front()->layouts;
+  for (const layouts::Report::Op& op : report.ops)
+    explanation.ops.push_back({op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds});
+  for (const layouts::Report::Conversion& conversion : report.conversions) {
+    FormulaText text = formula_text({&conversion.bytes, 1});
+    explanation.conversions.push_back({.value = conversion.value,
+                                       .to_blocked = conversion.to_blocked,
+                                       .formula = std::move(text.formulas.front()),
+                                       .definitions = std::move(text.definitions),
+                                       .seconds = conversion.seconds});
+  }
+  return explanation;
+}
+
 }  // namespace scopevm::compiler

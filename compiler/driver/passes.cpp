@@ -13,6 +13,7 @@ namespace scopevm::compiler {
 #define GEN_PASS_DEF_HOISTPASS
 #define GEN_PASS_DEF_PLACEPASS
 #define GEN_PASS_DEF_VERIFYPLACESPASS
+#define GEN_PASS_DEF_LAYOUTPASS
 #define GEN_PASS_DEF_FUSEPASS
 #include "compiler/driver/passes.h.inc"
 
@@ -117,6 +118,30 @@ class VerifyPlacesPass : public impl::VerifyPlacesPassBase<VerifyPlacesPass> {
   std::shared_ptr<PlacementRun> run_;
 };
 
+class LayoutPass : public impl::LayoutPassBase<LayoutPass> {
+ public:
+  using LayoutPassBase::LayoutPassBase;
+  LayoutPass() = default;
+  explicit LayoutPass(std::shared_ptr<PlacementRun> run) : run_(std::move(run)) {
+    machine = run_->machine_file;
+  }
+
+  llvm::LogicalResult initialize(mlir::MLIRContext* context) override {
+    if (!run_) {
+      run_ = std::make_shared<PlacementRun>();
+      run_->machine_file = machine;
+    }
+    return load(*run_, context);
+  }
+
+  void runOnOperation() override {
+    run_->layouts = layouts::choose_layouts(getOperation(), run_->machine, run_->image_layout);
+  }
+
+ private:
+  std::shared_ptr<PlacementRun> run_;
+};
+
 }  // namespace
 
 Status PlacementRun::load() {
@@ -137,6 +162,10 @@ Status PlacementRun::load() {
 std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
                                               bool kernel_scopes_only) {
   return std::make_unique<PlacePass>(std::move(run), kernel_scopes_only);
+}
+
+std::unique_ptr<mlir::Pass> create_layout_pass(std::shared_ptr<PlacementRun> run) {
+  return std::make_unique<LayoutPass>(std::move(run));
 }
 
 std::unique_ptr<mlir::Pass> create_verify_places_pass(std::shared_ptr<PlacementRun> run) {

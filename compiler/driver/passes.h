@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/layouts/layouts.h"
 #include "compiler/machine/machine.h"
 #include "compiler/placement/place.h"
 #include "mlir/Pass/Pass.h"
@@ -22,7 +23,9 @@ struct PlacementRun {
   bool is_loaded = false;
   placement::PoolChoice choice = placement::PoolChoice::kAny;
   placement::Report report;  // of the first sv-place; copies and seconds are those of the last
-  Status status;             // the error of a failed placement pass; ok if none failed
+  ImageLayout image_layout = ImageLayout::kAuto;
+  layouts::Report layouts;
+  Status status;  // the error of a failed placement pass; ok if none failed
 
   // Reads `machine` from `machine_file` and `rules` from `rule_strings`, unless `is_loaded` is set.
   // Errors: kNotFound (the file), those of parse_machine() and parse_rule().
@@ -32,9 +35,10 @@ struct PlacementRun {
 #define GEN_PASS_DECL
 #include "compiler/driver/passes.h.inc"
 
-// sv-place and sv-verify-places for the machine of `run`.
+// sv-place, sv-layout and sv-verify-places for the machine of `run`.
 std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
                                               bool kernel_scopes_only);
+std::unique_ptr<mlir::Pass> create_layout_pass(std::shared_ptr<PlacementRun> run);
 std::unique_ptr<mlir::Pass> create_verify_places_pass(std::shared_ptr<PlacementRun> run);
 
 }  // namespace scopevm::compiler

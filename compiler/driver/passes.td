@@ -72,6 +72,17 @@ def VerifyPlacesPass : Pass<"sv-verify-places", "mlir::ModuleOp"> {
   ];
 }
 
+def LayoutPass : Pass<"sv-layout", "mlir::ModuleOp"> {
+  let summary = "choose the layout of images: by channel, or in blocks of 16 channels";
+  let description = [{
+    Replaces convolutions, and ops between them, by ops on blocked images, and inserts conversions.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", /*default=*/"",
+           "file of the machine description; without it, one CPU">
+  ];
+}
+
 def FusePass : Pass<"sv-fuse", "mlir::ModuleOp"> {
   let summary = "group the ops that become one kernel";
   let description = [{

@@ -25,6 +25,7 @@ void add_placement_passes(mlir::OpPassManager& passes, const std::shared_ptr<Pla
 // The memory scopes that kernels require are known only after the groups are formed, so a second
 // placement follows fusion.
 void add_fusion_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run) {
+  passes.addPass(create_layout_pass(run));
   passes.addPass(createFusePass());
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/true));
   passes.addPass(create_verify_places_pass(run));

@@ -1,8 +1,9 @@
 /// @file
 /// The compiler's entry points. compile() turns a model into the bytes of a module file.
 /// explain_shapes() and explain_copies() report the shapes and the copies of a model without
-/// compiling it. explain_external() reports the parts that external libraries compute. All are in
-/// libscopevm_compiler, which the `scopevm` command loads only for commands that need the compiler.
+/// compiling it. explain_layout() reports the layouts of images, and explain_external() the parts
+/// that external libraries compute. All are in libscopevm_compiler, which the `scopevm` command
+/// loads only for commands that need the compiler.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
 ///
@@ -60,6 +61,13 @@ struct Tuning {
   std::function<void(const std::string& key, const PartSeconds& seconds)> store;
 };
 
+/// The layout of images: [n, c, h, w] or, blocked, [n, ceil(c / 16), h, w, 16].
+enum class ImageLayout : uint8_t {
+  kAuto,       ///< the layouts with the least estimated time
+  kByChannel,  ///< no image is blocked
+  kBlocked,    ///< every image that can be blocked
+};
+
 /// The input and the options of compile(), explain_shapes() and explain_copies().
 struct CompileOptions {
   /// An ONNX model (.onnx) or a textual graph (.mlir). A file with another extension is read as a
@@ -114,6 +122,8 @@ struct CompileOptions {
   /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
   /// control flow) afterwards. Recursive calls are never inlined.
   int64_t inline_limit = 10'000;
+  /// The layout of the images inside the model. Inputs and results are by channel.
+  ImageLayout image_layout = ImageLayout::kAuto;
   /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
   /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
   std::string reproducer_path;
@@ -284,5 +294,32 @@ struct ExternalExplanation {
 /// With CompileOptions::tuning, also measures the parts and the models.
 /// Errors: those of compile().
 SCOPEVM_API Result<ExternalExplanation> explain_external(const CompileOptions& options);
+
+/// The layouts of a model's images: by channel, [n, c, h, w], or blocked, [n, ceil(c / 16), h, w,
+/// 16]. The compiler chooses those with the least estimated time of ops and conversions. Times are
+/// those of one core with AVX-512, at representative dims.
+struct LayoutExplanation {
+  struct Op {
+    std::string name;          ///< in the model
+    std::string kind;          ///< the graph op: "conv"
+    bool is_blocked = false;   ///< its images are blocked
+    double seconds = 0;        ///< in the chosen layout
+    double other_seconds = 0;  ///< in the other layout
+  };
+  struct Conversion {
+    std::string value;        ///< the converted image, as named in the model
+    bool to_blocked = false;  ///< from the layout by channel, or to it
+    std::string formula;      ///< bytes of the image by channel, over main's dims
+    std::vector<FormulaDefinition> definitions;  ///< the names in `formula`
+    double seconds = 0;
+  };
+  std::vector<Op> ops;  ///< those that have both forms, in program order
+  std::vector<Conversion> conversions;
+  std::vector<std::string> warnings;  ///< one message each
+};
+
+/// Reads the model and chooses the layouts of its images as compile() does. Errors: those of
+/// compile().
+SCOPEVM_API Result<LayoutExplanation> explain_layout(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -39,6 +39,10 @@ std::vector<Sample> samples() {
       {"arg_max", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"arg_min", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"average_pool", {"f32[1, 2, 5]"}, "{kernel = array<i64: 2>, " + kWindow + "}"},
+      {"blocked_conv",
+       {"f32[1, 1, 4, 4, 16]", "f32[4, 2, 3, 3]"},
+       "{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, "
+       "group = 1 : i64}"},
       {"cast", {"f32[2, 3]"}, "{to = \"i32\"}"},
       {"change_case", {"str[2]"}, "{upper = true}"},
       {"concat", {"f32[2, 3]", "f32[2, 3]"}, "{axis = 1 : i64}"},

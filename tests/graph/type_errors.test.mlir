@@ -100,3 +100,67 @@ func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[4000, n]> {
   }
   return %y#1 : !sv.tensor<f32[4000, n]>
 }
+
+// -----
+
+// The convolution of blocked images.
+func.func @main(%x: !sv.tensor<f16[1, 1, 4, 4, 16]>, %w: !sv.tensor<f16[4, 2, 3, 3]>) -> !sv.tensor<f16[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{the element type must be f32}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f16[1, 1, 4, 4, 16]>, !sv.tensor<f16[4, 2, 3, 3]>) -> !sv.tensor<f16[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f16[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[m, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{the weight must be static and have rank 4}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[m, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{group is 2, expected 1 or one group per channel}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 2 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{x must have rank 4, or rank 5 if it is blocked}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 4, 16]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 4, 4, 4]>, %w: !sv.tensor<f32[4, 1, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{with several groups, x must be blocked}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 4 : i64} : (!sv.tensor<f32[1, 4, 4, 4]>, !sv.tensor<f32[4, 1, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 8]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{the last dim of x must be 16}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 8]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 2, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{expected 2 channels}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f32[1, 2, 4, 4, 16]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}

@@ -56,7 +56,8 @@ void compare(const Arrays& expected, std::span<const Tensor> actual, Verdict& ve
     std::string difference = first_difference(want, want.dtype, actual[i].data());
     if (!difference.empty()) {
       verdict.finding = Finding::kMismatch;
-      verdict.detail = at + std::string(scopevm::name(want.dtype)) + joined(dims) + difference;
+      verdict.detail = at;
+      verdict.detail.append(scopevm::name(want.dtype)).append(joined(dims)).append(difference);
       return;
     }
     for (const Number& number : want.elements)
@@ -213,6 +214,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   CompileOptions compile_options;
   const size_t hash = std::hash<std::string>()(graph.text());
   if (options.is_outlined && hash % 2 == 0) compile_options.inline_limit = 0;
+  if (hash % 3 == 0) compile_options.image_layout = ImageLayout::kBlocked;
   compile_options.model_path = file.path();
   compile_options.target_cpus = {options.cpu};
   compile_options.threads = 1;

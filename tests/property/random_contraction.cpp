@@ -56,7 +56,7 @@ const Node* image(GraphBuilder& b) {
   });
   if (x && b.chance(60)) return x;
   Dims dims = b.random_dims(b.one_of<int64_t>({3, 4, 4, 4, 5}));
-  dims[1] = b.one_of<int64_t>({1, 2, 3, 4, 6, 8});
+  dims[1] = b.one_of<int64_t>({1, 2, 3, 4, 20, 8});
   return b.fresh(b.chance(70) ? DType::kF32 : b.random_dtype(), dims);
 }
 

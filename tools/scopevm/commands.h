@@ -80,6 +80,7 @@ struct CompileCommand {
   std::string reproducer;  // a file; empty: none
   int threads = 0;
   int64_t inline_limit = CompileOptions().inline_limit;
+  ImageLayout image_layout = ImageLayout::kAuto;
   bool timing = false;
   bool json = false;
 };
@@ -96,6 +97,8 @@ struct ExplainCommand {
   TuneOptions tune;
   bool shapes = false;
   bool copies = false;
+  bool layout = false;
+  ImageLayout image_layout = ImageLayout::kAuto;
   std::string svg;  // a file; empty: none
   bool json = false;
 };

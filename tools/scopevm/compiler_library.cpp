@@ -198,4 +198,10 @@ Result<ExternalExplanation> CompilerLibrary::explain_external(const CompileOptio
   return report_of<ExternalExplanation>(table_, result);
 }
 
+Result<LayoutExplanation> CompilerLibrary::explain_layout(const CompileOptions& options) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
+                           call(table_, table_->explain_layout, options));
+  return report_of<LayoutExplanation>(table_, result);
+}
+
 }  // namespace scopevm::tool

@@ -35,6 +35,7 @@ class CompilerLibrary {
   Result<ShapeExplanation> explain_shapes(const CompileOptions& options) const;
   Result<CopyExplanation> explain_copies(const CompileOptions& options) const;
   Result<ExternalExplanation> explain_external(const CompileOptions& options) const;
+  Result<LayoutExplanation> explain_layout(const CompileOptions& options) const;
 
  private:
   explicit CompilerLibrary(const scopevm_compiler_table* table) : table_(table) {}

@@ -67,6 +67,21 @@ void add_tuning(CLI::App& command, TuneOptions& options) {
       ->needs(tune);
 }
 
+void add_image_layout(CLI::App& command, ImageLayout& layout) {
+  const std::map<std::string, ImageLayout> layouts = {{"auto", ImageLayout::kAuto},
+                                                      {"by-channel", ImageLayout::kByChannel},
+                                                      {"blocked", ImageLayout::kBlocked}};
+  command
+      .add_option_function<std::string>(
+          "--image-layout",
+          [&layout, layouts](const std::string& name) { layout = layouts.at(name); },
+          "Layout of images inside the model: by-channel, in blocks of 16 channels, or auto: the "
+          "layouts with the least estimated time")
+      ->check(CLI::IsMember({"auto", "by-channel", "blocked"}))
+      ->type_name("LAYOUT")
+      ->default_str("auto");
+}
+
 void add_compile(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("compile", "Compile a model to a module");
   // Shared by the option parser and the action, which runs after this function has returned.
@@ -114,6 +129,7 @@ void add_compile(CLI::App& app, Action& action) {
                    "inline no call")
       ->check(integer_in<int64_t>(0))
       ->capture_default_str();
+  add_image_layout(*command, options->image_layout);
   command->add_flag("--timing", options->timing,
                     "Print time, share and peak memory of each stage, and the time of its "
                     "passes, to stderr");
@@ -126,7 +142,7 @@ void add_compile(CLI::App& app, Action& action) {
 
 void add_explain(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "explain", "Print the shapes, checks, copies or external functions of a model");
+      "explain", "Print the shapes, checks, copies, layouts or external functions of a model");
   auto options = std::make_shared<ExplainCommand>();
   command
       ->add_option("MODEL", options->model, "Model: an ONNX file (.onnx) or MLIR assembly (.mlir)")
@@ -136,6 +152,8 @@ void add_explain(CLI::App& app, Action& action) {
                     "check of a call");
   command->add_flag("--copies", options->copies,
                     "Print each copy between places: its bytes, source, destination and reason");
+  command->add_flag("--layout", options->layout,
+                    "Print the layout of the images of each op, and each conversion");
   command->add_option(
       "--svg", options->svg,
       "With --copies: write the graph to this file as an SVG drawing, coloured by place");
@@ -144,13 +162,13 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
   command->add_flag("--allow-unmatched", options->allow_unmatched, kAllowUnmatched);
   command
-      ->add_option(
-          "--external", options->external_libraries,
-          "NAME or PATH of a plug-in, as for compile; without --shapes and --copies: print "
-          "the parts that its library could compute, and its decisions")
+      ->add_option("--external", options->external_libraries,
+                   "NAME or PATH of a plug-in, as for compile; without another report: print "
+                   "the parts that its library could compute, and its decisions")
       ->allow_extra_args(false);
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
   add_tuning(*command, options->tune);
+  add_image_layout(*command, options->image_layout);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }

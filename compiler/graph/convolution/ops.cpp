@@ -89,6 +89,49 @@ DimExpr ConvOp::getFlops() {
   return flops;
 }
 
+llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
+  const TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
+  const Window window{op.getStrides(), op.getPads(), op.getDilations()};
+  const auto group = static_cast<int64_t>(op.getGroup());
+  auto fail = [&](const llvm::Twine& what) {
+    return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
+  };
+  if (failed(check_same_dtype(rule, op.getOperands())) || failed(window.check(rule, 2)) ||
+      failed(check_group(rule, group)))
+    return mlir::failure();
+  if (x.getDtype() != DType::kF32) return fail("the element type must be f32");
+  if (w.getRank() != 4 || !w.isStatic()) return fail("the weight must be static and have rank 4");
+  const DimExpr rows = w.getDim(0), channels = w.getDim(1) * DimExpr(group);
+  if (group != 1 && (!w.getDim(1).is_constant(1) || rows != DimExpr(group)))
+    return fail("group is " + llvm::Twine(group) + ", expected 1 or one group per channel");
+  const bool is_blocked = x.getRank() == 5;
+  if (!is_blocked && x.getRank() != 4)
+    return fail("x must have rank 4, or rank 5 if it is blocked");
+  if (!is_blocked && group != 1) return fail("with several groups, x must be blocked");
+  if (is_blocked && !x.getDim(4).is_constant(kChannelBlock))
+    return fail("the last dim of x must be " + llvm::Twine(kChannelBlock));
+  if (x.getDim(1) != (is_blocked ? ceildiv(channels, kChannelBlock) : channels))
+    return fail("expected " + short_text(channels) + " channels");
+  llvm::SmallVector<DimExpr> shape = {x.getDim(0), ceildiv(rows, kChannelBlock)};
+  for (size_t i = 0; i < 2; ++i)
+    shape.push_back(window_count(window, i, x.getDim(2 + i), w.getDim(2 + i), false));
+  shape.push_back(kChannelBlock);
+  return rule.add_result(x.getDtype(), shape);
+}
+
+// The type rule decides all conditions.
+void BlockedConvOp::addRequestChecks(RequestChecks&) {}
+
+llvm::SmallVector<DimExpr> BlockedConvOp::getWindowDims() {
+  return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
+}
+
+DimExpr BlockedConvOp::getFlops() {
+  DimExpr flops = DimExpr(2) * tensor_type(getResult()).getElementCount();
+  for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;
+  return flops;
+}
+
 llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};

@@ -12,6 +12,9 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
+// The channels of a block of a blocked image (sv.blocked_conv).
+constexpr int64_t kChannelBlock = 16;
+
 // The limit for strides, dilations, pads, groups and the kernel dims of pools. It keeps products
 // with dims far from overflow.
 constexpr int64_t kMaxWindow = int64_t{1} << 20;

@@ -3,6 +3,7 @@
 //                     channel per group
 //   conv.cpp          other f32 convolutions of 1 and 2 spatial dims with weights of static shape,
 //                     on the micro-kernels of contraction/tile
+//   blocked/          f32 convolutions of blocked images (sv.blocked_conv)
 //   generic_conv.cpp  all others, including transposed convolutions, as scalar loops
 #pragma once
 
@@ -19,6 +20,9 @@ bool is_depthwise_conv(const FusedContraction& fused);
 llvm::LogicalResult lower_image_conv(const FusedContraction& fused, LoweringContext& context);
 llvm::LogicalResult lower_depthwise_conv(const FusedContraction& fused, LoweringContext& context);
 
+llvm::LogicalResult lower_blocked_conv(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_blocked_depthwise(const FusedContraction& fused,
+                                            LoweringContext& context);
 llvm::LogicalResult lower_generic_conv(const FusedContraction& fused, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

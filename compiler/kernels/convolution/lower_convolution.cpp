@@ -11,12 +11,19 @@ llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& cont
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });
+  if (auto blocked = mlir::dyn_cast<graph::BlockedConvOp>(fused->contraction)) {
+    return blocked.getGroup() == 1 ? lower_blocked_conv(*fused, context)
+                                   : lower_blocked_depthwise(*fused, context);
+  }
   if (is_f32 && is_depthwise_conv(*fused)) return lower_depthwise_conv(*fused, context);
   if (is_f32 && is_image_conv(*fused)) return lower_image_conv(*fused, context);
   return lower_generic_conv(*fused, context);
 }
 
 llvm::LogicalResult lower(graph::ConvOp op, LoweringContext& context) {
+  return lower_convolution(op, context);
+}
+llvm::LogicalResult lower(graph::BlockedConvOp op, LoweringContext& context) {
   return lower_convolution(op, context);
 }
 llvm::LogicalResult lower(graph::ConvTransposeOp op, LoweringContext& context) {

@@ -1,4 +1,5 @@
-// scopevm explain: prints the shapes and checks, or the copies, of a model as text or JSON.
+// scopevm explain: prints the shapes and checks, the copies, or other reports on a model as text or
+// JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/explain_external.h"
+#include "tools/scopevm/commands/explain_layout.h"
 #include "tools/scopevm/commands/external_options.h"
 #include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/commands/json_output.h"
@@ -232,6 +234,13 @@ Status print_shapes(const CompileOptions& options, bool as_json) {
   return {};
 }
 
+Status print_layouts(const CompileOptions& options, bool as_json) {
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
+  SCOPEVM_ASSIGN_OR_RETURN(const LayoutExplanation explanation, compiler.explain_layout(options));
+  print_layout(explanation, as_json);
+  return {};
+}
+
 Status print_external_parts(const TuneOptions& tune, CompileOptions options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache, set_tuning(tune, options));
@@ -251,6 +260,7 @@ Status print_explanation(const ExplainCommand& command, CompileOptions options) 
   options.model_path = model.path();
   return model.named(command.shapes   ? print_shapes(options, command.json)
                      : command.copies ? print_copies(options, command.svg, command.json)
+                     : command.layout ? print_layouts(options, command.json)
                                       : print_external_parts(command.tune, options, command.json));
 }
 
@@ -261,6 +271,7 @@ int explain(const ExplainCommand& command) {
   if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
   options.allow_unmatched = command.allow_unmatched;
+  options.image_layout = command.image_layout;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   if (const Status status =
@@ -268,11 +279,11 @@ int explain(const ExplainCommand& command) {
       !status.ok())
     return report(status);
   if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
-  const bool has_report = command.shapes || command.copies || !command.external_libraries.empty();
-  if (!has_report || (command.shapes && command.copies))
-    return report_usage("explain: expected one of --shapes, --copies and --external");
-  if (command.tune.is_enabled && (command.shapes || command.copies))
-    return report_usage("--tune excludes --shapes and --copies");
+  const int reports = command.shapes + command.copies + command.layout;
+  if (reports > 1 || (reports == 0 && command.external_libraries.empty()))
+    return report_usage("explain: expected one of --shapes, --copies, --layout and --external");
+  if (command.tune.is_enabled && reports > 0)
+    return report_usage("--tune excludes --shapes, --copies and --layout");
   if (command.svg == kStandardStream && command.json)
     return report_usage("expected at most one of --svg - and --json: each writes to stdout");
   return report(print_explanation(command, std::move(options)));

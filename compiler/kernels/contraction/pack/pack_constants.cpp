@@ -1,11 +1,15 @@
 // Packs constant weights.
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
+#include "compiler/graph/convolution/window.h"
+#include "compiler/graph/graph_ops.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
+
+using graph::kChannelBlock;
 
 // The key of a constant derived from `elements`. MLIR uniques attributes, so the address identifies
 // the elements.
@@ -97,6 +101,38 @@ ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int
       }
     return packed_constant(DType::kF32, std::move(packed), {groups, tiles, depth, kTileRows},
                            "packed rows");
+  });
+}
+
+ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
+                      int64_t group_blocks) {
+  llvm::SmallVector<int64_t> dims;
+  for (DimExpr dim : mlir::cast<graph::TensorType>(w.getType()).getShape())
+    dims.push_back(*dim.as_constant());
+  const bool is_padded = dims[0] % kChannelBlock != 0 || dims[1] % pixel != 0;
+  if (!packs_constant(context, w, is_padded))
+    return pack_blocks(context, op, context.value_of(w), dims, pixel, group_blocks);
+  const mlir::ElementsAttr elements = context.constant_of(w);
+  return context.constant(key_of("blocks", elements, {pixel, group_blocks}), w, [&] {
+    const Constant source = graph::constant_of_elements(elements, DType::kF32);
+    const float* from = reinterpret_cast<const float*>(source.data);
+    const int64_t rows = dims[0], channels = dims[1], height = dims[2], width = dims[3];
+    const int64_t planes = (channels + pixel - 1) / pixel,
+                  blocks = (rows + kChannelBlock - 1) / kChannelBlock;
+    std::vector<float> packed(blocks * kChannelBlock * planes * pixel * height * width);
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t channel = 0; channel < channels; ++channel)
+        for (int64_t tap = 0; tap < height * width; ++tap) {
+          const int64_t block = row / kChannelBlock;
+          const int64_t group = block / group_blocks * planes + channel / pixel;
+          const int64_t step = (group * height * width + tap) * pixel + channel % pixel;
+          packed[(step * group_blocks + block % group_blocks) * kChannelBlock +
+                 row % kChannelBlock] = from[(row * channels + channel) * height * width + tap];
+        }
+    return packed_constant(
+        DType::kF32, std::move(packed),
+        {blocks / group_blocks, planes, height, width, pixel, group_blocks, kChannelBlock},
+        "packed blocks");
   });
 }
 

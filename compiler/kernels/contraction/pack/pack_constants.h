@@ -28,8 +28,21 @@ ValueId packed_quad_panels(LoweringContext& context, mlir::Value b, int64_t dept
 ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel);
 
+// Packs w, f32 [rows, channels, height, width], for sv.blocked_conv, padded with zeros:
+//   [row groups][planes][height][width][pixel][group_blocks][16]
+// A plane is `pixel` channels, and a row group is `group_blocks` blocks of 16 rows. REQUIRES:
+// group_blocks divides the number of blocks. Weights that are not constant are packed by a launch
+// for `op`: see pack_blocks().
+ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
+                      int64_t group_blocks);
+
 // Appends a launch, for `op`, that packs weights into the layout of packed_rows at run time.
 ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int64_t groups,
                   int64_t rows, int64_t channels, int64_t kernel);
+
+// Appends a launch, for `op`, that packs weights with these dims into the layout of packed_blocks
+// at run time.
+ValueId pack_blocks(LoweringContext& context, mlir::Operation* op, ValueId w,
+                    llvm::ArrayRef<int64_t> dims, int64_t pixel, int64_t group_blocks);
 
 }  // namespace scopevm::compiler::kernels

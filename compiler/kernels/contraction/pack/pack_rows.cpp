@@ -1,16 +1,20 @@
 // Packs the non-constant weights of a convolution, in a separate kernel, into the layout of packed
-// constants. A work item is one tile of rows.
+// constants.
+#include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
 namespace scopevm::compiler::kernels {
 
+using graph::kChannelBlock;
+
 ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int64_t groups,
                   int64_t rows, int64_t channels, int64_t kernel) {
   int64_t tiles = (rows + kTileRows - 1) / kTileRows, depth = kernel * channels;
   ValueId packed =
       context.intermediate("packed rows", DType::kF32, {groups, tiles, depth, kTileRows});
+  // A work item is one tile of rows.
   KernelBuilder k(context, op, "pack_rows");
   Buffer from = k.operand(w, DType::kF32, Elements::kNumbers);
   Buffer to = k.result(packed, DType::kF32, Elements::kNumbers);
@@ -37,6 +41,40 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
   constexpr int64_t kTaskElements = 1 << 16;
   // A launch always succeeds.
   (void)k.launch(groups * tiles, grain_of(kTaskElements, depth * kTileRows));
+  return packed;
+}
+
+ValueId pack_blocks(LoweringContext& context, mlir::Operation* op, ValueId w,
+                    llvm::ArrayRef<int64_t> dims, int64_t pixel, int64_t group_blocks) {
+  const int64_t rows = dims[0], channels = dims[1], taps = dims[2] * dims[3];
+  const int64_t planes = (channels + pixel - 1) / pixel,
+                groups = (rows + kChannelBlock - 1) / kChannelBlock / group_blocks,
+                group_rows = group_blocks * kChannelBlock;
+  const ValueId packed = context.intermediate(
+      "packed blocks", DType::kF32, {groups, planes, dims[2], dims[3], pixel, group_rows});
+  KernelBuilder k(context, op, "pack_blocks");
+  const Buffer from = k.operand(w, DType::kF32, Elements::kNumbers);
+  const Buffer to = k.result(packed, DType::kF32, Elements::kNumbers);
+  const Term row_count = k.param(rows), channel_count = k.param(channels);
+  // A work item is one step: the elements of all rows of a group for one channel and tap.
+  const Term sizes[] = {k.param(groups), k.param(planes), k.param(taps), k.param(pixel)};
+  const Term last_rows = k.param(group_rows), tap_count = sizes[2], plane_channels = sizes[3];
+  k.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> index) {
+    const Term channel = index[1] * plane_channels + index[3];
+    k.loop(k.index(0), last_rows, 1, [&](Term i) {
+      const Term row = index[0] * last_rows + i;
+      const Term x = k.branch(
+          (row < row_count) & (channel < channel_count), from.element(),
+          [&] {
+            return Terms{k.load(from, (row * channel_count + channel) * tap_count + index[2])};
+          },
+          [&] { return Terms{k.zero(from)}; })[0];
+      k.store(to, item * last_rows + i, x);
+    });
+  });
+  constexpr int64_t kTaskElements = 1 << 16;
+  // A launch always succeeds.
+  (void)k.launch(groups * planes * taps * pixel, grain_of(kTaskElements, group_rows));
   return packed;
 }
 

@@ -1,0 +1,462 @@
+// f32 convolutions of blocked images (sv.blocked_conv) with one group. A work item is some pixels
+// of an image and one group of output channel blocks. It is computed in tiles (tile.h), over one
+// part of the depth after the other, so that the weights of a part stay in L1 while all tiles use
+// them.
+//
+// A convolution whose windows are single pixels reads x. Any other one first copies the part of x
+// that its pixels need into scratch memory, with zeros for the padding. Tiles then need no variants
+// for borders.
+//
+// Grid: images x parts of an image x groups of channel blocks. The groups are innermost, so that a
+// worker copies a part of x once for all groups that it computes.
+#include "compiler/graph/convolution/window.h"
+#include "compiler/kernels/contraction/epilogue.h"
+#include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/convolution/blocked/tile.h"
+#include "compiler/kernels/convolution/convolution.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+using graph::kChannelBlock;
+using graph::TensorType;
+
+// Elements of x that a work item reads: they stay in L2 while all groups use them.
+constexpr int64_t kPartElements = 1 << 16;
+// The pixels that amortise reading the weights of a group.
+constexpr int64_t kLeastPixels = 64;
+// Elements of the weights that stay in L1.
+constexpr int64_t kDepthElements = 1 << 13;
+// Multiply-adds between two checks of interrupts, about 0.2 ms.
+constexpr int64_t kStepsPerCheck = 1 << 23;
+
+// The channel blocks that are computed together. Tiles of several blocks load fewer elements of x
+// per multiply-add; windows of several elements gain more from tiles of many pixels.
+int64_t blocks_per_group(int64_t blocks, bool prefers_blocks) {
+  if (prefers_blocks)
+    for (int64_t count : {4, 3, 2})
+      if (blocks % count == 0) return count;
+  return 1;
+}
+
+// The last tile of a row overlaps the one before it by fewer pixels than this.
+constexpr int64_t kMostOverlap = 28;
+
+// What the tiles of a part of an item have in common.
+struct TilePlace {
+  Term image, group;   // group: of channel blocks
+  Term first;          // row of the result
+  Term plane, planes;  // the part of the depth
+  Term is_last;        // of the parts of the depth
+};
+
+// The pixels of a tile.
+struct TileSize {
+  int64_t rows;
+  llvm::ArrayRef<int64_t> widths;  // the possible numbers of columns
+  Term width;                      // the number of columns
+};
+
+using TileEmitter =
+    llvm::function_ref<void(llvm::ArrayRef<int64_t> widths, Term width, Term column, Term done)>;
+
+class BlockedConv {
+ public:
+  BlockedConv(const FusedContraction& fused, LoweringContext& context)
+      : fused_(fused),
+        context_(context),
+        op_(mlir::cast<graph::BlockedConvOp>(fused.contraction)),
+        epilogue_(fused, fusion::output_axes(op_)),
+        k_(context, op_, "blocked_conv") {}
+
+  llvm::LogicalResult lower() {
+    const auto x = mlir::cast<TensorType>(op_.getX().getType());
+    const auto w = mlir::cast<TensorType>(op_.getW().getType());
+    const auto result = mlir::cast<TensorType>(op_.getResult().getType());
+    const bool is_blocked = x.getRank() == 5;
+    const int64_t channels = *w.getDim(1).as_constant();
+    pixel_ = is_blocked ? kChannelBlock : 1;
+    planes_ = (channels + pixel_ - 1) / pixel_;
+    out_blocks_ = *result.getDim(1).as_constant();
+    bool is_window = false;
+    for (int64_t axis = 0; axis < 2; ++axis) {
+      axes_[axis] = {.size = x.getDim(2 + axis),
+                     .out = result.getDim(2 + axis),
+                     .kernel = *w.getDim(2 + axis).as_constant(),
+                     .stride = op_.getStrides()[axis],
+                     .pad = op_.getPads()[axis],
+                     .dilation = op_.getDilations()[axis]};
+      is_window |= axes_[axis].kernel != 1;
+    }
+    is_pointwise_ = !is_window;
+    reads_x_ = is_pointwise_ && is_blocked && llvm::all_of(axes_, [](const Axis& axis) {
+                 return axis.stride == 1 && axis.pad == 0 && axis.size == axis.out;
+               });
+    rest_ = reads_x_ ? channels % kChannelBlock : 0;
+    channel_rest_ = channels % pixel_;
+    group_blocks_ = blocks_per_group(out_blocks_, is_pointwise_ || pixel_ == 1);
+    declare(channels);
+    emit_items();
+    const DimExpr pixels = rows_per_part_ * row_pixels();
+    const DimExpr steps = pixels * DimExpr(group_blocks_ * kChannelBlock * depth());
+    constexpr int64_t kTaskSteps = 1 << 20;
+    return k_.launch(x.getDim(0) * parts_ * DimExpr(out_blocks_ / group_blocks_),
+                     grain_of(kTaskSteps, steps));
+  }
+
+ private:
+  struct Axis {
+    DimExpr size, out;  // of x and of the result
+    int64_t kernel, stride, pad, dilation;
+    // A copy of x for windows of one element has only the elements that it needs.
+    int64_t copy_step() const { return kernel == 1 ? stride : 1; }
+    int64_t tile_step() const { return kernel == 1 ? 1 : stride; }
+    // The elements of the copy that `count` results need.
+    DimExpr reach(DimExpr count) const {
+      return (count - 1) * DimExpr(tile_step()) + ((kernel - 1) * dilation + 1);
+    }
+  };
+
+  int64_t depth() const { return planes_ * pixel_ * axes_[0].kernel * axes_[1].kernel; }
+  // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
+  // part are one row, and a "row" of the partition is one pixel if x is read directly.
+  bool is_flat() const { return is_pointwise_; }
+  DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
+  DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
+
+  void declare(int64_t channels) {
+    const int64_t plane_depth = pixel_ * axes_[0].kernel * axes_[1].kernel;
+    // Whole planes in the loop over the depth; the rest of a plane is multiplied after them.
+    const int64_t whole = rest_ != 0 ? planes_ - 1 : planes_;
+    planes_per_step_ =
+        std::clamp<int64_t>(kDepthElements / (plane_depth * group_blocks_ * kChannelBlock), 1,
+                            std::max<int64_t>(whole, 1));
+    depth_parts_ = std::max<int64_t>((whole + planes_per_step_ - 1) / planes_per_step_, 1);
+    whole_planes_ = whole;
+
+    const DimExpr row_elements =
+        reads_x_ ? DimExpr(channels)
+                 : axes_[1].reach(axes_[1].out) * DimExpr(planes_ * pixel_ * axes_[0].tile_step());
+    const DimExpr least =
+        reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
+    const DimExpr rows = max(total_rows(), 1);
+    const DimExpr most = max(floordiv(kPartElements, max(row_elements, 1)), least);
+    parts_ = ceildiv(rows, min(most, rows));
+    rows_per_part_ = ceildiv(rows, parts_);
+
+    x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
+    w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(op_.getW()), pixel_, group_blocks_),
+                    DType::kF32, Elements::kNumbers);
+    epilogue_.declare(k_);
+    // The sums of the part, or of one tile if the depth has one part.
+    constexpr int64_t kMostTile = 28;
+    const DimExpr row_sums = is_flat() ? row_pixels() : row_pixels() + kMostOverlap;
+    const DimExpr sums = DimExpr(group_blocks_ * kChannelBlock) *
+                         (depth_parts_ == 1 ? min(DimExpr(kMostTile), rows_per_part_ * row_pixels())
+                                            : rows_per_part_ * row_sums + kMostOverlap);
+    DimExpr strip = 0;
+    if (!reads_x_) {
+      strip_rows_expr_ = axes_[0].reach(rows_per_part_);
+      strip = strip_rows_expr_ * axes_[1].reach(axes_[1].out) * DimExpr(planes_ * pixel_);
+    }
+    scratch_ = k_.scratch(sums + strip, DType::kF32);
+    strip_at_ = k_.param(sums);
+    parts_term_ = k_.param(parts_);
+    groups_ = k_.param(out_blocks_ / group_blocks_);
+    rows_per_part_term_ = k_.param(rows_per_part_);
+    total_rows_ = k_.param(total_rows());
+    out_width_ = k_.param(row_pixels());
+    row_sums_ = k_.param(row_sums);
+    height_ = k_.param(axes_[0].size);
+    width_ = k_.param(axes_[1].size);
+    if (!reads_x_) {
+      strip_rows_ = k_.param(strip_rows_expr_);
+      strip_width_ = k_.param(axes_[1].reach(axes_[1].out));
+      // Columns [inside_begin, inside_end) of the copy are columns of x.
+      const DimExpr step = axes_[1].copy_step();
+      const DimExpr width = axes_[1].reach(axes_[1].out);
+      const DimExpr begin = min(ceildiv(axes_[1].pad, step), width);
+      inside_begin_ = k_.param(begin);
+      inside_end_ = k_.param(max(min(ceildiv(axes_[1].size + axes_[1].pad, step), width), begin));
+    }
+  }
+
+  void emit_items() {
+    k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
+      const Term strip = quotient(item, groups_), group = remainder(item, groups_);
+      const Term image = quotient(strip, parts_term_);
+      const Term first = remainder(strip, parts_term_) * rows_per_part_term_;
+      const Term rows = max(min(total_rows_ - first, rows_per_part_term_), 0);
+      if (!reads_x_)
+        k_.when(k_.items_done(item, strip * groups_) == 0, [&] { emit_strip(image, first, rows); });
+      emit_item(image, first, rows, group);
+    });
+  }
+
+  // --- The copy of x. ---
+
+  Term plane_size() { return strip_rows_ * strip_width_ * pixel_; }
+
+  // Copies the rows of x for `rows` rows of the result, from row `first` on.
+  void emit_strip(Term image, Term first, Term rows) {
+    const Term top = first * axes_[0].stride - axes_[0].pad;
+    const Term count =
+        (rows - 1) * axes_[0].tile_step() + ((axes_[0].kernel - 1) * axes_[0].dilation + 1);
+    k_.loop(k_.index(0), k_.index(planes_), 1, [&](Term plane) {
+      const Term from = (image * planes_ + plane) * (height_ * width_ * pixel_);
+      const Term to = scratch_.start + strip_at_ + plane * plane_size();
+      k_.loop(k_.index(0), count, 1, [&](Term row) {
+        const Term y = top + row * axes_[0].copy_step();
+        emit_strip_row(plane, from + y * (width_ * pixel_), (0 <= y) & (y < height_),
+                       to + row * (strip_width_ * pixel_));
+      });
+    });
+  }
+
+  void emit_strip_row(Term plane, Term from, Term is_inside, Term to) {
+    const Buffer& strip = scratch_.buffer;
+    const Term zero = k_.zero(strip);
+    k_.when(
+        is_inside,
+        [&] {
+          k_.fill(strip, to, inside_begin_ * pixel_, zero);
+          k_.fill(strip, to + inside_end_ * pixel_, (strip_width_ - inside_end_) * pixel_, zero);
+          const Term begin = inside_begin_ * axes_[1].copy_step() - axes_[1].pad;
+          const auto copy = [&] {
+            copy_pixels(from + begin * pixel_, to + inside_begin_ * pixel_,
+                        inside_end_ - inside_begin_, pixel_);
+          };
+          if (channel_rest_ == 0) return copy();
+          // The channels after the last one can be any number, also NaN: they are replaced by 0.
+          k_.when(
+              plane == planes_ - 1,
+              [&] {
+                copy_pixels(from + begin * pixel_, to + inside_begin_ * pixel_,
+                            inside_end_ - inside_begin_, channel_rest_);
+              },
+              copy);
+        },
+        [&] { k_.fill(strip, to, strip_width_ * pixel_, zero); });
+  }
+
+  // Copies `count` pixels of x, every copy_step-th one. Channels from `channels` on become 0.
+  void copy_pixels(Term from, Term to, Term count, int64_t channels) {
+    const int64_t step = axes_[1].copy_step();
+    if (step == 1 && channels == pixel_)
+      return k_.copy(x_, from, scratch_.buffer, to, count * pixel_);
+    const int64_t lanes = std::min(k_.lanes(DType::kF32), pixel_);
+    k_.loop(k_.index(0), count, 1, [&](Term pixel) {
+      for (int64_t lane = 0; lane < pixel_; lane += lanes) {
+        Term mask;
+        if (lane + lanes > channels)
+          mask = k_.mask(k_.index(std::max<int64_t>(channels - lane, 0)), lanes);
+        k_.store(scratch_.buffer, to + pixel * pixel_ + lane,
+                 k_.load(x_, from + pixel * (step * pixel_) + lane, lanes, mask));
+      }
+    });
+  }
+
+  // --- Tiles. ---
+
+  void emit_item(Term image, Term first, Term rows, Term group) {
+    k_.loop(k_.index(0), k_.index(depth_parts_), 1, [&](Term part) {
+      const Term plane = part * planes_per_step_;
+      emit_tiles(rows, {.image = image,
+                        .group = group,
+                        .first = first,
+                        .plane = plane,
+                        .planes = min(k_.index(whole_planes_) - plane, planes_per_step_),
+                        .is_last = part == depth_parts_ - 1});
+    });
+  }
+
+  // Emits the tiles that cover `rows` rows of the part.
+  void emit_tiles(Term rows, const TilePlace& place) {
+    const int64_t most = most_tile_pixels(k_.target(), tile_blocks(k_.target(), group_blocks_));
+    if (is_flat()) {
+      std::optional<int64_t> pixels = (rows_per_part_ * row_pixels()).as_constant();
+      if (!is_exact()) pixels.reset();
+      return emit_row(1, rows * out_width_, pixels, most, k_.index(0), place);
+    }
+    const std::optional<int64_t> width = axes_[1].out.as_constant();
+    const int64_t tile_rows = width && *width > 0 ? std::max<int64_t>(most / *width, 1) : 1;
+    Term at = k_.index(0);
+    // As many tiles with the most rows as possible, then one with the half, and so on.
+    for (int64_t size = tile_rows; size > 0; size /= 2) {
+      const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
+      each(at, end, size, size,
+           [&](Term row) { emit_row(size, out_width_, width, most, row, place); });
+      at = end;
+    }
+  }
+
+  // Emits the tiles of `tile_rows` rows from `row` on, which have `count` columns.
+  void emit_row(int64_t tile_rows, Term count, std::optional<int64_t> known, int64_t most, Term row,
+                const TilePlace& place) {
+    const auto emit = [&](llvm::ArrayRef<int64_t> widths, Term width, Term column, Term done) {
+      emit_tile(place, {tile_rows, widths, width}, row, column, done);
+    };
+    if (!known) return emit_unknown_row(count, most, emit);
+    // The widths differ by at most one.
+    const int64_t tiles = std::max<int64_t>((*known + most - 1) / most, 1);
+    const int64_t least = *known / tiles, wider = *known % tiles * (least + 1);
+    const auto run = [&](int64_t begin, int64_t end, int64_t width) {
+      if (begin < end)
+        each(k_.index(begin), k_.index(end), width, tile_rows * width,
+             [&](Term column) { emit({width}, k_.index(width), column, k_.index(0)); });
+    };
+    run(0, wider, least + 1);
+    run(wider, *known, std::max<int64_t>(least, 1));
+  }
+
+  // Tiles of equal width, one of a few. The last tile overlaps the one before it; its first `done`
+  // pixels are not stored again.
+  void emit_unknown_row(Term count, int64_t most, TileEmitter emit) {
+    llvm::SmallVector<int64_t> widths;
+    const int64_t step = most > 8 ? 4 : 2;
+    for (int64_t width = 1; width <= most; width += width < step ? 1 : step)
+      widths.push_back(width);
+    if (widths.back() != most) widths.push_back(most);
+    const Term needed = ceil_quotient(count, max(ceil_quotient(count, k_.index(most)), 1));
+    // The least width that needs no more tiles than the greatest one, but at most `count`.
+    Term width = k_.index(1);
+    for (size_t i = 1; i < widths.size(); ++i)
+      width = select((k_.index(widths[i - 1]) < needed) & (widths[i] <= count), k_.index(widths[i]),
+                     width);
+    const Term tiles = ceil_quotient(count, width);
+    each(k_.index(0), tiles, 1, most, [&](Term tile) {
+      const Term begin = tile * width, column = min(begin, count - width);
+      emit(widths, width, column, begin - column);
+    });
+  }
+
+  // A loop over tiles of `pixels` pixels.
+  void each(Term begin, Term end, int64_t step, int64_t pixels,
+            llvm::function_ref<void(Term)> body) {
+    const int64_t steps =
+        pixels * group_blocks_ * kChannelBlock * std::max<int64_t>(depth() / depth_parts_, 1);
+    k_.long_loop(begin, end, step, std::max<int64_t>(kStepsPerCheck / steps, 1), {},
+                 [&](Term i, auto) {
+                   body(i);
+                   return Terms{};
+                 });
+  }
+
+  bool has_taps() const { return axes_[1].dilation != 1 && axes_[1].kernel != 1; }
+
+  // Whether all parts have the same number of rows.
+  bool is_exact() const { return mod(total_rows(), rows_per_part_).is_constant(0); }
+
+  void emit_tile(const TilePlace& place, const TileSize& size, Term row, Term column, Term done) {
+    // Overlapping tiles have separate sums, because each part of the depth adds to them.
+    const Term pixel = row * out_width_ + column;  // in the part
+    const Term sums_at = depth_parts_ == 1 ? scratch_.start
+                                           : scratch_.start + (row * row_sums_ + column + done) *
+                                                                  (group_blocks_ * kChannelBlock);
+    const int64_t plane_weights =
+        pixel_ * axes_[0].kernel * axes_[1].kernel * group_blocks_ * kChannelBlock;
+    BlockedOperands o{.w = w_,
+                      .w_at = place.group * (depth() * group_blocks_ * kChannelBlock) +
+                              place.plane * plane_weights,
+                      .sums = scratch_.buffer,
+                      .sums_at = sums_at,
+                      .planes = place.planes,
+                      .tap_rows = k_.index(axes_[0].kernel),
+                      .taps = k_.index(axes_[1].kernel),
+                      .rest = select(place.is_last, k_.index(rest_), k_.index(0)),
+                      .accumulate = 0 < place.plane};
+    const int64_t pixel_step = pixel_ * axes_[1].tile_step();
+    if (reads_x_) {
+      o.x = x_;
+      o.plane = total_rows_ * pixel_;
+      o.x_at = (place.image * planes_ + place.plane) * o.plane + (place.first + column) * pixel_;
+      o.tap_row = o.tap = o.pixel_row = k_.index(0);
+    } else {
+      o.x = scratch_.buffer;
+      o.plane = plane_size();
+      const Term pitch = strip_width_ * pixel_;
+      o.x_at = scratch_.start + strip_at_ + place.plane * o.plane +
+               row * (pitch * axes_[0].tile_step()) + column * pixel_step;
+      o.tap_row = pitch * axes_[0].dilation;
+      o.tap = k_.index(pixel_ * axes_[1].dilation);
+      o.pixel_row = pitch * axes_[0].tile_step();
+    }
+    BlockedTile tile{.rows = size.rows,
+                     .blocks = tile_blocks(k_.target(), group_blocks_),
+                     .group_blocks = group_blocks_,
+                     .pixel_step = pixel_step,
+                     .steps = pixel_ * (has_taps() ? 1 : axes_[1].kernel),
+                     .has_tap_rows = axes_[0].kernel != 1,
+                     .has_taps = has_taps(),
+                     .has_rest = rest_ != 0};
+    for (int64_t block = 0; block < group_blocks_; block += tile.blocks) {
+      BlockedOperands part = o;
+      part.w_at = o.w_at + block * kChannelBlock;
+      part.sums_at = o.sums_at + block * kChannelBlock;
+      each_width(size, [&](int64_t width) {
+        tile.columns = width;
+        call_blocked_tile(k_, context_.kernels(), tile, part);
+      });
+    }
+    k_.when(place.is_last,
+            [&] { emit_epilogue(place, size, place.first * out_width_ + pixel, done, sums_at); });
+  }
+
+  // Emits `body` for the width of the tile.
+  void each_width(const TileSize& size, llvm::function_ref<void(int64_t width)> body) {
+    Term number = k_.index(0);
+    for (size_t i = 1; i < size.widths.size(); ++i)
+      number = select(size.width == size.widths[i], k_.index(static_cast<int64_t>(i)), number);
+    k_.switch_index(number, static_cast<int64_t>(size.widths.size()),
+                    [&](int64_t i) { body(size.widths[i]); });
+  }
+
+  // Stores the results of a tile, whose first pixel is number `pixel` of the image, but not those
+  // of the first `done` columns.
+  void emit_epilogue(const TilePlace& place, const TileSize& size, Term pixel, Term done,
+                     Term sums_at) {
+    const int64_t lanes = k_.lanes(DType::kF32);
+    for (int64_t block = 0; block < group_blocks_; ++block) {
+      epilogue_.enter(k_, {place.image, place.group * group_blocks_ + block});
+      for (int64_t row = 0; row < size.rows; ++row) {
+        const Term from = sums_at + row * (size.width * (group_blocks_ * kChannelBlock)),
+                   to = pixel + row * out_width_;
+        k_.loop(done, size.width, 1, [&](Term i) {
+          for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
+            const Term sum = k_.load(
+                scratch_.buffer,
+                from + i * (group_blocks_ * kChannelBlock) + (block * kChannelBlock + lane), lanes);
+            epilogue_.emit(k_, sum, to + i, k_.index(lane), lanes, {});
+          }
+        });
+      }
+    }
+  }
+
+  const FusedContraction& fused_;
+  LoweringContext& context_;
+  graph::BlockedConvOp op_;
+  Epilogue epilogue_;
+  KernelBuilder k_;
+
+  Axis axes_[2];
+  bool is_pointwise_ = false, reads_x_ = false;
+  int64_t pixel_ = 1;              // elements of a pixel of x, in one plane
+  int64_t planes_ = 1, rest_ = 0;  // of x; the channels of the last plane if it is not whole
+  int64_t channel_rest_ = 0;
+  int64_t whole_planes_ = 1, planes_per_step_ = 1, depth_parts_ = 1;
+  int64_t out_blocks_ = 1, group_blocks_ = 1;
+  DimExpr parts_, rows_per_part_, strip_rows_expr_;
+  Buffer x_, w_;
+  Scratch scratch_;
+  Term strip_at_, parts_term_, groups_, rows_per_part_term_, total_rows_, out_width_, row_sums_,
+      height_, width_, strip_rows_, strip_width_, inside_begin_, inside_end_;
+};
+
+}  // namespace
+
+llvm::LogicalResult lower_blocked_conv(const FusedContraction& fused, LoweringContext& context) {
+  return BlockedConv(fused, context).lower();
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,53 @@
+// The micro-kernel of convolutions of blocked images (sv.blocked_conv): a tile of output pixels and
+// channel blocks, whose sums stay in registers.
+#pragma once
+
+#include "compiler/kernels/builder/code_builder.h"
+#include "compiler/kernels/builder/kernel_module.h"
+
+namespace scopevm::compiler::kernels {
+
+// The shape of a tile, and how it steps through its input. Each set of values has its own function.
+//
+// The input is planes of rows of pixels. A pixel has one element, or the 16 channels of a block.
+// For each plane, tap row and tap, the tile takes `steps` steps. A step multiplies one element per
+// pixel by a vector of 16 weights per channel block. The elements of subsequent steps are adjacent.
+struct BlockedTile {
+  int64_t rows = 1, columns = 1;  // of output pixels
+  int64_t blocks = 1;             // output channel blocks of the tile
+  int64_t group_blocks = 1;  // output channel blocks of the packed weights: see packed_blocks()
+  int64_t pixel_step = 1;    // elements between the inputs of adjacent pixels of a row
+  int64_t steps = 1;
+  bool has_tap_rows = false, has_taps = false, has_rest = false;
+
+  int64_t pixels() const { return rows * columns; }
+};
+
+// The largest number of pixels of a tile that computes this number of channel blocks, so that the
+// sums and the operands of a step are in registers.
+int64_t most_tile_pixels(const Target& target, int64_t blocks);
+// The channel blocks that a tile can compute together, out of `group_blocks`.
+int64_t tile_blocks(const Target& target, int64_t group_blocks);
+
+// The operands of a tile; positions count elements.
+struct BlockedOperands {
+  Buffer x;
+  Term x_at;       // the first step of the first pixel
+  Term plane;      // between planes
+  Term tap_row;    // between tap rows
+  Term tap;        // between taps; not used unless has_taps
+  Term pixel_row;  // between the inputs of adjacent rows of pixels
+  Buffer w;
+  Term w_at;
+  Buffer sums;  // [pixels][group_blocks][16]
+  Term sums_at;
+  Term planes, tap_rows, taps;
+  Term rest;        // the steps in one more plane; 0 unless has_rest
+  Term accumulate;  // i1: adds to the sums that are stored
+};
+
+// Emits a call of the tile's function, which the first call of a module creates.
+void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& tile,
+                       const BlockedOperands& operands);
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,141 @@
+// Builds the blocked forms; see the header.
+#include "compiler/layouts/blocked.h"
+
+#include "compiler/graph/convolution/window.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
+#include "compiler/graph/values/elements.h"
+
+namespace scopevm::compiler::layouts {
+namespace {
+
+using graph::kChannelBlock;
+using graph::TensorType;
+
+TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+mlir::Value reshape(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims) {
+  return builder.create<graph::ReshapeOp>(x.getLoc(), type_of(x).withShape(dims), x,
+                                          graph::DimsAttr::get(builder.getContext(), dims));
+}
+
+mlir::Value transpose(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<int64_t> order) {
+  llvm::SmallVector<DimExpr> dims;
+  for (int64_t axis : order) dims.push_back(type_of(x).getDim(axis));
+  return builder.create<graph::TransposeOp>(x.getLoc(), type_of(x).withShape(dims), x,
+                                            builder.getDenseI64ArrayAttr(order));
+}
+
+// The dims of an operand of rank 4 or less, padded with ones at the front.
+llvm::SmallVector<DimExpr> padded_dims(TensorType type) {
+  llvm::SmallVector<DimExpr> dims(4 - type.getRank(), DimExpr(1));
+  dims.append(type.getShape().begin(), type.getShape().end());
+  return dims;
+}
+
+// A constant of `dims` whose blocks of channels are `source`, [outer][channels][inner].
+mlir::Value blocked_elements(mlir::OpBuilder& builder, graph::ConstantOp constant,
+                             llvm::ArrayRef<int64_t> dims, int64_t outer, int64_t channels,
+                             int64_t inner) {
+  const Constant source = graph::constant_of_elements(constant.getValue(), DType::kF32);
+  const auto* from = reinterpret_cast<const float*>(source.data);
+  const int64_t blocks = (channels + kChannelBlock - 1) / kChannelBlock;
+  std::vector<float> elements(outer * blocks * inner * kChannelBlock);
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < inner; ++i)
+        elements[((o * blocks + c / kChannelBlock) * inner + i) * kChannelBlock +
+                 c % kChannelBlock] = from[(o * channels + c) * inner + i];
+  llvm::SmallVector<DimExpr> shape(dims.begin(), dims.end());
+  const auto type = mlir::RankedTensorType::get(dims, builder.getF32Type());
+  return builder.create<graph::ConstantOp>(
+      constant.getLoc(), type_of(constant.getResult()).withShape(shape),
+      mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(elements)));
+}
+
+}  // namespace
+
+std::optional<int64_t> image_channels(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  if (!tensor || tensor.getRank() != 4 || tensor.getDtype() != DType::kF32 ||
+      graph::has_scope(tensor))
+    return std::nullopt;
+  const std::optional<int64_t> channels = tensor.getDim(1).as_constant();
+  return channels && *channels >= 1 ? channels : std::nullopt;
+}
+
+TensorType blocked_type(TensorType type) {
+  return type.withShape({type.getDim(0), ceildiv(type.getDim(1), kChannelBlock), type.getDim(2),
+                         type.getDim(3), kChannelBlock});
+}
+
+bool is_pixel(TensorType type) {
+  return type.getDim(2).is_constant(1) && type.getDim(3).is_constant(1);
+}
+
+Operand operand_kind(mlir::Value operand, TensorType image) {
+  const TensorType type = type_of(operand);
+  if (type.getDtype() != DType::kF32 || type.getRank() > 4 || graph::has_scope(type))
+    return Operand::kOther;
+  const llvm::SmallVector<DimExpr> dims = padded_dims(type);
+  if (dims[1].is_constant(1)) return Operand::kSame;
+  if (dims[1] != image.getDim(1)) return Operand::kOther;
+  if (operand.getDefiningOp<graph::ConstantOp>() && type.isStatic()) return Operand::kConstant;
+  return type.getRank() == 4 ? Operand::kImage : Operand::kOther;
+}
+
+mlir::Value blocked_constant(mlir::OpBuilder& builder, graph::ConstantOp constant) {
+  const llvm::SmallVector<DimExpr> dims = padded_dims(type_of(constant.getResult()));
+  const auto dim = [&](size_t axis) { return *dims[axis].as_constant(); };
+  const int64_t blocks = (dim(1) + kChannelBlock - 1) / kChannelBlock;
+  return blocked_elements(builder, constant, {dim(0), blocks, dim(2), dim(3), kChannelBlock},
+                          dim(0), dim(1), dim(2) * dim(3));
+}
+
+mlir::Value blocked_bias(mlir::OpBuilder& builder, graph::ConstantOp constant) {
+  const int64_t channels = *type_of(constant.getResult()).getDim(0).as_constant();
+  const int64_t blocks = (channels + kChannelBlock - 1) / kChannelBlock;
+  return blocked_elements(builder, constant, {blocks, 1, 1, kChannelBlock}, 1, channels, 1);
+}
+
+mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value) {
+  const TensorType type = type_of(value);
+  if (llvm::all_of(type.getShape(), [](DimExpr dim) { return dim.is_constant(1); })) return value;
+  llvm::SmallVector<DimExpr> dims(type.getShape());
+  dims.push_back(1);
+  return reshape(builder, value, dims);
+}
+
+mlir::Value to_blocked(mlir::OpBuilder& builder, mlir::Value image) {
+  const TensorType type = type_of(image), blocked = blocked_type(type);
+  const int64_t channels = *type.getDim(1).as_constant();
+  const DimExpr blocks = blocked.getDim(1);
+  if (const int64_t missing = (kChannelBlock - channels % kChannelBlock) % kChannelBlock) {
+    llvm::SmallVector<DimExpr> pads(8, DimExpr(0));
+    pads[5] = missing;
+    image = builder.create<graph::PadOp>(
+        image.getLoc(),
+        type.withShape(
+            {type.getDim(0), blocks * DimExpr(kChannelBlock), type.getDim(2), type.getDim(3)}),
+        image, mlir::Value(), graph::DimsAttr::get(builder.getContext(), pads),
+        builder.getStringAttr("constant"));
+  }
+  if (is_pixel(type)) return reshape(builder, image, blocked.getShape());
+  image = reshape(builder, image,
+                  {type.getDim(0), blocks, kChannelBlock, type.getDim(2), type.getDim(3)});
+  return transpose(builder, image, {0, 1, 3, 4, 2});
+}
+
+mlir::Value to_plain(mlir::OpBuilder& builder, mlir::Value blocked, TensorType type) {
+  const DimExpr channels = blocked_type(type).getDim(1) * DimExpr(kChannelBlock);
+  if (!is_pixel(type)) blocked = transpose(builder, blocked, {0, 1, 4, 2, 3});
+  const mlir::Value image =
+      reshape(builder, blocked, {type.getDim(0), channels, type.getDim(2), type.getDim(3)});
+  if (channels == type.getDim(1)) return image;
+  return builder.create<graph::SliceOp>(
+      image.getLoc(), type, image,
+      graph::DimsAttr::get(builder.getContext(), llvm::SmallVector<DimExpr>(4, DimExpr(0))),
+      graph::DimsAttr::get(builder.getContext(), type.getShape()),
+      builder.getDenseI64ArrayAttr({1, 1, 1, 1}));
+}
+
+}  // namespace scopevm::compiler::layouts

@@ -1,0 +1,40 @@
+// The blocked forms of types, constants and values.
+#pragma once
+
+#include <optional>
+
+#include "compiler/graph/graph_ops.h"
+
+namespace scopevm::compiler::layouts {
+
+// The number of channels of an image: f32[n, c, h, w] in the default scope, where c is a positive
+// constant. Empty for any other type.
+std::optional<int64_t> image_channels(mlir::Type type);
+
+// [n, ceil(c / 16), h, w, 16]. REQUIRES: `type` is an image.
+graph::TensorType blocked_type(graph::TensorType type);
+
+// True for images of 1 x 1 pixels: if their channels are whole blocks, a conversion is a view.
+bool is_pixel(graph::TensorType type);
+
+// How an operand of an elementwise op is used in blocked form. `image` is the op's result type.
+enum class Operand : uint8_t {
+  kImage,     // an image with the same channels: it is blocked
+  kConstant,  // a constant with one element per channel: its elements are blocked
+  kSame,      // the same for all channels
+  kOther,     // cannot be used
+};
+Operand operand_kind(mlir::Value operand, graph::TensorType image);
+
+// The blocked form of a constant of kind kConstant, padded with zeros.
+mlir::Value blocked_constant(mlir::OpBuilder& builder, graph::ConstantOp constant);
+// [blocks, 1, 1, 16] of a constant with one element per channel.
+mlir::Value blocked_bias(mlir::OpBuilder& builder, graph::ConstantOp constant);
+// The form of an operand of kind kSame that broadcasts to a blocked image.
+mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value);
+
+// Conversions of an image.
+mlir::Value to_blocked(mlir::OpBuilder& builder, mlir::Value image);
+mlir::Value to_plain(mlir::OpBuilder& builder, mlir::Value blocked, graph::TensorType type);
+
+}  // namespace scopevm::compiler::layouts

@@ -1,0 +1,30 @@
+// The ops that can run on blocked images, and what they cost.
+#pragma once
+
+#include <optional>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/machine/machine.h"
+
+namespace scopevm::compiler::layouts {
+
+// An op that can run on blocked images.
+struct Candidate {
+  mlir::Operation* op = nullptr;
+  llvm::SmallVector<mlir::Value, 2> images;  // operands that become blocked with the op
+  // The op is a convolution that can also read the image by channel: its operand is not converted.
+  bool reads_plain = false;
+  // The result becomes blocked with the op. Otherwise it stays as it is: [n, c].
+  bool has_blocked_result = true;
+};
+std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine);
+
+// Estimated times in seconds, at representative dims. They are proportional to the number of
+// images, so that variants for other numbers have the same layouts and share their weights.
+struct Times {
+  double plain = 0, blocked = 0;
+};
+Times times_of(const Candidate& candidate);
+double conversion_seconds(graph::TensorType image);
+
+}  // namespace scopevm::compiler::layouts

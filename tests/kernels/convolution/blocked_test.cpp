@@ -1,0 +1,250 @@
+// Convolutions of blocked images (sv.blocked_conv), compared with loops: random shapes with known
+// and unknown image sizes, fused ops, and padding channels that are NaN.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "tests/kernels/reference.h"
+#include "tests/temporary_file.h"
+
+namespace scopevm::compiler::testing {
+namespace {
+
+constexpr int64_t kBlock = 16;
+
+int64_t blocks_of(int64_t channels) { return (channels + kBlock - 1) / kBlock; }
+
+// [n, c, h, w] -> [n, blocks, h, w, 16]. Padding channels are `padding`.
+Array blocked(const Array& image, float padding) {
+  const std::vector<int64_t>& d = image.dims;
+  const int64_t area = d[2] * d[3], blocks = blocks_of(d[1]);
+  const std::vector<float> from = image.as<float>();
+  std::vector<float> to(d[0] * blocks * area * kBlock, padding);
+  for (int64_t n = 0; n < d[0]; ++n)
+    for (int64_t c = 0; c < d[1]; ++c)
+      for (int64_t i = 0; i < area; ++i)
+        to[((n * blocks + c / kBlock) * area + i) * kBlock + c % kBlock] =
+            from[(n * d[1] + c) * area + i];
+  return Array::of(DType::kF32, {d[0], blocks, d[2], d[3], kBlock}, to);
+}
+
+// The inverse of blocked() for `channels` channels.
+Array by_channel(const Array& image, int64_t channels) {
+  const std::vector<int64_t>& d = image.dims;
+  const int64_t area = d[2] * d[3];
+  const std::vector<float> from = image.as<float>();
+  std::vector<float> to(d[0] * channels * area);
+  for (int64_t n = 0; n < d[0]; ++n)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < area; ++i)
+        to[(n * channels + c) * area + i] =
+            from[((n * d[1] + c / kBlock) * area + i) * kBlock + c % kBlock];
+  return Array::of(DType::kF32, {d[0], channels, d[2], d[3]}, to);
+}
+
+struct Case {
+  std::vector<int64_t> w;  // [rows, channels of a group, kernel height, kernel width]
+  int64_t images = 1, channels = 1;
+  ConvAttributes attributes;
+  bool is_blocked = true;  // x
+  bool is_static = false;  // the image's size is known at compile time
+  bool is_fused = false;   // the result is relu(conv + bias + z)
+  bool has_constant_weights = true;
+
+  int64_t out(int axis, int64_t size) const {
+    const ConvAttributes& a = attributes;
+    return (size + a.pads[axis] + a.pads[axis + 2] - (w[2 + axis] - 1) * a.dilations[axis] - 1) /
+               a.strides[axis] +
+           1;
+  }
+};
+
+std::string list(const std::vector<int64_t>& values) {
+  std::string text = "array<i64: ";
+  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + ">";
+}
+
+// The dim of the result along an axis of an image of unknown size `symbol`.
+std::string out_dim(const Case& t, int axis, const std::string& symbol) {
+  const ConvAttributes& a = t.attributes;
+  const int64_t offset =
+      a.pads[axis] + a.pads[axis + 2] - (t.w[2 + axis] - 1) * a.dilations[axis] - 1;
+  return "\"floordiv(" + symbol + (offset < 0 ? "-" : "+") + std::to_string(std::abs(offset)) +
+         ", " + std::to_string(a.strides[axis]) + ")+1\"";
+}
+
+std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t height,
+                    int64_t width) {
+  const ConvAttributes& a = t.attributes;
+  const std::string size =
+      t.is_static ? std::to_string(height) + ", " + std::to_string(width) : "h, w";
+  const std::string out_size =
+      t.is_static ? std::to_string(t.out(0, height)) + ", " + std::to_string(t.out(1, width))
+                  : out_dim(t, 0, "h") + ", " + out_dim(t, 1, "w");
+  const std::string x =
+      t.is_blocked
+          ? tensor_type("n, " + std::to_string(blocks_of(t.channels)) + ", " + size + ", 16")
+          : tensor_type("n, " + std::to_string(t.channels) + ", " + size);
+  const std::string y =
+      tensor_type("n, " + std::to_string(blocks_of(t.w[0])) + ", " + out_size + ", 16");
+  std::string text = "func.func @main(%x: " + x + (t.is_fused ? ", %z: " + y : "") +
+                     (t.has_constant_weights ? "" : ", %w: " + static_type(w)) + ") -> " + y +
+                     " {\n" + (t.has_constant_weights ? constant_text("w", w) : "") +
+                     "  %y = sv.blocked_conv %x, %w {strides = " + list(a.strides) +
+                     ", pads = " + list(a.pads) + ", dilations = " + list(a.dilations) +
+                     ", group = " + std::to_string(a.group) + " : i64} : (" + x + ", " +
+                     static_type(w) + ") -> " + y + "\n";
+  if (!t.is_fused) return text + "  return %y : " + y + "\n}\n";
+  return text + constant_text("b", bias) + "  %s = sv.add %y, %b : (" + y + ", " +
+         static_type(bias) + ") -> " + y + "\n  %u = sv.add %z, %s : (" + y + ", " + y + ") -> " +
+         y + "\n  %r = sv.relu %u : (" + y + ") -> " + y + "\n  return %r : " + y + "\n}\n";
+}
+
+void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  const Array w = random_f32(t.w, 1), bias = random_f32({1, t.w[0], 1, 1}, 2);
+  std::unique_ptr<KernelRunner> runner;
+  for (auto [height, width] : sizes) {
+    SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width));
+    if (!runner || t.is_static) {
+      const std::string text = text_of(t, w, blocked(bias, 0), height, width);
+      auto created = KernelRunner::create(text, cpu, t.is_fused);
+      ASSERT_TRUE(created.ok()) << created.status().message() << text.substr(0, 300);
+      runner = *std::move(created);
+    }
+    const Array x = random_f32({t.images, t.channels, height, width}, 3);
+    std::vector<int64_t> dims;
+    std::vector<double> expected = reference_conv(x, w, t.attributes, dims);
+    std::vector<Array> inputs = {t.is_blocked ? blocked(x, NAN) : x};
+    if (t.is_fused) {
+      const Array z = random_f32(dims, 4);
+      const std::vector<float> addends = z.as<float>(), biases = bias.as<float>();
+      for (size_t i = 0; i < expected.size(); ++i)
+        expected[i] =
+            std::max(0.0, expected[i] + addends[i] + biases[i / (dims[2] * dims[3]) % dims[1]]);
+      inputs.push_back(blocked(z, NAN));
+    }
+    if (!t.has_constant_weights) inputs.push_back(w);
+    auto outputs = runner->run(inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    ASSERT_EQ(outputs->front().dims,
+              (std::vector<int64_t>{dims[0], blocks_of(dims[1]), dims[2], dims[3], kBlock}));
+    expect_near(by_channel(outputs->front(), t.w[0]), expected, "blocked");
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+// Random convolutions, each of images of several sizes.
+TEST(BlockedConv, AgreesWithLoops) {
+  const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
+  const int cases = count == nullptr ? 40 : std::atoi(count);
+  std::mt19937 random(777);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < cases; ++i) {
+    Case t{.images = pick(1, 2), .is_static = pick(0, 1) == 0, .is_fused = pick(0, 1) == 0};
+    t.has_constant_weights = pick(0, 4) != 0;
+    const bool is_depthwise = pick(0, 2) == 0;
+    t.channels = pick(1, pick(0, 3) == 0 ? 150 : 40);
+    t.is_blocked = is_depthwise || pick(0, 3) != 0;
+    if (!t.is_blocked) t.channels = pick(1, 5);
+    const bool is_pointwise = !is_depthwise && pick(0, 1) == 0;
+    // Many input channels have several parts of the depth.
+    if (is_pointwise && t.is_blocked && pick(0, 3) == 0) t.channels = pick(300, 700);
+    const int64_t rows = is_depthwise ? t.channels : pick(1, 130);
+    t.attributes.group = is_depthwise ? t.channels : 1;
+    t.w = {rows, is_depthwise ? 1 : t.channels};
+    t.attributes.pads.assign(4, 0);
+    int64_t least[2];
+    for (int axis : {0, 1}) {
+      const int64_t kernel = is_pointwise ? 1 : pick(1, 5), dilation = pick(0, 3) == 0 ? 2 : 1;
+      t.w.push_back(kernel);
+      t.attributes.strides.push_back(pick(0, 1) == 0 ? 1 : pick(1, 3));
+      t.attributes.dilations.push_back(dilation);
+      int64_t pads = 0;
+      for (int side : {0, 2})
+        pads += t.attributes.pads[axis + side] = pick(0, 8) == 0 ? pick(0, 3) : pick(0, kernel - 1);
+      least[axis] = std::max<int64_t>((kernel - 1) * dilation + 1 - pads, 1);
+    }
+    std::vector<std::pair<int64_t, int64_t>> sizes;
+    for (int size = 0; size < (t.is_static ? 1 : 4); ++size)
+      sizes.emplace_back(least[0] + pick(0, 20), least[1] + pick(0, 40));
+    SCOPED_TRACE("case " + std::to_string(i) + ": w " + list(t.w) + ", channels " +
+                 std::to_string(t.channels) + ", strides " + list(t.attributes.strides) +
+                 ", pads " + list(t.attributes.pads) + ", dilations " +
+                 list(t.attributes.dilations) + (t.is_static ? ", static" : "") +
+                 (t.is_fused ? ", fused" : "") + (t.is_blocked ? "" : ", by channel"));
+    check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", sizes);
+    if (HasFailure()) return;
+  }
+}
+
+// Images without pixels, and without images.
+TEST(BlockedConv, EmptyImages) {
+  const Case t{.w = {20, 18, 1, 1},
+               .images = 0,
+               .channels = 18,
+               .attributes = {{1, 1}, {0, 0, 0, 0}, {1, 1}, 1}};
+  check(t, "host", {{3, 5}});
+  const Case padded{
+      .w = {20, 18, 3, 3}, .channels = 18, .attributes = {{1, 1}, {1, 1, 1, 1}, {1, 1}, 1}};
+  check(padded, "host", {{0, 5}, {4, 0}, {1, 1}});
+}
+
+// Lines of the disassembled function.
+struct Disassembly {
+  int multiply_adds = 0;
+  int vectors_on_stack = 0;
+};
+
+// The functions of a kernel image, by objdump.
+std::vector<Disassembly> disassemble(const std::vector<uint8_t>& image) {
+  const TemporaryFile file(std::string(image.begin(), image.end()));
+  const std::string command = "objdump -d --no-show-raw-insn " + file.path();
+  std::FILE* output = popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
+  std::vector<Disassembly> functions;
+  char line[512];
+  while (std::fgets(line, sizeof line, output) != nullptr) {
+    const std::string_view text = line;
+    if (text.ends_with(">:\n")) functions.emplace_back();
+    if (functions.empty()) continue;
+    if (text.find("vfmadd") != text.npos) ++functions.back().multiply_adds;
+    const bool has_vector = text.find("%zmm") != text.npos || text.find("%ymm") != text.npos;
+    if (has_vector && text.find("(%rsp") != text.npos) ++functions.back().vectors_on_stack;
+  }
+  EXPECT_EQ(pclose(output), 0);
+  return functions;
+}
+
+// The sums of a tile stay in registers, for each number of channel blocks that tiles compute
+// together.
+TEST(BlockedConv, TilesKeepTheirSumsInRegisters) {
+  for (const char* cpu : {"host", "x86-64-v3"})
+    for (const int64_t rows : {16, 32, 48, 64})
+      for (const int64_t kernel : {1, 3}) {
+        SCOPED_TRACE(std::string(cpu) + " " + std::to_string(rows) + " rows, kernel " +
+                     std::to_string(kernel));
+        const Case t{.w = {rows, 64, kernel, kernel},
+                     .channels = 64,
+                     .attributes = {{1, 1}, {0, 0, 0, 0}, {1, 1}, 1},
+                     .is_static = true};
+        const Array w = random_f32(t.w, 1);
+        auto runner = KernelRunner::create(text_of(t, w, w, 58, 58), cpu);
+        ASSERT_TRUE(runner.ok()) << runner.status().message();
+        int tiles = 0;
+        for (const Disassembly& function : disassemble((*runner)->image())) {
+          // A tile of AVX2 has 12 sums, and its loop is unrolled 4 times.
+          if (function.multiply_adds < 48) continue;
+          ++tiles;
+          EXPECT_EQ(function.vectors_on_stack, 0) << function.multiply_adds << " multiply-adds";
+        }
+        EXPECT_GE(tiles, 1);
+      }
+}
+
+}  // namespace
+}  // namespace scopevm::compiler::testing
