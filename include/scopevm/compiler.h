@@ -299,6 +299,7 @@ SCOPEVM_API Result<ExternalExplanation> explain_external(const CompileOptions& o
 /// 16]. The compiler chooses those with the least estimated time of ops and conversions. Times are
 /// those of one core with AVX-512, at representative dims.
 struct LayoutExplanation {
+  /// An op that can run on images by channel and on blocked ones.
   struct Op {
     std::string name;          ///< in the model
     std::string kind;          ///< the graph op: "conv"
@@ -306,16 +307,17 @@ struct LayoutExplanation {
     double seconds = 0;        ///< in the chosen layout
     double other_seconds = 0;  ///< in the other layout
   };
+  /// A change of an image's layout.
   struct Conversion {
     std::string value;        ///< the converted image, as named in the model
     bool to_blocked = false;  ///< from the layout by channel, or to it
     std::string formula;      ///< bytes of the image by channel, over main's dims
     std::vector<FormulaDefinition> definitions;  ///< the names in `formula`
-    double seconds = 0;
+    double seconds = 0;                          ///< the estimated time
   };
-  std::vector<Op> ops;  ///< those that have both forms, in program order
-  std::vector<Conversion> conversions;
-  std::vector<std::string> warnings;  ///< one message each
+  std::vector<Op> ops;                  ///< those that have both forms, in program order
+  std::vector<Conversion> conversions;  ///< in program order
+  std::vector<std::string> warnings;    ///< one message each
 };
 
 /// Reads the model and chooses the layouts of its images as compile() does. Errors: those of
