@@ -25,8 +25,8 @@ struct Span {
 }  // namespace
 
 bool is_contraction(mlir::Operation* op) {
-  return mlir::isa<graph::MatMulOp, graph::ConvOp, graph::BlockedConvOp, graph::ConvTransposeOp>(
-      op);
+  return mlir::isa<graph::MatMulOp, graph::ConvOp, graph::BlockedConvOp, graph::ConvTransposeOp,
+                   graph::BlockedConvTransposeOp>(op);
 }
 
 bool is_splat_constant(mlir::Operation* op) {
@@ -85,7 +85,8 @@ OutputAxes output_axes(mlir::Operation* contraction) {
   auto type = mlir::cast<TensorType>(contraction->getResult(0).getType());
   auto matmul = mlir::dyn_cast<graph::MatMulOp>(contraction);
   // The result is [batch, channel blocks, height, width, 16]: rows are pixels.
-  if (mlir::isa<graph::BlockedConvOp>(contraction)) return {.rows = 2, .columns = 4};
+  if (mlir::isa<graph::BlockedConvOp, graph::BlockedConvTransposeOp>(contraction))
+    return {.rows = 2, .columns = 4};
   // The result of a convolution is [batch, channels, spatial...]: rows are channels.
   if (!matmul) return {.rows = 1, .columns = 2};
   auto a = mlir::cast<TensorType>(matmul.getA().getType());

@@ -131,6 +131,7 @@ class Rewriter {
   mlir::Value create(const Candidate& candidate, mlir::IRMapping& blocked) {
     mlir::Operation* op = candidate.op;
     if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) return create(conv, blocked);
+    if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return create(conv, blocked);
     mlir::Operation* copy = builder_.clone(*op, blocked);
     mlir::Value result = copy->getResult(0);
     if (mlir::isa<graph::ReductionOp>(op)) return create_reduction(candidate, copy);
@@ -162,13 +163,33 @@ class Rewriter {
 
   mlir::Value create(graph::ConvOp op, const mlir::IRMapping& blocked) {
     const TensorType type = blocked_type(type_of(op.getResult()));
-    mlir::Value result = builder_.create<graph::BlockedConvOp>(
-        op.getLoc(), type, blocked.lookup(op.getX()), op.getW(), op.getStridesAttr(),
-        op.getPadsAttr(), op.getDilationsAttr(), op.getGroupAttr());
-    if (!op.getBias()) return result;
-    const mlir::Value bias =
-        blocked_bias(builder_, op.getBias().getDefiningOp<graph::ConstantOp>());
-    return builder_.create<graph::AddOp>(op.getLoc(), type, result, bias);
+    mlir::Value w = op.getW();
+    const auto group = static_cast<int64_t>(op.getGroup());
+    const int64_t merged = merged_groups(op);
+    if (merged > 1)
+      w = merged_weights(builder_, w.getDefiningOp<graph::ConstantOp>(), group, merged);
+    const mlir::Value result = builder_.create<graph::BlockedConvOp>(
+        op.getLoc(), type, blocked.lookup(op.getX()), w, op.getStridesAttr(), op.getPadsAttr(),
+        op.getDilationsAttr(), builder_.getI64IntegerAttr(group / merged));
+    return with_bias(result, op.getBias());
+  }
+
+  mlir::Value create(graph::ConvTransposeOp op, const mlir::IRMapping& blocked) {
+    const TensorType w = type_of(op.getW());
+    const mlir::Value weights = phase_weights(
+        builder_, op.getW().getDefiningOp<graph::ConstantOp>(), op.getStrides(), op.getPads());
+    const mlir::Value result = builder_.create<graph::BlockedConvTransposeOp>(
+        op.getLoc(), blocked_type(type_of(op.getResult())), blocked.lookup(op.getX()), weights,
+        builder_.getDenseI64ArrayAttr({*w.getDim(2).as_constant(), *w.getDim(3).as_constant()}),
+        op.getStridesAttr(), op.getPadsAttr(), op.getOutputPadsAttr());
+    return with_bias(result, op.getBias());
+  }
+
+  mlir::Value with_bias(mlir::Value result, mlir::Value bias) {
+    if (!bias) return result;
+    return builder_.create<graph::AddOp>(
+        result.getLoc(), result.getType(), result,
+        blocked_bias(builder_, bias.getDefiningOp<graph::ConstantOp>()));
   }
 
   mlir::OpBuilder builder_;

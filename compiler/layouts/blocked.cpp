@@ -13,18 +13,6 @@ using graph::TensorType;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-mlir::Value reshape(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims) {
-  return builder.create<graph::ReshapeOp>(x.getLoc(), type_of(x).withShape(dims), x,
-                                          graph::DimsAttr::get(builder.getContext(), dims));
-}
-
-mlir::Value transpose(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<int64_t> order) {
-  llvm::SmallVector<DimExpr> dims;
-  for (int64_t axis : order) dims.push_back(type_of(x).getDim(axis));
-  return builder.create<graph::TransposeOp>(x.getLoc(), type_of(x).withShape(dims), x,
-                                            builder.getDenseI64ArrayAttr(order));
-}
-
 // The dims of an operand of rank 4 or less, padded with ones at the front.
 llvm::SmallVector<DimExpr> padded_dims(TensorType type) {
   llvm::SmallVector<DimExpr> dims(4 - type.getRank(), DimExpr(1));
@@ -45,14 +33,31 @@ mlir::Value blocked_elements(mlir::OpBuilder& builder, graph::ConstantOp constan
       for (int64_t i = 0; i < inner; ++i)
         elements[((o * blocks + c / kChannelBlock) * inner + i) * kChannelBlock +
                  c % kChannelBlock] = from[(o * channels + c) * inner + i];
-  llvm::SmallVector<DimExpr> shape(dims.begin(), dims.end());
-  const auto type = mlir::RankedTensorType::get(dims, builder.getF32Type());
-  return builder.create<graph::ConstantOp>(
-      constant.getLoc(), type_of(constant.getResult()).withShape(shape),
-      mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(elements)));
+  return constant_of(builder, constant, dims, elements);
 }
 
 }  // namespace
+
+mlir::Value reshape(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims) {
+  return builder.create<graph::ReshapeOp>(x.getLoc(), type_of(x).withShape(dims), x,
+                                          graph::DimsAttr::get(builder.getContext(), dims));
+}
+
+mlir::Value transpose(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<int64_t> order) {
+  llvm::SmallVector<DimExpr> dims;
+  for (int64_t axis : order) dims.push_back(type_of(x).getDim(axis));
+  return builder.create<graph::TransposeOp>(x.getLoc(), type_of(x).withShape(dims), x,
+                                            builder.getDenseI64ArrayAttr(order));
+}
+
+mlir::Value constant_of(mlir::OpBuilder& builder, graph::ConstantOp constant,
+                        llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> elements) {
+  const llvm::SmallVector<DimExpr> shape(dims.begin(), dims.end());
+  const auto type = mlir::RankedTensorType::get(dims, builder.getF32Type());
+  return builder.create<graph::ConstantOp>(constant.getLoc(),
+                                           type_of(constant.getResult()).withShape(shape),
+                                           mlir::DenseElementsAttr::get(type, elements));
+}
 
 std::optional<int64_t> image_channels(mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
@@ -95,6 +100,52 @@ mlir::Value blocked_bias(mlir::OpBuilder& builder, graph::ConstantOp constant) {
   const int64_t channels = *type_of(constant.getResult()).getDim(0).as_constant();
   const int64_t blocks = (channels + kChannelBlock - 1) / kChannelBlock;
   return blocked_elements(builder, constant, {blocks, 1, 1, kChannelBlock}, 1, channels, 1);
+}
+
+mlir::Value merged_weights(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t group,
+                           int64_t merged) {
+  const Constant source = graph::constant_of_elements(weights.getValue(), DType::kF32);
+  const auto* from = reinterpret_cast<const float*>(source.data);
+  llvm::SmallVector<int64_t> dims(source.dims.begin(), source.dims.end());
+  const int64_t rows = dims[0], channels = dims[1], taps = dims[2] * dims[3];
+  dims[1] = channels * merged;
+  std::vector<float> elements(rows * dims[1] * taps);
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t first = row / (rows / group) % merged * channels;
+    std::copy_n(from + row * channels * taps, channels * taps,
+                elements.begin() + (row * dims[1] + first) * taps);
+  }
+  return constant_of(builder, weights, dims, elements);
+}
+
+mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
+                          llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads) {
+  const Constant source = graph::constant_of_elements(weights.getValue(), DType::kF32);
+  const auto* from = reinterpret_cast<const float*>(source.data);
+  const int64_t channels = source.dims[0], rows = source.dims[1];
+  const int64_t kernel[] = {source.dims[2], source.dims[3]};
+  int64_t taps[2];
+  for (int axis : {0, 1}) taps[axis] = (kernel[axis] + strides[axis] - 1) / strides[axis];
+  const int64_t phase_rows = (rows + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
+  const int64_t dims[] = {strides[0] * strides[1] * phase_rows, channels, taps[0], taps[1]};
+  std::vector<float> elements(dims[0] * channels * taps[0] * taps[1]);
+  for (int64_t i = 0; i < strides[0]; ++i)
+    for (int64_t j = 0; j < strides[1]; ++j) {
+      const graph::PhaseTaps y = graph::phase_taps(i, strides[0], pads[0], kernel[0]),
+                             x = graph::phase_taps(j, strides[1], pads[1], kernel[1]);
+      for (int64_t row = 0; row < rows; ++row)
+        for (int64_t channel = 0; channel < channels; ++channel)
+          for (int64_t v = 0; v < y.count; ++v)
+            for (int64_t u = 0; u < x.count; ++u) {
+              const int64_t to_row = (i * strides[1] + j) * phase_rows + row;
+              const int64_t tap = (taps[0] - 1 - v) * taps[1] + taps[1] - 1 - u;
+              const int64_t element =
+                  (y.first + v * strides[0]) * kernel[1] + x.first + u * strides[1];
+              elements[(to_row * channels + channel) * taps[0] * taps[1] + tap] =
+                  from[(channel * rows + row) * kernel[0] * kernel[1] + element];
+            }
+    }
+  return constant_of(builder, weights, dims, elements);
 }
 
 mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value) {

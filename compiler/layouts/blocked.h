@@ -30,8 +30,21 @@ Operand operand_kind(mlir::Value operand, graph::TensorType image);
 mlir::Value blocked_constant(mlir::OpBuilder& builder, graph::ConstantOp constant);
 // [blocks, 1, 1, 16] of a constant with one element per channel.
 mlir::Value blocked_bias(mlir::OpBuilder& builder, graph::ConstantOp constant);
+// The weights of a convolution with `group` groups, of which each `merged` adjacent ones become one
+// group: weights between different groups are 0.
+mlir::Value merged_weights(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t group,
+                           int64_t merged);
+// The weights of sv.blocked_conv_transpose for those of a transposed convolution.
+mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
+                          llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads);
 // The form of an operand of kind kSame that broadcasts to a blocked image.
 mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value);
+
+// Ops with the place of x, and a constant with other elements in place of `constant`.
+mlir::Value reshape(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims);
+mlir::Value transpose(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<int64_t> order);
+mlir::Value constant_of(mlir::OpBuilder& builder, graph::ConstantOp constant,
+                        llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> elements);
 
 // Conversions of an image.
 mlir::Value to_blocked(mlir::OpBuilder& builder, mlir::Value image);

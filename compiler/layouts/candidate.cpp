@@ -7,6 +7,7 @@
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/layouts/blocked.h"
+#include "compiler/layouts/expand.h"
 #include "compiler/placement/place.h"
 #include "compiler/shapes/representative.h"
 #include "vm/format/host_kind.h"
@@ -19,6 +20,8 @@ using graph::TensorType;
 
 // Images with up to this number of channels are not blocked for a convolution.
 constexpr int64_t kFewChannels = 4;
+// Along an axis, a transposed convolution with a larger stride is not blocked.
+constexpr int64_t kMostPhases = 16;
 
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
@@ -40,12 +43,25 @@ std::optional<Candidate> candidate_of(graph::ConvOp op) {
   if (!channels || !is_constant(op.getW()) || !w.isStatic() ||
       (op.getBias() && !is_constant(op.getBias())))
     return std::nullopt;
-  const bool is_depthwise = static_cast<int64_t>(op.getGroup()) == *channels &&
-                            w.getDim(0).is_constant(*channels) && w.getDim(1).is_constant(1);
-  if (op.getGroup() != 1 && !is_depthwise) return std::nullopt;
+  const auto group = static_cast<int64_t>(op.getGroup());
   // Other dims would not match those of the weights.
-  if (op.getGroup() == 1 && !w.getDim(1).is_constant(*channels)) return std::nullopt;
-  return Candidate{op, {op.getX()}, !is_depthwise && *channels <= kFewChannels};
+  if (!(w.getDim(1) * DimExpr(group)).is_constant(*channels)) return std::nullopt;
+  if (merged_groups(op) == 0) return std::nullopt;
+  return Candidate{op, {op.getX()}, group == 1 && *channels <= kFewChannels};
+}
+
+std::optional<Candidate> candidate_of(graph::ConvTransposeOp op) {
+  const TensorType w = type_of(op.getW());
+  const std::optional<int64_t> channels = image_channels(op.getX().getType());
+  if (!channels || !is_constant(op.getW()) || !w.isStatic() ||
+      !w.getDim(0).is_constant(*channels) || op.getGroup() != 1 ||
+      (op.getBias() && !is_constant(op.getBias())))
+    return std::nullopt;
+  for (int64_t axis : {0, 1})
+    if (op.getDilations()[axis] != 1 || op.getStrides()[axis] > kMostPhases ||
+        *w.getDim(2 + axis).as_constant() <= op.getPads()[axis])
+      return std::nullopt;
+  return Candidate{op, {op.getX()}};
 }
 
 std::optional<Candidate> candidate_of(graph::ElementwiseOp op) {
@@ -101,6 +117,12 @@ std::optional<Candidate> candidate_of(graph::PadOp op) {
   return Candidate{op, {op.getX()}};
 }
 
+// One group per channel.
+bool is_depthwise(graph::ConvOp op) {
+  const TensorType w = type_of(op.getW());
+  return w.getDim(0).is_constant(static_cast<int64_t>(op.getGroup())) && w.getDim(1).is_constant(1);
+}
+
 // --- Cost. ---
 
 // Multiply-adds per second.
@@ -120,10 +142,16 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain) {
   const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
   const double work = representative(op.getFlops()) / 2 / kPeak;
   const bool is_strided = op.getStrides()[0] > 1;
-  if (op.getGroup() != 1) {
+  if (is_depthwise(op)) {
     const bool is_small = positions_of(result) < 400;
     const double plain = is_strided ? (is_small ? 0.12 : 0.22) : is_small ? 0.3 : 0.55;
     return {work / plain, work * growth(result) / (is_strided ? 0.6 : 0.88)};
+  }
+  if (op.getGroup() != 1) {
+    // Tiles by channel have 12 rows. Merged groups multiply by zeros.
+    const auto rows = static_cast<double>(*result.getDim(1).as_constant() / op.getGroup());
+    const auto merged = static_cast<double>(merged_groups(op));
+    return {work / (0.75 * std::min(1.0, rows / 12)), work * merged / 0.9};
   }
   const double blocked = work * growth(result);
   if (reads_plain) return {work / 0.5, blocked / 0.65};
@@ -131,7 +159,27 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain) {
   return {work / 0.78, blocked * growth(x) / 0.93};
 }
 
+Times times_of_conv(graph::ConvTransposeOp op) {
+  const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
+  const double work = representative(op.getFlops()) / 2 / kPeak;
+  const double blocked = work * growth(x) * growth(result) / 0.85;
+  if (!is_disjoint(op)) return {work / 0.01, blocked};
+  return {work / 0.6 + conversion_seconds(result), blocked};
+}
+
 }  // namespace
+
+int64_t merged_groups(graph::ConvOp op) {
+  const auto group = static_cast<int64_t>(op.getGroup());
+  if (group == 1 || is_depthwise(op)) return 1;
+  const TensorType w = type_of(op.getW());
+  const int64_t channels = *w.getDim(1).as_constant(), rows = *w.getDim(0).as_constant() / group;
+  if (channels == 0) return 0;
+  const int64_t merged = channels % kChannelBlock == 0 ? 1 : kChannelBlock / channels;
+  const bool is_whole = channels * merged % kChannelBlock == 0 &&
+                        rows * merged % kChannelBlock == 0 && group % merged == 0;
+  return merged > 0 && is_whole ? merged : 0;
+}
 
 std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine) {
   if (op->getNumResults() != 1 || graph::has_placement_attributes(op) ||
@@ -147,6 +195,7 @@ std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine) 
   // One channel cannot be distinguished from an operand that is the same for all channels.
   if (image_channels(op->getResult(0).getType()).value_or(1) == 1) return std::nullopt;
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) return candidate_of(conv);
+  if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return candidate_of(conv);
   if (auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op)) return candidate_of(elementwise);
   if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op)) return candidate_of(concat);
   if (auto resize = mlir::dyn_cast<graph::ResizeOp>(op)) return candidate_of(resize);
@@ -161,6 +210,7 @@ Times times_of(const Candidate& candidate) {
   mlir::Operation* op = candidate.op;
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op))
     return times_of_conv(conv, candidate.reads_plain);
+  if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return times_of_conv(conv);
   // Memory-bound ops, which mostly become part of a convolution.
   constexpr double kRate = 40e9;
   const TensorType image = type_of(candidate.images.front());

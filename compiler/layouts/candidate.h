@@ -19,6 +19,11 @@ struct Candidate {
 };
 std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine);
 
+// The number of adjacent groups of a convolution that are computed as one, so that each group has
+// whole blocks of channels. It is 1 for one group and for one group per channel, and 0 if no number
+// is right. REQUIRES: the weights are static.
+int64_t merged_groups(graph::ConvOp op);
+
 // Estimated times in seconds, at representative dims. They are proportional to the number of
 // images, so that variants for other numbers have the same layouts and share their weights.
 struct Times {

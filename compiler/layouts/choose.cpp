@@ -6,6 +6,7 @@
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/layouts/apply.h"
 #include "compiler/layouts/candidate.h"
+#include "compiler/layouts/expand.h"
 #include "compiler/placement/min_cut.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,11 +106,13 @@ class Chooser {
 
 Report choose_layouts(mlir::ModuleOp module, const Machine& machine, ImageLayout layout) {
   Report report;
-  if (layout == ImageLayout::kByChannel) return report;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;
-    const std::vector<Candidate> blocked = Chooser(function, machine, layout).choose(report);
-    if (!blocked.empty()) apply(function, blocked, report);
+    if (layout != ImageLayout::kByChannel) {
+      const std::vector<Candidate> blocked = Chooser(function, machine, layout).choose(report);
+      if (!blocked.empty()) apply(function, blocked, report);
+    }
+    expand_transposed(function);
   }
   return report;
 }

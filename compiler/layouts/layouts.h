@@ -2,10 +2,11 @@
 // Convolutions of blocked images are faster, and a conversion costs about as much as a small
 // convolution. The choice therefore considers each function as a whole.
 //
-//   cost.cpp     the time of an op in each layout, and of a conversion
-//   choose.cpp   a layout for each op: one minimum cut
-//   apply.cpp    rewrites the ops of blocked images, and inserts conversions
-//   blocked.cpp  the blocked forms of types, constants and values
+//   candidate.cpp  the ops that have both forms, and the time of each form and of a conversion
+//   choose.cpp     a layout for each op: one minimum cut
+//   apply.cpp      rewrites the ops of blocked images, and inserts conversions
+//   blocked.cpp    the blocked forms of types, constants and values
+//   expand.cpp     rewrites transposed convolutions that stay by channel
 #pragma once
 
 #include <string>
@@ -38,7 +39,8 @@ struct Report {
 
 // Rewrites the ops of `module` whose images are blocked. Padding channels of blocked images can be
 // any number. Only images in the default scope of a CPU are blocked, and only if its default pools
-// have no limit: blocked images and their constants can be larger. REQUIRES: the module is placed.
+// have no limit: blocked images and their constants can be larger. Transposed
+// convolutions by channel become products where possible. REQUIRES: the module is placed.
 // Always succeeds.
 Report choose_layouts(mlir::ModuleOp module, const Machine& machine,
                       ImageLayout layout = ImageLayout::kAuto);

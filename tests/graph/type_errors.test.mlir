@@ -123,7 +123,7 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[m, 2, 3,
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
-  // expected-error@+2 {{group is 2, expected 1 or one group per channel}}
+  // expected-error@+2 {{group is 2, expected 1, one group per channel, or groups of whole blocks of channels}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 2 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>

@@ -18,6 +18,7 @@
 #include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower_program.h"
+#include "compiler/layouts/layouts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -121,8 +122,8 @@ Status KernelRunner::State::load() {
 }
 
 Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& text,
-                                                           const std::string& target_cpu,
-                                                           bool fuse) {
+                                                           const std::string& target_cpu, bool fuse,
+                                                           ImageLayout layout) {
   const char* instead = std::getenv("SCOPEVM_TEST_HOST_KERNELS_ON");
   const std::string cpu = instead != nullptr && target_cpu == "host" ? instead : target_cpu;
   std::unique_ptr<KernelRunner> runner(new KernelRunner());
@@ -139,6 +140,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);
+  if (fuse) layouts::choose_layouts(*module, Machine::host(), layout);
   if (fuse && failed(fusion::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
   kernels::Target target = codegen::opencl_target();
   if (cpu != target.name) {

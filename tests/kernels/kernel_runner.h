@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scopevm/compiler.h"
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 
@@ -49,11 +50,13 @@ struct Division {
 class KernelRunner {
  public:
   // Compiles @main of `text` for `cpu`: "host", "x86-64-v3", "x86-64", ..., or "opencl" (kernels in
-  // OpenCL C for the first OpenCL device). If `fuse` is true, runs the fusion stage first. The
-  // environment variable SCOPEVM_TEST_HOST_KERNELS_ON replaces the CPU "host".
+  // OpenCL C for the first OpenCL device). If `fuse` is true, runs the fusion stage first, and
+  // before it chooses the layouts of images. The environment variable SCOPEVM_TEST_HOST_KERNELS_ON
+  // replaces the CPU "host".
   static Result<std::unique_ptr<KernelRunner>> create(const std::string& text,
                                                       const std::string& cpu = "host",
-                                                      bool fuse = false);
+                                                      bool fuse = false,
+                                                      ImageLayout layout = ImageLayout::kByChannel);
   ~KernelRunner();
 
   // Runs @main once.

@@ -102,8 +102,12 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
   if (x.getDtype() != DType::kF32) return fail("the element type must be f32");
   if (w.getRank() != 4 || !w.isStatic()) return fail("the weight must be static and have rank 4");
   const DimExpr rows = w.getDim(0), channels = w.getDim(1) * DimExpr(group);
-  if (group != 1 && (!w.getDim(1).is_constant(1) || rows != DimExpr(group)))
-    return fail("group is " + llvm::Twine(group) + ", expected 1 or one group per channel");
+  const bool is_depthwise = w.getDim(1).is_constant(1) && rows == DimExpr(group);
+  if (group != 1 && !is_depthwise &&
+      !(mod(w.getDim(1), kChannelBlock).is_constant(0) &&
+        mod(rows, kChannelBlock * group).is_constant(0)))
+    return fail("group is " + llvm::Twine(group) +
+                ", expected 1, one group per channel, or groups of whole blocks of channels");
   const bool is_blocked = x.getRank() == 5;
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");
@@ -159,11 +163,8 @@ llvm::LogicalResult ConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
     return mlir::failure();
   llvm::SmallVector<DimExpr> shape = {x.getDim(0), channels};
   for (size_t i = 0; i < spatial; ++i)
-    // The inverse of window_count(): the size from the start of the first window to the end of the
-    // last one, without the pads and with the output pads.
-    shape.push_back((x.getDim(2 + i) - 1) * DimExpr(window.strides[i]) + op.getOutputPads()[i] +
-                    (w.getDim(2 + i) - 1) * DimExpr(window.dilations[i]) + 1 - window.pads[i] -
-                    window.pads[spatial + i]);
+    shape.push_back(
+        transposed_size(window, op.getOutputPads(), i, x.getDim(2 + i), w.getDim(2 + i)));
   return rule.add_result(x.getDtype(), shape);
 }
 
@@ -188,6 +189,64 @@ llvm::SmallVector<DimExpr> ConvTransposeOp::getWindowDims() {
 DimExpr ConvTransposeOp::getFlops() {
   DimExpr flops = DimExpr(2) * tensor_type(getX()).getElementCount();
   for (DimExpr dim : tensor_type(getW()).getShape().drop_front()) flops = flops * dim;
+  return flops;
+}
+
+llvm::LogicalResult BlockedConvTransposeOp::infer(TypeRule& rule, Adaptor op) {
+  const TensorType x = tensor_type(op.getX()), w = tensor_type(op.getW());
+  constexpr int64_t kNoDilation[] = {1, 1};
+  const Window window{op.getStrides(), op.getPads(), kNoDilation};
+  const llvm::ArrayRef<int64_t> kernel = op.getKernel();
+  auto fail = [&](const llvm::Twine& what) {
+    return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
+  };
+  if (failed(check_same_dtype(rule, op.getOperands())) || failed(window.check(rule, 2)))
+    return mlir::failure();
+  if (x.getDtype() != DType::kF32) return fail("the element type must be f32");
+  if (kernel.size() != 2 || op.getOutputPads().size() != 2)
+    return fail("expected 2 kernel dims and 2 output_pads");
+  if (failed(check_window(rule, "kernel dims", kernel, 1)) ||
+      failed(check_window(rule, "output_pads", op.getOutputPads(), 0)))
+    return mlir::failure();
+  if (x.getRank() != 5 || !x.getDim(4).is_constant(kChannelBlock))
+    return fail("x must have rank 5, and its last dim must be " + llvm::Twine(kChannelBlock));
+  if (w.getRank() != 4 || !w.isStatic()) return fail("the weight must be static and have rank 4");
+  const int64_t rows = *w.getDim(0).as_constant();
+  const int64_t phase_rows = window.strides[0] * window.strides[1] * kChannelBlock;
+  if (rows % phase_rows != 0)
+    return fail("expected a multiple of " + llvm::Twine(phase_rows) + " rows");
+  if (x.getDim(1) != ceildiv(w.getDim(1), kChannelBlock))
+    return fail("expected " + short_text(w.getDim(1)) + " channels");
+  llvm::SmallVector<DimExpr> shape = {x.getDim(0), rows / phase_rows};
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t taps = (kernel[i] + window.strides[i] - 1) / window.strides[i];
+    if (!w.getDim(2 + i).is_constant(taps))
+      return fail("expected " + llvm::Twine(taps) + " taps in dim " + llvm::Twine(2 + i) +
+                  " of the weight");
+    if (window.pads[i] >= kernel[i]) return fail("pads must be less than the kernel dims");
+    shape.push_back(transposed_size(window, op.getOutputPads(), i, x.getDim(2 + i), kernel[i]));
+  }
+  shape.push_back(kChannelBlock);
+  return rule.add_result(x.getDtype(), shape);
+}
+
+// The type rule decides all conditions.
+void BlockedConvTransposeOp::addRequestChecks(RequestChecks&) {}
+
+llvm::SmallVector<DimExpr> BlockedConvTransposeOp::getWindowDims() {
+  return {DimExpr(getKernel()[0]), DimExpr(getKernel()[1])};
+}
+
+llvm::ArrayRef<int64_t> BlockedConvTransposeOp::getDilations() {
+  static constexpr int64_t kOnes[] = {1, 1};
+  return kOnes;
+}
+
+// As ConvTransposeOp.
+DimExpr BlockedConvTransposeOp::getFlops() {
+  const TensorType x = tensor_type(getX());
+  DimExpr flops = DimExpr(2) * x.getDim(0) * x.getDim(2) * x.getDim(3);
+  for (DimExpr dim : tensor_type(getW()).getShape()) flops = flops * dim;
   return flops;
 }
 

@@ -23,7 +23,7 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
 // The images of the result are blocked: [n, ceil(m / 16), h, w, 16], where element [i, b, y, x, j] is
 // of output channel 16 * b + j. If m is not a multiple of 16, the last channels of the last block
 // are 0. x is blocked, or has few channels and is [n, c, h, w]. w is [m, c / group, kernel...], and
-// group is 1, or equal to c and m.
+// group is 1, or equal to c and m, or each group has whole blocks of channels in x and the result.
 def BlockedConvOp : Graph_Convolution<"blocked_conv",
                                       "convolution of images whose channels are in blocks of 16"> {
   let elements = [kFloat];
@@ -36,6 +36,24 @@ def ConvTransposeOp : Graph_Convolution<"conv_transpose", "transposed convolutio
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_pads, I64Attr:$group);
+}
+// x and the result are blocked, as in sv.blocked_conv. The result has one phase per remainder of
+// (y, x) modulo the strides; phase (i, j) has number i * strides[1] + j. w is
+// [phases * m, c, taps...], where m is the number of output channels, a multiple of 16, and taps is
+// ceil(kernel / strides). Tap t of a phase along an axis is kernel element
+// (phase + pad) mod stride + (taps - 1 - t) * stride, or 0 if there is none.
+def BlockedConvTransposeOp
+    : Graph_Convolution<"blocked_conv_transpose",
+                        "transposed convolution of images whose channels are in blocks of 16"> {
+  let elements = [kFloat];
+  let declarations = [{
+    ::llvm::SmallVector<DimExpr> getWindowDims();
+    ::llvm::ArrayRef<int64_t> getDilations();
+    DimExpr getFlops();
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$output_pads);
 }
 
 #endif

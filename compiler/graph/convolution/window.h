@@ -12,7 +12,7 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
-// The channels of a block of a blocked image (sv.blocked_conv).
+// The channels of a block of a blocked image.
 constexpr int64_t kChannelBlock = 16;
 
 // The limit for strides, dilations, pads, groups and the kernel dims of pools. It keeps products
@@ -61,6 +61,27 @@ inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExp
   DimExpr count = ceildiv(span, stride) + 1;
   DimExpr starts_inside = floordiv(size + window.pads[i] - 1, stride) + 1;
   return min(count, starts_inside);
+}
+
+// The inverse of window_count(): the size from the start of the first window to the end of the last
+// one of `count` windows, without the pads and with the output pads.
+inline DimExpr transposed_size(const Window& window, llvm::ArrayRef<int64_t> output_pads, size_t i,
+                               DimExpr count, DimExpr kernel) {
+  return (count - 1) * DimExpr(window.strides[i]) + output_pads[i] +
+         (kernel - 1) * DimExpr(window.dilations[i]) + 1 - window.pads[i] -
+         window.pads[window.strides.size() + i];
+}
+
+// The part of a transposed convolution along one axis that computes the elements of one phase:
+// those whose index is `phase` modulo the stride. Element `stride * q + phase` is the sum, over
+// 0 <= i < count, of kernel element `first + stride * i` times input element `q + shift - i`.
+struct PhaseTaps {
+  int64_t first, count, shift;
+};
+inline PhaseTaps phase_taps(int64_t phase, int64_t stride, int64_t pad, int64_t kernel) {
+  const int64_t first = (phase + pad) % stride;
+  const int64_t count = first < kernel ? (kernel - first + stride - 1) / stride : 0;
+  return {first, count, (phase + pad) / stride};
 }
 
 }  // namespace scopevm::compiler::graph

@@ -3,8 +3,10 @@
 //                     channel per group
 //   conv.cpp          other f32 convolutions of 1 and 2 spatial dims with weights of static shape,
 //                     on the micro-kernels of contraction/tile
-//   blocked/          f32 convolutions of blocked images (sv.blocked_conv)
-//   generic_conv.cpp  all others, including transposed convolutions, as scalar loops
+//   blocked/          f32 convolutions of blocked images (sv.blocked_conv,
+//                     sv.blocked_conv_transpose)
+//   generic_conv.cpp  all others, including transposed convolutions of images by channel, as
+//                     scalar loops
 #pragma once
 
 #include "compiler/fusion/contraction_match.h"

@@ -12,9 +12,14 @@ llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& cont
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });
   if (auto blocked = mlir::dyn_cast<graph::BlockedConvOp>(fused->contraction)) {
-    return blocked.getGroup() == 1 ? lower_blocked_conv(*fused, context)
-                                   : lower_blocked_depthwise(*fused, context);
+    const bool is_depthwise =
+        blocked.getGroup() != 1 &&
+        mlir::cast<graph::TensorType>(blocked.getW().getType()).getDim(1).is_constant(1);
+    return is_depthwise ? lower_blocked_depthwise(*fused, context)
+                        : lower_blocked_conv(*fused, context);
   }
+  if (mlir::isa<graph::BlockedConvTransposeOp>(fused->contraction))
+    return lower_blocked_conv(*fused, context);
   if (is_f32 && is_depthwise_conv(*fused)) return lower_depthwise_conv(*fused, context);
   if (is_f32 && is_image_conv(*fused)) return lower_image_conv(*fused, context);
   return lower_generic_conv(*fused, context);
@@ -27,6 +32,10 @@ llvm::LogicalResult lower(graph::BlockedConvOp op, LoweringContext& context) {
   return lower_convolution(op, context);
 }
 llvm::LogicalResult lower(graph::ConvTransposeOp op, LoweringContext& context) {
+  return lower_convolution(op, context);
+}
+
+llvm::LogicalResult lower(graph::BlockedConvTransposeOp op, LoweringContext& context) {
   return lower_convolution(op, context);
 }
 

@@ -155,9 +155,14 @@ TEST(BlockedConv, AgreesWithLoops) {
     const bool is_pointwise = !is_depthwise && pick(0, 1) == 0;
     // Many input channels have several parts of the depth.
     if (is_pointwise && t.is_blocked && pick(0, 3) == 0) t.channels = pick(300, 700);
-    const int64_t rows = is_depthwise ? t.channels : pick(1, 130);
+    int64_t rows = is_depthwise ? t.channels : pick(1, 130);
     t.attributes.group = is_depthwise ? t.channels : 1;
-    t.w = {rows, is_depthwise ? 1 : t.channels};
+    if (!is_depthwise && t.is_blocked && pick(0, 3) == 0) {
+      t.attributes.group = pick(1, 4);
+      t.channels = t.attributes.group * pick(1, 3) * kBlock;
+      rows = t.attributes.group * pick(1, 4) * kBlock;
+    }
+    t.w = {rows, t.channels / t.attributes.group};
     t.attributes.pads.assign(4, 0);
     int64_t least[2];
     for (int axis : {0, 1}) {

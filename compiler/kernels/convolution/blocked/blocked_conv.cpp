@@ -1,17 +1,18 @@
-// f32 convolutions of blocked images (sv.blocked_conv) with one group. A work item is some pixels
-// of an image and one group of output channel blocks. It is computed in tiles (tile.h), over one
-// part of the depth after the other, so that the weights of a part stay in L1 while all tiles use
-// them.
+// f32 convolutions of blocked images (sv.blocked_conv, sv.blocked_conv_transpose), except for those
+// with one group per channel. A work item is some pixels of an image and one group of output
+// channel blocks. It is computed in tiles (tile.h), over one part of the depth after the other, so
+// that the weights of a part stay in L1 while all tiles use them.
 //
 // A convolution whose windows are single pixels reads x. Any other one first copies the part of x
 // that its pixels need into scratch memory, with zeros for the padding. Tiles then need no variants
 // for borders.
 //
-// Grid: images x parts of an image x groups of channel blocks. The groups are innermost, so that a
-// worker copies a part of x once for all groups that it computes.
-#include "compiler/graph/convolution/window.h"
+// Grid: images x parts of an image x phases x groups of channel blocks. The groups are innermost,
+// so that a worker copies a part of x once for all groups that it computes. Only a transposed
+// convolution has more than one phase (shape.h).
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/convolution/blocked/shape.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
 
@@ -42,10 +43,19 @@ int64_t blocks_per_group(int64_t blocks, bool prefers_blocks) {
 // The last tile of a row overlaps the one before it by fewer pixels than this.
 constexpr int64_t kMostOverlap = 28;
 
+// The phase of an item along one axis.
+struct Phase {
+  Term number;
+  Term count;  // its windows in an image
+  Term skip;   // 1 if the first tap of the weights is not used
+  Term shift;  // of its first used tap, in the common window
+};
+
 // What the tiles of a part of an item have in common.
 struct TilePlace {
-  Term image, group;   // group: of channel blocks
-  Term first;          // row of the result
+  Term image, group;   // group: of channel blocks, in all phases
+  Phase phases[2];     // transposed convolutions
+  Term first;          // row of windows
   Term plane, planes;  // the part of the depth
   Term is_last;        // of the parts of the depth
 };
@@ -65,78 +75,55 @@ class BlockedConv {
   BlockedConv(const FusedContraction& fused, LoweringContext& context)
       : fused_(fused),
         context_(context),
-        op_(mlir::cast<graph::BlockedConvOp>(fused.contraction)),
+        op_(fused.contraction),
+        shape_(op_),
         epilogue_(fused, fusion::output_axes(op_)),
-        k_(context, op_, "blocked_conv") {}
+        k_(context, op_, op_->getName().stripDialect()) {}
 
   llvm::LogicalResult lower() {
-    const auto x = mlir::cast<TensorType>(op_.getX().getType());
-    const auto w = mlir::cast<TensorType>(op_.getW().getType());
-    const auto result = mlir::cast<TensorType>(op_.getResult().getType());
+    const TensorType x = BlockedShape::type_of(shape_.x), w = BlockedShape::type_of(shape_.w);
     const bool is_blocked = x.getRank() == 5;
     const int64_t channels = *w.getDim(1).as_constant();
     pixel_ = is_blocked ? kChannelBlock : 1;
     planes_ = (channels + pixel_ - 1) / pixel_;
-    out_blocks_ = *result.getDim(1).as_constant();
-    bool is_window = false;
-    for (int64_t axis = 0; axis < 2; ++axis) {
-      axes_[axis] = {.size = x.getDim(2 + axis),
-                     .out = result.getDim(2 + axis),
-                     .kernel = *w.getDim(2 + axis).as_constant(),
-                     .stride = op_.getStrides()[axis],
-                     .pad = op_.getPads()[axis],
-                     .dilation = op_.getDilations()[axis]};
-      is_window |= axes_[axis].kernel != 1;
-    }
-    is_pointwise_ = !is_window;
-    reads_x_ = is_pointwise_ && is_blocked && llvm::all_of(axes_, [](const Axis& axis) {
-                 return axis.stride == 1 && axis.pad == 0 && axis.size == axis.out;
-               });
+    out_blocks_ = *BlockedShape::type_of(op_->getResult(0)).getDim(1).as_constant();
+    x_planes_ = planes_ * shape_.groups;
+    reads_x_ = is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
     rest_ = reads_x_ ? channels % kChannelBlock : 0;
     channel_rest_ = channels % pixel_;
-    group_blocks_ = blocks_per_group(out_blocks_, is_pointwise_ || pixel_ == 1);
+    group_blocks_ =
+        blocks_per_group(out_blocks_ / shape_.groups, shape_.is_pointwise() || pixel_ == 1);
+    phase_groups_ = out_blocks_ / group_blocks_;
     declare(channels);
     emit_items();
     const DimExpr pixels = rows_per_part_ * row_pixels();
     const DimExpr steps = pixels * DimExpr(group_blocks_ * kChannelBlock * depth());
     constexpr int64_t kTaskSteps = 1 << 20;
-    return k_.launch(x.getDim(0) * parts_ * DimExpr(out_blocks_ / group_blocks_),
+    return k_.launch(x.getDim(0) * parts_ * DimExpr(shape_.phases() * phase_groups_),
                      grain_of(kTaskSteps, steps));
   }
 
  private:
-  struct Axis {
-    DimExpr size, out;  // of x and of the result
-    int64_t kernel, stride, pad, dilation;
-    // A copy of x for windows of one element has only the elements that it needs.
-    int64_t copy_step() const { return kernel == 1 ? stride : 1; }
-    int64_t tile_step() const { return kernel == 1 ? 1 : stride; }
-    // The elements of the copy that `count` results need.
-    DimExpr reach(DimExpr count) const {
-      return (count - 1) * DimExpr(tile_step()) + ((kernel - 1) * dilation + 1);
-    }
-  };
-
-  int64_t depth() const { return planes_ * pixel_ * axes_[0].kernel * axes_[1].kernel; }
+  int64_t plane_depth() const { return pixel_ * axes_[0].taps * axes_[1].taps; }
+  int64_t depth() const { return planes_ * plane_depth(); }
   // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
-  bool is_flat() const { return is_pointwise_; }
+  bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
   DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
   DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
   void declare(int64_t channels) {
-    const int64_t plane_depth = pixel_ * axes_[0].kernel * axes_[1].kernel;
     // Whole planes in the loop over the depth; the rest of a plane is multiplied after them.
     const int64_t whole = rest_ != 0 ? planes_ - 1 : planes_;
     planes_per_step_ =
-        std::clamp<int64_t>(kDepthElements / (plane_depth * group_blocks_ * kChannelBlock), 1,
+        std::clamp<int64_t>(kDepthElements / (plane_depth() * group_blocks_ * kChannelBlock), 1,
                             std::max<int64_t>(whole, 1));
     depth_parts_ = std::max<int64_t>((whole + planes_per_step_ - 1) / planes_per_step_, 1);
     whole_planes_ = whole;
 
-    const DimExpr row_elements =
-        reads_x_ ? DimExpr(channels)
-                 : axes_[1].reach(axes_[1].out) * DimExpr(planes_ * pixel_ * axes_[0].tile_step());
+    const DimExpr row_elements = reads_x_ ? DimExpr(channels)
+                                          : axes_[1].reach(axes_[1].out) *
+                                                DimExpr(x_planes_ * pixel_ * axes_[0].tile_step());
     const DimExpr least =
         reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
@@ -144,8 +131,8 @@ class BlockedConv {
     parts_ = ceildiv(rows, min(most, rows));
     rows_per_part_ = ceildiv(rows, parts_);
 
-    x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
-    w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(op_.getW()), pixel_, group_blocks_),
+    x_ = k_.operand(fused_.outer(shape_.x), Elements::kNumbers);
+    w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(shape_.w), pixel_, group_blocks_),
                     DType::kF32, Elements::kNumbers);
     epilogue_.declare(k_);
     // The sums of the part, or of one tile if the depth has one part.
@@ -157,18 +144,19 @@ class BlockedConv {
     DimExpr strip = 0;
     if (!reads_x_) {
       strip_rows_expr_ = axes_[0].reach(rows_per_part_);
-      strip = strip_rows_expr_ * axes_[1].reach(axes_[1].out) * DimExpr(planes_ * pixel_);
+      strip = strip_rows_expr_ * axes_[1].reach(axes_[1].out) * DimExpr(x_planes_ * pixel_);
     }
     scratch_ = k_.scratch(sums + strip, DType::kF32);
     strip_at_ = k_.param(sums);
     parts_term_ = k_.param(parts_);
-    groups_ = k_.param(out_blocks_ / group_blocks_);
+    groups_ = k_.param(shape_.phases() * phase_groups_);
     rows_per_part_term_ = k_.param(rows_per_part_);
     total_rows_ = k_.param(total_rows());
     out_width_ = k_.param(row_pixels());
     row_sums_ = k_.param(row_sums);
     height_ = k_.param(axes_[0].size);
     width_ = k_.param(axes_[1].size);
+    for (int64_t axis = 0; axis < 2; ++axis) results_[axis] = k_.param(axes_[axis].result);
     if (!reads_x_) {
       strip_rows_ = k_.param(strip_rows_expr_);
       strip_width_ = k_.param(axes_[1].reach(axes_[1].out));
@@ -186,12 +174,15 @@ class BlockedConv {
       const Term strip = quotient(item, groups_), group = remainder(item, groups_);
       const Term image = quotient(strip, parts_term_);
       const Term first = remainder(strip, parts_term_) * rows_per_part_term_;
-      const Term rows = max(min(total_rows_ - first, rows_per_part_term_), 0);
+      const Term rows = part_rows(total_rows_, first);
       if (!reads_x_)
         k_.when(k_.items_done(item, strip * groups_) == 0, [&] { emit_strip(image, first, rows); });
       emit_item(image, first, rows, group);
     });
   }
+
+  // The rows of a part that begins at row `first` of `count` rows.
+  Term part_rows(Term count, Term first) { return max(min(count - first, rows_per_part_term_), 0); }
 
   // --- The copy of x. ---
 
@@ -202,8 +193,8 @@ class BlockedConv {
     const Term top = first * axes_[0].stride - axes_[0].pad;
     const Term count =
         (rows - 1) * axes_[0].tile_step() + ((axes_[0].kernel - 1) * axes_[0].dilation + 1);
-    k_.loop(k_.index(0), k_.index(planes_), 1, [&](Term plane) {
-      const Term from = (image * planes_ + plane) * (height_ * width_ * pixel_);
+    k_.loop(k_.index(0), k_.index(x_planes_), 1, [&](Term plane) {
+      const Term from = (image * x_planes_ + plane) * (height_ * width_ * pixel_);
       const Term to = scratch_.start + strip_at_ + plane * plane_size();
       k_.loop(k_.index(0), count, 1, [&](Term row) {
         const Term y = top + row * axes_[0].copy_step();
@@ -259,15 +250,33 @@ class BlockedConv {
   // --- Tiles. ---
 
   void emit_item(Term image, Term first, Term rows, Term group) {
+    TilePlace place{.image = image, .group = group, .first = first};
+    if (shape_.is_transposed) {
+      const Term phase = quotient(group, phase_groups_);
+      place.phases[0] = phase_of(0, quotient(phase, axes_[1].phases));
+      place.phases[1] = phase_of(1, remainder(phase, axes_[1].phases));
+      rows = part_rows(place.phases[0].count, first);
+    }
     k_.loop(k_.index(0), k_.index(depth_parts_), 1, [&](Term part) {
       const Term plane = part * planes_per_step_;
-      emit_tiles(rows, {.image = image,
-                        .group = group,
-                        .first = first,
-                        .plane = plane,
-                        .planes = min(k_.index(whole_planes_) - plane, planes_per_step_),
-                        .is_last = part == depth_parts_ - 1});
+      place.plane = plane;
+      place.planes = min(k_.index(whole_planes_) - plane, planes_per_step_);
+      place.is_last = part == depth_parts_ - 1;
+      emit_tiles(rows, place);
     });
+  }
+
+  // As graph::phase_taps().
+  Phase phase_of(int64_t axis, Term number) {
+    const BlockedAxis& a = axes_[axis];
+    const Term shift = quotient(number + a.full_pad, a.phases);
+    const Term first = number + a.full_pad - shift * a.phases;
+    const Term skip =
+        select(first + a.phases * (a.taps - 1) < a.full_kernel, k_.index(0), k_.index(1));
+    return {.number = number,
+            .count = quotient(results_[axis] - number + (a.phases - 1), a.phases),
+            .skip = skip,
+            .shift = shift - a.least_shift + skip};
   }
 
   // Emits the tiles that cover `rows` rows of the part.
@@ -278,14 +287,17 @@ class BlockedConv {
       if (!is_exact()) pixels.reset();
       return emit_row(1, rows * out_width_, pixels, most, k_.index(0), place);
     }
-    const std::optional<int64_t> width = axes_[1].out.as_constant();
+    const Term columns = shape_.is_transposed ? place.phases[1].count : out_width_;
+    std::optional<int64_t> width = axes_[1].out.as_constant();
+    // Phases can have different numbers of windows.
+    if (!mod(axes_[1].result, axes_[1].phases).is_constant(0)) width.reset();
     const int64_t tile_rows = width && *width > 0 ? std::max<int64_t>(most / *width, 1) : 1;
     Term at = k_.index(0);
     // As many tiles with the most rows as possible, then one with the half, and so on.
     for (int64_t size = tile_rows; size > 0; size /= 2) {
       const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
       each(at, end, size, size,
-           [&](Term row) { emit_row(size, out_width_, width, most, row, place); });
+           [&](Term row) { emit_row(size, columns, width, most, row, place); });
       at = end;
     }
   }
@@ -342,51 +354,60 @@ class BlockedConv {
                  });
   }
 
-  bool has_taps() const { return axes_[1].dilation != 1 && axes_[1].kernel != 1; }
+  bool has_taps() const { return axes_[1].dilation != 1 && axes_[1].taps != 1; }
 
   // Whether all parts have the same number of rows.
   bool is_exact() const { return mod(total_rows(), rows_per_part_).is_constant(0); }
 
   void emit_tile(const TilePlace& place, const TileSize& size, Term row, Term column, Term done) {
     // Overlapping tiles have separate sums, because each part of the depth adds to them.
-    const Term pixel = row * out_width_ + column;  // in the part
     const Term sums_at = depth_parts_ == 1 ? scratch_.start
                                            : scratch_.start + (row * row_sums_ + column + done) *
                                                                   (group_blocks_ * kChannelBlock);
-    const int64_t plane_weights =
-        pixel_ * axes_[0].kernel * axes_[1].kernel * group_blocks_ * kChannelBlock;
+    const int64_t step_weights = group_blocks_ * kChannelBlock;
     BlockedOperands o{.w = w_,
-                      .w_at = place.group * (depth() * group_blocks_ * kChannelBlock) +
-                              place.plane * plane_weights,
+                      .w_at = place.group * (depth() * step_weights) +
+                              place.plane * (plane_depth() * step_weights),
                       .sums = scratch_.buffer,
                       .sums_at = sums_at,
                       .planes = place.planes,
-                      .tap_rows = k_.index(axes_[0].kernel),
-                      .taps = k_.index(axes_[1].kernel),
+                      .tap_rows = k_.index(axes_[0].taps),
+                      .taps = k_.index(axes_[1].taps),
+                      .weight_rows = k_.index(axes_[0].taps),
                       .rest = select(place.is_last, k_.index(rest_), k_.index(0)),
                       .accumulate = 0 < place.plane};
     const int64_t pixel_step = pixel_ * axes_[1].tile_step();
+    const Term x_plane =
+        shape_.groups == 1
+            ? place.plane
+            : quotient(place.group, phase_groups_ / shape_.groups) * planes_ + place.plane;
     if (reads_x_) {
       o.x = x_;
       o.plane = total_rows_ * pixel_;
-      o.x_at = (place.image * planes_ + place.plane) * o.plane + (place.first + column) * pixel_;
+      o.x_at = (place.image * x_planes_ + x_plane) * o.plane + (place.first + column) * pixel_;
       o.tap_row = o.tap = o.pixel_row = k_.index(0);
     } else {
       o.x = scratch_.buffer;
       o.plane = plane_size();
       const Term pitch = strip_width_ * pixel_;
-      o.x_at = scratch_.start + strip_at_ + place.plane * o.plane +
+      o.x_at = scratch_.start + strip_at_ + x_plane * o.plane +
                row * (pitch * axes_[0].tile_step()) + column * pixel_step;
       o.tap_row = pitch * axes_[0].dilation;
       o.tap = k_.index(pixel_ * axes_[1].dilation);
       o.pixel_row = pitch * axes_[0].tile_step();
+      if (shape_.is_transposed) {
+        const auto& [y, x] = place.phases;
+        o.x_at = o.x_at + y.shift * pitch + x.shift * pixel_;
+        o.w_at = o.w_at + (y.skip * axes_[1].taps + x.skip) * (pixel_ * step_weights);
+        o.tap_rows = o.tap_rows - y.skip;
+      }
     }
     BlockedTile tile{.rows = size.rows,
                      .blocks = tile_blocks(k_.target(), group_blocks_),
                      .group_blocks = group_blocks_,
                      .pixel_step = pixel_step,
-                     .steps = pixel_ * (has_taps() ? 1 : axes_[1].kernel),
-                     .has_tap_rows = axes_[0].kernel != 1,
+                     .weight_steps = pixel_ * (has_taps() ? 1 : axes_[1].taps),
+                     .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform(),
                      .has_taps = has_taps(),
                      .has_rest = rest_ != 0};
     for (int64_t block = 0; block < group_blocks_; block += tile.blocks) {
@@ -395,11 +416,15 @@ class BlockedConv {
       part.sums_at = o.sums_at + block * kChannelBlock;
       each_width(size, [&](int64_t width) {
         tile.columns = width;
-        call_blocked_tile(k_, context_.kernels(), tile, part);
+        const auto call = [&](int64_t skip) {
+          tile.steps = tile.weight_steps - skip * pixel_;
+          call_blocked_tile(k_, context_.kernels(), tile, part);
+        };
+        if (axes_[1].is_uniform()) return call(0);
+        k_.when(place.phases[1].skip == 0, [&] { call(0); }, [&] { call(1); });
       });
     }
-    k_.when(place.is_last,
-            [&] { emit_epilogue(place, size, place.first * out_width_ + pixel, done, sums_at); });
+    k_.when(place.is_last, [&] { emit_epilogue(place, size, row, column, done, sums_at); });
   }
 
   // Emits `body` for the width of the tile.
@@ -411,22 +436,28 @@ class BlockedConv {
                     [&](int64_t i) { body(size.widths[i]); });
   }
 
-  // Stores the results of a tile, whose first pixel is number `pixel` of the image, but not those
-  // of the first `done` columns.
-  void emit_epilogue(const TilePlace& place, const TileSize& size, Term pixel, Term done,
-                     Term sums_at) {
-    const int64_t lanes = k_.lanes(DType::kF32);
+  // Stores the results of a tile, which begins at (tile_row, column) of the part, but not those of
+  // the first `done` columns.
+  void emit_epilogue(const TilePlace& place, const TileSize& size, Term tile_row, Term column,
+                     Term done, Term sums_at) {
+    const int64_t lanes = k_.lanes(DType::kF32), step = axes_[1].phases;
+    const Term group = shape_.is_transposed ? remainder(place.group, phase_groups_) : place.group;
     for (int64_t block = 0; block < group_blocks_; ++block) {
-      epilogue_.enter(k_, {place.image, place.group * group_blocks_ + block});
+      epilogue_.enter(k_, {place.image, group * group_blocks_ + block});
       for (int64_t row = 0; row < size.rows; ++row) {
-        const Term from = sums_at + row * (size.width * (group_blocks_ * kChannelBlock)),
-                   to = pixel + row * out_width_;
+        const Term from = sums_at + row * (size.width * (group_blocks_ * kChannelBlock));
+        const Term window_row = place.first + tile_row + row;
+        const Term to =
+            shape_.is_transposed
+                ? (window_row * axes_[0].phases + place.phases[0].number) * results_[1] +
+                      (column * step + place.phases[1].number)
+                : window_row * out_width_ + column;
         k_.loop(done, size.width, 1, [&](Term i) {
           for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
             const Term sum = k_.load(
                 scratch_.buffer,
                 from + i * (group_blocks_ * kChannelBlock) + (block * kChannelBlock + lane), lanes);
-            epilogue_.emit(k_, sum, to + i, k_.index(lane), lanes, {});
+            epilogue_.emit(k_, sum, to + i * step, k_.index(lane), lanes, {});
           }
         });
       }
@@ -435,22 +466,25 @@ class BlockedConv {
 
   const FusedContraction& fused_;
   LoweringContext& context_;
-  graph::BlockedConvOp op_;
+  mlir::Operation* op_;
+  BlockedShape shape_;
+  const BlockedAxis (&axes_)[2] = shape_.axes;
   Epilogue epilogue_;
   KernelBuilder k_;
 
-  Axis axes_[2];
-  bool is_pointwise_ = false, reads_x_ = false;
-  int64_t pixel_ = 1;              // elements of a pixel of x, in one plane
-  int64_t planes_ = 1, rest_ = 0;  // of x; the channels of the last plane if it is not whole
+  bool reads_x_ = false;
+  int64_t pixel_ = 1;                  // elements of a pixel of x, in one plane
+  int64_t x_planes_ = 1, planes_ = 1;  // of x, and of one group of the convolution
+  int64_t rest_ = 0;                   // the channels of the last plane if it is not whole
   int64_t channel_rest_ = 0;
   int64_t whole_planes_ = 1, planes_per_step_ = 1, depth_parts_ = 1;
   int64_t out_blocks_ = 1, group_blocks_ = 1;
+  int64_t phase_groups_ = 1;  // groups of channel blocks of a phase
   DimExpr parts_, rows_per_part_, strip_rows_expr_;
   Buffer x_, w_;
   Scratch scratch_;
   Term strip_at_, parts_term_, groups_, rows_per_part_term_, total_rows_, out_width_, row_sums_,
-      height_, width_, strip_rows_, strip_width_, inside_begin_, inside_end_;
+      height_, width_, results_[2], strip_rows_, strip_width_, inside_begin_, inside_end_;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ class TileBody {
   Terms tap_rows(Term x, Term plane, llvm::ArrayRef<Term> sums) {
     if (!t_.has_tap_rows) return taps(x, plane, sums);
     return e_.loop(e_.index(0), o_.tap_rows, 1, sums, [&](Term row, llvm::ArrayRef<Term> carried) {
-      return taps(x + row * o_.tap_row, plane * o_.tap_rows + row, carried);
+      return taps(x + row * o_.tap_row, plane * o_.weight_rows + row, carried);
     });
   }
 
@@ -74,7 +74,7 @@ class TileBody {
   }
 
   Terms steps(Term x, Term line, llvm::ArrayRef<Term> sums) {
-    const Term w = o_.w_at + line * (t_.steps * weights_per_step());
+    const Term w = o_.w_at + line * (t_.weight_steps * weights_per_step());
     const Terms rows = pixel_rows(x);
     if (t_.steps <= kMostUnrolled) {
       Terms next(sums);
@@ -150,8 +150,8 @@ class TileBody {
 };
 
 std::string name_of(const BlockedTile& t) {
-  return llvm::formatv("blocked_tile_{0}x{1}x{2}of{3}_{4}x{5}{6}{7}{8}", t.rows, t.columns,
-                       t.blocks, t.group_blocks, t.steps, t.pixel_step,
+  return llvm::formatv("blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}", t.rows, t.columns,
+                       t.blocks, t.group_blocks, t.steps, t.weight_steps, t.pixel_step,
                        t.has_tap_rows ? "_rows" : "", t.has_taps ? "_taps" : "",
                        t.has_rest ? "_rest" : "")
       .str();
@@ -163,7 +163,7 @@ mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile) 
     mlir::OpBuilder::InsertionGuard guard(builder);
     const mlir::Type buffer = buffer_type(builder.getF32Type());
     llvm::SmallVector<mlir::Type> types(3, buffer);
-    types.append(11, builder.getIndexType());
+    types.append(12, builder.getIndexType());
     types.push_back(builder.getI1Type());
     auto function = builder.create<mlir::func::FuncOp>(builder.getUnknownLoc(), name,
                                                        builder.getFunctionType(types, {}));
@@ -176,7 +176,7 @@ mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile) 
     BlockedOperands o;
     o.x = take_buffer(), o.w = take_buffer(), o.sums = take_buffer();
     for (Term* term : {&o.x_at, &o.plane, &o.tap_row, &o.tap, &o.pixel_row, &o.w_at, &o.sums_at,
-                       &o.planes, &o.tap_rows, &o.taps, &o.rest, &o.accumulate})
+                       &o.planes, &o.tap_rows, &o.taps, &o.weight_rows, &o.rest, &o.accumulate})
       *term = take();
     TileBody(e, tile, o).emit();
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
@@ -201,7 +201,7 @@ void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& 
                        const BlockedOperands& o) {
   e.call(tile_function(module, tile),
          {o.x.memref, o.w.memref, o.sums.memref, o.x_at, o.plane, o.tap_row, o.tap, o.pixel_row,
-          o.w_at, o.sums_at, o.planes, o.tap_rows, o.taps, o.rest, o.accumulate});
+          o.w_at, o.sums_at, o.planes, o.tap_rows, o.taps, o.weight_rows, o.rest, o.accumulate});
 }
 
 }  // namespace scopevm::compiler::kernels

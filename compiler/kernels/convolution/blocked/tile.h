@@ -18,6 +18,7 @@ struct BlockedTile {
   int64_t group_blocks = 1;  // output channel blocks of the packed weights: see packed_blocks()
   int64_t pixel_step = 1;    // elements between the inputs of adjacent pixels of a row
   int64_t steps = 1;
+  int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false, has_rest = false;
 
   int64_t pixels() const { return rows * columns; }
@@ -42,8 +43,9 @@ struct BlockedOperands {
   Buffer sums;  // [pixels][group_blocks][16]
   Term sums_at;
   Term planes, tap_rows, taps;
-  Term rest;        // the steps in one more plane; 0 unless has_rest
-  Term accumulate;  // i1: adds to the sums that are stored
+  Term weight_rows;  // tap rows of a plane in the packed weights: `tap_rows` or more
+  Term rest;         // the steps in one more plane; 0 unless has_rest
+  Term accumulate;   // i1: adds to the sums that are stored
 };
 
 // Emits a call of the tile's function, which the first call of a module creates.

@@ -1,0 +1,86 @@
+// The shape of a convolution of blocked images, ordinary or transposed.
+#pragma once
+
+#include "compiler/graph/convolution/window.h"
+#include "compiler/graph/graph_ops.h"
+
+namespace scopevm::compiler::kernels {
+
+// One spatial axis. A transposed convolution has one phase for each remainder of the result's index
+// modulo its stride. A phase is an ordinary convolution with stride 1: its windows are parts of a
+// common window, which is `kernel` wide. See graph::phase_taps().
+struct BlockedAxis {
+  DimExpr size;    // of x
+  DimExpr result;  // of the result
+  DimExpr out;     // windows: of the phase with the most ones
+  int64_t kernel = 1, stride = 1, pad = 0, dilation = 1;  // of windows
+  int64_t taps = 1;                                       // of the weights
+  int64_t phases = 1;
+  int64_t least_shift = 0, full_kernel = 1, full_pad = 0;  // transposed: `shift` of phase 0
+
+  // A copy of x for windows of one element has only the elements that it needs.
+  int64_t copy_step() const { return kernel == 1 ? stride : 1; }
+  int64_t tile_step() const { return kernel == 1 ? 1 : stride; }
+  // The elements of the copy that `count` windows need.
+  DimExpr reach(DimExpr count) const {
+    return (count - 1) * DimExpr(tile_step()) + ((kernel - 1) * dilation + 1);
+  }
+  bool is_direct() const { return kernel == 1 && stride == 1 && pad == 0 && size == out; }
+  // Whether all phases have the same number of taps.
+  bool is_uniform() const { return full_kernel % phases == 0; }
+};
+
+struct BlockedShape {
+  mlir::Value x, w;
+  BlockedAxis axes[2];
+  int64_t groups = 1;
+  bool is_transposed = false;
+
+  explicit BlockedShape(mlir::Operation* op) {
+    if (auto conv = mlir::dyn_cast<graph::BlockedConvOp>(op)) {
+      x = conv.getX(), w = conv.getW();
+      groups = static_cast<int64_t>(conv.getGroup());
+      for (int64_t i = 0; i < 2; ++i)
+        axes[i] = {.stride = conv.getStrides()[i],
+                   .pad = conv.getPads()[i],
+                   .dilation = conv.getDilations()[i]};
+    } else {
+      set_transposed(mlir::cast<graph::BlockedConvTransposeOp>(op));
+    }
+    for (int64_t i = 0; i < 2; ++i) {
+      BlockedAxis& axis = axes[i];
+      axis.size = type_of(x).getDim(2 + i);
+      axis.result = type_of(op->getResult(0)).getDim(2 + i);
+      axis.out = ceildiv(axis.result, axis.phases);
+      axis.taps = *type_of(w).getDim(2 + i).as_constant();
+      if (!is_transposed) axis.kernel = axis.taps;
+    }
+  }
+
+  static graph::TensorType type_of(mlir::Value value) {
+    return mlir::cast<graph::TensorType>(value.getType());
+  }
+
+  int64_t phases() const { return axes[0].phases * axes[1].phases; }
+  // Windows of one element.
+  bool is_pointwise() const { return axes[0].kernel == 1 && axes[1].kernel == 1; }
+
+ private:
+  void set_transposed(graph::BlockedConvTransposeOp op) {
+    x = op.getX(), w = op.getW();
+    is_transposed = true;
+    for (int64_t i = 0; i < 2; ++i) {
+      const int64_t stride = op.getStrides()[i], kernel = op.getKernel()[i], pad = op.getPads()[i];
+      const int64_t taps = (kernel + stride - 1) / stride;
+      const int64_t least = pad / stride, most = (stride - 1 + pad) / stride;
+      axes[i] = {.kernel = taps + most - least,
+                 .pad = taps - 1 - least,
+                 .phases = stride,
+                 .least_shift = least,
+                 .full_kernel = kernel,
+                 .full_pad = pad};
+    }
+  }
+};
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,155 @@
+// Random convolutions by channel that become convolutions of blocked images: transposed ones, and
+// those with groups. Their results equal those of the kernels by channel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "tests/kernels/reference.h"
+
+namespace scopevm::compiler::testing {
+namespace {
+
+std::string list(const std::vector<int64_t>& values) {
+  std::string text = "array<i64: ";
+  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + ">";
+}
+
+std::string offset_text(int64_t offset) {
+  return offset == 0 ? "" : (offset < 0 ? "" : "+") + std::to_string(offset);
+}
+
+struct Case {
+  bool is_transposed = false, has_bias = false, is_static = false;
+  int64_t images = 1, channels = 1, rows = 1, group = 1;
+  std::vector<int64_t> kernel, strides, pads = {0, 0, 0, 0}, dilations, output_pads;
+
+  // size * stride + offset elements, or floordiv(size + offset, stride) + 1.
+  int64_t offset(int axis) const {
+    const int64_t span = (kernel[axis] - 1) * dilations[axis] + 1;
+    const int64_t all_pads = pads[axis] + pads[axis + 2];
+    return is_transposed ? span - strides[axis] - all_pads + output_pads[axis] : all_pads - span;
+  }
+  std::string out_text(int axis, const std::string& size, int64_t number) const {
+    if (is_static)
+      return std::to_string(is_transposed ? number * strides[axis] + offset(axis)
+                                          : (number + offset(axis)) / strides[axis] + 1);
+    const std::string stride = std::to_string(strides[axis]);
+    if (is_transposed) return "\"" + size + "*" + stride + offset_text(offset(axis)) + "\"";
+    return "\"floordiv(" + size + offset_text(offset(axis)) + ", " + stride + ")+1\"";
+  }
+  int64_t least_size(int axis) const {
+    if (!is_transposed) return std::max<int64_t>(1, -offset(axis));
+    return std::max<int64_t>(1, (strides[axis] - 1 - offset(axis)) / strides[axis]);
+  }
+};
+
+std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t height,
+                    int64_t width) {
+  const std::string h = t.is_static ? std::to_string(height) : "h",
+                    v = t.is_static ? std::to_string(width) : "w";
+  const std::string x = tensor_type("n, " + std::to_string(t.channels) + ", " + h + ", " + v);
+  const std::string y = tensor_type("n, " + std::to_string(t.rows) + ", " +
+                                    t.out_text(0, "h", height) + ", " + t.out_text(1, "w", width));
+  return "func.func @main(%x: " + x + ", %z: " + y + ") -> " + y + " {\n" + constant_text("w", w) +
+         (t.has_bias ? constant_text("b", bias) : "") +
+         (t.is_transposed ? "  %y = sv.conv_transpose %x, %w" : "  %y = sv.conv %x, %w") +
+         (t.has_bias ? ", %b" : "") + " {strides = " + list(t.strides) +
+         ", pads = " + list(t.pads) + ", dilations = " + list(t.dilations) +
+         (t.is_transposed ? ", output_pads = " + list(t.output_pads) : "") +
+         ", group = " + std::to_string(t.group) + " : i64} : (" + x + ", " + static_type(w) +
+         (t.has_bias ? ", " + static_type(bias) : "") + ") -> " + y + "\n  %s = sv.add %y, %z : (" +
+         y + ", " + y + ") -> " + y + "\n  %r = sv.relu %s : (" + y + ") -> " + y +
+         "\n  return %r : " + y + "\n}\n";
+}
+
+void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  std::vector<int64_t> dims = {t.rows, t.channels / t.group};
+  if (t.is_transposed) dims = {t.channels, t.rows / t.group};
+  dims.insert(dims.end(), t.kernel.begin(), t.kernel.end());
+  const Array w = random_f32(dims, 1), bias = random_f32({t.rows}, 2);
+  std::unique_ptr<KernelRunner> blocked, by_channel;
+  for (auto [height, width] : sizes) {
+    SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width));
+    if (!blocked || t.is_static) {
+      const std::string text = text_of(t, w, bias, height, width);
+      auto first = KernelRunner::create(text, cpu, /*fuse=*/true, ImageLayout::kBlocked);
+      auto second = KernelRunner::create(text, "host");
+      ASSERT_TRUE(first.ok()) << first.status().message() << text.substr(0, 300);
+      ASSERT_TRUE(second.ok()) << second.status().message();
+      blocked = *std::move(first);
+      by_channel = *std::move(second);
+      const std::vector<std::string> steps = blocked->steps();
+      EXPECT_TRUE(std::any_of(steps.begin(), steps.end(), [](const std::string& step) {
+        return step.find("blocked_conv") != std::string::npos;
+      }));
+    }
+    const auto size = [&](int axis, int64_t number) {
+      return t.is_transposed ? number * t.strides[axis] + t.offset(axis)
+                             : (number + t.offset(axis)) / t.strides[axis] + 1;
+    };
+    const std::vector<Array> inputs = {
+        random_f32({t.images, t.channels, height, width}, 3),
+        random_f32({t.images, t.rows, size(0, height), size(1, width)}, 4)};
+    auto actual = blocked->run(inputs), expected = by_channel->run(inputs);
+    ASSERT_TRUE(actual.ok()) << actual.status().message();
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    const std::vector<float> numbers = expected->front().as<float>();
+    ASSERT_EQ(actual->front().dims, expected->front().dims);
+    expect_near(actual->front(), {numbers.begin(), numbers.end()}, "blocked");
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+std::string description(const Case& t) {
+  return (t.is_transposed ? "transposed, channels " : "channels ") + std::to_string(t.channels) +
+         ", rows " + std::to_string(t.rows) + ", group " + std::to_string(t.group) + ", kernel " +
+         list(t.kernel) + ", strides " + list(t.strides) + ", pads " + list(t.pads) +
+         ", dilations " + list(t.dilations) + ", output_pads " + list(t.output_pads) +
+         (t.is_static ? ", static" : "");
+}
+
+TEST(BlockedLayout, ConvolutionsAgreeWithThoseByChannel) {
+  const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
+  const int cases = count == nullptr ? 30 : std::atoi(count);
+  std::mt19937 random(99);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < cases; ++i) {
+    Case t{.is_transposed = pick(0, 2) != 0,
+           .has_bias = pick(0, 1) == 0,
+           .is_static = pick(0, 2) == 0,
+           .images = pick(1, 2)};
+    if (t.is_transposed) {
+      t.channels = pick(2, pick(0, 3) == 0 ? 100 : 30);
+      t.rows = pick(2, pick(0, 3) == 0 ? 100 : 30);
+    } else {
+      const int64_t sizes[] = {1, 2, 4, 8, 16, 32}, group_channels = sizes[pick(0, 5)];
+      const int64_t merged = std::max<int64_t>(16 / group_channels, 1);
+      t.group = merged * pick(1, 3);
+      t.channels = t.group * group_channels;
+      // Groups that become one have whole blocks of rows.
+      t.rows = t.group * std::max<int64_t>(16 / merged, 1) * pick(1, 3);
+    }
+    for (int axis : {0, 1}) {
+      const int64_t kernel = pick(1, 5), stride = pick(1, t.is_transposed ? 4 : 2);
+      t.kernel.push_back(kernel);
+      t.strides.push_back(stride);
+      t.dilations.push_back(t.is_transposed ? 1 : pick(1, 2));
+      t.output_pads.push_back(pick(0, stride - 1));
+      for (int side : {0, 2}) t.pads[axis + side] = pick(0, 1) * pick(0, kernel - 1);
+    }
+    std::vector<std::pair<int64_t, int64_t>> sizes;
+    for (int size = 0; size < (t.is_static ? 1 : 3); ++size)
+      sizes.emplace_back(t.least_size(0) + pick(0, 12), t.least_size(1) + pick(0, 30));
+    SCOPED_TRACE("case " + std::to_string(i) + ": " + description(t));
+    check(t, i % 3 == 0 ? "x86-64-v3" : "host", sizes);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace scopevm::compiler::testing
