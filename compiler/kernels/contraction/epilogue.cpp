@@ -97,7 +97,7 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
 
 void Epilogue::enter(CodeBuilder& e, llvm::ArrayRef<Term> coordinates) {
   auto start = [&](Tensor& tensor) {
-    tensor.start = e.index(0);
+    tensor.start = tensor.base ? tensor.base : e.index(0);
     for (auto [coordinate, stride] : llvm::zip(coordinates, tensor.batch_strides))
       tensor.start = tensor.start + coordinate * stride;
   };
@@ -148,6 +148,72 @@ void Epilogue::emit(CodeBuilder& e, Term sum, Term row, Term column, int64_t lan
   ValueMap values = evaluate(e, sum, row, column, lanes, mask);
   for (const Tensor& tensor : results_)
     e.store_number(tensor.buffer, at(tensor, row, column), values[tensor.value], mask);
+}
+
+bool Epilogue::is_small() const {
+  constexpr int64_t kMostOperations = 8;
+  int64_t operations = 0;
+  for (mlir::Operation* op : fused_.epilogue)
+    if (auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op))
+      operations += elementwise.getOperationsPerElement();
+  return operations <= kMostOperations;
+}
+
+std::string Epilogue::key() const {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  llvm::DenseMap<mlir::Value, size_t> numbers;
+  const auto add = [&](mlir::Value value) { numbers.try_emplace(value, numbers.size()); };
+  add(fused_.contraction->getResult(0));
+  const auto print = [&](const Tensor& tensor) {
+    const auto print_stride = [&](DimExpr stride) {
+      if (const std::optional<int64_t> number = stride.as_constant()) out << *number;
+      out << ",";
+    };
+    out << scopevm::name(tensor.access.dtype) << (tensor.access.by_column ? "c" : "");
+    print_stride(tensor.access.batch_strides.back());
+    print_stride(tensor.access.row_stride);
+  };
+  out << (bias_ ? "bias;" : "");
+  for (const Tensor& tensor : operands_) add(tensor.value), print(tensor);
+  for (mlir::Operation* op : fused_.epilogue) {
+    out << ";" << op->getName() << op->getAttrDictionary()
+        << scopevm::name(dtype_of(op->getResult(0)));
+    for (mlir::Value operand : op->getOperands()) out << "," << numbers.lookup(operand);
+    add(op->getResult(0));
+  }
+  for (const Tensor& tensor : results_) out << ";" << numbers.lookup(tensor.value), print(tensor);
+  return text;
+}
+
+llvm::SmallVector<mlir::Value> Epilogue::arguments() const {
+  llvm::SmallVector<mlir::Value> values;
+  const auto append = [&](const Tensor& tensor) {
+    values.append({tensor.buffer.memref, tensor.start});
+    if (!tensor.access.batch_strides.back().is_constant())
+      values.push_back(tensor.batch_strides.back());
+    if (!tensor.access.row_stride.is_constant()) values.push_back(tensor.row_stride);
+  };
+  for (const Tensor& tensor : operands_) append(tensor);
+  for (const Tensor& tensor : results_) append(tensor);
+  return values;
+}
+
+Epilogue Epilogue::in_function(CodeBuilder& e, llvm::function_ref<mlir::Value()> next) const {
+  Epilogue inner(*this);
+  const auto bind = [&](Tensor& tensor) {
+    const auto stride = [&](DimExpr value) {
+      const std::optional<int64_t> number = value.as_constant();
+      return number ? e.index(*number) : e.term(next());
+    };
+    tensor.buffer.memref = next();
+    tensor.base = e.term(next());
+    tensor.batch_strides = {stride(tensor.access.batch_strides.back())};
+    tensor.row_stride = stride(tensor.access.row_stride);
+  };
+  for (Tensor& tensor : inner.operands_) bind(tensor);
+  for (Tensor& tensor : inner.results_) bind(tensor);
+  return inner;
 }
 
 }  // namespace scopevm::compiler::kernels

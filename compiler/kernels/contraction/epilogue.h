@@ -3,6 +3,7 @@
 // can be broadcast.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/fusion/contraction_match.h"
@@ -38,6 +39,18 @@ class Epilogue {
   // Like `evaluate`, and stores the group's results.
   void emit(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
 
+  // --- A function of the kernel's module can contain the epilogue. ---
+
+  // Whether such a function is small, although it emits the epilogue for many elements.
+  bool is_small() const;
+  // Equal for two epilogues if one function can contain both.
+  std::string key() const;
+  // What the function needs. REQUIRES: `enter` has been called.
+  llvm::SmallVector<mlir::Value> arguments() const;
+  // The epilogue in the function: `next` returns its arguments one by one. Batch coordinates for
+  // `enter` are one number, which counts the last batch dim from the coordinate of arguments().
+  Epilogue in_function(CodeBuilder& e, llvm::function_ref<mlir::Value()> next) const;
+
  private:
   struct Tensor {
     mlir::Value value;  // inside the group
@@ -45,6 +58,7 @@ class Epilogue {
     Buffer buffer{};
     Terms batch_strides{};
     Term row_stride{};
+    Term base{};   // in a function: the start at batch coordinate 0
     Term start{};  // of the current batch element
   };
 

@@ -315,7 +315,7 @@ class BlockedConv {
     const auto run = [&](int64_t begin, int64_t end, int64_t width) {
       if (begin < end)
         each(k_.index(begin), k_.index(end), width, tile_rows * width,
-             [&](Term column) { emit({width}, k_.index(width), column, k_.index(0)); });
+             [&](Term column) { emit({width}, k_.index(width), column, {}); });
     };
     run(0, wider, least + 1);
     run(wider, *known, std::max<int64_t>(least, 1));
@@ -361,8 +361,9 @@ class BlockedConv {
 
   void emit_tile(const TilePlace& place, const TileSize& size, Term row, Term column, Term done) {
     // Overlapping tiles have separate sums, because each part of the depth adds to them.
+    const Term begin = done ? column + done : column;
     const Term sums_at = depth_parts_ == 1 ? scratch_.start
-                                           : scratch_.start + (row * row_sums_ + column + done) *
+                                           : scratch_.start + (row * row_sums_ + begin) *
                                                                   (group_blocks_ * kChannelBlock);
     const int64_t step_weights = group_blocks_ * kChannelBlock;
     BlockedOperands o{.w = w_,
@@ -406,25 +407,61 @@ class BlockedConv {
                      .blocks = tile_blocks(k_.target(), group_blocks_),
                      .group_blocks = group_blocks_,
                      .pixel_step = pixel_step,
+                     .result_step = axes_[1].phases,
                      .weight_steps = pixel_ * (has_taps() ? 1 : axes_[1].taps),
                      .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform(),
                      .has_taps = has_taps(),
                      .has_rest = rest_ != 0};
+    const Term pixel = result_pixel(place, place.first + row, column);
+    o.pixel = pixel;
+    o.pixel_pitch = result_pitch();
+    const auto call = [&](const Epilogue* epilogue) { emit_calls(place, size, tile, o, epilogue); };
+    const auto store = [&] { emit_epilogue(place, size, pixel, done, sums_at); };
+    if (!epilogue_.is_small()) {
+      call(nullptr);
+      return k_.when(place.is_last, store);
+    }
+    // The function of the tile computes the epilogue, unless pixels must not be stored again.
+    if (depth_parts_ == 1 && !done) return call(&epilogue_);
+    k_.when(
+        done ? place.is_last & (done == 0) : place.is_last, [&] { call(&epilogue_); },
+        [&] {
+          call(nullptr);
+          if (done) k_.when(place.is_last, store);
+        });
+  }
+
+  // Calls the functions that compute a tile.
+  void emit_calls(const TilePlace& place, const TileSize& size, BlockedTile tile,
+                  const BlockedOperands& o, const Epilogue* epilogue) {
     for (int64_t block = 0; block < group_blocks_; block += tile.blocks) {
       BlockedOperands part = o;
       part.w_at = o.w_at + block * kChannelBlock;
       part.sums_at = o.sums_at + block * kChannelBlock;
+      if (epilogue) enter_epilogue(place, block);
       each_width(size, [&](int64_t width) {
         tile.columns = width;
         const auto call = [&](int64_t skip) {
           tile.steps = tile.weight_steps - skip * pixel_;
-          call_blocked_tile(k_, context_.kernels(), tile, part);
+          call_blocked_tile(k_, context_.kernels(), tile, part, epilogue);
         };
         if (axes_[1].is_uniform()) return call(0);
         k_.when(place.phases[1].skip == 0, [&] { call(0); }, [&] { call(1); });
       });
     }
-    k_.when(place.is_last, [&] { emit_epilogue(place, size, row, column, done, sums_at); });
+  }
+
+  // The number of the result's pixel for a window, and the difference between adjacent rows.
+  Term result_pixel(const TilePlace& place, Term row, Term column) {
+    if (!shape_.is_transposed) return row * out_width_ + column;
+    return (row * axes_[0].phases + place.phases[0].number) * results_[1] +
+           (column * axes_[1].phases + place.phases[1].number);
+  }
+  Term result_pitch() { return shape_.is_transposed ? results_[1] * axes_[0].phases : out_width_; }
+
+  void enter_epilogue(const TilePlace& place, int64_t block) {
+    const Term group = shape_.is_transposed ? remainder(place.group, phase_groups_) : place.group;
+    epilogue_.enter(k_, {place.image, group * group_blocks_ + block});
   }
 
   // Emits `body` for the width of the tile.
@@ -436,28 +473,22 @@ class BlockedConv {
                     [&](int64_t i) { body(size.widths[i]); });
   }
 
-  // Stores the results of a tile, which begins at (tile_row, column) of the part, but not those of
-  // the first `done` columns.
-  void emit_epilogue(const TilePlace& place, const TileSize& size, Term tile_row, Term column,
-                     Term done, Term sums_at) {
-    const int64_t lanes = k_.lanes(DType::kF32), step = axes_[1].phases;
-    const Term group = shape_.is_transposed ? remainder(place.group, phase_groups_) : place.group;
+  // Stores the results of a tile, whose first pixel is `pixel` of the result, but not those of the
+  // first `done` columns.
+  void emit_epilogue(const TilePlace& place, const TileSize& size, Term pixel, Term done,
+                     Term sums_at) {
+    const int64_t lanes = k_.lanes(DType::kF32);
     for (int64_t block = 0; block < group_blocks_; ++block) {
-      epilogue_.enter(k_, {place.image, group * group_blocks_ + block});
+      enter_epilogue(place, block);
       for (int64_t row = 0; row < size.rows; ++row) {
         const Term from = sums_at + row * (size.width * (group_blocks_ * kChannelBlock));
-        const Term window_row = place.first + tile_row + row;
-        const Term to =
-            shape_.is_transposed
-                ? (window_row * axes_[0].phases + place.phases[0].number) * results_[1] +
-                      (column * step + place.phases[1].number)
-                : window_row * out_width_ + column;
-        k_.loop(done, size.width, 1, [&](Term i) {
+        const Term to = pixel + result_pitch() * row;
+        k_.loop(done ? done : k_.index(0), size.width, 1, [&](Term i) {
           for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
             const Term sum = k_.load(
                 scratch_.buffer,
                 from + i * (group_blocks_ * kChannelBlock) + (block * kChannelBlock + lane), lanes);
-            epilogue_.emit(k_, sum, to + i * step, k_.index(lane), lanes, {});
+            epilogue_.emit(k_, sum, to + i * axes_[1].phases, k_.index(lane), lanes, {});
           }
         });
       }

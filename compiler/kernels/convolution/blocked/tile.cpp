@@ -4,8 +4,13 @@
 // Architectures (2018).
 #include "compiler/kernels/convolution/blocked/tile.h"
 
+#include <array>
+
 #include "compiler/graph/convolution/window.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -29,7 +34,8 @@ class TileBody {
         vectors_(kChannelBlock / lanes_),
         has_fma_(e.target().vector_bits >= 256) {}
 
-  void emit() {
+  // Returns the sums.
+  Terms emit() {
     const mlir::Type type = e_.vector(o_.sums.element(), lanes_);
     const Term zero = e_.zero(type);
     Terms sums = e_.branch(
@@ -43,8 +49,24 @@ class TileBody {
     sums = e_.loop(e_.index(0), o_.planes, 1, sums, [&](Term plane, llvm::ArrayRef<Term> carried) {
       return tap_rows(o_.x_at + plane * o_.plane, plane, carried);
     });
-    if (t_.has_rest) sums = rest(sums);
+    return t_.has_rest ? rest(sums) : sums;
+  }
+
+  void store(llvm::ArrayRef<Term> sums) {
     each_sum([&](int64_t i, Term at) { e_.store(o_.sums, at, sums[i]); });
+  }
+
+  void store(llvm::ArrayRef<Term> sums, Epilogue epilogue) {
+    for (int64_t block = 0; block < t_.blocks; ++block) {
+      epilogue.enter(e_, e_.index(block));
+      for (int64_t row = 0; row < t_.rows; ++row)
+        for (int64_t column = 0; column < t_.columns; ++column)
+          for (int64_t v = 0; v < vectors_; ++v) {
+            const Term pixel = o_.pixel + o_.pixel_pitch * row + column * t_.result_step;
+            const int64_t sum = ((row * t_.columns + column) * t_.blocks + block) * vectors_ + v;
+            epilogue.emit(e_, sums[sum], pixel, e_.index(v * lanes_), lanes_, {});
+          }
+    }
   }
 
  private:
@@ -123,9 +145,11 @@ class TileBody {
       prefetch(position(w, weights_per_step(), at + kPrefetchDistance));
     }
     int64_t i = 0;
-    for (int64_t row = 0; row < t_.rows; ++row)
+    for (int64_t row = 0; row < t_.rows; ++row) {
+      Term first = position(rows[row], 1, j);
+      if (shares_elements()) first = hidden(first);
       for (int64_t column = 0; column < t_.columns; ++column) {
-        const Term at = position(rows[row], 1, column * t_.pixel_step + j);
+        const Term at = first + column * t_.pixel_step;
         const Term x = e_.splat(e_.load(o_.x, at), lanes_);
         for (const Term& weight : weights) {
           sums[i] =
@@ -133,6 +157,23 @@ class TileBody {
           ++i;
         }
       }
+    }
+  }
+
+  // Whether two steps of the loop's body read the same element, for different pixels.
+  bool shares_elements() const {
+    return t_.columns > 1 && t_.pixel_step < (t_.steps <= kMostUnrolled ? t_.steps : kUnroll);
+  }
+
+  // An equal value that the code generator cannot relate to `at`. Otherwise it keeps an element
+  // that two steps read in a register, for which there are none: it moves them to the stack.
+  Term hidden(Term at) {
+    const mlir::Type word = e_.builder().getI64Type();
+    const Term number = e_.make<mlir::arith::IndexCastOp>(word, at);
+    auto assembly = e_.builder().create<mlir::LLVM::InlineAsmOp>(
+        word, mlir::ValueRange{number}, "", "=r,0", /*has_side_effects=*/false,
+        /*is_align_stack=*/false, /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+    return e_.make<mlir::arith::IndexCastOp>(e_.index_type(), assembly.getResult(0));
   }
 
   // The address can be past the end of the buffer: a prefetch never faults.
@@ -149,6 +190,13 @@ class TileBody {
   bool has_fma_;
 };
 
+// The terms that are arguments of a tile's function.
+std::array<Term*, 15> terms_of(BlockedOperands& o) {
+  return {&o.x_at,        &o.plane,   &o.tap_row,    &o.tap,      &o.pixel_row,
+          &o.w_at,        &o.sums_at, &o.planes,     &o.tap_rows, &o.taps,
+          &o.weight_rows, &o.rest,    &o.accumulate, &o.pixel,    &o.pixel_pitch};
+}
+
 std::string name_of(const BlockedTile& t) {
   return llvm::formatv("blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}", t.rows, t.columns,
                        t.blocks, t.group_blocks, t.steps, t.weight_steps, t.pixel_step,
@@ -157,14 +205,18 @@ std::string name_of(const BlockedTile& t) {
       .str();
 }
 
-mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile) {
-  const std::string name = name_of(tile);
+mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile,
+                                 const Epilogue* epilogue, llvm::ArrayRef<mlir::Value> arguments) {
+  std::string name = name_of(tile);
+  if (epilogue) {
+    llvm::raw_string_ostream(name)
+        << "_" << tile.result_step << "_"
+        << llvm::format_hex_no_prefix(llvm::xxh3_64bits(epilogue->key()), 16);
+  }
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
-    const mlir::Type buffer = buffer_type(builder.getF32Type());
-    llvm::SmallVector<mlir::Type> types(3, buffer);
-    types.append(12, builder.getIndexType());
-    types.push_back(builder.getI1Type());
+    llvm::SmallVector<mlir::Type> types;
+    for (mlir::Value argument : arguments) types.push_back(argument.getType());
     auto function = builder.create<mlir::func::FuncOp>(builder.getUnknownLoc(), name,
                                                        builder.getFunctionType(types, {}));
     function->setAttr("passthrough", builder.getArrayAttr({builder.getStringAttr("noinline")}));
@@ -175,10 +227,13 @@ mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile) 
     const auto take = [&] { return e.term(function.getArgument(next++)); };
     BlockedOperands o;
     o.x = take_buffer(), o.w = take_buffer(), o.sums = take_buffer();
-    for (Term* term : {&o.x_at, &o.plane, &o.tap_row, &o.tap, &o.pixel_row, &o.w_at, &o.sums_at,
-                       &o.planes, &o.tap_rows, &o.taps, &o.weight_rows, &o.rest, &o.accumulate})
-      *term = take();
-    TileBody(e, tile, o).emit();
+    for (Term* term : terms_of(o)) *term = take();
+    TileBody body(e, tile, o);
+    const Terms sums = body.emit();
+    if (epilogue)
+      body.store(sums, epilogue->in_function(e, [&] { return function.getArgument(next++); }));
+    else
+      body.store(sums);
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
   });
@@ -198,10 +253,13 @@ int64_t most_tile_pixels(const Target& target, int64_t blocks) {
 }
 
 void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& tile,
-                       const BlockedOperands& o) {
-  e.call(tile_function(module, tile),
-         {o.x.memref, o.w.memref, o.sums.memref, o.x_at, o.plane, o.tap_row, o.tap, o.pixel_row,
-          o.w_at, o.sums_at, o.planes, o.tap_rows, o.taps, o.weight_rows, o.rest, o.accumulate});
+                       const BlockedOperands& operands, const Epilogue* epilogue) {
+  BlockedOperands o = operands;
+  llvm::SmallVector<mlir::Value> arguments = {o.x.memref, o.w.memref, o.sums.memref};
+  if (!epilogue) o.pixel = o.pixel_pitch = e.index(0);
+  for (const Term* term : terms_of(o)) arguments.push_back(*term);
+  if (epilogue) arguments.append(epilogue->arguments());
+  e.call(tile_function(module, tile, epilogue, arguments), arguments);
 }
 
 }  // namespace scopevm::compiler::kernels

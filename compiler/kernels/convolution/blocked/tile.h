@@ -4,6 +4,7 @@
 
 #include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/builder/kernel_module.h"
+#include "compiler/kernels/contraction/epilogue.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -18,6 +19,7 @@ struct BlockedTile {
   int64_t group_blocks = 1;  // output channel blocks of the packed weights: see packed_blocks()
   int64_t pixel_step = 1;    // elements between the inputs of adjacent pixels of a row
   int64_t steps = 1;
+  int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false, has_rest = false;
 
@@ -46,10 +48,14 @@ struct BlockedOperands {
   Term weight_rows;  // tap rows of a plane in the packed weights: `tap_rows` or more
   Term rest;         // the steps in one more plane; 0 unless has_rest
   Term accumulate;   // i1: adds to the sums that are stored
+  // With an epilogue: the first pixel of the result, and the pixels between adjacent rows.
+  Term pixel, pixel_pitch;
 };
 
-// Emits a call of the tile's function, which the first call of a module creates.
+// Emits a call of the tile's function, which the first call of a module creates. The function
+// stores the sums; with an epilogue, it stores its results instead. The epilogue's rows are pixels,
+// and the last batch dim is the channel block.
 void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& tile,
-                       const BlockedOperands& operands);
+                       const BlockedOperands& operands, const Epilogue* epilogue);
 
 }  // namespace scopevm::compiler::kernels
