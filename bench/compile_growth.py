@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools" / "models"))
 from graph_builder import FLOAT, GraphBuilder  # noqa: E402
 import numpy as np  # noqa: E402
+from svg import COLOURS, Drawing, log_part  # noqa: E402
 
 FRACTIONS = [16, 8, 4, 2, 1]
 WIDTH = 16
@@ -154,30 +155,19 @@ def cpu_seconds(scopevm, family, size):
 def svg(rows):
     """The times over the relative sizes, both axes logarithmic, with a dotted line of exponent 1."""
     left, top, width, height = 60, 20, 460, 400
-    low, high = 0.05, 50.0
     x = lambda fraction: left + width * (1 - math.log2(fraction) / 4)
-    y = lambda s: top + height * (1 - math.log(max(s, low) / low) / math.log(high / low))
-    colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
-               "#999933", "#882255"]
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 130} '
-             f'{top + height + 50}" font-family="sans-serif" font-size="12">']
+    y = lambda s: top + height * (1 - log_part(s, low=0.05, high=50))
+    drawing = Drawing(left + width + 130, top + height + 50)
     for seconds in [0.1, 1, 10]:
-        parts.append(f'<path d="M{left} {y(seconds):.1f}h{width}" stroke="#ccc"/>'
-                     f'<text x="{left - 6}" y="{y(seconds) + 4:.1f}" text-anchor="end">'
-                     f'{seconds:g} s</text>')
+        drawing.y_tick(left, y(seconds), width, f"{seconds:g} s")
     for fraction in FRACTIONS:
-        parts.append(f'<text x="{x(fraction):.1f}" y="{top + height + 18}" text-anchor="middle">'
-                     f'1/{fraction}</text>')
-    parts.append(f'<text x="{left + width / 2}" y="{top + height + 38}" text-anchor="middle">'
-                 'part of the largest size</text>')
-    parts.append(f'<path d="M{x(16):.1f} {y(0.5):.1f}L{x(1):.1f} {y(8):.1f}" stroke="#888" '
-                 'stroke-dasharray="2 3"/>')
-    for (name, size, seconds), colour in zip(rows, colours):
-        points = " ".join(f"{x(f):.1f},{y(s):.1f}" for f, s in zip(FRACTIONS, seconds))
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}"/>'
-                     f'<text x="{left + width + 6}" y="{y(seconds[-1]) + 4:.1f}" fill="{colour}">'
-                     f'{name} {size}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+        drawing.text(x(fraction), top + height + 18, f"1/{fraction}")
+    drawing.text(left + width / 2, top + height + 38, "part of the largest size")
+    drawing.line([(x(16), y(0.5)), (x(1), y(8))], "#888", dashes="2 3")
+    for (name, size, seconds), colour in zip(rows, COLOURS):
+        drawing.line([(x(f), y(s)) for f, s in zip(FRACTIONS, seconds)], colour)
+        drawing.text(left + width + 6, y(seconds[-1]) + 4, f"{name} {size}", "start", colour)
+    return str(drawing)
 
 
 def main():

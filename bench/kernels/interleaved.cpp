@@ -23,16 +23,17 @@ constexpr int64_t kPeakRounds = 20'000;
 const double kPeakGflop = 1e-9 * peak_flops(kPeakRounds);
 void peak_work() { run_peak(kPeakRounds); }
 
-std::vector<double> medians(const std::vector<Work>& works) {
+std::vector<double> medians(const std::vector<Work>& works, const Rounds& rounds) {
   std::vector<std::vector<double>> times(works.size());
   std::vector<int> repeats;
   for (const Work& work : works) {
     work();
     double start = seconds();
     work();
-    repeats.push_back(std::max(1, static_cast<int>(2e-3 / std::max(seconds() - start, 1e-7))));
+    const double once = std::max(seconds() - start, 1e-7);
+    repeats.push_back(std::max(1, static_cast<int>(rounds.seconds / once)));
   }
-  for (int round = 0; round < 31; ++round)
+  for (int round = 0; round < rounds.count; ++round)
     for (size_t i = 0; i < works.size(); ++i) {
       double start = seconds();
       for (int repeat = 0; repeat < repeats[i]; ++repeat) works[i]();

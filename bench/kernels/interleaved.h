@@ -8,9 +8,14 @@ namespace scopevm::compiler::bench {
 
 using Work = std::function<void()>;
 
-// The median time of one call of each function, in seconds of CPU time of this thread. Each of 31
-// rounds times all functions, each over enough calls to take about 2 ms.
-std::vector<double> medians(const std::vector<Work>& works);
+struct Rounds {
+  int count = 31;
+  double seconds = 2e-3;  // of each function in a round, about
+};
+
+// The median time of one call of each function, in seconds of CPU time of this thread. Each round
+// times all functions, each over enough calls to take `rounds.seconds`.
+std::vector<double> medians(const std::vector<Work>& works, const Rounds& rounds = {});
 
 // The peak of one core: multiply-adds on registers only. Comparisons with the peak time this
 // function in the same rounds.
