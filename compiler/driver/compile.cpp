@@ -187,6 +187,7 @@ void Compilation::new_runs(placement::PoolChoice choice) {
     run->is_loaded = true;
     run->choice = choice;
     run->image_layout = options_.image_layout;
+    run->fast_conv = options_.fast_conv;
     placed_.runs.push_back(std::move(run));
   }
 }

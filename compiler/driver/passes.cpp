@@ -135,7 +135,8 @@ class LayoutPass : public impl::LayoutPassBase<LayoutPass> {
   }
 
   void runOnOperation() override {
-    run_->layouts = layouts::choose_layouts(getOperation(), run_->machine, run_->image_layout);
+    run_->layouts =
+        layouts::choose_layouts(getOperation(), run_->machine, run_->image_layout, run_->fast_conv);
   }
 
  private:

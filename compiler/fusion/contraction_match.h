@@ -57,6 +57,22 @@ struct AttentionTail {
 };
 AttentionTail attention_tail(mlir::Operation* contraction, mlir::Value score);
 
+// A separable convolution of blocked images: a convolution with one group per channel, its
+// epilogue, and a convolution of single pixels with its epilogue. The image between them is not
+// stored.
+struct FusedSeparable {
+  FusedContraction depthwise;  // no results
+  mlir::Value image;           // the last value of `depthwise`
+  FusedContraction pointwise;
+};
+
+// Empty unless `op` is a group of these ops in this order.
+std::optional<FusedSeparable> match_separable(mlir::Operation* op);
+
+// The convolution of single pixels of `image`, which is the result of `contraction` and its
+// epilogue. Null unless one kernel can compute both, and is faster.
+mlir::Operation* pointwise_tail(mlir::Operation* contraction, mlir::Value image);
+
 // Partition of the axes of a contraction's result: [0, rows) is the batch, [rows, columns) the
 // rows, and [columns, rank) the columns. Rows and columns are one loop each, for any number of
 // axes.

@@ -1,15 +1,16 @@
 // Moves the ops that become one kernel into an sv.group. A group is one of:
 // - a contraction with its epilogue;
 // - attention: a product, its epilogue, a softmax, a product;
+// - a separable convolution: two convolutions, each with its epilogue;
 // - elementwise ops over one iteration space. One softmax, log_softmax or layer_norm along the last
 //   dim can be among them, or a reduction can be the last op, but not both.
 //
 // A group grows greedily from its first op along uses, in program order. It is then cut back to its
 // longest prefix in which only the last op has users outside the prefix, and which has at most
-// kMaxInputs inputs. Finally, a group of a contraction takes the rest of attention, if there is
-// one. Other groups absorb elementwise producers that only the group uses. The sv.group is inserted
-// in place of its last op: all its operands are defined before that op, and all its users come
-// after it. No op is computed twice.
+// kMaxInputs inputs. Finally, a group of a contraction takes the rest of attention or of a
+// separable convolution, if there is one. Other groups absorb elementwise producers that only the
+// group uses. The sv.group is inserted in place of its last op: all its operands are defined before
+// that op, and all its users come after it. No op is computed twice.
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
@@ -121,6 +122,18 @@ void take_attention(Group& group) {
   if (inputs_of(group).size() > kMaxInputs) group.pop_back(), group.pop_back();
 }
 
+Group grow(mlir::Operation* first);
+
+// Adds the second convolution of a separable convolution, with its epilogue, to the first one.
+void take_pointwise(Group& group) {
+  mlir::Operation* tail = pointwise_tail(group.front(), group.back()->getResult(0));
+  if (!tail || !have_same_placement(group.front(), tail)) return;
+  Group both = group;
+  const Group pointwise = grow(tail);
+  both.insert(pointwise.begin(), pointwise.end());
+  if (inputs_of(both).size() <= kMaxInputs) group = both;
+}
+
 Group grow(mlir::Operation* first) {
   Group group;
   group.insert(first);
@@ -133,7 +146,7 @@ Group grow(mlir::Operation* first) {
     if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
   }
   while (group.size() > closed) group.pop_back();
-  if (is_contraction(first)) take_attention(group);
+  if (is_contraction(first)) take_attention(group), take_pointwise(group);
   return group;
 }
 

@@ -2,6 +2,7 @@
 //   fuse.cpp               forms the groups
 //   contraction_match.cpp  decides which ops join a contraction; matches the groups of contractions
 //   attention_match.cpp    decides which ops join attention; matches the groups of attention
+//   separable_match.cpp    the same for separable convolutions
 // The kernels stage uses the same matchers.
 #pragma once
 

@@ -36,7 +36,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Tuning, requests)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
                                    machine_json, machine_name, places, tuning, external_functions,
                                    external_functions_name, allow_unmatched, dump_after, threads,
-                                   inline_limit, image_layout, reproducer_path)
+                                   inline_limit, image_layout, fast_conv, reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
 // Without the module, whose bytes are passed separately.

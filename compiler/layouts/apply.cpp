@@ -130,7 +130,9 @@ class Rewriter {
 
   mlir::Value create(const Candidate& candidate, mlir::IRMapping& blocked) {
     mlir::Operation* op = candidate.op;
-    if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) return create(conv, blocked);
+    if (auto conv = mlir::dyn_cast<graph::ConvOp>(op))
+      return candidate.has_blocked_result ? create(conv, candidate.is_winograd, blocked)
+                                          : create_narrow(conv, blocked);
     if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return create(conv, blocked);
     mlir::Operation* copy = builder_.clone(*op, blocked);
     mlir::Value result = copy->getResult(0);
@@ -161,7 +163,7 @@ class Rewriter {
         plain.getLoc(), type, plain, graph::DimsAttr::get(builder_.getContext(), type.getShape()));
   }
 
-  mlir::Value create(graph::ConvOp op, const mlir::IRMapping& blocked) {
+  mlir::Value create(graph::ConvOp op, bool is_winograd, const mlir::IRMapping& blocked) {
     const TensorType type = blocked_type(type_of(op.getResult()));
     mlir::Value w = op.getW();
     const auto group = static_cast<int64_t>(op.getGroup());
@@ -170,8 +172,37 @@ class Rewriter {
       w = merged_weights(builder_, w.getDefiningOp<graph::ConstantOp>(), group, merged);
     const mlir::Value result = builder_.create<graph::BlockedConvOp>(
         op.getLoc(), type, blocked.lookup(op.getX()), w, op.getStridesAttr(), op.getPadsAttr(),
-        op.getDilationsAttr(), builder_.getI64IntegerAttr(group / merged));
+        op.getDilationsAttr(), builder_.getI64IntegerAttr(group / merged),
+        is_winograd ? builder_.getUnitAttr() : nullptr);
     return with_bias(result, op.getBias());
+  }
+
+  // A convolution with few output channels: a block has those of adjacent pixels.
+  mlir::Value create_narrow(graph::ConvOp op, const mlir::IRMapping& blocked) {
+    const int64_t pixels = pixels_per_block(op), stride = op.getStrides()[1];
+    const llvm::ArrayRef<int64_t> pads = op.getPads();
+    const mlir::Value w =
+        pixel_weights(builder_, op.getW().getDefiningOp<graph::ConstantOp>(), pixels, stride);
+    const TensorType type = type_of(op.getResult());
+    const DimExpr n = type.getDim(0), rows = type.getDim(1), height = type.getDim(2);
+    const DimExpr width = type.getDim(3), blocks = ceildiv(width, pixels);
+    const mlir::Value x = blocked.lookup(op.getX());
+    mlir::Value y = builder_.create<graph::BlockedConvOp>(
+        op.getLoc(), type.withShape({n, 1, height, blocks, graph::kChannelBlock}), x, w,
+        builder_.getDenseI64ArrayAttr({op.getStrides()[0], pixels * stride}),
+        builder_.getDenseI64ArrayAttr({pads[0], pads[1], pads[2], pads[3] + (pixels - 1) * stride}),
+        op.getDilationsAttr(), op.getGroupAttr(), /*winograd=*/nullptr);
+    if (op.getBias()) {
+      const mlir::Value bias =
+          pixel_bias(builder_, op.getBias().getDefiningOp<graph::ConstantOp>(), pixels);
+      y = builder_.create<graph::AddOp>(op.getLoc(), y.getType(), y, bias);
+    }
+    y = reshape(builder_, y, {n, height, blocks, graph::kChannelBlock});
+    y = first_elements(builder_, y, {n, height, blocks, rows * DimExpr(pixels)});
+    y = reshape(builder_, y, {n, height, blocks, pixels, rows});
+    y = transpose(builder_, y, {0, 4, 1, 2, 3});
+    y = reshape(builder_, y, {n, rows, height, blocks * DimExpr(pixels)});
+    return first_elements(builder_, y, type.getShape());
   }
 
   mlir::Value create(graph::ConvTransposeOp op, const mlir::IRMapping& blocked) {

@@ -50,6 +50,15 @@ mlir::Value transpose(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<in
                                             builder.getDenseI64ArrayAttr(order));
 }
 
+mlir::Value first_elements(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims) {
+  if (type_of(x).getShape() == dims) return x;
+  const llvm::SmallVector<DimExpr> zeros(dims.size(), DimExpr(0));
+  const llvm::SmallVector<int64_t> ones(dims.size(), 1);
+  return builder.create<graph::SliceOp>(
+      x.getLoc(), type_of(x).withShape(dims), x, graph::DimsAttr::get(builder.getContext(), zeros),
+      graph::DimsAttr::get(builder.getContext(), dims), builder.getDenseI64ArrayAttr(ones));
+}
+
 mlir::Value constant_of(mlir::OpBuilder& builder, graph::ConstantOp constant,
                         llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> elements) {
   const llvm::SmallVector<DimExpr> shape(dims.begin(), dims.end());
@@ -118,6 +127,32 @@ mlir::Value merged_weights(mlir::OpBuilder& builder, graph::ConstantOp weights, 
   return constant_of(builder, weights, dims, elements);
 }
 
+mlir::Value pixel_weights(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t pixels,
+                          int64_t stride) {
+  const Constant source = graph::constant_of_elements(weights.getValue(), DType::kF32);
+  const auto* from = reinterpret_cast<const float*>(source.data);
+  const int64_t rows = source.dims[0], width = source.dims[3];
+  const int64_t lines = source.dims[1] * source.dims[2];  // of a row
+  const int64_t dims[] = {pixels * rows, source.dims[1], source.dims[2],
+                          width + (pixels - 1) * stride};
+  std::vector<float> elements(dims[0] * lines * dims[3]);
+  for (int64_t pixel = 0; pixel < pixels; ++pixel)
+    for (int64_t line = 0; line < rows * lines; ++line)
+      std::copy_n(from + line * width, width,
+                  elements.begin() + (pixel * rows * lines + line) * dims[3] + pixel * stride);
+  return constant_of(builder, weights, dims, elements);
+}
+
+mlir::Value pixel_bias(mlir::OpBuilder& builder, graph::ConstantOp constant, int64_t pixels) {
+  const Constant source = graph::constant_of_elements(constant.getValue(), DType::kF32);
+  const auto* from = reinterpret_cast<const float*>(source.data);
+  const int64_t rows = source.dims[0], dims[] = {1, 1, 1, kChannelBlock};
+  std::vector<float> elements(kChannelBlock);
+  for (int64_t pixel = 0; pixel < pixels; ++pixel)
+    std::copy_n(from, rows, elements.begin() + pixel * rows);
+  return constant_of(builder, constant, dims, elements);
+}
+
 mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
                           llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads) {
   const Constant source = graph::constant_of_elements(weights.getValue(), DType::kF32);
@@ -181,12 +216,7 @@ mlir::Value to_plain(mlir::OpBuilder& builder, mlir::Value blocked, TensorType t
   if (!is_pixel(type)) blocked = transpose(builder, blocked, {0, 1, 4, 2, 3});
   const mlir::Value image =
       reshape(builder, blocked, {type.getDim(0), channels, type.getDim(2), type.getDim(3)});
-  if (channels == type.getDim(1)) return image;
-  return builder.create<graph::SliceOp>(
-      image.getLoc(), type, image,
-      graph::DimsAttr::get(builder.getContext(), llvm::SmallVector<DimExpr>(4, DimExpr(0))),
-      graph::DimsAttr::get(builder.getContext(), type.getShape()),
-      builder.getDenseI64ArrayAttr({1, 1, 1, 1}));
+  return first_elements(builder, image, type.getShape());
 }
 
 }  // namespace scopevm::compiler::layouts

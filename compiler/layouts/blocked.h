@@ -34,6 +34,12 @@ mlir::Value blocked_bias(mlir::OpBuilder& builder, graph::ConstantOp constant);
 // group: weights between different groups are 0.
 mlir::Value merged_weights(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t group,
                            int64_t merged);
+// The weights of a convolution that computes `pixels` adjacent pixels as output channels. Row
+// pixel * rows + r has the elements of row r, from column pixel * stride on.
+mlir::Value pixel_weights(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t pixels,
+                          int64_t stride);
+// The bias of this convolution: [1, 1, 1, 16].
+mlir::Value pixel_bias(mlir::OpBuilder& builder, graph::ConstantOp constant, int64_t pixels);
 // The weights of sv.blocked_conv_transpose for those of a transposed convolution.
 mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
                           llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads);
@@ -43,6 +49,7 @@ mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value);
 // Ops with the place of x, and a constant with other elements in place of `constant`.
 mlir::Value reshape(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims);
 mlir::Value transpose(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<int64_t> order);
+mlir::Value first_elements(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims);
 mlir::Value constant_of(mlir::OpBuilder& builder, graph::ConstantOp constant,
                         llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> elements);
 

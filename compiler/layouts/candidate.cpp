@@ -26,15 +26,36 @@ constexpr int64_t kMostPhases = 16;
 TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 bool is_on_cpu(mlir::Operation* op, const Machine& machine) {
-  const DeviceIndex device = placement::device_of(op, machine);
-  const auto has_limit = [&](PoolIndex pool) { return machine.pools[pool].is_limited(); };
-  return machine.devices[device].kind == format::kHostKind &&
-         !has_limit(machine.workspace_pool(device)) && !has_limit(machine.global_pool(device)) &&
-         !has_limit(machine.constant_pool(device));
+  return machine.devices[placement::device_of(op, machine)].kind == format::kHostKind;
 }
 
 bool is_constant(mlir::Value value) {
   return value.getDefiningOp<graph::ConstantOp>() && !graph::has_scope(value.getType());
+}
+
+// One group per channel.
+bool is_depthwise(graph::ConvOp op) {
+  const TensorType w = type_of(op.getW());
+  return w.getDim(0).is_constant(static_cast<int64_t>(op.getGroup())) && w.getDim(1).is_constant(1);
+}
+
+// Whether the kernel's copy of x is small: it has the rows of x that one row of the result needs,
+// and is stored for each worker. Depthwise kernels do not copy x, but are unrolled.
+bool has_small_parts(graph::ConvOp op) {
+  const TensorType x = type_of(op.getX()), w = type_of(op.getW()), result = type_of(op.getResult());
+  const graph::Window window{op.getStrides(), op.getPads(), op.getDilations()};
+  if (is_depthwise(op)) return graph::is_small_depthwise(window, w.getShape().drop_front(2));
+  const auto span = [&](size_t axis, DimExpr count) {
+    return (count - 1) * DimExpr(window.strides[axis]) +
+           (w.getDim(2 + axis) - 1) * DimExpr(window.dilations[axis]) + 1;
+  };
+  constexpr double kMostElements = 1 << 20;
+  const DimExpr line = x.getDim(1) * span(1, result.getDim(3));
+  if (representative(line * span(0, 1)) > kMostElements) return false;
+  // An image with one row is not divided: its length must be known.
+  constexpr double kMostLine = 1 << 16;
+  return !result.getDim(2).is_constant(1) || w.getDim(3).is_constant(1) ||
+         (line.is_constant() && representative(line) <= kMostLine);
 }
 
 std::optional<Candidate> candidate_of(graph::ConvOp op) {
@@ -46,8 +67,12 @@ std::optional<Candidate> candidate_of(graph::ConvOp op) {
   const auto group = static_cast<int64_t>(op.getGroup());
   // Other dims would not match those of the weights.
   if (!(w.getDim(1) * DimExpr(group)).is_constant(*channels)) return std::nullopt;
-  if (merged_groups(op) == 0) return std::nullopt;
-  return Candidate{op, {op.getX()}, group == 1 && *channels <= kFewChannels};
+  if (merged_groups(op) == 0 || w.getElementCount().is_constant(0) || !has_small_parts(op))
+    return std::nullopt;
+  return Candidate{op,
+                   {op.getX()},
+                   group == 1 && *channels <= kFewChannels,
+                   /*has_blocked_result=*/pixels_per_block(op) == 1};
 }
 
 std::optional<Candidate> candidate_of(graph::ConvTransposeOp op) {
@@ -117,12 +142,6 @@ std::optional<Candidate> candidate_of(graph::PadOp op) {
   return Candidate{op, {op.getX()}};
 }
 
-// One group per channel.
-bool is_depthwise(graph::ConvOp op) {
-  const TensorType w = type_of(op.getW());
-  return w.getDim(0).is_constant(static_cast<int64_t>(op.getGroup())) && w.getDim(1).is_constant(1);
-}
-
 // --- Cost. ---
 
 // Multiply-adds per second.
@@ -153,10 +172,39 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain) {
     const auto merged = static_cast<double>(merged_groups(op));
     return {work / (0.75 * std::min(1.0, rows / 12)), work * merged / 0.9};
   }
-  const double blocked = work * growth(result);
+  if (const int64_t pixels = pixels_per_block(op); pixels > 1) {
+    // The windows of a block cover those of its pixels.
+    const auto width = static_cast<double>(*type_of(op.getW()).getDim(3).as_constant());
+    const double covered = (width + static_cast<double>((pixels - 1) * op.getStrides()[1])) / width;
+    const double used = static_cast<double>(*result.getDim(1).as_constant() * pixels) / 16;
+    return {work / 0.2, work * growth(x) * covered / used / 0.85 + conversion_seconds(result)};
+  }
+  const TensorType w = type_of(op.getW());
+  const bool is_pointwise = w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
+  const auto rows = static_cast<double>(*w.getDim(0).as_constant());
+  const double blocked =
+      work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise)
+                  ? std::ceil(rows / (kChannelBlock / 2)) * (kChannelBlock / 2) / rows
+                  : growth(result));
   if (reads_plain) return {work / 0.5, blocked / 0.65};
   if (positions_of(result) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
   return {work / 0.78, blocked * growth(x) / 0.93};
+}
+
+// Whether Winograd's algorithm is faster: the transformations amortise over the channels, and the
+// transformed weights, 4 times as many, over the blocks of an image.
+bool gains_by_winograd(graph::ConvOp op) {
+  const TensorType w = type_of(op.getW()), result = type_of(op.getResult());
+  const auto are_ones = [](llvm::ArrayRef<int64_t> values) {
+    return llvm::all_of(values, [](int64_t value) { return value == 1; });
+  };
+  constexpr int64_t kLeastChannels = 32;
+  constexpr double kLeastBlocks = 12;
+  const double blocks = representative(ceildiv(result.getDim(2), 4) * ceildiv(result.getDim(3), 4));
+  return op.getGroup() == 1 && w.getDim(2).is_constant(3) && w.getDim(3).is_constant(3) &&
+         are_ones(op.getStrides()) && are_ones(op.getDilations()) &&
+         *w.getDim(0).as_constant() >= kLeastChannels &&
+         *w.getDim(1).as_constant() >= kLeastChannels && blocks >= kLeastBlocks;
 }
 
 Times times_of_conv(graph::ConvTransposeOp op) {
@@ -167,25 +215,8 @@ Times times_of_conv(graph::ConvTransposeOp op) {
   return {work / 0.6 + conversion_seconds(result), blocked};
 }
 
-}  // namespace
-
-int64_t merged_groups(graph::ConvOp op) {
-  const auto group = static_cast<int64_t>(op.getGroup());
-  if (group == 1 || is_depthwise(op)) return 1;
-  const TensorType w = type_of(op.getW());
-  const int64_t channels = *w.getDim(1).as_constant(), rows = *w.getDim(0).as_constant() / group;
-  if (channels == 0) return 0;
-  const int64_t merged = channels % kChannelBlock == 0 ? 1 : kChannelBlock / channels;
-  const bool is_whole = channels * merged % kChannelBlock == 0 &&
-                        rows * merged % kChannelBlock == 0 && group % merged == 0;
-  return merged > 0 && is_whole ? merged : 0;
-}
-
-std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine) {
-  if (op->getNumResults() != 1 || graph::has_placement_attributes(op) ||
-      op->hasAttr(graph::kLocalAttribute) || !is_on_cpu(op, machine))
-    return std::nullopt;
-  std::optional<Candidate> found;
+// The candidate, without the conditions on devices and scopes.
+std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv) {
   if (auto reduction = mlir::dyn_cast<graph::ReductionOp>(op)) {
     if (!image_channels(op->getOperand(0).getType()) ||
         type_of(op->getResult(0)).getDtype() != DType::kF32)
@@ -194,7 +225,11 @@ std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine) 
   }
   // One channel cannot be distinguished from an operand that is the same for all channels.
   if (image_channels(op->getResult(0).getType()).value_or(1) == 1) return std::nullopt;
-  if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) return candidate_of(conv);
+  if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
+    std::optional<Candidate> found = candidate_of(conv);
+    if (found) found->is_winograd = fast_conv && gains_by_winograd(conv);
+    return found;
+  }
   if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return candidate_of(conv);
   if (auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op)) return candidate_of(elementwise);
   if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op)) return candidate_of(concat);
@@ -206,10 +241,60 @@ std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine) 
   return std::nullopt;
 }
 
+}  // namespace
+
+int64_t merged_groups(graph::ConvOp op) {
+  const auto group = static_cast<int64_t>(op.getGroup());
+  if (group == 1 || is_depthwise(op)) return 1;
+  const TensorType w = type_of(op.getW());
+  const int64_t channels = *w.getDim(1).as_constant(), rows = *w.getDim(0).as_constant() / group;
+  if (channels == 0) return 0;
+  const int64_t merged = channels % kChannelBlock == 0 ? 1 : kChannelBlock / channels;
+  if (merged == 0) return 0;
+  const bool is_whole = channels * merged % kChannelBlock == 0 &&
+                        rows * merged % kChannelBlock == 0 && group % merged == 0;
+  return is_whole ? merged : 0;
+}
+
+int64_t pixels_per_block(graph::ConvOp op) {
+  const TensorType w = type_of(op.getW());
+  const int64_t rows = *w.getDim(0).as_constant(), width = *w.getDim(3).as_constant();
+  // For narrower windows, most of the work of a block would be products with zeros.
+  constexpr int64_t kLeastWidth = 3, kMostStride = 4;
+  if (op.getGroup() != 1 || op.getDilations()[1] != 1 || width < kLeastWidth || rows == 0 ||
+      op.getStrides()[1] > kMostStride)
+    return 1;
+  return std::max<int64_t>(kChannelBlock / rows, 1);
+}
+
+bool may_grow(mlir::Operation* op, const Machine& machine) {
+  const DeviceIndex device = placement::device_of(op, machine);
+  return llvm::none_of(std::array{machine.workspace_pool(device), machine.global_pool(device),
+                                  machine.constant_pool(device)},
+                       [&](PoolIndex pool) { return machine.pools[pool].is_limited(); });
+}
+
+std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine, bool fast_conv) {
+  if (op->getNumResults() != 1 || graph::has_placement_attributes(op) ||
+      op->hasAttr(graph::kLocalAttribute) || graph::has_scope(op->getResult(0).getType()) ||
+      !is_on_cpu(op, machine) || !may_grow(op, machine))
+    return std::nullopt;
+  std::optional<Candidate> found = unplaced_candidate(op, fast_conv);
+  if (found &&
+      llvm::any_of(found->images, [](mlir::Value x) { return graph::has_scope(x.getType()); }))
+    return std::nullopt;
+  return found;
+}
+
 Times times_of(const Candidate& candidate) {
   mlir::Operation* op = candidate.op;
-  if (auto conv = mlir::dyn_cast<graph::ConvOp>(op))
-    return times_of_conv(conv, candidate.reads_plain);
+  if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
+    Times times = times_of_conv(conv, candidate.reads_plain);
+    // Measured; a quarter of the multiplications are left.
+    constexpr double kWinograd = 0.4;
+    if (candidate.is_winograd) times.blocked *= kWinograd;
+    return times;
+  }
   if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return times_of_conv(conv);
   // Memory-bound ops, which mostly become part of a convolution.
   constexpr double kRate = 40e9;

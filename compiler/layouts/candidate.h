@@ -14,15 +14,27 @@ struct Candidate {
   llvm::SmallVector<mlir::Value, 2> images;  // operands that become blocked with the op
   // The op is a convolution that can also read the image by channel: its operand is not converted.
   bool reads_plain = false;
-  // The result becomes blocked with the op. Otherwise it stays as it is: [n, c].
+  // The result becomes blocked with the op. Otherwise it stays as it is.
   bool has_blocked_result = true;
+  // A convolution in blocked form uses Winograd's algorithm.
+  bool is_winograd = false;
 };
-std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine);
+// Empty for an op with a value in a memory scope, on an accelerator, or if !may_grow(). `fast_conv`
+// permits Winograd's algorithm.
+std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine, bool fast_conv);
+
+// Whether buffers and constants of the op can become larger: the default pools of its device have
+// no limit.
+bool may_grow(mlir::Operation* op, const Machine& machine);
 
 // The number of adjacent groups of a convolution that are computed as one, so that each group has
-// whole blocks of channels. It is 1 for one group and for one group per channel, and 0 if no number
-// is right. REQUIRES: the weights are static.
+// whole blocks of channels. It is 1 for one group and for one group per channel, and 0 if no such
+// number exists. REQUIRES: the weights are static.
 int64_t merged_groups(graph::ConvOp op);
+
+// The number of adjacent pixels whose output channels form one block, so that its lanes are used: 1
+// unless the convolution has few output channels. The result is then by channel.
+int64_t pixels_per_block(graph::ConvOp op);
 
 // Estimated times in seconds, at representative dims. They are proportional to the number of
 // images, so that variants for other numbers have the same layouts and share their weights.

@@ -7,6 +7,7 @@
 #include "compiler/layouts/apply.h"
 #include "compiler/layouts/candidate.h"
 #include "compiler/layouts/expand.h"
+#include "compiler/layouts/sink_transposes.h"
 #include "compiler/placement/min_cut.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,16 +28,17 @@ Cost cost(double seconds) {
 
 class Chooser {
  public:
-  Chooser(mlir::func::FuncOp function, const Machine& machine, ImageLayout layout) {
+  Chooser(mlir::func::FuncOp function, const Machine& machine, ImageLayout layout, bool fast_conv) {
     function.walk([&](mlir::Operation* op) {
-      if (std::optional<Candidate> found = candidate(op, machine))
+      if (std::optional<Candidate> found = candidate(op, machine, fast_conv))
         nodes_[op] = {network_.add_node(), *std::move(found)};
     });
     for (auto& [op, node] : nodes_) {
       const Times times = times_of(node.candidate);
       network_.add_edge(Network::kSource, node.index,
                         layout == ImageLayout::kBlocked ? kNever : cost(times.plain));
-      network_.add_edge(node.index, Network::kSink, cost(times.blocked));
+      // Equal times: by channel.
+      network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
       if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
       for (mlir::Value image : node.candidate.images)
         if (!maker_of(image)) add_value(image, std::nullopt);
@@ -104,15 +106,19 @@ class Chooser {
 
 }  // namespace
 
-Report choose_layouts(mlir::ModuleOp module, const Machine& machine, ImageLayout layout) {
+Report choose_layouts(mlir::ModuleOp module, const Machine& machine, ImageLayout layout,
+                      bool fast_conv) {
   Report report;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;
+    if (llvm::none_of(machine.pools, [](const Pool& pool) { return pool.is_limited(); }))
+      sink_transposes(function);
     if (layout != ImageLayout::kByChannel) {
-      const std::vector<Candidate> blocked = Chooser(function, machine, layout).choose(report);
+      const std::vector<Candidate> blocked =
+          Chooser(function, machine, layout, fast_conv).choose(report);
       if (!blocked.empty()) apply(function, blocked, report);
     }
-    expand_transposed(function);
+    expand_transposed(function, machine);
   }
   return report;
 }

@@ -3,6 +3,7 @@
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/layouts/blocked.h"
+#include "compiler/layouts/candidate.h"
 
 namespace scopevm::compiler::layouts {
 namespace {
@@ -78,10 +79,10 @@ bool is_disjoint(graph::ConvTransposeOp op) {
                      [](DimExpr size, int64_t stride) { return size.is_constant(stride); });
 }
 
-void expand_transposed(mlir::func::FuncOp function) {
+void expand_transposed(mlir::func::FuncOp function, const Machine& machine) {
   llvm::SmallVector<graph::ConvTransposeOp> found;
   function.walk([&](graph::ConvTransposeOp op) {
-    if (is_expanded(op)) found.push_back(op);
+    if (is_expanded(op) && may_grow(op, machine)) found.push_back(op);
   });
   for (graph::ConvTransposeOp op : found) expand(op);
 }

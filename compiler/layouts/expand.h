@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/machine/machine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::layouts {
@@ -10,7 +11,8 @@ namespace scopevm::compiler::layouts {
 bool is_disjoint(graph::ConvTransposeOp op);
 
 // Rewrites such convolutions with constant f32 weights: one matrix product computes all blocks, and
-// a transposition moves their elements.
-void expand_transposed(mlir::func::FuncOp function);
+// a transposition moves their elements. The product is a new buffer, so convolutions on devices
+// with limited default pools stay as they are.
+void expand_transposed(mlir::func::FuncOp function, const Machine& machine);
 
 }  // namespace scopevm::compiler::layouts

@@ -6,6 +6,7 @@
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
 //   blocked.cpp    the blocked forms of types, constants and values
+//   sink_transposes.cpp, channels_last.cpp  move transposes between images of both orders
 //   expand.cpp     rewrites transposed convolutions that stay by channel
 #pragma once
 
@@ -40,9 +41,10 @@ struct Report {
 // Rewrites the ops of `module` whose images are blocked. Padding channels of blocked images can be
 // any number. Only images in the default scope of a CPU are blocked, and only if its default pools
 // have no limit: blocked images and their constants can be larger. Transposed
-// convolutions by channel become products where possible. REQUIRES: the module is placed.
+// convolutions by channel become products where possible. `fast_conv` permits Winograd's algorithm.
+// REQUIRES: the module is placed.
 // Always succeeds.
 Report choose_layouts(mlir::ModuleOp module, const Machine& machine,
-                      ImageLayout layout = ImageLayout::kAuto);
+                      ImageLayout layout = ImageLayout::kAuto, bool fast_conv = false);
 
 }  // namespace scopevm::compiler::layouts

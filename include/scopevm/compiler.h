@@ -124,6 +124,10 @@ struct CompileOptions {
   int64_t inline_limit = 10'000;
   /// The layout of the images inside the model. Inputs and results are by channel.
   ImageLayout image_layout = ImageLayout::kAuto;
+  /// Permits Winograd's algorithm for 3x3 convolutions of f32 images. They take about 0.4
+  /// times the time and 4 times the memory of weights, and their rounding errors are about 1.8
+  /// times larger (docs/explain.md).
+  bool fast_conv = false;
   /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
   /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
   std::string reproducer_path;

@@ -43,6 +43,10 @@ std::vector<Sample> samples() {
        {"f32[1, 1, 4, 4, 16]", "f32[4, 2, 3, 3]"},
        "{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, "
        "group = 1 : i64}"},
+      {"blocked_conv_transpose",
+       {"f32[1, 1, 4, 4, 16]", "f32[64, 16, 1, 1]"},
+       "{kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, "
+       "output_pads = array<i64: 0, 0>}"},
       {"cast", {"f32[2, 3]"}, "{to = \"i32\"}"},
       {"change_case", {"str[2]"}, "{upper = true}"},
       {"concat", {"f32[2, 3]", "f32[2, 3]"}, "{axis = 1 : i64}"},

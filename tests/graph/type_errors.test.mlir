@@ -122,6 +122,78 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[m, 2, 3,
 
 // -----
 
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 0, 3]>) -> !sv.tensor<f32[1, 1, 5, 2, 16]> {
+  // expected-error@+2 {{the weight must have elements}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[16, 16, 0, 3]>) -> !sv.tensor<f32[1, 1, 5, 2, 16]>
+  return %y : !sv.tensor<f32[1, 1, 5, 2, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 40, 40, 16]>, %w: !sv.tensor<f32[16, 1, 31, 31]>) -> !sv.tensor<f32[1, 1, 10, 10, 16]> {
+  // expected-error@+2 {{with one group per channel, the window must have at most 49 elements, and strides and dilations must be small}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 16 : i64} : (!sv.tensor<f32[1, 1, 40, 40, 16]>, !sv.tensor<f32[16, 1, 31, 31]>) -> !sv.tensor<f32[1, 1, 10, 10, 16]>
+  return %y : !sv.tensor<f32[1, 1, 10, 10, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{winograd requires a blocked x and a window of 3x3 elements with strides, dilations and group 1}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, winograd} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[16, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]> {
+  // expected-error@+2 {{expected 2 kernel dims and 2 output_pads}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv_transpose %x, %w {kernel = array<i64: 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, output_pads = array<i64: 0, 0>} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]>
+  return %y : !sv.tensor<f32[1, 1, 8, 8, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 16, 4, 4]>, %w: !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]> {
+  // expected-error@+2 {{x must have rank 5, and its last dim must be 16}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv_transpose %x, %w {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, output_pads = array<i64: 0, 0>} : (!sv.tensor<f32[1, 16, 4, 4]>, !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]>
+  return %y : !sv.tensor<f32[1, 1, 8, 8, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]> {
+  // expected-error@+2 {{pads must be less than the kernel dims}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv_transpose %x, %w {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 2, 0, 0, 0>, output_pads = array<i64: 0, 0>} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]>
+  return %y : !sv.tensor<f32[1, 1, 8, 8, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[60, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]> {
+  // expected-error@+2 {{expected a multiple of 64 rows}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv_transpose %x, %w {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, output_pads = array<i64: 0, 0>} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[60, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]>
+  return %y : !sv.tensor<f32[1, 1, 8, 8, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[64, 16, 2, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]> {
+  // expected-error@+2 {{expected 1 taps in dim 2 of the weight}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv_transpose %x, %w {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, output_pads = array<i64: 0, 0>} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[64, 16, 2, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]>
+  return %y : !sv.tensor<f32[1, 1, 8, 8, 16]>
+}
+
+// -----
+
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
   // expected-error@+2 {{group is 2, expected 1, one group per channel, or groups of whole blocks of channels}}
   // expected-error@+1 {{failed to infer returned types}}

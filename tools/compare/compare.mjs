@@ -12,6 +12,7 @@
 //     --stream STEPS  STEPS calls, each with state from the previous call: see stream.mjs
 //     --external NAME   with external functions of this library, such as dnnl
 //     --tune          with --external: only the faster ones (scopevm compile --tune)
+//     --fast-conv     with Winograd's algorithm (scopevm compile --fast-conv)
 //     --reference FOLDER   only write the inputs and ONNX Runtime's outputs to FOLDER as .npy
 //
 // A float agrees if its absolute or its relative error is at most 1e-4; other elements must be
@@ -47,6 +48,7 @@ function parseArguments(argv) {
     else if (argv[i] === '--errors-only') options.errorsOnly = true;
     else if (argv[i] === '--external') options.external = value();
     else if (argv[i] === '--tune') options.tune = true;
+    else if (argv[i] === '--fast-conv') options.fastConv = true;
     else if (argv[i] === '--json') options.json = true;
     else if (argv[i].startsWith('--')) usage(`unknown option ${argv[i]}`);
     else options.positional.push(argv[i]);
@@ -60,6 +62,7 @@ function parseArguments(argv) {
 function usage(message) {
   console.error(`compare: ${message}\nusage: ./dev compare MODEL [NAME=NUMBER,...] [--rounds N] ` +
                 '[--threads 1,2] [--errors-only] [--stream STEPS] [--external NAME [--tune]] ' +
+                '[--fast-conv] ' +
                 '[--json] [--reference FOLDER]');
   process.exit(2);
 }
@@ -162,7 +165,8 @@ async function compareModel({file, name}, shapes, options) {
     const module = path.join(work, `${name}.bc`);
     const compileSeconds = compileModel(
         file, module,
-        [...boundsOf(name).flatMap(b => ['--dim', b]), ...(options.tune ? ['--tune'] : [])]);
+        [...boundsOf(name).flatMap(b => ['--dim', b]), ...(options.tune ? ['--tune'] : []),
+         ...(options.fastConv ? ['--fast-conv'] : [])]);
     if (!options.json)
       console.log(`${name}: compiled in ${compileSeconds.toFixed(1)} s; ONNX Runtime ${ort.version}`);
     const creation = [];

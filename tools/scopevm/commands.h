@@ -81,6 +81,7 @@ struct CompileCommand {
   int threads = 0;
   int64_t inline_limit = CompileOptions().inline_limit;
   ImageLayout image_layout = ImageLayout::kAuto;
+  bool fast_conv = false;
   bool timing = false;
   bool json = false;
 };
@@ -99,6 +100,7 @@ struct ExplainCommand {
   bool copies = false;
   bool layout = false;
   ImageLayout image_layout = ImageLayout::kAuto;
+  bool fast_conv = false;
   std::string svg;  // a file; empty: none
   bool json = false;
 };

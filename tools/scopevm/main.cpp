@@ -67,7 +67,7 @@ void add_tuning(CLI::App& command, TuneOptions& options) {
       ->needs(tune);
 }
 
-void add_image_layout(CLI::App& command, ImageLayout& layout) {
+void add_image_layout(CLI::App& command, ImageLayout& layout, bool& fast_conv) {
   const std::map<std::string, ImageLayout> layouts = {{"auto", ImageLayout::kAuto},
                                                       {"by-channel", ImageLayout::kByChannel},
                                                       {"blocked", ImageLayout::kBlocked}};
@@ -80,6 +80,10 @@ void add_image_layout(CLI::App& command, ImageLayout& layout) {
       ->check(CLI::IsMember({"auto", "by-channel", "blocked"}))
       ->type_name("LAYOUT")
       ->default_str("auto");
+  command.add_flag(
+      "--fast-conv", fast_conv,
+      "Winograd's algorithm for 3x3 convolutions: about 0.4 times the time, 4 times the "
+      "weights, 1.8 times the rounding errors");
 }
 
 void add_compile(CLI::App& app, Action& action) {
@@ -129,7 +133,7 @@ void add_compile(CLI::App& app, Action& action) {
                    "inline no call")
       ->check(integer_in<int64_t>(0))
       ->capture_default_str();
-  add_image_layout(*command, options->image_layout);
+  add_image_layout(*command, options->image_layout, options->fast_conv);
   command->add_flag("--timing", options->timing,
                     "Print time, share and peak memory of each stage, and the time of its "
                     "passes, to stderr");
@@ -168,7 +172,7 @@ void add_explain(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
   add_tuning(*command, options->tune);
-  add_image_layout(*command, options->image_layout);
+  add_image_layout(*command, options->image_layout, options->fast_conv);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }

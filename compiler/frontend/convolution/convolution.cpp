@@ -24,8 +24,8 @@ bool is_volume_conv(Node& n, llvm::ArrayRef<Value> operands, const SpatialAttrib
   constexpr int64_t kMostTaps = 32;
   Value x = operands[0], w = operands[1];
   int64_t group = n.integer("group", 1);
-  if (n.rank(x) != 5 || n.dtype(x) != DType::kF32 || n.dtype(w) != DType::kF32 || group < 1 ||
-      a.kernel[0] > kMostTaps)
+  if (n.rank(x) != 5 || n.rank(w) != 5 || n.dtype(x) != DType::kF32 || n.dtype(w) != DType::kF32 ||
+      group < 1 || a.kernel[0] > kMostTaps)
     return false;
   std::optional<int64_t> channels = n.dim(x, 1).as_constant(), rows = n.dim(w, 0).as_constant();
   return channels && rows && *rows % group == 0 && n.dim(w, 1).is_constant(*channels / group) &&
@@ -117,6 +117,56 @@ void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
   }
 }
 
+// Transposed convolution with windows that do not overlap. Each element of the input produces a
+// separate block of the output, so one matrix product computes all blocks. A tap is an element of
+// the window.
+Value conv_transpose_of_blocks(Node& n, llvm::ArrayRef<Value> operands,
+                               const SpatialAttributes& a) {
+  Value x = operands[0], w = operands[1];
+  int64_t rank = n.rank(x), spatial = rank - 2;
+  DimExpr channels = n.dim(w, 0), results = n.dim(w, 1), taps = 1;
+  // `last` moves axis 0 of W, the input channels, to the end. `blocks` puts each spatial axis
+  // before the window axis of the same index: [n, results, size 0, kernel 0, size 1, kernel 1,
+  // ...].
+  Ints last = {1}, blocks = {0, 1};
+  Dims split = {n.dim(x, 0), results}, whole = split, one_pixel(static_cast<size_t>(rank), 1);
+  for (int64_t i = 0; i < spatial; ++i) {
+    last.push_back(i + 2);
+    blocks.append({2 + spatial + i, 2 + i});
+    taps = taps * DimExpr(a.kernel[i]);
+    split.push_back(a.kernel[i]);
+    whole.push_back(n.dim(x, i + 2) * DimExpr(a.kernel[i]));
+  }
+  for (int64_t i = 0; i < spatial; ++i) split.push_back(n.dim(x, i + 2));
+  last.push_back(0);
+  // A convolution with window 1 computes the matrix product. It has one output channel for each
+  // pair of a result channel and a tap.
+  one_pixel[0] = results * taps;
+  one_pixel[1] = channels;
+  Value weights = n.reshape(n.transpose(w, last), one_pixel);
+  Ints ones(static_cast<size_t>(spatial), 1), zeros(static_cast<size_t>(2 * spatial), 0);
+  Value product =
+      n.emit<ConvOp>({x, weights}, {n.attr("strides", ones), n.attr("pads", zeros),
+                                    n.attr("dilations", ones), n.attr("group", int64_t{1})});
+  Value y = n.reshape(n.transpose(n.reshape(product, split), blocks), whole);
+  if (operands.size() < 3) return y;
+  Dims along(static_cast<size_t>(rank), 1);
+  along[1] = results;
+  return n.emit<AddOp>({y, n.reshape(operands[2], along)});
+}
+
+// Whether the windows do not overlap. Convolutions of f32 images with constant weights stay whole:
+// the layouts stage selects their form.
+bool has_blocks(Node& n, llvm::ArrayRef<Value> operands, const SpatialAttributes& a,
+                const Ints& output_pads, int64_t group) {
+  auto all = [](const Ints& values, int64_t wanted) {
+    return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+  };
+  if (n.dtype(operands[0]) == DType::kF32 && operands[1].getDefiningOp<ConstantOp>()) return false;
+  return group == 1 && a.kernel == a.strides && all(a.pads, 0) && all(a.dilations, 1) &&
+         all(output_pads, 0);
+}
+
 Values conv_transpose(Node& n) {
   auto operands = conv_operands(n);
   Value x = operands[0];
@@ -146,8 +196,17 @@ Values conv_transpose(Node& n) {
   } else if (mode == "VALID") {
     a.pads.assign(2 * rank, 0);
   }
-  // A sequence is an image of height 1: kernels of images are faster.
-  bool is_sequence = rank == 1 && !n.has_failed() && n.rank(x) == 3;
+  const int64_t group = n.integer("group", 1);
+  if (!n.has_failed() && has_blocks(n, operands, a, output_pads, group))
+    return conv_transpose_of_blocks(n, operands, a);
+  // A sequence is an image of height 1: kernels of images are faster. An invalid op stays as it is,
+  // so that messages have its dims.
+  bool is_sequence = rank == 1 && !n.has_failed() && n.rank(x) == 3 && group == 1 &&
+                     n.dim(x, 1) == n.dim(operands[1], 0) && a.strides[0] > 0 &&
+                     a.dilations[0] > 0 && a.pads[0] >= 0 && a.pads[1] >= 0 &&
+                     output_pads[0] >= 0 &&
+                     (operands.size() < 3 ||
+                      (n.rank(operands[2]) == 1 && n.dim(operands[2], 0) == n.dim(operands[1], 1)));
   if (is_sequence) {
     Value w = operands[1];
     operands[0] = n.reshape(x, {n.dim(x, 0), n.dim(x, 1), 1, n.dim(x, 2)});
@@ -160,7 +219,7 @@ Values conv_transpose(Node& n) {
   Value y = n.emit<ConvTransposeOp>(
       operands,
       {n.attr("strides", a.strides), n.attr("pads", a.pads), n.attr("dilations", a.dilations),
-       n.attr("output_pads", output_pads), n.attr("group", n.integer("group", 1))});
+       n.attr("output_pads", output_pads), n.attr("group", group)});
   if (!is_sequence || n.has_failed()) return y;
   return n.reshape(y, {n.dim(y, 0), n.dim(y, 1), n.dim(y, 3)});
 }

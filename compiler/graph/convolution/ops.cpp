@@ -101,6 +101,7 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
     return mlir::failure();
   if (x.getDtype() != DType::kF32) return fail("the element type must be f32");
   if (w.getRank() != 4 || !w.isStatic()) return fail("the weight must be static and have rank 4");
+  if (w.getElementCount().is_constant(0)) return fail("the weight must have elements");
   const DimExpr rows = w.getDim(0), channels = w.getDim(1) * DimExpr(group);
   const bool is_depthwise = w.getDim(1).is_constant(1) && rows == DimExpr(group);
   if (group != 1 && !is_depthwise &&
@@ -108,7 +109,20 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
         mod(rows, kChannelBlock * group).is_constant(0)))
     return fail("group is " + llvm::Twine(group) +
                 ", expected 1, one group per channel, or groups of whole blocks of channels");
+  if (group != 1 && is_depthwise && !is_small_depthwise(window, w.getShape().drop_front(2)))
+    return fail(
+        "with one group per channel, the window must have at most 49 elements, and strides "
+        "and dilations must be small");
   const bool is_blocked = x.getRank() == 5;
+  const auto are = [](llvm::ArrayRef<int64_t> values, int64_t value) {
+    return llvm::all_equal(values) && values.front() == value;
+  };
+  if (op.getWinograd() &&
+      (!is_blocked || group != 1 || !w.getDim(2).is_constant(3) || !w.getDim(3).is_constant(3) ||
+       !are(window.strides, 1) || !are(window.dilations, 1)))
+    return fail(
+        "winograd requires a blocked x and a window of 3x3 elements with strides, dilations and "
+        "group 1");
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");
   if (!is_blocked && group != 1) return fail("with several groups, x must be blocked");

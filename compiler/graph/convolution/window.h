@@ -15,6 +15,13 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
 // The channels of a block of a blocked image.
 constexpr int64_t kChannelBlock = 16;
 
+// Whether convolutions with this number of output channels compute only the first half of the last
+// block, whose other channels are padding. All blocks are then computed together.
+inline bool has_half_block(int64_t rows, bool is_pointwise) {
+  const int64_t last = rows % kChannelBlock;
+  return last > 0 && last <= kChannelBlock / 2 && rows < kChannelBlock * (is_pointwise ? 4 : 2);
+}
+
 // The limit for strides, dilations, pads, groups and the kernel dims of pools. It keeps products
 // with dims far from overflow.
 constexpr int64_t kMaxWindow = int64_t{1} << 20;
@@ -61,6 +68,20 @@ inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExp
   DimExpr count = ceildiv(span, stride) + 1;
   DimExpr starts_inside = floordiv(size + window.pads[i] - 1, stride) + 1;
   return min(count, starts_inside);
+}
+
+// Whether a convolution with one group per channel is small enough for code without a loop over the
+// window, which computes several adjacent columns.
+inline bool is_small_depthwise(const Window& window, llvm::ArrayRef<DimExpr> kernel) {
+  constexpr int64_t kMostTaps = 49, kMostColumns = 7, kMostReach = 32;
+  DimExpr taps = 1;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    taps = taps * kernel[i];
+    const DimExpr reach =
+        (kernel[i] - 1) * DimExpr(window.dilations[i]) + (kMostColumns - 1) * window.strides[i] + 1;
+    if (reach.as_constant().value_or(kMostReach + 1) > kMostReach) return false;
+  }
+  return taps.as_constant().value_or(kMostTaps + 1) <= kMostTaps;
 }
 
 // The inverse of window_count(): the size from the start of the first window to the end of the last

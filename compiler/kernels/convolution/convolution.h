@@ -23,8 +23,13 @@ llvm::LogicalResult lower_image_conv(const FusedContraction& fused, LoweringCont
 llvm::LogicalResult lower_depthwise_conv(const FusedContraction& fused, LoweringContext& context);
 
 llvm::LogicalResult lower_blocked_conv(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_separable_conv(const fusion::FusedSeparable& fused,
+                                         LoweringContext& context);
 llvm::LogicalResult lower_blocked_depthwise(const FusedContraction& fused,
                                             LoweringContext& context);
+// True if the convolution permits Winograd's algorithm and its weights are constant.
+bool is_winograd_conv(const FusedContraction& fused, LoweringContext& context);
+llvm::LogicalResult lower_winograd_conv(const FusedContraction& fused, LoweringContext& context);
 llvm::LogicalResult lower_generic_conv(const FusedContraction& fused, LoweringContext& context);
 
 }  // namespace scopevm::compiler::kernels

@@ -6,6 +6,8 @@
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context) {
+  if (const std::optional<fusion::FusedSeparable> separable = fusion::match_separable(op))
+    return lower_separable_conv(*separable, context);
   llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
   if (failed(fused)) return mlir::failure();
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
@@ -15,6 +17,7 @@ llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& cont
     const bool is_depthwise =
         blocked.getGroup() != 1 &&
         mlir::cast<graph::TensorType>(blocked.getW().getType()).getDim(1).is_constant(1);
+    if (is_winograd_conv(*fused, context)) return lower_winograd_conv(*fused, context);
     return is_depthwise ? lower_blocked_depthwise(*fused, context)
                         : lower_blocked_conv(*fused, context);
   }

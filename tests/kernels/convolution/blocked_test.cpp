@@ -53,6 +53,7 @@ struct Case {
   bool is_static = false;  // the image's size is known at compile time
   bool is_fused = false;   // the result is relu(conv + bias + z)
   bool has_constant_weights = true;
+  bool is_winograd = false;
 
   int64_t out(int axis, int64_t size) const {
     const ConvAttributes& a = attributes;
@@ -96,8 +97,9 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
                      " {\n" + (t.has_constant_weights ? constant_text("w", w) : "") +
                      "  %y = sv.blocked_conv %x, %w {strides = " + list(a.strides) +
                      ", pads = " + list(a.pads) + ", dilations = " + list(a.dilations) +
-                     ", group = " + std::to_string(a.group) + " : i64} : (" + x + ", " +
-                     static_type(w) + ") -> " + y + "\n";
+                     ", group = " + std::to_string(a.group) + " : i64" +
+                     (t.is_winograd ? ", winograd" : "") + "} : (" + x + ", " + static_type(w) +
+                     ") -> " + y + "\n";
   if (!t.is_fused) return text + "  return %y : " + y + "\n}\n";
   return text + constant_text("b", bias) + "  %s = sv.add %y, %b : (" + y + ", " +
          static_type(bias) + ") -> " + y + "\n  %u = sv.add %z, %s : (" + y + ", " + y + ") -> " +
@@ -183,6 +185,30 @@ TEST(BlockedConv, AgreesWithLoops) {
                  ", pads " + list(t.attributes.pads) + ", dilations " +
                  list(t.attributes.dilations) + (t.is_static ? ", static" : "") +
                  (t.is_fused ? ", fused" : "") + (t.is_blocked ? "" : ", by channel"));
+    check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", sizes);
+    if (HasFailure()) return;
+  }
+}
+
+// Random convolutions by Winograd's algorithm. Sums of at most 100 channels are within 1e-4.
+TEST(BlockedConv, WinogradAgreesWithLoops) {
+  const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
+  const int cases = count == nullptr ? 20 : std::atoi(count);
+  std::mt19937 random(4242);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < cases; ++i) {
+    Case t{.images = pick(1, 2), .is_static = pick(0, 1) == 0, .is_fused = pick(0, 1) == 0};
+    t.is_winograd = true;
+    t.channels = pick(1, 70);
+    t.w = {pick(1, 130), t.channels, 3, 3};
+    t.attributes = {{1, 1}, {pick(0, 3), pick(0, 3), pick(0, 3), pick(0, 3)}, {1, 1}, 1};
+    std::vector<std::pair<int64_t, int64_t>> sizes;
+    for (int size = 0; size < (t.is_static ? 1 : 4); ++size)
+      sizes.emplace_back(3 + pick(0, 20), 3 + pick(0, 40));
+    SCOPED_TRACE("case " + std::to_string(i) + ": w " + list(t.w) + ", pads " +
+                 list(t.attributes.pads) + (t.is_static ? ", static" : ""));
     check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", sizes);
     if (HasFailure()) return;
   }

@@ -1,5 +1,6 @@
-// Random convolutions by channel that become convolutions of blocked images: transposed ones, and
-// those with groups. Their results equal those of the kernels by channel.
+// Random convolutions by channel that become convolutions of blocked images: transposed ones, those
+// with groups, and those with few output channels. Their results equal those of the kernels by
+// channel.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,6 +22,8 @@ std::string offset_text(int64_t offset) {
   return offset == 0 ? "" : (offset < 0 ? "" : "+") + std::to_string(offset);
 }
 
+int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
 struct Case {
   bool is_transposed = false, has_bias = false, is_static = false;
   int64_t images = 1, channels = 1, rows = 1, group = 1;
@@ -34,8 +37,9 @@ struct Case {
   }
   std::string out_text(int axis, const std::string& size, int64_t number) const {
     if (is_static)
-      return std::to_string(is_transposed ? number * strides[axis] + offset(axis)
-                                          : (number + offset(axis)) / strides[axis] + 1);
+      return std::to_string(is_transposed
+                                ? number * strides[axis] + offset(axis)
+                                : floor_quotient(number + offset(axis), strides[axis]) + 1);
     const std::string stride = std::to_string(strides[axis]);
     if (is_transposed) return "\"" + size + "*" + stride + offset_text(offset(axis)) + "\"";
     return "\"floordiv(" + size + offset_text(offset(axis)) + ", " + stride + ")+1\"";
@@ -65,7 +69,9 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
          "\n  return %r : " + y + "\n}\n";
 }
 
-void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+// `is_blocked`: the expected layout.
+void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes,
+           bool is_blocked = true) {
   std::vector<int64_t> dims = {t.rows, t.channels / t.group};
   if (t.is_transposed) dims = {t.channels, t.rows / t.group};
   dims.insert(dims.end(), t.kernel.begin(), t.kernel.end());
@@ -82,13 +88,15 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
       blocked = *std::move(first);
       by_channel = *std::move(second);
       const std::vector<std::string> steps = blocked->steps();
-      EXPECT_TRUE(std::any_of(steps.begin(), steps.end(), [](const std::string& step) {
-        return step.find("blocked_conv") != std::string::npos;
-      }));
+      EXPECT_EQ(std::any_of(steps.begin(), steps.end(),
+                            [](const std::string& step) {
+                              return step.find("blocked_conv") != std::string::npos;
+                            }),
+                is_blocked);
     }
     const auto size = [&](int axis, int64_t number) {
       return t.is_transposed ? number * t.strides[axis] + t.offset(axis)
-                             : (number + t.offset(axis)) / t.strides[axis] + 1;
+                             : floor_quotient(number + t.offset(axis), t.strides[axis]) + 1;
     };
     const std::vector<Array> inputs = {
         random_f32({t.images, t.channels, height, width}, 3),
@@ -126,8 +134,12 @@ TEST(BlockedLayout, ConvolutionsAgreeWithThoseByChannel) {
     if (t.is_transposed) {
       t.channels = pick(2, pick(0, 3) == 0 ? 100 : 30);
       t.rows = pick(2, pick(0, 3) == 0 ? 100 : 30);
+    } else if (pick(0, 1) == 0) {  // adjacent pixels form a block
+      t.channels = pick(1, pick(0, 1) == 0 ? 4 : 40);
+      t.rows = pick(2, 8);
     } else {
-      const int64_t sizes[] = {1, 2, 4, 8, 16, 32}, group_channels = sizes[pick(0, 5)];
+      const int64_t sizes[] = {1, 2, 4, 8, 16, 32};
+      const int64_t group_channels = sizes[pick(0, 5)];
       const int64_t merged = std::max<int64_t>(16 / group_channels, 1);
       t.group = merged * pick(1, 3);
       t.channels = t.group * group_channels;
@@ -149,6 +161,51 @@ TEST(BlockedLayout, ConvolutionsAgreeWithThoseByChannel) {
     check(t, i % 3 == 0 ? "x86-64-v3" : "host", sizes);
     if (HasFailure()) return;
   }
+}
+
+// Convolutions whose blocked kernel would not exist, or would be unrolled or copy too much.
+TEST(BlockedLayout, OtherConvolutionsStayByChannel) {
+  const Case groups_of_24{.channels = 48,
+                          .rows = 48,
+                          .group = 2,
+                          .kernel = {3, 3},
+                          .strides = {1, 1},
+                          .dilations = {1, 1},
+                          .output_pads = {0, 0}};
+  Case large_window = groups_of_24, dilated = groups_of_24, sequence = groups_of_24;
+  large_window.group = 48;
+  large_window.kernel = {9, 9};
+  dilated.group = sequence.group = 1;
+  dilated.dilations = {200, 200};
+  dilated.pads = {200, 200, 200, 200};
+  sequence.kernel = {1, 3};
+  for (const Case& t : {groups_of_24, large_window, dilated}) {
+    SCOPED_TRACE(description(t));
+    check(t, "host", {{9, 11}, {12, 9}}, /*is_blocked=*/false);
+  }
+  SCOPED_TRACE("sequence");
+  sequence.is_static = true;
+  check(sequence, "host", {{1, 4000}}, /*is_blocked=*/false);
+}
+
+// Images whose dims are known to be 0, and strides larger than the window and the image.
+TEST(BlockedLayout, EmptyResults) {
+  Case t{.is_static = true,
+         .channels = 64,
+         .rows = 64,
+         .kernel = {1, 1},
+         .strides = {1, 1},
+         .dilations = {1, 1},
+         .output_pads = {0, 0}};
+  check(t, "host", {{0, 5}, {4, 0}});
+  t.strides = {2, 2};
+  check(t, "x86-64-v3", {{0, 5}, {4, 0}});
+  t.kernel = {2, 2};
+  t.strides = {5, 5};
+  t.is_static = false;
+  check(t, "host", {{1, 7}, {7, 1}, {7, 7}});
+  t.channels = 3;  // read by channel
+  check(t, "x86-64-v3", {{1, 7}, {7, 1}, {7, 7}});
 }
 
 }  // namespace

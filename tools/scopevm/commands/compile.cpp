@@ -152,6 +152,7 @@ int compile(const CompileCommand& command) {
   options.allow_unmatched = command.allow_unmatched;
   options.inline_limit = command.inline_limit;
   options.image_layout = command.image_layout;
+  options.fast_conv = command.fast_conv;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   if (const Status status =

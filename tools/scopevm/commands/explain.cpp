@@ -272,6 +272,7 @@ int explain(const ExplainCommand& command) {
     return report_usage(std::string(status.message()));
   options.allow_unmatched = command.allow_unmatched;
   options.image_layout = command.image_layout;
+  options.fast_conv = command.fast_conv;
   if (const Status status = read_places(command.machine, command.places, options); !status.ok())
     return report(status);
   if (const Status status =

@@ -1,6 +1,8 @@
 // Packs constant weights.
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
+#include <array>
+
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/values/elements.h"
@@ -31,6 +33,17 @@ Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_
   constant.bytes = static_cast<int64_t>(owner->size() * sizeof(T));
   constant.owner = std::move(owner);
   return constant;
+}
+
+// The matrix G of F(4, 3): the powers of a point p, divided by the product of its differences from
+// the other finite points.
+std::array<std::array<double, 3>, 6> winograd_weights() {
+  const auto [a, b] = kWinogradPoints;
+  const auto row = [](double p, double other) {
+    const double factor = 1 / (2 * p * p * (p * p - other * other));
+    return std::array<double, 3>{factor, factor * p, factor * p * p};
+  };
+  return {{{1 / (a * a * b * b), 0, 0}, row(a, b), row(-a, b), row(b, a), row(-b, a), {0, 0, 1}}};
 }
 
 }  // namespace
@@ -133,6 +146,41 @@ ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value
         DType::kF32, std::move(packed),
         {blocks / group_blocks, planes, height, width, pixel, group_blocks, kChannelBlock},
         "packed blocks");
+  });
+}
+
+ValueId packed_winograd(LoweringContext& context, mlir::Value w, int64_t group_blocks) {
+  const mlir::ElementsAttr elements = context.constant_of(w);
+  return context.constant(key_of("winograd", elements, {group_blocks}), w, [&] {
+    constexpr int64_t kTaps = 3, kInputs = 6, kPositions = kInputs * kInputs;
+    const auto transform = winograd_weights();
+    const Constant source = graph::constant_of_elements(elements, DType::kF32);
+    const float* from = reinterpret_cast<const float*>(source.data);
+    const int64_t rows = source.dims[0], channels = source.dims[1];
+    const int64_t planes = (channels + kChannelBlock - 1) / kChannelBlock,
+                  blocks = (rows + kChannelBlock - 1) / kChannelBlock;
+    std::vector<float> packed(blocks * kChannelBlock * planes * kChannelBlock * kPositions);
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        const float* g = from + (row * channels + channel) * kTaps * kTaps;
+        for (int64_t i = 0; i < kInputs; ++i)
+          for (int64_t j = 0; j < kInputs; ++j) {
+            double sum = 0;
+            for (int64_t y = 0; y < kTaps; ++y)
+              for (int64_t x = 0; x < kTaps; ++x)
+                sum += transform[i][y] * transform[j][x] * g[y * kTaps + x];
+            const int64_t block = row / kChannelBlock;
+            const int64_t line = (block / group_blocks * kPositions + i * kInputs + j) * planes +
+                                 channel / kChannelBlock;
+            const int64_t step = line * kChannelBlock + channel % kChannelBlock;
+            packed[(step * group_blocks + block % group_blocks) * kChannelBlock +
+                   row % kChannelBlock] = static_cast<float>(sum);
+          }
+      }
+    return packed_constant(
+        DType::kF32, std::move(packed),
+        {blocks / group_blocks, kPositions, planes, kChannelBlock, group_blocks, kChannelBlock},
+        "packed Winograd weights");
   });
 }
 

@@ -36,6 +36,17 @@ ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int
 ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
                       int64_t group_blocks);
 
+// The points of Winograd's F(4, 3): 0, a, -a, b, -b and infinity, with the numbers a and b of this
+// list. Rounding errors are smaller than with 1 and 2 (Barabasz et al., Error Analysis and
+// Improving the Accuracy of Winograd Convolution for Deep Neural Networks, 2020).
+constexpr double kWinogradPoints[] = {0.625, 1.5};
+
+// Packs constant w, f32 [rows, channels, 3, 3], for Winograd's F(4x4, 3x3), padded with zeros:
+//   [row groups][36][planes][16][group_blocks][16]
+// There are 36 transformed weights per row and channel. Row groups and planes are as above, for
+// planes of 16 channels.
+ValueId packed_winograd(LoweringContext& context, mlir::Value w, int64_t group_blocks);
+
 // Appends a launch, for `op`, that packs weights into the layout of packed_rows at run time.
 ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int64_t groups,
                   int64_t rows, int64_t channels, int64_t kernel);

@@ -5,13 +5,16 @@
 //
 // A convolution whose windows are single pixels reads x. Any other one first copies the part of x
 // that its pixels need into scratch memory, with zeros for the padding. Tiles then need no variants
-// for borders.
+// for borders. A separable convolution computes this part of x, by tiles of another convolution
+// (depthwise_tiles.h).
 //
 // Grid: images x parts of an image x phases x groups of channel blocks. The groups are innermost,
 // so that a worker copies a part of x once for all groups that it computes. Only a transposed
-// convolution has more than one phase (shape.h).
+// convolution has more than one phase (shape.h). An item of a separable convolution has all groups:
+// no part of x is computed twice.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
 #include "compiler/kernels/convolution/blocked/shape.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -28,8 +31,8 @@ constexpr int64_t kPartElements = 1 << 16;
 constexpr int64_t kLeastPixels = 64;
 // Elements of the weights that stay in L1.
 constexpr int64_t kDepthElements = 1 << 13;
-// Multiply-adds between two checks of interrupts, about 0.2 ms.
-constexpr int64_t kStepsPerCheck = 1 << 23;
+// Multiply-adds between two checks of interrupts, about 0.2 ms, and rows of copies.
+constexpr int64_t kStepsPerCheck = 1 << 23, kRowsPerCheck = 8;
 
 // The channel blocks that are computed together. Tiles of several blocks load fewer elements of x
 // per multiply-add; windows of several elements gain more from tiles of many pixels.
@@ -72,13 +75,16 @@ using TileEmitter =
 
 class BlockedConv {
  public:
-  BlockedConv(const FusedContraction& fused, LoweringContext& context)
+  // `producer` computes x; null if x is stored.
+  BlockedConv(const FusedContraction& fused, LoweringContext& context,
+              const fusion::FusedSeparable* producer = nullptr)
       : fused_(fused),
+        producer_(producer),
         context_(context),
         op_(fused.contraction),
         shape_(op_),
         epilogue_(fused, fusion::output_axes(op_)),
-        k_(context, op_, op_->getName().stripDialect()) {}
+        k_(context, op_, producer ? "separable_conv" : op_->getName().stripDialect()) {}
 
   llvm::LogicalResult lower() {
     const TensorType x = BlockedShape::type_of(shape_.x), w = BlockedShape::type_of(shape_.w);
@@ -88,19 +94,24 @@ class BlockedConv {
     planes_ = (channels + pixel_ - 1) / pixel_;
     out_blocks_ = *BlockedShape::type_of(op_->getResult(0)).getDim(1).as_constant();
     x_planes_ = planes_ * shape_.groups;
-    reads_x_ = is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
+    reads_x_ =
+        !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
     rest_ = reads_x_ ? channels % kChannelBlock : 0;
     channel_rest_ = channels % pixel_;
-    group_blocks_ =
-        blocks_per_group(out_blocks_ / shape_.groups, shape_.is_pointwise() || pixel_ == 1);
+    has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
+                      !shape_.is_transposed && shape_.groups == 1;
+    group_blocks_ = blocks_per_group(out_blocks_ / shape_.groups,
+                                     shape_.is_pointwise() || pixel_ == 1 || has_half_block_);
     phase_groups_ = out_blocks_ / group_blocks_;
     declare(channels);
     emit_items();
     const DimExpr pixels = rows_per_part_ * row_pixels();
     const DimExpr steps = pixels * DimExpr(group_blocks_ * kChannelBlock * depth());
     constexpr int64_t kTaskSteps = 1 << 20;
-    return k_.launch(x.getDim(0) * parts_ * DimExpr(shape_.phases() * phase_groups_),
-                     grain_of(kTaskSteps, steps));
+    const int64_t groups = shape_.phases() * phase_groups_;
+    const DimExpr items = x.getDim(0) * parts_;
+    return producer_ ? k_.launch(items, grain_of(kTaskSteps, steps * DimExpr(groups)))
+                     : k_.launch(items * DimExpr(groups), grain_of(kTaskSteps, steps));
   }
 
  private:
@@ -110,6 +121,7 @@ class BlockedConv {
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
   bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
   DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
+  DimExpr strip_width() const { return max(axes_[1].reach(axes_[1].out), 0); }
   DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
   void declare(int64_t channels) {
@@ -121,9 +133,9 @@ class BlockedConv {
     depth_parts_ = std::max<int64_t>((whole + planes_per_step_ - 1) / planes_per_step_, 1);
     whole_planes_ = whole;
 
-    const DimExpr row_elements = reads_x_ ? DimExpr(channels)
-                                          : axes_[1].reach(axes_[1].out) *
-                                                DimExpr(x_planes_ * pixel_ * axes_[0].tile_step());
+    const DimExpr row_elements =
+        reads_x_ ? DimExpr(channels)
+                 : strip_width() * DimExpr(x_planes_ * pixel_ * axes_[0].tile_step());
     const DimExpr least =
         reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
@@ -131,7 +143,17 @@ class BlockedConv {
     parts_ = ceildiv(rows, min(most, rows));
     rows_per_part_ = ceildiv(rows, parts_);
 
-    x_ = k_.operand(fused_.outer(shape_.x), Elements::kNumbers);
+    if (producer_) {
+      tiles_.emplace(k_, producer_->depthwise);
+      // Whole tiles of rows.
+      rows_per_part_ = ceildiv(rows_per_part_, tiles_->rows()) * DimExpr(tiles_->rows());
+      parts_ = ceildiv(rows, rows_per_part_);
+      x_epilogue_.emplace(producer_->depthwise,
+                          fusion::output_axes(producer_->depthwise.contraction));
+      x_epilogue_->declare(k_);
+    } else {
+      x_ = k_.operand(fused_.outer(shape_.x), Elements::kNumbers);
+    }
     w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(shape_.w), pixel_, group_blocks_),
                     DType::kF32, Elements::kNumbers);
     epilogue_.declare(k_);
@@ -144,7 +166,7 @@ class BlockedConv {
     DimExpr strip = 0;
     if (!reads_x_) {
       strip_rows_expr_ = axes_[0].reach(rows_per_part_);
-      strip = strip_rows_expr_ * axes_[1].reach(axes_[1].out) * DimExpr(x_planes_ * pixel_);
+      strip = strip_rows_expr_ * strip_width() * DimExpr(x_planes_ * pixel_);
     }
     scratch_ = k_.scratch(sums + strip, DType::kF32);
     strip_at_ = k_.param(sums);
@@ -159,10 +181,10 @@ class BlockedConv {
     for (int64_t axis = 0; axis < 2; ++axis) results_[axis] = k_.param(axes_[axis].result);
     if (!reads_x_) {
       strip_rows_ = k_.param(strip_rows_expr_);
-      strip_width_ = k_.param(axes_[1].reach(axes_[1].out));
+      strip_width_ = k_.param(strip_width());
       // Columns [inside_begin, inside_end) of the copy are columns of x.
       const DimExpr step = axes_[1].copy_step();
-      const DimExpr width = axes_[1].reach(axes_[1].out);
+      const DimExpr width = strip_width();
       const DimExpr begin = min(ceildiv(axes_[1].pad, step), width);
       inside_begin_ = k_.param(begin);
       inside_end_ = k_.param(max(min(ceildiv(axes_[1].size + axes_[1].pad, step), width), begin));
@@ -171,10 +193,16 @@ class BlockedConv {
 
   void emit_items() {
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
-      const Term strip = quotient(item, groups_), group = remainder(item, groups_);
+      const Term strip = producer_ ? item : quotient(item, groups_);
       const Term image = quotient(strip, parts_term_);
       const Term first = remainder(strip, parts_term_) * rows_per_part_term_;
       const Term rows = part_rows(total_rows_, first);
+      if (producer_) {
+        emit_produced_strip(image, first, rows);
+        k_.loop(k_.index(0), groups_, 1, [&](Term group) { emit_item(image, first, rows, group); });
+        return;
+      }
+      const Term group = remainder(item, groups_);
       if (!reads_x_)
         k_.when(k_.items_done(item, strip * groups_) == 0, [&] { emit_strip(image, first, rows); });
       emit_item(image, first, rows, group);
@@ -188,6 +216,22 @@ class BlockedConv {
 
   Term plane_size() { return strip_rows_ * strip_width_ * pixel_; }
 
+  // Computes the rows of x for `rows` rows of the result, from row `first` on.
+  void emit_produced_strip(Term image, Term first, Term rows) {
+    const int64_t lanes = k_.lanes(DType::kF32);
+    k_.long_loop(k_.index(0), k_.index(x_planes_), 1, 1, {}, [&](Term plane, auto) {
+      x_epilogue_->enter(k_, {image, plane});
+      const Term to = scratch_.start + strip_at_ + plane * plane_size();
+      tiles_->emit(image, plane, first, first + rows, [&](Term sum, Term y, Term x, Term lane) {
+        const Term pixel = y * out_width_ + x;
+        const auto values = x_epilogue_->evaluate(k_, sum, pixel, lane, lanes, {});
+        k_.store(scratch_.buffer, to + (pixel - first * out_width_) * pixel_ + lane,
+                 values.lookup(producer_->image));
+      });
+      return Terms{};
+    });
+  }
+
   // Copies the rows of x for `rows` rows of the result, from row `first` on.
   void emit_strip(Term image, Term first, Term rows) {
     const Term top = first * axes_[0].stride - axes_[0].pad;
@@ -196,10 +240,11 @@ class BlockedConv {
     k_.loop(k_.index(0), k_.index(x_planes_), 1, [&](Term plane) {
       const Term from = (image * x_planes_ + plane) * (height_ * width_ * pixel_);
       const Term to = scratch_.start + strip_at_ + plane * plane_size();
-      k_.loop(k_.index(0), count, 1, [&](Term row) {
+      k_.long_loop(k_.index(0), count, 1, kRowsPerCheck, {}, [&](Term row, auto) {
         const Term y = top + row * axes_[0].copy_step();
         emit_strip_row(plane, from + y * (width_ * pixel_), (0 <= y) & (y < height_),
                        to + row * (strip_width_ * pixel_));
+        return Terms{};
       });
     });
   }
@@ -284,7 +329,7 @@ class BlockedConv {
     const int64_t most = most_tile_pixels(k_.target(), tile_blocks(k_.target(), group_blocks_));
     if (is_flat()) {
       std::optional<int64_t> pixels = (rows_per_part_ * row_pixels()).as_constant();
-      if (!is_exact()) pixels.reset();
+      if (!is_exact() || total_rows().is_constant(0)) pixels.reset();
       return emit_row(1, rows * out_width_, pixels, most, k_.index(0), place);
     }
     const Term columns = shape_.is_transposed ? place.phases[1].count : out_width_;
@@ -296,7 +341,8 @@ class BlockedConv {
     // As many tiles with the most rows as possible, then one with the half, and so on.
     for (int64_t size = tile_rows; size > 0; size /= 2) {
       const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
-      each(at, end, size, size,
+      // The rows of an image can have any length, so interrupts are checked after each row.
+      each(at, end, size, kStepsPerCheck,
            [&](Term row) { emit_row(size, columns, width, most, row, place); });
       at = end;
     }
@@ -438,6 +484,7 @@ class BlockedConv {
       BlockedOperands part = o;
       part.w_at = o.w_at + block * kChannelBlock;
       part.sums_at = o.sums_at + block * kChannelBlock;
+      tile.has_half_block = has_half_block_ && block + tile.blocks == group_blocks_;
       if (epilogue) enter_epilogue(place, block);
       each_width(size, [&](int64_t width) {
         tile.columns = width;
@@ -496,12 +543,16 @@ class BlockedConv {
   }
 
   const FusedContraction& fused_;
+  const fusion::FusedSeparable* producer_;
   LoweringContext& context_;
   mlir::Operation* op_;
   BlockedShape shape_;
   const BlockedAxis (&axes_)[2] = shape_.axes;
   Epilogue epilogue_;
   KernelBuilder k_;
+  // Of a produced x.
+  std::optional<DepthwiseTiles> tiles_;
+  std::optional<Epilogue> x_epilogue_;
 
   bool reads_x_ = false;
   int64_t pixel_ = 1;                  // elements of a pixel of x, in one plane
@@ -511,6 +562,7 @@ class BlockedConv {
   int64_t whole_planes_ = 1, planes_per_step_ = 1, depth_parts_ = 1;
   int64_t out_blocks_ = 1, group_blocks_ = 1;
   int64_t phase_groups_ = 1;  // groups of channel blocks of a phase
+  bool has_half_block_ = false;
   DimExpr parts_, rows_per_part_, strip_rows_expr_;
   Buffer x_, w_;
   Scratch scratch_;
@@ -522,6 +574,11 @@ class BlockedConv {
 
 llvm::LogicalResult lower_blocked_conv(const FusedContraction& fused, LoweringContext& context) {
   return BlockedConv(fused, context).lower();
+}
+
+llvm::LogicalResult lower_separable_conv(const fusion::FusedSeparable& fused,
+                                         LoweringContext& context) {
+  return BlockedConv(fused.pointwise, context, &fused).lower();
 }
 
 }  // namespace scopevm::compiler::kernels

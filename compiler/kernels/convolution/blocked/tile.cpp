@@ -27,25 +27,32 @@ constexpr int64_t kMostUnrolled = 8, kUnroll = 4;
 class TileBody {
  public:
   TileBody(CodeBuilder& e, const BlockedTile& tile, const BlockedOperands& operands)
-      : e_(e),
-        t_(tile),
-        o_(operands),
-        lanes_(e.target().lanes(4)),
-        vectors_(kChannelBlock / lanes_),
-        has_fma_(e.target().vector_bits >= 256) {}
+      : e_(e), t_(tile), o_(operands), has_fma_(e.target().vector_bits >= 256) {
+    const int64_t channels =
+        t_.blocks * kChannelBlock - (t_.has_half_block ? kChannelBlock / 2 : 0);
+    for (int64_t at = 0; at < channels;) {
+      const auto lanes = std::min<int64_t>(e.target().lanes(4), channels - at);
+      vectors_.push_back({at, lanes, e.vector(o_.sums.element(), lanes)});
+      at += lanes;
+    }
+  }
 
   // Returns the sums.
   Terms emit() {
-    const mlir::Type type = e_.vector(o_.sums.element(), lanes_);
-    const Term zero = e_.zero(type);
+    llvm::SmallVector<mlir::Type> types;
+    Terms zeros;
+    for (int64_t pixel = 0; pixel < t_.pixels(); ++pixel)
+      for (const Channels& v : vectors_) types.push_back(v.type), zeros.push_back(e_.zero(v.type));
     Terms sums = e_.branch(
-        o_.accumulate, llvm::SmallVector<mlir::Type>(count(), type),
+        o_.accumulate, types,
         [&] {
           Terms loaded;
-          each_sum([&](int64_t i, Term at) { loaded.push_back(e_.load(o_.sums, at, lanes_)); });
+          each_sum([&](int64_t, Term at, int64_t lanes) {
+            loaded.push_back(e_.load(o_.sums, at, lanes));
+          });
           return loaded;
         },
-        [&] { return Terms(count(), zero); });
+        [&] { return zeros; });
     sums = e_.loop(e_.index(0), o_.planes, 1, sums, [&](Term plane, llvm::ArrayRef<Term> carried) {
       return tap_rows(o_.x_at + plane * o_.plane, plane, carried);
     });
@@ -53,7 +60,7 @@ class TileBody {
   }
 
   void store(llvm::ArrayRef<Term> sums) {
-    each_sum([&](int64_t i, Term at) { e_.store(o_.sums, at, sums[i]); });
+    each_sum([&](int64_t i, Term at, int64_t) { e_.store(o_.sums, at, sums[i]); });
   }
 
   void store(llvm::ArrayRef<Term> sums, Epilogue epilogue) {
@@ -61,24 +68,30 @@ class TileBody {
       epilogue.enter(e_, e_.index(block));
       for (int64_t row = 0; row < t_.rows; ++row)
         for (int64_t column = 0; column < t_.columns; ++column)
-          for (int64_t v = 0; v < vectors_; ++v) {
+          for (size_t v = 0; v < vectors_.size(); ++v) {
+            const Channels& channels = vectors_[v];
+            if (channels.first / kChannelBlock != block) continue;
             const Term pixel = o_.pixel + o_.pixel_pitch * row + column * t_.result_step;
-            const int64_t sum = ((row * t_.columns + column) * t_.blocks + block) * vectors_ + v;
-            epilogue.emit(e_, sums[sum], pixel, e_.index(v * lanes_), lanes_, {});
+            epilogue.emit(e_, sums[(row * t_.columns + column) * vectors_.size() + v], pixel,
+                          e_.index(channels.first % kChannelBlock), channels.lanes, {});
           }
     }
   }
 
  private:
-  int64_t count() const { return t_.pixels() * t_.blocks * vectors_; }
+  // A vector of output channels of the tile.
+  struct Channels {
+    int64_t first, lanes;
+    mlir::Type type;
+  };
+
   int64_t weights_per_step() const { return t_.group_blocks * kChannelBlock; }
 
-  void each_sum(llvm::function_ref<void(int64_t i, Term at)> visit) {
+  void each_sum(llvm::function_ref<void(int64_t i, Term at, int64_t lanes)> visit) {
     int64_t i = 0;
     for (int64_t pixel = 0; pixel < t_.pixels(); ++pixel)
-      for (int64_t block = 0; block < t_.blocks; ++block)
-        for (int64_t v = 0; v < vectors_; ++v)
-          visit(i++, o_.sums_at + ((pixel * t_.group_blocks + block) * kChannelBlock + v * lanes_));
+      for (const Channels& v : vectors_)
+        visit(i++, o_.sums_at + (pixel * t_.group_blocks * kChannelBlock + v.first), v.lanes);
   }
 
   Terms tap_rows(Term x, Term plane, llvm::ArrayRef<Term> sums) {
@@ -138,20 +151,26 @@ class TileBody {
       return base ? start + base * scale + offset : start + offset;
     };
     llvm::SmallVector<Term> weights;
-    for (int64_t block = 0; block < t_.blocks; ++block) {
-      const int64_t at = j * weights_per_step() + block * kChannelBlock;
-      for (int64_t v = 0; v < vectors_; ++v)
-        weights.push_back(e_.load(o_.w, position(w, weights_per_step(), at + v * lanes_), lanes_));
-      prefetch(position(w, weights_per_step(), at + kPrefetchDistance));
+    for (const Channels& v : vectors_) {
+      const int64_t at = j * weights_per_step() + v.first;
+      weights.push_back(e_.load(o_.w, position(w, weights_per_step(), at), v.lanes));
+      if (v.first % kChannelBlock == 0)
+        prefetch(position(w, weights_per_step(), at + kPrefetchDistance));
     }
+    const int64_t lanes = vectors_.front().lanes;
     int64_t i = 0;
     for (int64_t row = 0; row < t_.rows; ++row) {
       Term first = position(rows[row], 1, j);
       if (shares_elements()) first = hidden(first);
+      // Shorter vectors load the element again: the multiply-add includes this load, but a
+      // conversion of the longer vector is an instruction.
+      const Term again = t_.has_half_block ? hidden(first) : first;
       for (int64_t column = 0; column < t_.columns; ++column) {
-        const Term at = first + column * t_.pixel_step;
-        const Term x = e_.splat(e_.load(o_.x, at), lanes_);
-        for (const Term& weight : weights) {
+        const int64_t offset = column * t_.pixel_step;
+        const Term splat = e_.splat(e_.load(o_.x, first + offset), lanes);
+        for (const auto& [v, weight] : llvm::zip_equal(vectors_, weights)) {
+          const Term x =
+              v.lanes == lanes ? splat : e_.splat(e_.load(o_.x, again + offset), v.lanes);
           sums[i] =
               has_fma_ ? e_.make<mlir::vector::FMAOp>(x, weight, sums[i]) : x * weight + sums[i];
           ++i;
@@ -186,8 +205,8 @@ class TileBody {
   CodeBuilder& e_;
   const BlockedTile& t_;
   const BlockedOperands& o_;
-  int64_t lanes_, vectors_;  // vectors: of a channel block
   bool has_fma_;
+  llvm::SmallVector<Channels> vectors_;
 };
 
 // The terms that are arguments of a tile's function.
@@ -198,10 +217,10 @@ std::array<Term*, 15> terms_of(BlockedOperands& o) {
 }
 
 std::string name_of(const BlockedTile& t) {
-  return llvm::formatv("blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}", t.rows, t.columns,
+  return llvm::formatv("blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}", t.rows, t.columns,
                        t.blocks, t.group_blocks, t.steps, t.weight_steps, t.pixel_step,
                        t.has_tap_rows ? "_rows" : "", t.has_taps ? "_taps" : "",
-                       t.has_rest ? "_rest" : "")
+                       t.has_rest ? "_rest" : "", t.has_half_block ? "_half" : "")
       .str();
 }
 

@@ -22,6 +22,8 @@ struct BlockedTile {
   int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false, has_rest = false;
+  // Only the first half of the last block's channels is computed.
+  bool has_half_block = false;
 
   int64_t pixels() const { return rows * columns; }
 };

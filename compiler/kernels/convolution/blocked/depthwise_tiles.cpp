@@ -1,0 +1,202 @@
+// Emits tiles of convolutions with one group per channel; see depthwise_tiles.h.
+#include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
+
+#include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace scopevm::compiler::kernels {
+
+using graph::kChannelBlock;
+using graph::TensorType;
+
+namespace {
+
+constexpr int64_t kTilesPerCheck = 1024;
+
+}  // namespace
+
+DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused)
+    : k_(k), lanes_(k.lanes(DType::kF32)), type_(k.vector(k.builder().getF32Type(), lanes_)) {
+  auto op = mlir::cast<graph::BlockedConvOp>(fused.contraction);
+  const auto x = mlir::cast<TensorType>(op.getX().getType());
+  const auto w = mlir::cast<TensorType>(op.getW().getType());
+  const auto result = mlir::cast<TensorType>(op.getResult().getType());
+  for (size_t axis = 0; axis < 2; ++axis) {
+    kernel_[axis] = *w.getDim(2 + axis).as_constant();
+    stride_[axis] = op.getStrides()[axis];
+    pad_[axis] = op.getPads()[axis];
+    dilation_[axis] = op.getDilations()[axis];
+  }
+  known_width_ = x.getDim(3).as_constant();
+  known_out_width_ = result.getDim(3).as_constant();
+  choose_tile(result.getDim(2).as_constant());
+  x_ = k_.operand(fused.outer(op.getX()), Elements::kNumbers);
+  w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), 1, 1), DType::kF32,
+                  Elements::kNumbers);
+  blocks_ = k_.param(x.getDim(1));
+  height_ = k_.param(x.getDim(2));
+  width_ = k_.param(x.getDim(3));
+  out_width_ = k_.param(result.getDim(3));
+}
+
+void DepthwiseTiles::choose_tile(std::optional<int64_t> height) {
+  const bool is_wide = k_.target().vector_bits == 512;
+  const int64_t most_columns = is_wide ? 7 : 4;
+  tile_rows_ = is_wide ? 3 : 2;
+  // 3 rows do not divide a height of 7.
+  if (is_wide && height && *height % 4 != 1 && *height % 4 != 2 && *height < 8) tile_rows_ = 4;
+  tile_columns_ = most_columns;
+  if (known_out_width_ && *known_out_width_ > 0) {
+    const int64_t tiles = (*known_out_width_ + most_columns - 1) / most_columns;
+    tile_columns_ = (*known_out_width_ + tiles - 1) / tiles;
+  }
+}
+
+int64_t DepthwiseTiles::reach(int axis, int64_t count) const {
+  return (count - 1) * stride_[axis] + (kernel_[axis] - 1) * dilation_[axis] + 1;
+}
+
+DepthwiseTiles::Columns DepthwiseTiles::columns_at(int64_t x) const {
+  Columns columns{.known_count = std::min(tile_columns_, *known_out_width_ - x)};
+  for (int64_t i = 0; i < reach(1, tile_columns_); ++i) {
+    const int64_t column = x * stride_[1] - pad_[1] + i;
+    columns.inputs.push_back(column >= 0 && column < *known_width_ ? Column::kInside
+                                                                   : Column::kOutside);
+  }
+  return columns;
+}
+
+bool DepthwiseTiles::is_inside(const Columns& columns) const {
+  return columns.known_count == tile_columns_ &&
+         llvm::all_of(columns.inputs, [](Column c) { return c == Column::kInside; });
+}
+
+void DepthwiseTiles::emit(Term image, Term block, Term first, Term end, Store store) {
+  const int64_t taps = kernel_[0] * kernel_[1];
+  k_.loop(k_.index(0), k_.index(kChannelBlock), lanes_, [&](Term lane) {
+    weights_.clear();
+    for (int64_t tap = 0; tap < taps; ++tap)
+      weights_.push_back(
+          k_.load(w_, block * (taps * kChannelBlock) + tap * kChannelBlock + lane, lanes_));
+    const Term plane = image * blocks_ + block;
+    const Part part{plane * (height_ * width_ * kChannelBlock) + lane, lane, end, store};
+    k_.loop(first, end, tile_rows_, [&](Term y) { emit_row(part, y); });
+  });
+}
+
+// The tiles of rows [y, y + tile_rows_).
+void DepthwiseTiles::emit_row(const Part& part, Term y) {
+  if (known_width_ && known_out_width_) return emit_known_row(part, y);
+  const int64_t inputs = reach(1, tile_columns_);
+  const Columns inside{.inputs = llvm::SmallVector<Column, 0>(inputs, Column::kInside),
+                       .known_count = tile_columns_};
+  k_.long_loop(k_.index(0), out_width_, tile_columns_, kTilesPerCheck, {}, [&](Term x, auto) {
+    const Term start = x * stride_[1] - pad_[1];
+    k_.when((0 <= start) & (start + inputs <= width_) & (x + tile_columns_ <= out_width_),
+            [&] { emit_tile(part, y, x, inside); },
+            [&] {
+              const Columns unknown{
+                  .inputs = llvm::SmallVector<Column, 0>(inputs, Column::kUnknown),
+                  .known_count = tile_columns_,
+                  .count = out_width_ - x};
+              emit_tile(part, y, x, unknown);
+            });
+    return Terms{};
+  });
+}
+
+// Runs of tiles whose columns are all inside of x share their code.
+void DepthwiseTiles::emit_known_row(const Part& part, Term y) {
+  const int64_t out = *known_out_width_;
+  for (int64_t x = 0; x < out;) {
+    const Columns columns = columns_at(x);
+    int64_t end = x + tile_columns_;
+    if (is_inside(columns))
+      while (end < out && is_inside(columns_at(end))) end += tile_columns_;
+    k_.long_loop(k_.index(x), k_.index(end), tile_columns_, kTilesPerCheck, {}, [&](Term x, auto) {
+      emit_tile(part, y, x, columns);
+      return Terms{};
+    });
+    x = end;
+  }
+}
+
+void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& columns) {
+  const Term top = y * stride_[0] - pad_[0], start = x * stride_[1] - pad_[1];
+  Terms sums(tile_rows_ * columns.known_count, k_.zero(type_));
+  for (int64_t i = 0; i < reach(0, tile_rows_); ++i)
+    add_row(part.x_at, top + i, i, start, columns, sums);
+  for (int64_t row = 0; row < tile_rows_; ++row)
+    k_.when(y + row < part.end, [&] {
+      for (int64_t column = 0; column < columns.known_count; ++column) {
+        const auto store = [&] {
+          part.store(sums[row * columns.known_count + column], y + row, x + column, part.lane);
+        };
+        if (columns.count)
+          k_.when(k_.index(column) < columns.count, store);
+        else
+          store();
+      }
+    });
+}
+
+// Adds the products with row `line` of x, the tile's input row `i`, to all sums that it is for.
+void DepthwiseTiles::add_row(Term x_at, Term line, int64_t i, Term start, const Columns& columns,
+                             Terms& sums) {
+  llvm::SmallVector<int64_t> rows, taps;
+  for (int64_t row = 0; row < tile_rows_; ++row) {
+    const int64_t offset = i - row * stride_[0], tap = offset / dilation_[0];
+    if (offset < 0 || offset % dilation_[0] != 0 || tap >= kernel_[0]) continue;
+    rows.push_back(row);
+    taps.push_back(tap);
+  }
+  if (rows.empty()) return;
+  const auto used = [&] {
+    Terms used;
+    for (int64_t row : rows)
+      for (int64_t column = 0; column < columns.known_count; ++column)
+        used.push_back(sums[row * columns.known_count + column]);
+    return used;
+  };
+  Terms before = used();
+  const Terms after =
+      k_.branch((0 <= line) & (line < height_), llvm::SmallVector<mlir::Type>(before.size(), type_),
+                [&] {
+                  Terms next = before;
+                  const Term from = x_at + (line * width_ + start) * kChannelBlock;
+                  for (size_t j = 0; j < columns.inputs.size(); ++j)
+                    add_pixel(from, start, static_cast<int64_t>(j), columns, taps, next);
+                  return next;
+                },
+                [&] { return before; });
+  size_t next = 0;
+  for (int64_t row : rows)
+    for (int64_t column = 0; column < columns.known_count; ++column)
+      sums[row * columns.known_count + column] = after[next++];
+}
+
+// Adds the products with input column `j` of a row. `sums` are [rows of the result that the row
+// is for][columns]; `taps` has the row of the kernel for each of these rows.
+void DepthwiseTiles::add_pixel(Term from, Term start, int64_t j, const Columns& columns,
+                               llvm::ArrayRef<int64_t> taps, Terms& sums) {
+  if (columns.inputs[j] == Column::kOutside) return;
+  Term pixel;  // null: not loaded yet
+  for (int64_t column = 0; column < columns.known_count; ++column) {
+    const int64_t offset = j - column * stride_[1], tap = offset / dilation_[1];
+    if (offset < 0 || offset % dilation_[1] != 0 || tap >= kernel_[1]) continue;
+    if (!pixel) {
+      Term mask;
+      if (columns.inputs[j] == Column::kUnknown)
+        mask = k_.splat((0 <= start + j) & (start + j < width_), lanes_);
+      pixel = k_.load(x_, from + j * kChannelBlock, lanes_, mask);
+    }
+    for (size_t row = 0; row < taps.size(); ++row) {
+      Term& sum = sums[row * columns.known_count + column];
+      const Term weight = weights_[taps[row] * kernel_[1] + tap];
+      sum = k_.target().vector_bits >= 256 ? k_.make<mlir::vector::FMAOp>(pixel, weight, sum)
+                                           : pixel * weight + sum;
+    }
+  }
+}
+
+}  // namespace scopevm::compiler::kernels

@@ -1,0 +1,69 @@
+// The tiles of convolutions of blocked images (sv.blocked_conv) with one group per channel.
+#pragma once
+
+#include <array>
+
+#include "compiler/fusion/contraction_match.h"
+#include "compiler/graph/convolution/window.h"
+#include "compiler/kernels/builder/kernel_builder.h"
+
+namespace scopevm::compiler::kernels {
+
+// Emits the sums of some rows of one channel block. They are computed in tiles of several rows and
+// columns, whose sums stay in registers: each pixel of x is loaded once per tile.
+//
+// Rows of padding are skipped by branches. The columns of padding of the first and last tiles of a
+// row are known at compile time if the width is. Otherwise these tiles use masked loads.
+class DepthwiseTiles {
+ public:
+  // Declares the operands and params of the convolution in `fused`.
+  DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused);
+
+  // The rows of a tile.
+  int64_t rows() const { return tile_rows_; }
+
+  // Emits rows [first, end) of channel block `block` of image `image`. `store` receives a vector of
+  // channels of the result: its row, its column, and its first channel in the block.
+  using Store = llvm::function_ref<void(Term sum, Term y, Term x, Term lane)>;
+  void emit(Term image, Term block, Term first, Term end, Store store);
+
+ private:
+  // What is known about a column of x.
+  enum class Column : uint8_t { kInside, kOutside, kUnknown };
+
+  // The columns of x that a tile reads, and the columns of the result that it computes.
+  struct Columns {
+    llvm::SmallVector<Column, 0> inputs;
+    int64_t known_count = 0;  // of the result
+    Term count;               // of the result, if it is not known; else null
+  };
+
+  // The vectors of channels that are computed, and the last row.
+  struct Part {
+    Term x_at, lane, end;
+    Store store;
+  };
+
+  void choose_tile(std::optional<int64_t> height);
+  int64_t reach(int axis, int64_t count) const;
+  Columns columns_at(int64_t x) const;
+  bool is_inside(const Columns& columns) const;
+  void emit_row(const Part& part, Term y);
+  void emit_known_row(const Part& part, Term y);
+  void emit_tile(const Part& part, Term y, Term x, const Columns& columns);
+  void add_row(Term x_at, Term line, int64_t i, Term start, const Columns& columns, Terms& sums);
+  void add_pixel(Term from, Term start, int64_t j, const Columns& columns,
+                 llvm::ArrayRef<int64_t> taps, Terms& sums);
+
+  KernelBuilder& k_;
+  int64_t lanes_;
+  mlir::Type type_;  // vector type
+  std::array<int64_t, 2> kernel_, stride_, pad_, dilation_;
+  std::optional<int64_t> known_width_, known_out_width_;
+  int64_t tile_rows_ = 1, tile_columns_ = 1;
+  Buffer x_, w_;
+  Terms weights_;  // of the current vector of channels
+  Term blocks_, height_, width_, out_width_;
+};
+
+}  // namespace scopevm::compiler::kernels

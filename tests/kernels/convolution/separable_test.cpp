@@ -1,0 +1,113 @@
+// Random separable convolutions: a convolution with one group per channel, relu, and a convolution
+// of single pixels with a bias and a residual input. One kernel computes them. Its results equal
+// those of the kernels by channel.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "tests/kernels/reference.h"
+
+namespace scopevm::compiler::testing {
+namespace {
+
+struct Case {
+  int64_t channels = 32, rows = 16, kernel = 3, stride = 1, pad = 1, dilation = 1;
+  bool is_static = false, adds_input = false;
+
+  int64_t offset() const { return 2 * pad - (kernel - 1) * dilation - 1; }
+  int64_t out(int64_t size) const { return (size + offset()) / stride + 1; }
+};
+
+std::string dim(const Case& t, const std::string& symbol, int64_t size, bool is_result) {
+  if (t.is_static) return std::to_string(is_result ? t.out(size) : size);
+  if (!is_result) return symbol;
+  const int64_t offset = t.offset();
+  return "\"floordiv(" + symbol + (offset < 0 ? "-" : "+") + std::to_string(std::abs(offset)) +
+         ", " + std::to_string(t.stride) + ")+1\"";
+}
+
+std::string text_of(const Case& t, int64_t height, int64_t width) {
+  const auto image = [&](int64_t channels, bool is_result) {
+    return tensor_type("n, " + std::to_string(channels) + ", " + dim(t, "h", height, is_result) +
+                       ", " + dim(t, "w", width, is_result));
+  };
+  const auto attributes = [](int64_t stride, int64_t pad, int64_t dilation, int64_t group) {
+    const std::string p = std::to_string(pad), s = std::to_string(stride);
+    const std::string d = std::to_string(dilation);
+    return "{strides = array<i64: " + s + ", " + s + ">, pads = array<i64: " + p + ", " + p + ", " +
+           p + ", " + p + ">, dilations = array<i64: " + d + ", " + d +
+           ">, group = " + std::to_string(group) + " : i64}";
+  };
+  const Array v = random_f32({t.channels, 1, t.kernel, t.kernel}, 1);
+  const Array w = random_f32({t.rows, t.channels, 1, 1}, 2), b = random_f32({t.rows}, 3);
+  const std::string x = image(t.channels, false), y = image(t.channels, true),
+                    z = image(t.rows, true), to = "(" + z + ", " + z + ") -> " + z + "\n";
+  return "func.func @main(%x: " + x + ", %z: " + z + ") -> " + z + " {\n" + constant_text("v", v) +
+         constant_text("w", w) + constant_text("b", b) + "  %c = sv.conv %x, %v " +
+         attributes(t.stride, t.pad, t.dilation, t.channels) + " : (" + x + ", " + static_type(v) +
+         ") -> " + y + "\n  %a = sv.relu %c : (" + y + ") -> " + y +
+         "\n  %d = sv.conv %a, %w, %b " + attributes(1, 0, 1, 1) + " : (" + y + ", " +
+         static_type(w) + ", " + static_type(b) + ") -> " + z + "\n" +
+         (t.adds_input ? "  %r = sv.add %d, %z : " : "  %r = sv.mul %d, %d : ") + to +
+         "  return %r : " + z + "\n}\n";
+}
+
+void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  const std::string text = text_of(t, sizes.front().first, sizes.front().second);
+  auto fused = KernelRunner::create(text, cpu, /*fuse=*/true, ImageLayout::kBlocked);
+  auto by_channel = KernelRunner::create(text, "host");
+  ASSERT_TRUE(fused.ok()) << fused.status().message() << text.substr(0, 300);
+  ASSERT_TRUE(by_channel.ok()) << by_channel.status().message();
+  int convolutions = 0;
+  for (const std::string& step : (*fused)->steps()) {
+    EXPECT_EQ(step.find("depthwise"), std::string::npos) << step;
+    if (step.find("separable_conv") != std::string::npos) ++convolutions;
+  }
+  EXPECT_EQ(convolutions, 1);
+  for (auto [height, width] : sizes) {
+    SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width));
+    const std::vector<Array> inputs = {random_f32({2, t.channels, height, width}, 4),
+                                       random_f32({2, t.rows, t.out(height), t.out(width)}, 5)};
+    auto actual = (*fused)->run(inputs), expected = (*by_channel)->run(inputs);
+    ASSERT_TRUE(actual.ok()) << actual.status().message();
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    const std::vector<float> numbers = expected->front().as<float>();
+    ASSERT_EQ(actual->front().dims, expected->front().dims);
+    expect_near(actual->front(), {numbers.begin(), numbers.end()}, "separable");
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(SeparableConv, AgreesWithConvolutionsByChannel) {
+  const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
+  const int cases = count == nullptr ? 12 : std::atoi(count);
+  std::mt19937 random(7);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < cases; ++i) {
+    Case t{.channels = 16 * pick(2, 6), .rows = pick(2, 70), .kernel = pick(1, 5)};
+    t.stride = pick(1, 2);
+    // Images of unknown size are represented by 64 x 64 pixels.
+    if (t.stride == 2) t.channels = 16 * pick(8, 10);
+    t.dilation = pick(0, 3) == 0 ? 2 : 1;
+    t.pad = pick(0, 1) * (t.kernel - 1) * t.dilation / 2;
+    t.is_static = pick(0, 2) == 0;
+    t.adds_input = pick(0, 1) == 0;
+    std::vector<std::pair<int64_t, int64_t>> sizes;
+    if (t.is_static)
+      sizes.emplace_back(pick(64, 70) * t.stride, pick(64, 80) * t.stride);
+    else
+      for (int size = 0; size < 4; ++size) sizes.emplace_back(9 + pick(0, 20), 9 + pick(0, 40));
+    SCOPED_TRACE("case " + std::to_string(i) + ": channels " + std::to_string(t.channels) +
+                 ", rows " + std::to_string(t.rows) + ", kernel " + std::to_string(t.kernel) +
+                 ", stride " + std::to_string(t.stride) + ", pad " + std::to_string(t.pad) +
+                 ", dilation " + std::to_string(t.dilation) + (t.is_static ? ", static" : ""));
+    check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", sizes);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace scopevm::compiler::testing
