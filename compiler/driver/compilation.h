@@ -92,6 +92,8 @@ class Compilation {
   Status place_within_limits();
   Status take_cheaper_placement();
   Status place_and_lower(placement::PoolChoice choice);
+  // With CompileOptions::tuning, measures the convolutions of a graph in both layouts.
+  Status measure_convolutions(size_t graph);
   // Creates one PlacementRun per graph, with the machine, the rules and the choice of pools.
   void new_runs(placement::PoolChoice choice);
   Status run_passes(const PassStage& stage, size_t graph);

@@ -153,9 +153,16 @@ Status Compilation::run_graph_stage() {
   begin(graph.name);
   new_runs(placement::PoolChoice::kAny);
   external::MeasurePart measure;
-  if (is_tuned()) {
+  if (options_.tuning.measure) {
     SCOPEVM_RETURN_IF_ERROR(check_requests(options_, *placed_.graphs.front()));
-    measure = PartTuner(options_, backends_, context_);
+    measure = [tuner = Tuner(options_, backends_, context_)](
+                  external::Alternatives part) -> Result<PartSeconds> {
+      SCOPEVM_ASSIGN_OR_RETURN(const Tuner::Seconds seconds,
+                               tuner({.graphs = {std::move(part.library), std::move(part.own)},
+                                      .key = std::move(part.key),
+                                      .calls = std::move(part.calls)}));
+      return PartSeconds{.library = seconds[0], .own = seconds[1]};
+    };
   }
   for (size_t i = 0; i < placed_.graphs.size(); ++i) {
     SCOPEVM_RETURN_IF_ERROR(run_passes(graph, i));
@@ -186,8 +193,8 @@ void Compilation::new_runs(placement::PoolChoice choice) {
     run->rule_strings = options_.places;
     run->is_loaded = true;
     run->choice = choice;
-    run->image_layout = options_.image_layout;
-    run->fast_conv = options_.fast_conv;
+    run->layout_options.layout = options_.image_layout;
+    run->layout_options.fast_conv = options_.fast_conv;
     placed_.runs.push_back(std::move(run));
   }
 }
@@ -196,8 +203,10 @@ Status Compilation::place(placement::PoolChoice choice) {
   new_runs(choice);
   for (const PassStage& stage : pass_stages() | std::views::drop(1)) {
     begin(stage.name);
-    for (size_t i = 0; i < placed_.graphs.size(); ++i)
+    for (size_t i = 0; i < placed_.graphs.size(); ++i) {
+      if (stage.name == "fusion") SCOPEVM_RETURN_IF_ERROR(measure_convolutions(i));
       SCOPEVM_RETURN_IF_ERROR(run_passes(stage, i));
+    }
   }
   return check_rules_match();
 }

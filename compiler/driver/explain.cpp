@@ -384,7 +384,8 @@ Result<LayoutExplanation> Compilation::explain_layout() {
   LayoutExplanation explanation{.warnings = output_.warnings};
   const layouts::Report& report = placed_.runs.front()->layouts;
   for (const layouts::Report::Op& op : report.ops)
-    explanation.ops.push_back({op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds});
+    explanation.ops.push_back(
+        {op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds, op.is_measured});
   for (const layouts::Report::Conversion& conversion : report.conversions) {
     FormulaText text = formula_text({&conversion.bytes, 1});
     explanation.conversions.push_back({.value = conversion.value,

@@ -135,8 +135,7 @@ class LayoutPass : public impl::LayoutPassBase<LayoutPass> {
   }
 
   void runOnOperation() override {
-    run_->layouts =
-        layouts::choose_layouts(getOperation(), run_->machine, run_->image_layout, run_->fast_conv);
+    run_->layouts = layouts::choose_layouts(getOperation(), run_->machine, run_->layout_options);
   }
 
  private:

@@ -23,8 +23,7 @@ struct PlacementRun {
   bool is_loaded = false;
   placement::PoolChoice choice = placement::PoolChoice::kAny;
   placement::Report report;  // of the first sv-place; copies and seconds are those of the last
-  ImageLayout image_layout = ImageLayout::kAuto;
-  bool fast_conv = false;
+  layouts::Options layout_options;
   layouts::Report layouts;
   Status status;  // the error of a failed placement pass; ok if none failed
 

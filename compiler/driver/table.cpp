@@ -70,14 +70,14 @@ void set_tuning(Tuning& tuning, const scopevm_compiler_callbacks* callbacks) {
     return measure(*callbacks, modules, dims);
   };
   if (callbacks->find == nullptr || callbacks->store == nullptr) return;
-  tuning.find = [callbacks](const std::string& key) -> std::optional<PartSeconds> {
-    double seconds[2] = {};
-    if (callbacks->find(callbacks->user, key.c_str(), seconds) == 0) return std::nullopt;
-    return PartSeconds{.library = seconds[0], .own = seconds[1]};
+  using Seconds = std::array<double, 2>;
+  tuning.find = [callbacks](const std::string& key) -> std::optional<Seconds> {
+    Seconds seconds = {};
+    if (callbacks->find(callbacks->user, key.c_str(), seconds.data()) == 0) return std::nullopt;
+    return seconds;
   };
-  tuning.store = [callbacks](const std::string& key, const PartSeconds& times) {
-    const double seconds[2] = {times.library, times.own};
-    callbacks->store(callbacks->user, key.c_str(), seconds);
+  tuning.store = [callbacks](const std::string& key, const Seconds& seconds) {
+    callbacks->store(callbacks->user, key.c_str(), seconds.data());
   };
 }
 

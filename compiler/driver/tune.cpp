@@ -51,8 +51,7 @@ void add_bounds(mlir::ModuleOp graph, std::map<std::string, DimBound>& bounds) {
       }
 }
 
-std::string key_of(const external::Alternatives& part, const Request& dims,
-                   const CompileOptions& options) {
+std::string key_of(const Alternatives& part, const Request& dims, const CompileOptions& options) {
   std::string key = part.key;
   for (const auto& [name, value] : dims) key += " " + name + "=" + std::to_string(value);
   for (const std::string& target : options.target_cpus) key += " " + target;
@@ -99,47 +98,68 @@ Status check_requests(const CompileOptions& options, mlir::ModuleOp graph) {
   return {};
 }
 
-Result<PartSeconds> PartTuner::operator()(external::Alternatives part) const {
+Result<Tuner::Seconds> Tuner::operator()(Alternatives part) const {
   // Calls with equal dims are measured once.
   std::map<Request, int64_t> counts;
   for (const Request& request : requests_of(options_.tuning))
     for (const graph::DimBindings& call : part.calls) ++counts[dims_of_call(call, request)];
-  PartSeconds total;
+  Seconds total = {};
   Modules modules;
   for (const auto& [dims, count] : counts) {
-    SCOPEVM_ASSIGN_OR_RETURN(const PartSeconds seconds, measure(part, dims, modules));
-    total.library += static_cast<double>(count) * seconds.library;
-    total.own += static_cast<double>(count) * seconds.own;
+    SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure(part, dims, modules));
+    for (size_t i = 0; i < total.size(); ++i) total[i] += static_cast<double>(count) * seconds[i];
   }
   return total;
 }
 
-Result<PartSeconds> PartTuner::measure(external::Alternatives& part, const Dims& dims,
-                                       Modules& modules) const {
+Result<Tuner::Seconds> Tuner::measure(Alternatives& part, const Dims& dims,
+                                      Modules& modules) const {
   const Tuning& tuning = options_.tuning;
   const std::string key = key_of(part, dims, options_);
   if (tuning.find)
-    if (const std::optional<PartSeconds> known = tuning.find(key)) return *known;
+    if (const std::optional<Seconds> known = tuning.find(key)) return *known;
   if (modules.empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(modules, compile(part));
   }
   const std::vector<std::span<const uint8_t>> bytes(modules.begin(), modules.end());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds, measure_modules(tuning, bytes, dims));
-  const PartSeconds times{.library = seconds[0], .own = seconds[1]};
+  const Seconds times = {seconds[0], seconds[1]};
   if (tuning.store) tuning.store(key, times);
   return times;
 }
 
-Result<PartTuner::Modules> PartTuner::compile(external::Alternatives& part) const {
+Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
   Modules modules;
-  for (mlir::OwningOpRef<mlir::ModuleOp>* graph : {&part.library, &part.own}) {
+  for (mlir::OwningOpRef<mlir::ModuleOp>& graph : part.graphs) {
     CompileOptions options = part_options(options_);
-    add_bounds(**graph, options.dims);
+    options.image_layout = part.layout;
+    add_bounds(*graph, options.dims);
     const LeakedOnException<Compilation> compilation(options, backends_, context_);
-    SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, compilation->run_graph(std::move(*graph)));
+    SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, compilation->run_graph(std::move(graph)));
     modules.push_back(std::move(output.module));
   }
   return modules;
+}
+
+Status Compilation::measure_convolutions(size_t graph) {
+  // A part that is measured itself has no device to choose.
+  if (!options_.tuning.measure || options_.image_layout != ImageLayout::kAuto ||
+      machine_.devices.size() != 1)
+    return {};
+  layouts::Options& options = placed_.runs[graph]->layout_options;
+  for (const Request& request : requests_of(options_.tuning))
+    options.requests.emplace_back(request.begin(), request.end());
+  const Tuner tuner(options_, backends_, context_);
+  for (layouts::Forms& forms :
+       layouts::forms_of(*placed_.graphs[graph], machine_, options_.fast_conv)) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Tuner::Seconds seconds,
+                             tuner({.graphs = std::move(forms.modules),
+                                    .key = forms.key,
+                                    .calls = {forms.dims},
+                                    .layout = ImageLayout::kByChannel}));
+    options.measured[forms.id] = {.plain = seconds[1], .blocked = seconds[0]};
+  }
+  return {};
 }
 
 namespace {
@@ -204,7 +224,7 @@ Result<CompileOutput> Compilation::run_tuned() {
   std::vector<Candidate> candidates;
   const auto compile_other = [&](const char* functions, bool has_libraries) -> Status {
     CompileOptions options = options_;
-    options.tuning = {};
+    if (has_libraries) options.tuning = {};
     options.dump_after.clear();
     options.progress = {};
     if (!has_libraries) options.external_libraries.clear();

@@ -1,6 +1,8 @@
-// Choice between external functions and scopevm's kernels by measurement (CompileOptions::tuning).
+// Choices by measurement (CompileOptions::tuning): the layouts of convolutions, and external
+// functions or scopevm's kernels.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +10,7 @@
 
 #include "compiler/codegen/backends.h"
 #include "compiler/external/take.h"
+#include "compiler/layouts/forms.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "scopevm/compiler.h"
@@ -18,25 +21,33 @@ namespace scopevm::compiler {
 // not have, or a value outside of its bound in options.dims.
 Status check_requests(const CompileOptions& options, mlir::ModuleOp graph);
 
-// An external::MeasurePart: compiles the alternatives of a part and measures them. `options` and
-// `backends` must outlive the object.
-class PartTuner {
+// Two ways to compute a part of a graph, each as a module with a function `main`.
+struct Alternatives {
+  std::array<mlir::OwningOpRef<mlir::ModuleOp>, 2> graphs;
+  std::string key;                        // identifies both
+  std::vector<graph::DimBindings> calls;  // the dims of `main` in the names of each call
+  ImageLayout layout = ImageLayout::kAuto;
+};
+
+// Compiles alternatives and measures them. `options` and `backends` must outlive the object.
+class Tuner {
  public:
-  PartTuner(const CompileOptions& options, const codegen::Backends& backends,
-            std::shared_ptr<mlir::MLIRContext> context)
+  using Seconds = std::array<double, 2>;
+
+  Tuner(const CompileOptions& options, const codegen::Backends& backends,
+        std::shared_ptr<mlir::MLIRContext> context)
       : options_(options), backends_(backends), context_(std::move(context)) {}
 
-  // The times of all calls of the part in all requests.
-  Result<PartSeconds> operator()(external::Alternatives part) const;
+  // The times of all calls in all requests.
+  Result<Seconds> operator()(Alternatives part) const;
 
  private:
   using Dims = std::map<std::string, int64_t>;
   using Modules = std::vector<std::vector<uint8_t>>;
 
-  // The time of one call. `modules` is filled when it is needed first.
-  Result<PartSeconds> measure(external::Alternatives& part, const Dims& dims,
-                              Modules& modules) const;
-  Result<Modules> compile(external::Alternatives& part) const;
+  // The times of one call. `modules` is filled when it is needed first.
+  Result<Seconds> measure(Alternatives& part, const Dims& dims, Modules& modules) const;
+  Result<Modules> compile(Alternatives& part) const;
 
   const CompileOptions& options_;
   const codegen::Backends& backends_;

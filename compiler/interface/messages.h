@@ -60,7 +60,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation::Part, function, library,
                                    calls, is_taken, workspace, reason, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation, parts, tuned, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Op, name, kind, is_blocked, seconds,
-                                   other_seconds)
+                                   other_seconds, is_measured)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Conversion, value, to_blocked, formula,
                                    definitions, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation, ops, conversions, warnings)

@@ -6,6 +6,7 @@
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked_convolution.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::layouts {
@@ -59,7 +60,8 @@ void add_pad_axis(graph::PadOp op) {
 
 class Rewriter {
  public:
-  Rewriter(mlir::func::FuncOp function, Report& report) : builder_(function), report_(report) {}
+  Rewriter(mlir::func::FuncOp function, ConversionSeconds seconds, Report& report)
+      : builder_(function), seconds_(seconds), report_(report) {}
 
   void rewrite(const Candidate& candidate) {
     mlir::Operation* op = candidate.op;
@@ -102,7 +104,7 @@ class Rewriter {
     report_.conversions.push_back({.value = graph::DimTrace::name(value),
                                    .to_blocked = is_to_blocked,
                                    .bytes = type.getElementCount() * DimExpr(4),
-                                   .seconds = conversion_seconds(type)});
+                                   .seconds = seconds_(type)});
   }
 
   // The blocked form of an image, converted directly after its definition.
@@ -130,10 +132,8 @@ class Rewriter {
 
   mlir::Value create(const Candidate& candidate, mlir::IRMapping& blocked) {
     mlir::Operation* op = candidate.op;
-    if (auto conv = mlir::dyn_cast<graph::ConvOp>(op))
-      return candidate.has_blocked_result ? create(conv, candidate.is_winograd, blocked)
-                                          : create_narrow(conv, blocked);
-    if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return create(conv, blocked);
+    if (is_convolution(candidate))
+      return blocked_convolution(builder_, candidate, blocked.lookup(op->getOperand(0)));
     mlir::Operation* copy = builder_.clone(*op, blocked);
     mlir::Value result = copy->getResult(0);
     if (mlir::isa<graph::ReductionOp>(op)) return create_reduction(candidate, copy);
@@ -163,67 +163,8 @@ class Rewriter {
         plain.getLoc(), type, plain, graph::DimsAttr::get(builder_.getContext(), type.getShape()));
   }
 
-  mlir::Value create(graph::ConvOp op, bool is_winograd, const mlir::IRMapping& blocked) {
-    const TensorType type = blocked_type(type_of(op.getResult()));
-    mlir::Value w = op.getW();
-    const auto group = static_cast<int64_t>(op.getGroup());
-    const int64_t merged = merged_groups(op);
-    if (merged > 1)
-      w = merged_weights(builder_, w.getDefiningOp<graph::ConstantOp>(), group, merged);
-    const mlir::Value result = builder_.create<graph::BlockedConvOp>(
-        op.getLoc(), type, blocked.lookup(op.getX()), w, op.getStridesAttr(), op.getPadsAttr(),
-        op.getDilationsAttr(), builder_.getI64IntegerAttr(group / merged),
-        is_winograd ? builder_.getUnitAttr() : nullptr);
-    return with_bias(result, op.getBias());
-  }
-
-  // A convolution with few output channels: a block has those of adjacent pixels.
-  mlir::Value create_narrow(graph::ConvOp op, const mlir::IRMapping& blocked) {
-    const int64_t pixels = pixels_per_block(op), stride = op.getStrides()[1];
-    const llvm::ArrayRef<int64_t> pads = op.getPads();
-    const mlir::Value w =
-        pixel_weights(builder_, op.getW().getDefiningOp<graph::ConstantOp>(), pixels, stride);
-    const TensorType type = type_of(op.getResult());
-    const DimExpr n = type.getDim(0), rows = type.getDim(1), height = type.getDim(2);
-    const DimExpr width = type.getDim(3), blocks = ceildiv(width, pixels);
-    const mlir::Value x = blocked.lookup(op.getX());
-    mlir::Value y = builder_.create<graph::BlockedConvOp>(
-        op.getLoc(), type.withShape({n, 1, height, blocks, graph::kChannelBlock}), x, w,
-        builder_.getDenseI64ArrayAttr({op.getStrides()[0], pixels * stride}),
-        builder_.getDenseI64ArrayAttr({pads[0], pads[1], pads[2], pads[3] + (pixels - 1) * stride}),
-        op.getDilationsAttr(), op.getGroupAttr(), /*winograd=*/nullptr);
-    if (op.getBias()) {
-      const mlir::Value bias =
-          pixel_bias(builder_, op.getBias().getDefiningOp<graph::ConstantOp>(), pixels);
-      y = builder_.create<graph::AddOp>(op.getLoc(), y.getType(), y, bias);
-    }
-    y = reshape(builder_, y, {n, height, blocks, graph::kChannelBlock});
-    y = first_elements(builder_, y, {n, height, blocks, rows * DimExpr(pixels)});
-    y = reshape(builder_, y, {n, height, blocks, pixels, rows});
-    y = transpose(builder_, y, {0, 4, 1, 2, 3});
-    y = reshape(builder_, y, {n, rows, height, blocks * DimExpr(pixels)});
-    return first_elements(builder_, y, type.getShape());
-  }
-
-  mlir::Value create(graph::ConvTransposeOp op, const mlir::IRMapping& blocked) {
-    const TensorType w = type_of(op.getW());
-    const mlir::Value weights = phase_weights(
-        builder_, op.getW().getDefiningOp<graph::ConstantOp>(), op.getStrides(), op.getPads());
-    const mlir::Value result = builder_.create<graph::BlockedConvTransposeOp>(
-        op.getLoc(), blocked_type(type_of(op.getResult())), blocked.lookup(op.getX()), weights,
-        builder_.getDenseI64ArrayAttr({*w.getDim(2).as_constant(), *w.getDim(3).as_constant()}),
-        op.getStridesAttr(), op.getPadsAttr(), op.getOutputPadsAttr());
-    return with_bias(result, op.getBias());
-  }
-
-  mlir::Value with_bias(mlir::Value result, mlir::Value bias) {
-    if (!bias) return result;
-    return builder_.create<graph::AddOp>(
-        result.getLoc(), result.getType(), result,
-        blocked_bias(builder_, bias.getDefiningOp<graph::ConstantOp>()));
-  }
-
   mlir::OpBuilder builder_;
+  ConversionSeconds seconds_;
   Report& report_;
   llvm::DenseMap<mlir::Value, mlir::Value> blocked_;  // the blocked form of values by channel
   llvm::DenseMap<mlir::Value, mlir::Value> plain_;    // replacements of results that are not images
@@ -232,8 +173,9 @@ class Rewriter {
 
 }  // namespace
 
-void apply(mlir::func::FuncOp function, const std::vector<Candidate>& ops, Report& report) {
-  Rewriter rewriter(function, report);
+void apply(mlir::func::FuncOp function, const std::vector<Candidate>& ops,
+           ConversionSeconds seconds, Report& report) {
+  Rewriter rewriter(function, seconds, report);
   for (const Candidate& candidate : ops) rewriter.rewrite(candidate);
   rewriter.finish();
   graph::remove_unused(function);

@@ -9,7 +9,6 @@
 #include "compiler/layouts/blocked.h"
 #include "compiler/layouts/expand.h"
 #include "compiler/placement/place.h"
-#include "compiler/shapes/representative.h"
 #include "vm/format/host_kind.h"
 
 namespace scopevm::compiler::layouts {
@@ -149,7 +148,9 @@ constexpr double kPeak = 70e9;
 // Bytes per second of copies and conversions, including the reads.
 constexpr double kCopyRate = 8e9;
 
-double positions_of(TensorType image) { return representative(image.getDim(2) * image.getDim(3)); }
+double positions_of(TensorType image, const DimValues& known) {
+  return representative(image.getDim(2) * image.getDim(3), known);
+}
 
 // The elements of a blocked image, divided by those of the image.
 double growth(TensorType image) {
@@ -157,12 +158,12 @@ double growth(TensorType image) {
   return std::ceil(channels / kChannelBlock) * kChannelBlock / channels;
 }
 
-Times times_of_conv(graph::ConvOp op, bool reads_plain) {
+Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) {
   const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
-  const double work = representative(op.getFlops()) / 2 / kPeak;
+  const double work = representative(op.getFlops(), known) / 2 / kPeak;
   const bool is_strided = op.getStrides()[0] > 1;
   if (is_depthwise(op)) {
-    const bool is_small = positions_of(result) < 400;
+    const bool is_small = positions_of(result, known) < 400;
     const double plain = is_strided ? (is_small ? 0.12 : 0.22) : is_small ? 0.3 : 0.55;
     return {work / plain, work * growth(result) / (is_strided ? 0.6 : 0.88)};
   }
@@ -177,17 +178,18 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain) {
     const auto width = static_cast<double>(*type_of(op.getW()).getDim(3).as_constant());
     const double covered = (width + static_cast<double>((pixels - 1) * op.getStrides()[1])) / width;
     const double used = static_cast<double>(*result.getDim(1).as_constant() * pixels) / 16;
-    return {work / 0.2, work * growth(x) * covered / used / 0.85 + conversion_seconds(result)};
+    return {work / 0.2,
+            work * growth(x) * covered / used / 0.85 + conversion_seconds(result, known)};
   }
   const TensorType w = type_of(op.getW());
   const bool is_pointwise = w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
   const auto rows = static_cast<double>(*w.getDim(0).as_constant());
-  const double blocked =
-      work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise)
-                  ? std::ceil(rows / (kChannelBlock / 2)) * (kChannelBlock / 2) / rows
-                  : growth(result));
+  constexpr double kHalfBlock = kChannelBlock / 2;
+  const double blocked = work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise)
+                                     ? std::ceil(rows / kHalfBlock) * kHalfBlock / rows
+                                     : growth(result));
   if (reads_plain) return {work / 0.5, blocked / 0.65};
-  if (positions_of(result) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
+  if (positions_of(result, known) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
   return {work / 0.78, blocked * growth(x) / 0.93};
 }
 
@@ -207,12 +209,12 @@ bool gains_by_winograd(graph::ConvOp op) {
          *w.getDim(1).as_constant() >= kLeastChannels && blocks >= kLeastBlocks;
 }
 
-Times times_of_conv(graph::ConvTransposeOp op) {
+Times times_of_conv(graph::ConvTransposeOp op, const DimValues& known) {
   const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
-  const double work = representative(op.getFlops()) / 2 / kPeak;
+  const double work = representative(op.getFlops(), known) / 2 / kPeak;
   const double blocked = work * growth(x) * growth(result) / 0.85;
   if (!is_disjoint(op)) return {work / 0.01, blocked};
-  return {work / 0.6 + conversion_seconds(result), blocked};
+  return {work / 0.6 + conversion_seconds(result, known), blocked};
 }
 
 // The candidate, without the conditions on devices and scopes.
@@ -286,27 +288,28 @@ std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine, 
   return found;
 }
 
-Times times_of(const Candidate& candidate) {
+Times times_of(const Candidate& candidate, const DimValues& known) {
   mlir::Operation* op = candidate.op;
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
-    Times times = times_of_conv(conv, candidate.reads_plain);
+    Times times = times_of_conv(conv, candidate.reads_plain, known);
     // Measured; a quarter of the multiplications are left.
     constexpr double kWinograd = 0.4;
     if (candidate.is_winograd) times.blocked *= kWinograd;
     return times;
   }
-  if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return times_of_conv(conv);
+  if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return times_of_conv(conv, known);
   // Memory-bound ops, which mostly become part of a convolution.
   constexpr double kRate = 40e9;
   const TensorType image = type_of(candidate.images.front());
-  const double plain = representative(image.getElementCount()) * sizeof(float) / kRate;
+  const double plain = representative(image.getElementCount(), known) * sizeof(float) / kRate;
   return {plain, plain * growth(image)};
 }
 
-double conversion_seconds(TensorType image) {
+double conversion_seconds(TensorType image, const DimValues& known) {
   // A view, if there is no padding.
   if (is_pixel(image) && image.getDim(1).as_constant().value_or(1) % kChannelBlock == 0) return 0;
-  return representative(image.getElementCount()) * 2 * sizeof(float) * growth(image) / kCopyRate;
+  return representative(image.getElementCount(), known) * 2 * sizeof(float) * growth(image) /
+         kCopyRate;
 }
 
 }  // namespace scopevm::compiler::layouts

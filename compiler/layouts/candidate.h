@@ -5,6 +5,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/machine/machine.h"
+#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::layouts {
 
@@ -41,7 +42,9 @@ int64_t pixels_per_block(graph::ConvOp op);
 struct Times {
   double plain = 0, blocked = 0;
 };
-Times times_of(const Candidate& candidate);
-double conversion_seconds(graph::TensorType image);
+inline Times operator+(Times a, Times b) { return {a.plain + b.plain, a.blocked + b.blocked}; }
+// `known` has the values of symbols that are not representative.
+Times times_of(const Candidate& candidate, const DimValues& known = {});
+double conversion_seconds(graph::TensorType image, const DimValues& known = {});
 
 }  // namespace scopevm::compiler::layouts

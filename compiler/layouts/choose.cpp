@@ -7,6 +7,7 @@
 #include "compiler/layouts/apply.h"
 #include "compiler/layouts/candidate.h"
 #include "compiler/layouts/expand.h"
+#include "compiler/layouts/forms.h"
 #include "compiler/layouts/sink_transposes.h"
 #include "compiler/placement/min_cut.h"
 #include "llvm/ADT/MapVector.h"
@@ -28,15 +29,16 @@ Cost cost(double seconds) {
 
 class Chooser {
  public:
-  Chooser(mlir::func::FuncOp function, const Machine& machine, ImageLayout layout, bool fast_conv) {
+  Chooser(mlir::func::FuncOp function, const Machine& machine, const Options& options)
+      : options_(options), is_main_(function.getName() == "main") {
     function.walk([&](mlir::Operation* op) {
-      if (std::optional<Candidate> found = candidate(op, machine, fast_conv))
+      if (std::optional<Candidate> found = candidate(op, machine, options.fast_conv))
         nodes_[op] = {network_.add_node(), *std::move(found)};
     });
     for (auto& [op, node] : nodes_) {
-      const Times times = times_of(node.candidate);
+      const Measured times = times_in(node.candidate);
       network_.add_edge(Network::kSource, node.index,
-                        layout == ImageLayout::kBlocked ? kNever : cost(times.plain));
+                        options.layout == ImageLayout::kBlocked ? kNever : cost(times.plain));
       // Equal times: by channel.
       network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
       if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
@@ -50,16 +52,22 @@ class Chooser {
     const auto is_plain = network_.cut();
     std::vector<Candidate> blocked;
     for (auto& [op, node] : nodes_) {
-      const Times times = times_of(node.candidate);
+      const Measured times = times_in(node.candidate);
       const bool is_blocked = !is_plain[node.index];
       report.ops.push_back({.name = graph::DimTrace::name(op->getResult(0)),
                             .kind = op->getName().stripDialect().str(),
                             .is_blocked = is_blocked,
                             .seconds = is_blocked ? times.blocked : times.plain,
-                            .other_seconds = is_blocked ? times.plain : times.blocked});
+                            .other_seconds = is_blocked ? times.plain : times.blocked,
+                            .is_measured = times.is_measured});
       if (is_blocked) blocked.push_back(node.candidate);
     }
     return blocked;
+  }
+
+  // The time of a conversion of the image in all requests.
+  double seconds_of(graph::TensorType image) const {
+    return of_requests([&](const DimValues& known) { return conversion_seconds(image, known); });
   }
 
  private:
@@ -67,6 +75,26 @@ class Chooser {
     NodeIndex index;
     Candidate candidate;
   };
+  struct Measured : Times {
+    bool is_measured = false;
+  };
+
+  // The sum over the requests.
+  template <typename Seconds>
+  std::invoke_result_t<Seconds, DimValues> of_requests(Seconds seconds) const {
+    auto sum = seconds(DimValues());
+    if (options_.requests.empty() || !is_main_) return sum;
+    sum = {};
+    for (const DimValues& request : options_.requests) sum = sum + seconds(request);
+    return sum;
+  }
+
+  Measured times_in(const Candidate& candidate) const {
+    if (const std::optional<std::string> id = id_of(candidate); id && is_main_)
+      if (const auto found = options_.measured.find(*id); found != options_.measured.end())
+        return {found->second, true};
+    return {of_requests([&](const DimValues& known) { return times_of(candidate, known); })};
+  }
 
   // The candidate whose blocked form computes the value in blocked form.
   const Node* maker_of(mlir::Value value) const {
@@ -79,8 +107,7 @@ class Chooser {
   // value is by channel.
   void add_value(mlir::Value value, std::optional<NodeIndex> maker) {
     if (!seen_.insert(value).second) return;
-    const Cost conversion =
-        cost(conversion_seconds(mlir::cast<graph::TensorType>(value.getType())));
+    const Cost conversion = cost(seconds_of(mlir::cast<graph::TensorType>(value.getType())));
     const NodeIndex to_blocked = network_.add_node();
     network_.add_edge(to_blocked, maker.value_or(Network::kSink), conversion);
     std::optional<NodeIndex> to_plain;
@@ -99,6 +126,8 @@ class Chooser {
     }
   }
 
+  const Options& options_;
+  const bool is_main_;
   Network network_;
   llvm::MapVector<mlir::Operation*, Node> nodes_;
   llvm::DenseSet<mlir::Value> seen_;
@@ -106,17 +135,17 @@ class Chooser {
 
 }  // namespace
 
-Report choose_layouts(mlir::ModuleOp module, const Machine& machine, ImageLayout layout,
-                      bool fast_conv) {
+Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Options& options) {
   Report report;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;
     if (llvm::none_of(machine.pools, [](const Pool& pool) { return pool.is_limited(); }))
       sink_transposes(function);
-    if (layout != ImageLayout::kByChannel) {
-      const std::vector<Candidate> blocked =
-          Chooser(function, machine, layout, fast_conv).choose(report);
-      if (!blocked.empty()) apply(function, blocked, report);
+    if (options.layout != ImageLayout::kByChannel) {
+      Chooser chooser(function, machine, options);
+      const std::vector<Candidate> blocked = chooser.choose(report);
+      const auto seconds = [&](graph::TensorType image) { return chooser.seconds_of(image); };
+      if (!blocked.empty()) apply(function, blocked, seconds, report);
     }
     expand_transposed(function, machine);
   }

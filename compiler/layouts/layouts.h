@@ -3,16 +3,19 @@
 // convolution. The choice therefore considers each function as a whole.
 //
 //   candidate.cpp  the ops that have both forms, and the time of each form and of a conversion
+//   forms.cpp      both forms of a convolution as modules, for measurements
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
-//   blocked.cpp    the blocked forms of types, constants and values
-//   sink_transposes.cpp, channels_last.cpp  move transposes between images of both orders
-//   expand.cpp     rewrites transposed convolutions that stay by channel
+//   blocked.cpp, blocked_convolution.cpp  the blocked forms of types, constants, values,
+//   convolutions sink_transposes.cpp, channels_last.cpp  move transposes between images of both
+//   orders expand.cpp     rewrites transposed convolutions that stay by channel
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "compiler/layouts/candidate.h"
 #include "compiler/machine/machine.h"
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,13 +23,25 @@
 
 namespace scopevm::compiler::layouts {
 
-// What the pass has chosen, for explanations.
+// The conditions of the choice.
+struct Options {
+  ImageLayout layout = ImageLayout::kAuto;
+  bool fast_conv = false;  // permits Winograd's algorithm
+  // Measured times of convolutions in `main`, by Forms::id. Times of other ops are estimated.
+  std::map<std::string, Times> measured;
+  // The requests of the measurements, for which other times are estimated. Empty: one request with
+  // representative dims.
+  std::vector<DimValues> requests;
+};
+
+// The chosen layouts, for explanations.
 struct Report {
   struct Op {
     std::string name;  // in the model
     std::string kind;  // "conv"
     bool is_blocked = false;
-    double seconds = 0, other_seconds = 0;  // estimated, in the chosen and in the other layout
+    double seconds = 0, other_seconds = 0;  // in the chosen and in the other layout
+    bool is_measured = false;               // else estimated
   };
   struct Conversion {
     std::string value;  // name in the model
@@ -41,10 +56,8 @@ struct Report {
 // Rewrites the ops of `module` whose images are blocked. Padding channels of blocked images can be
 // any number. Only images in the default scope of a CPU are blocked, and only if its default pools
 // have no limit: blocked images and their constants can be larger. Transposed
-// convolutions by channel become products where possible. `fast_conv` permits Winograd's algorithm.
-// REQUIRES: the module is placed.
-// Always succeeds.
-Report choose_layouts(mlir::ModuleOp module, const Machine& machine,
-                      ImageLayout layout = ImageLayout::kAuto, bool fast_conv = false);
+// convolutions by channel become products where possible. REQUIRES: the module is placed. Always
+// succeeds.
+Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Options& options = {});
 
 }  // namespace scopevm::compiler::layouts

@@ -12,6 +12,7 @@
 /// first call installs LLVM's handler of failed allocations, which throws std::bad_alloc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,24 +42,26 @@ struct PartSeconds {
   double own = 0;      ///< with scopevm's kernels
 };
 
-/// Chooses between external functions and scopevm's own kernels by measurement. The compiler has no
-/// runtime: the caller runs the modules that it compiles.
+/// Chooses the layouts of convolutions' images, and between external functions and scopevm's own
+/// kernels, by measurement. The compiler has no runtime: the caller runs the modules that it
+/// compiles.
 struct Tuning {
   /// The requests whose total time is minimised: the values of dimensions, by name. A dimension
   /// without a value has a representative one. Empty: one request with representative values.
   std::vector<std::map<std::string, int64_t>> requests;
-  /// Returns the duration of one call of each module, in seconds. All modules have the same inputs,
-  /// and `dims` contains all their dimensions. Their sessions need the libraries of
+  /// Returns the duration of one call of each module, in seconds. `dims` contains all dimensions of
+  /// the modules. Their sessions need the libraries of
   /// CompileOptions::external_libraries. Calls of the modules should alternate, so that all are
   /// measured under the same load. Empty: nothing is measured.
   std::function<Result<std::vector<double>>(std::span<const std::span<const uint8_t>> modules,
                                             const std::map<std::string, int64_t>& dims)>
       measure;
-  /// Returns the times that `store` received for `key`, if any. `key` identifies a function, its
-  /// dims, and the library with its version, but not the CPU. Can be empty.
-  std::function<std::optional<PartSeconds>(const std::string& key)> find;
-  /// Receives the measured times of a function. Can be empty if `find` is empty.
-  std::function<void(const std::string& key, const PartSeconds& seconds)> store;
+  /// Returns the times that `store` received for `key`, if any. `key` identifies two modules that
+  /// compute the same function: a convolution or a part of the graph, its dims, and a library with
+  /// its version, but not the CPU. Can be empty.
+  std::function<std::optional<std::array<double, 2>>(const std::string& key)> find;
+  /// Receives the measured times of the two modules. Can be empty if `find` is empty.
+  std::function<void(const std::string& key, const std::array<double, 2>& seconds)> store;
 };
 
 /// The layout of images: [n, c, h, w] or, blocked, [n, ceil(c / 16), h, w, 16].
@@ -96,7 +99,9 @@ struct CompileOptions {
   /// pattern of a library becomes an external function if the library accepts it. Not owned; must
   /// outlive the call. Sessions of the module need the same libraries.
   std::vector<const scopevm_external_library*> external_libraries;
-  /// If `measure` is set, a library computes a part only if that is faster. Of the resulting model,
+  /// If `measure` is set, the layouts of convolutions' images are chosen by measured times if
+  /// `image_layout` is kAuto and the machine has one device, and a library computes a part only if
+  /// that is faster. Of the resulting model,
   /// the model without parts for libraries, and the model with all of them, the fastest is kept.
   Tuning tuning;
   /// Declarations of external functions (sv.extern ops) for the ops of an ONNX model: op `Scale` of
@@ -310,6 +315,7 @@ struct LayoutExplanation {
     bool is_blocked = false;   ///< its images are blocked
     double seconds = 0;        ///< in the chosen layout
     double other_seconds = 0;  ///< in the other layout
+    bool is_measured = false;  ///< the times are measured (CompileOptions::tuning), else estimated
   };
   /// A change of an image's layout.
   struct Conversion {

@@ -50,11 +50,10 @@ typedef struct scopevm_compiler_callbacks {
    * Otherwise returns a scopevm::StatusCode and writes a NUL-terminated message. */
   int (*measure)(void* user, const scopevm_compiler_measurement* measurement, double* seconds,
                  char* message, size_t message_size);
-  /** Tuning::find; can be null. Writes PartSeconds::library and own to `seconds` and returns 1 if
-   * the times are known, else returns 0. */
+  /** Tuning::find; can be null. Writes the times to `seconds` and returns 1 if they are known,
+   * else returns 0. */
   int (*find)(void* user, const char* key, double seconds[2]);
-  /** Tuning::store; can be null if `find` is null. `seconds` contains PartSeconds::library and own.
-   */
+  /** Tuning::store; can be null if `find` is null. `seconds` contains the times. */
   void (*store)(void* user, const char* key, const double seconds[2]);
 } scopevm_compiler_callbacks;
 

@@ -409,12 +409,12 @@ TEST_F(ExternalTuning, KeepsTheFastestModel) {
 }
 
 TEST_F(ExternalTuning, TimesOfAnotherVersionOfTheLibraryAreNotUsed) {
-  std::map<std::string, PartSeconds> known;
+  std::map<std::string, std::array<double, 2>> known;
   int found = 0;
-  options_.tuning.store = [&](const std::string& key, const PartSeconds& seconds) {
+  options_.tuning.store = [&](const std::string& key, const std::array<double, 2>& seconds) {
     EXPECT_TRUE(known.emplace(key, seconds).second) << key;
   };
-  options_.tuning.find = [&](const std::string& key) -> std::optional<PartSeconds> {
+  options_.tuning.find = [&](const std::string& key) -> std::optional<std::array<double, 2>> {
     const auto entry = known.find(key);
     if (entry == known.end()) return std::nullopt;
     ++found;
@@ -475,12 +475,12 @@ TEST_F(ExternalTuning, MeasuresTheGivenRequests) {
 }
 
 TEST_F(ExternalTuning, MeasuresPartsOnce) {
-  std::map<std::string, PartSeconds> cache;
+  std::map<std::string, std::array<double, 2>> cache;
   options_.tuning.find = [&](const std::string& key) {
     const auto found = cache.find(key);
     return found == cache.end() ? std::nullopt : std::optional(found->second);
   };
-  options_.tuning.store = [&](const std::string& key, const PartSeconds& seconds) {
+  options_.tuning.store = [&](const std::string& key, const std::array<double, 2>& seconds) {
     EXPECT_TRUE(cache.emplace(key, seconds).second);
   };
   EXPECT_THAT(chosen(), testing::ElementsAre("library", "own"));

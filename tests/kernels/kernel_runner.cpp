@@ -140,7 +140,7 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   auto may_be_zero = [](std::string_view name) { return std::optional(DimExpr::symbol(name)); };
   if (failed(graph::specialise(*module->getOps<mlir::func::FuncOp>().begin(), may_be_zero)))
     return error(StatusCode::kInvalidModel, diagnostics);
-  if (fuse) layouts::choose_layouts(*module, Machine::host(), layout);
+  if (fuse) layouts::choose_layouts(*module, Machine::host(), {.layout = layout});
   if (fuse && failed(fusion::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
   kernels::Target target = codegen::opencl_target();
   if (cpu != target.name) {

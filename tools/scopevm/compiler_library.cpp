@@ -101,14 +101,12 @@ struct Request {
       callbacks.find = [](void* user, const char* key, double seconds[2]) {
         const auto found = static_cast<const CompileOptions*>(user)->tuning.find(key);
         if (!found) return 0;
-        seconds[0] = found->library;
-        seconds[1] = found->own;
+        std::ranges::copy(*found, seconds);
         return 1;
       };
     if (options.tuning.store)
       callbacks.store = [](void* user, const char* key, const double seconds[2]) {
-        static_cast<const CompileOptions*>(user)->tuning.store(
-            key, {.library = seconds[0], .own = seconds[1]});
+        static_cast<const CompileOptions*>(user)->tuning.store(key, {seconds[0], seconds[1]});
       };
   }
 

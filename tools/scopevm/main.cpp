@@ -41,13 +41,12 @@ bool is_any(CLI::App* /*command*/) { return true; }
 // Each add_* function declares commands. The callback of the selected command sets `action`.
 using Action = std::function<int()>;
 
-// REQUIRES: `command` has the option --external.
 void add_tuning(CLI::App& command, TuneOptions& options) {
-  auto* tune = command
-                   .add_flag("--tune", options.is_enabled,
-                             "Measure each part and the whole model with external functions and "
-                             "with scopevm's kernels, and use the faster ones")
-                   ->needs("--external");
+  auto* tune =
+      command.add_flag("--tune", options.is_enabled,
+                       "Measure convolutions in both layouts of images and, with --external, "
+                       "parts and the whole model with external functions and with "
+                       "scopevm's kernels; use the faster ones");
   command
       .add_option("--tune-for", options.requests,
                   "The dimensions of a representative request for --tune: n=1,length=128 (one "

@@ -234,10 +234,13 @@ Status print_shapes(const CompileOptions& options, bool as_json) {
   return {};
 }
 
-Status print_layouts(const CompileOptions& options, bool as_json) {
+Status print_layouts(const TuneOptions& tune, CompileOptions options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
-  SCOPEVM_ASSIGN_OR_RETURN(const LayoutExplanation explanation, compiler.explain_layout(options));
-  print_layout(explanation, as_json);
+  SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache, set_tuning(tune, options));
+  const Result<LayoutExplanation> explanation = compiler.explain_layout(options);
+  if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
+  if (!explanation.ok()) return explanation.status();
+  print_layout(*explanation, as_json);
   return {};
 }
 
@@ -260,7 +263,7 @@ Status print_explanation(const ExplainCommand& command, CompileOptions options) 
   options.model_path = model.path();
   return model.named(command.shapes   ? print_shapes(options, command.json)
                      : command.copies ? print_copies(options, command.svg, command.json)
-                     : command.layout ? print_layouts(options, command.json)
+                     : command.layout ? print_layouts(command.tune, options, command.json)
                                       : print_external_parts(command.tune, options, command.json));
 }
 
@@ -283,8 +286,8 @@ int explain(const ExplainCommand& command) {
   const int reports = command.shapes + command.copies + command.layout;
   if (reports > 1 || (reports == 0 && command.external_libraries.empty()))
     return report_usage("explain: expected one of --shapes, --copies, --layout and --external");
-  if (command.tune.is_enabled && reports > 0)
-    return report_usage("--tune excludes --shapes, --copies and --layout");
+  if (command.tune.is_enabled && (command.shapes || command.copies))
+    return report_usage("--tune excludes --shapes and --copies");
   if (command.svg == kStandardStream && command.json)
     return report_usage("expected at most one of --svg - and --json: each writes to stdout");
   return report(print_explanation(command, std::move(options)));

@@ -24,8 +24,9 @@ void print_text(const LayoutExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   for (const LayoutExplanation::Op& op : explanation.ops)
-    print("{:<10}  {} {}  {}, {} {}\n", layout_text(op.is_blocked), op.kind, op.name,
-          time_text(op.seconds), layout_text(!op.is_blocked), time_text(op.other_seconds));
+    print("{:<10}  {} {}  {}, {} {}{}\n", layout_text(op.is_blocked), op.kind, op.name,
+          time_text(op.seconds), layout_text(!op.is_blocked), time_text(op.other_seconds),
+          op.is_measured ? " (measured)" : "");
   for (const LayoutExplanation::Conversion& conversion : explanation.conversions) {
     print("conversion of {} to {}  {} bytes, {}\n", conversion.value,
           layout_text(conversion.to_blocked), conversion.formula, time_text(conversion.seconds));
@@ -45,7 +46,8 @@ void print_json(const LayoutExplanation& explanation) {
                           {"kind", op.kind},
                           {"is_blocked", op.is_blocked},
                           {"seconds", op.seconds},
-                          {"other_seconds", op.other_seconds}});
+                          {"other_seconds", op.other_seconds},
+                          {"is_measured", op.is_measured}});
   for (const LayoutExplanation::Conversion& conversion : explanation.conversions)
     out["conversions"].push_back({{"value", conversion.value},
                                   {"to_blocked", conversion.to_blocked},

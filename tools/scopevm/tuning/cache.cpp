@@ -39,10 +39,10 @@ std::string full_key(const std::string& key) {
 }
 
 // A pair of times; nothing if the entry is something else.
-std::optional<PartSeconds> parse_entry(const json& entry) {
+std::optional<TuningCache::Seconds> parse_entry(const json& entry) {
   if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number() || !entry[1].is_number())
     return std::nullopt;
-  return PartSeconds{.library = entry[0].get<double>(), .own = entry[1].get<double>()};
+  return TuningCache::Seconds{entry[0].get<double>(), entry[1].get<double>()};
 }
 
 }  // namespace
@@ -63,19 +63,19 @@ Result<TuningCache> TuningCache::open(const std::string& path) {
   if (!root.is_object() || !root.contains("times") || !root["times"].is_object()) return invalid;
   if (root.value("format", json()) != kFormat) return cache;
   for (const auto& [key, entry] : root["times"].items()) {
-    const std::optional<PartSeconds> seconds = parse_entry(entry);
+    const std::optional<Seconds> seconds = parse_entry(entry);
     if (!seconds) return invalid;
     cache.entries_[key] = *seconds;
   }
   return cache;
 }
 
-std::optional<PartSeconds> TuningCache::find(const std::string& key) const {
+std::optional<TuningCache::Seconds> TuningCache::find(const std::string& key) const {
   const auto found = entries_.find(full_key(key));
   return found == entries_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void TuningCache::store(const std::string& key, const PartSeconds& seconds) {
+void TuningCache::store(const std::string& key, const Seconds& seconds) {
   entries_[full_key(key)] = seconds;
   is_changed_ = true;
 }
@@ -83,7 +83,7 @@ void TuningCache::store(const std::string& key, const PartSeconds& seconds) {
 Status TuningCache::save() const {
   if (path_.empty() || !is_changed_) return {};
   json times = json::object();
-  for (const auto& [key, seconds] : entries_) times[key] = {seconds.library, seconds.own};
+  for (const auto& [key, seconds] : entries_) times[key] = seconds;
   return write_file(path_, json{{"format", kFormat}, {"times", times}}.dump(
                                1, ' ', false, json::error_handler_t::replace));
 }

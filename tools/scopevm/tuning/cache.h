@@ -1,6 +1,7 @@
-// The file that stores the measured times of parts of models.
+// The file that stores the measured times of alternatives: see Tuning in scopevm/compiler.h.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,20 +14,22 @@ namespace scopevm::tool {
 // used by one thread at a time. Processes can share a file: it is replaced as a whole.
 class TuningCache {
  public:
+  using Seconds = std::array<double, 2>;
+
   // Reads `path`. An empty path denotes the default file, scopevm/tuning.json in $XDG_CACHE_HOME or
   // $HOME/.cache, and "none" denotes no file. Creates the folder of the file. Errors:
   // kInvalidArgument (the file is not a cache, or cannot be written).
   static Result<TuningCache> open(const std::string& path);
 
-  std::optional<PartSeconds> find(const std::string& key) const;
-  void store(const std::string& key, const PartSeconds& seconds);
+  std::optional<Seconds> find(const std::string& key) const;
+  void store(const std::string& key, const Seconds& seconds);
 
   // Writes the file if an entry is new.
   Status save() const;
 
  private:
   std::string path_;  // empty: no file
-  std::map<std::string, PartSeconds> entries_;
+  std::map<std::string, Seconds> entries_;
   bool is_changed_ = false;
 };
 

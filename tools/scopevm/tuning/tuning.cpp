@@ -33,7 +33,7 @@ Result<std::shared_ptr<TuningCache>> set_tuning(const TuneOptions& tune, Compile
   options.tuning.find = [cache, prefix](const std::string& key) {
     return cache->find(prefix + key);
   };
-  options.tuning.store = [cache, prefix](const std::string& key, const PartSeconds& seconds) {
+  options.tuning.store = [cache, prefix](const std::string& key, const auto& seconds) {
     cache->store(prefix + key, seconds);
   };
   options.tuning.measure = [libraries = options.external_libraries, threads = tune.threads](

@@ -5,17 +5,14 @@
 //
 // A convolution whose windows are single pixels reads x. Any other one first copies the part of x
 // that its pixels need into scratch memory, with zeros for the padding. Tiles then need no variants
-// for borders. A separable convolution computes this part of x, by tiles of another convolution
-// (depthwise_tiles.h).
+// for borders. A separable convolution computes this part of x (strip.h).
 //
 // Grid: images x parts of an image x phases x groups of channel blocks. The groups are innermost,
 // so that a worker copies a part of x once for all groups that it computes. Only a transposed
 // convolution has more than one phase (shape.h). An item of a separable convolution has all groups:
 // no part of x is computed twice.
-#include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
-#include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
-#include "compiler/kernels/convolution/blocked/shape.h"
+#include "compiler/kernels/convolution/blocked/strip.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
 
@@ -33,8 +30,8 @@ constexpr int64_t kLeastPixels = 64;
 // and parts of half this size add to stored sums twice as often: ResNet-50's layers take 2 to 5 %
 // longer.
 constexpr int64_t kDepthElements = 1 << 14;
-// Multiply-adds between two checks of interrupts, about 0.2 ms, and rows of copies.
-constexpr int64_t kStepsPerCheck = 1 << 23, kRowsPerCheck = 8;
+// Multiply-adds between two checks of interrupts, about 0.2 ms.
+constexpr int64_t kStepsPerCheck = 1 << 23;
 
 // The channel blocks that are computed together. Tiles of several blocks load fewer elements of x
 // per multiply-add; windows of several elements gain more from tiles of many pixels.
@@ -86,7 +83,8 @@ class BlockedConv {
         op_(fused.contraction),
         shape_(op_),
         epilogue_(fused, fusion::output_axes(op_)),
-        k_(context, op_, producer ? "separable_conv" : op_->getName().stripDialect()) {}
+        k_(context, op_, producer ? "separable_conv" : op_->getName().stripDialect()),
+        strip_(k_, shape_, *BlockedShape::type_of(shape_.w).getDim(1).as_constant()) {}
 
   llvm::LogicalResult lower() {
     const TensorType x = BlockedShape::type_of(shape_.x), w = BlockedShape::type_of(shape_.w);
@@ -99,7 +97,6 @@ class BlockedConv {
     reads_x_ =
         !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
     rest_ = reads_x_ ? channels % kChannelBlock : 0;
-    channel_rest_ = channels % pixel_;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
     group_blocks_ = blocks_per_group(out_blocks_ / shape_.groups,
@@ -123,7 +120,6 @@ class BlockedConv {
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
   bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
   DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
-  DimExpr strip_width() const { return max(axes_[1].reach(axes_[1].out), 0); }
   DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
   void declare(int64_t channels) {
@@ -135,9 +131,7 @@ class BlockedConv {
     depth_parts_ = std::max<int64_t>((whole + planes_per_step_ - 1) / planes_per_step_, 1);
     whole_planes_ = whole;
 
-    const DimExpr row_elements =
-        reads_x_ ? DimExpr(channels)
-                 : strip_width() * DimExpr(x_planes_ * pixel_ * axes_[0].tile_step());
+    const DimExpr row_elements = reads_x_ ? DimExpr(channels) : strip_.row_elements();
     const DimExpr least =
         reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
@@ -146,15 +140,12 @@ class BlockedConv {
     rows_per_part_ = ceildiv(rows, parts_);
 
     if (producer_) {
-      tiles_.emplace(k_, producer_->depthwise);
-      // Whole tiles of rows.
-      rows_per_part_ = ceildiv(rows_per_part_, tiles_->rows()) * DimExpr(tiles_->rows());
+      strip_.compute_by(*producer_);
+      rows_per_part_ = ceildiv(rows_per_part_, strip_.tile_rows()) * DimExpr(strip_.tile_rows());
       parts_ = ceildiv(rows, rows_per_part_);
-      x_epilogue_.emplace(producer_->depthwise,
-                          fusion::output_axes(producer_->depthwise.contraction));
-      x_epilogue_->declare(k_);
     } else {
       x_ = k_.operand(fused_.outer(shape_.x), Elements::kNumbers);
+      strip_.copy_from(x_);
     }
     w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(shape_.w), pixel_, group_blocks_),
                     DType::kF32, Elements::kNumbers);
@@ -165,32 +156,15 @@ class BlockedConv {
     const DimExpr sums = DimExpr(group_blocks_ * kChannelBlock) *
                          (depth_parts_ == 1 ? min(DimExpr(kMostTile), rows_per_part_ * row_pixels())
                                             : rows_per_part_ * row_sums + kMostOverlap);
-    DimExpr strip = 0;
-    if (!reads_x_) {
-      strip_rows_expr_ = axes_[0].reach(rows_per_part_);
-      strip = strip_rows_expr_ * strip_width() * DimExpr(x_planes_ * pixel_);
-    }
-    scratch_ = k_.scratch(sums + strip, DType::kF32);
-    strip_at_ = k_.param(sums);
+    scratch_ = k_.scratch(reads_x_ ? sums : sums + strip_.elements(rows_per_part_), DType::kF32);
+    if (!reads_x_) strip_.declare(scratch_, k_.param(sums), rows_per_part_);
     parts_term_ = k_.param(parts_);
     groups_ = k_.param(shape_.phases() * phase_groups_);
     rows_per_part_term_ = k_.param(rows_per_part_);
     total_rows_ = k_.param(total_rows());
     out_width_ = k_.param(row_pixels());
     row_sums_ = k_.param(row_sums);
-    height_ = k_.param(axes_[0].size);
-    width_ = k_.param(axes_[1].size);
     for (int64_t axis = 0; axis < 2; ++axis) results_[axis] = k_.param(axes_[axis].result);
-    if (!reads_x_) {
-      strip_rows_ = k_.param(strip_rows_expr_);
-      strip_width_ = k_.param(strip_width());
-      // Columns [inside_begin, inside_end) of the copy are columns of x.
-      const DimExpr step = axes_[1].copy_step();
-      const DimExpr width = strip_width();
-      const DimExpr begin = min(ceildiv(axes_[1].pad, step), width);
-      inside_begin_ = k_.param(begin);
-      inside_end_ = k_.param(max(min(ceildiv(axes_[1].size + axes_[1].pad, step), width), begin));
-    }
   }
 
   void emit_items() {
@@ -200,99 +174,20 @@ class BlockedConv {
       const Term first = remainder(strip, parts_term_) * rows_per_part_term_;
       const Term rows = part_rows(total_rows_, first);
       if (producer_) {
-        emit_produced_strip(image, first, rows);
+        strip_.emit(image, first, rows);
         k_.loop(k_.index(0), groups_, 1, [&](Term group) { emit_item(image, first, rows, group); });
         return;
       }
       const Term group = remainder(item, groups_);
       if (!reads_x_)
-        k_.when(k_.items_done(item, strip * groups_) == 0, [&] { emit_strip(image, first, rows); });
+        k_.when(k_.items_done(item, strip * groups_) == 0,
+                [&] { strip_.emit(image, first, rows); });
       emit_item(image, first, rows, group);
     });
   }
 
   // The rows of a part that begins at row `first` of `count` rows.
   Term part_rows(Term count, Term first) { return max(min(count - first, rows_per_part_term_), 0); }
-
-  // --- The copy of x. ---
-
-  Term plane_size() { return strip_rows_ * strip_width_ * pixel_; }
-
-  // Computes the rows of x for `rows` rows of the result, from row `first` on.
-  void emit_produced_strip(Term image, Term first, Term rows) {
-    const int64_t lanes = k_.lanes(DType::kF32);
-    k_.long_loop(k_.index(0), k_.index(x_planes_), 1, 1, {}, [&](Term plane, auto) {
-      x_epilogue_->enter(k_, {image, plane});
-      const Term to = scratch_.start + strip_at_ + plane * plane_size();
-      tiles_->emit(image, plane, first, first + rows, [&](Term sum, Term y, Term x, Term lane) {
-        const Term pixel = y * out_width_ + x;
-        const auto values = x_epilogue_->evaluate(k_, sum, pixel, lane, lanes, {});
-        k_.store(scratch_.buffer, to + (pixel - first * out_width_) * pixel_ + lane,
-                 values.lookup(producer_->image));
-      });
-      return Terms{};
-    });
-  }
-
-  // Copies the rows of x for `rows` rows of the result, from row `first` on.
-  void emit_strip(Term image, Term first, Term rows) {
-    const Term top = first * axes_[0].stride - axes_[0].pad;
-    const Term count =
-        (rows - 1) * axes_[0].tile_step() + ((axes_[0].kernel - 1) * axes_[0].dilation + 1);
-    k_.loop(k_.index(0), k_.index(x_planes_), 1, [&](Term plane) {
-      const Term from = (image * x_planes_ + plane) * (height_ * width_ * pixel_);
-      const Term to = scratch_.start + strip_at_ + plane * plane_size();
-      k_.long_loop(k_.index(0), count, 1, kRowsPerCheck, {}, [&](Term row, auto) {
-        const Term y = top + row * axes_[0].copy_step();
-        emit_strip_row(plane, from + y * (width_ * pixel_), (0 <= y) & (y < height_),
-                       to + row * (strip_width_ * pixel_));
-        return Terms{};
-      });
-    });
-  }
-
-  void emit_strip_row(Term plane, Term from, Term is_inside, Term to) {
-    const Buffer& strip = scratch_.buffer;
-    const Term zero = k_.zero(strip);
-    k_.when(
-        is_inside,
-        [&] {
-          k_.fill(strip, to, inside_begin_ * pixel_, zero);
-          k_.fill(strip, to + inside_end_ * pixel_, (strip_width_ - inside_end_) * pixel_, zero);
-          const Term begin = inside_begin_ * axes_[1].copy_step() - axes_[1].pad;
-          const auto copy = [&] {
-            copy_pixels(from + begin * pixel_, to + inside_begin_ * pixel_,
-                        inside_end_ - inside_begin_, pixel_);
-          };
-          if (channel_rest_ == 0) return copy();
-          // The channels after the last one can be any number, also NaN: they are replaced by 0.
-          k_.when(
-              plane == planes_ - 1,
-              [&] {
-                copy_pixels(from + begin * pixel_, to + inside_begin_ * pixel_,
-                            inside_end_ - inside_begin_, channel_rest_);
-              },
-              copy);
-        },
-        [&] { k_.fill(strip, to, strip_width_ * pixel_, zero); });
-  }
-
-  // Copies `count` pixels of x, every copy_step-th one. Channels from `channels` on become 0.
-  void copy_pixels(Term from, Term to, Term count, int64_t channels) {
-    const int64_t step = axes_[1].copy_step();
-    if (step == 1 && channels == pixel_)
-      return k_.copy(x_, from, scratch_.buffer, to, count * pixel_);
-    const int64_t lanes = std::min(k_.lanes(DType::kF32), pixel_);
-    k_.loop(k_.index(0), count, 1, [&](Term pixel) {
-      for (int64_t lane = 0; lane < pixel_; lane += lanes) {
-        Term mask;
-        if (lane + lanes > channels)
-          mask = k_.mask(k_.index(std::max<int64_t>(channels - lane, 0)), lanes);
-        k_.store(scratch_.buffer, to + pixel * pixel_ + lane,
-                 k_.load(x_, from + pixel * (step * pixel_) + lane, lanes, mask));
-      }
-    });
-  }
 
   // --- Tiles. ---
 
@@ -436,11 +331,11 @@ class BlockedConv {
       o.x_at = (place.image * x_planes_ + x_plane) * o.plane + (place.first + column) * pixel_;
       o.tap_row = o.tap = o.pixel_row = k_.index(0);
     } else {
-      o.x = scratch_.buffer;
-      o.plane = plane_size();
-      const Term pitch = strip_width_ * pixel_;
-      o.x_at = scratch_.start + strip_at_ + x_plane * o.plane +
-               row * (pitch * axes_[0].tile_step()) + column * pixel_step;
+      o.x = strip_.buffer();
+      o.plane = strip_.plane();
+      const Term pitch = strip_.pitch();
+      o.x_at = strip_.start() + x_plane * o.plane + row * (pitch * axes_[0].tile_step()) +
+               column * pixel_step;
       o.tap_row = pitch * axes_[0].dilation;
       o.tap = k_.index(pixel_ * axes_[1].dilation);
       o.pixel_row = pitch * axes_[0].tile_step();
@@ -552,24 +447,20 @@ class BlockedConv {
   const BlockedAxis (&axes_)[2] = shape_.axes;
   Epilogue epilogue_;
   KernelBuilder k_;
-  // Of a produced x.
-  std::optional<DepthwiseTiles> tiles_;
-  std::optional<Epilogue> x_epilogue_;
+  Strip strip_;  // not used if x is read directly
 
   bool reads_x_ = false;
   int64_t pixel_ = 1;                  // elements of a pixel of x, in one plane
   int64_t x_planes_ = 1, planes_ = 1;  // of x, and of one group of the convolution
   int64_t rest_ = 0;                   // the channels of the last plane if it is not whole
-  int64_t channel_rest_ = 0;
   int64_t whole_planes_ = 1, planes_per_step_ = 1, depth_parts_ = 1;
   int64_t out_blocks_ = 1, group_blocks_ = 1;
   int64_t phase_groups_ = 1;  // groups of channel blocks of a phase
   bool has_half_block_ = false;
-  DimExpr parts_, rows_per_part_, strip_rows_expr_;
+  DimExpr parts_, rows_per_part_;
   Buffer x_, w_;
   Scratch scratch_;
-  Term strip_at_, parts_term_, groups_, rows_per_part_term_, total_rows_, out_width_, row_sums_,
-      height_, width_, results_[2], strip_rows_, strip_width_, inside_begin_, inside_end_;
+  Term parts_term_, groups_, rows_per_part_term_, total_rows_, out_width_, row_sums_, results_[2];
 };
 
 }  // namespace

@@ -1,0 +1,119 @@
+// Emits copies of x, and its computation by another convolution; see strip.h.
+#include "compiler/kernels/convolution/blocked/strip.h"
+
+namespace scopevm::compiler::kernels {
+namespace {
+
+// Rows of copies between two checks of interrupts.
+constexpr int64_t kRowsPerCheck = 8;
+
+}  // namespace
+
+Strip::Strip(KernelBuilder& k, const BlockedShape& shape, int64_t channels)
+    : k_(k), axes_(shape.axes) {
+  pixel_ = BlockedShape::type_of(shape.x).getRank() == 5 ? graph::kChannelBlock : 1;
+  planes_ = (channels + pixel_ - 1) / pixel_;
+  all_planes_ = planes_ * shape.groups;
+  rest_ = channels % pixel_;
+}
+
+DimExpr Strip::width_dim() const { return max(axes_[1].reach(axes_[1].out), 0); }
+
+DimExpr Strip::elements(DimExpr rows) const {
+  return axes_[0].reach(rows) * width_dim() * DimExpr(all_planes_ * pixel_);
+}
+
+DimExpr Strip::row_elements() const {
+  return width_dim() * DimExpr(all_planes_ * pixel_ * axes_[0].tile_step());
+}
+
+void Strip::compute_by(const fusion::FusedSeparable& producer) {
+  producer_ = &producer;
+  tiles_.emplace(k_, producer.depthwise);
+  epilogue_.emplace(producer.depthwise, fusion::output_axes(producer.depthwise.contraction));
+  epilogue_->declare(k_);
+}
+
+void Strip::declare(const Scratch& scratch, Term start, DimExpr rows) {
+  buffer_ = scratch.buffer;
+  start_ = scratch.start + start;
+  const DimExpr width = width_dim();
+  rows_ = k_.param(axes_[0].reach(rows));
+  width_ = k_.param(width);
+  pitch_ = width_ * pixel_;
+  if (producer_) return;
+  x_height_ = k_.param(axes_[0].size);
+  x_width_ = k_.param(axes_[1].size);
+  const DimExpr step = axes_[1].copy_step();
+  const DimExpr begin = min(ceildiv(axes_[1].pad, step), width);
+  inside_begin_ = k_.param(begin);
+  inside_end_ = k_.param(max(min(ceildiv(axes_[1].size + axes_[1].pad, step), width), begin));
+}
+
+void Strip::emit(Term image, Term first, Term rows) {
+  if (producer_) return emit_computed(image, first, rows);
+  const Term top = first * axes_[0].stride - axes_[0].pad;
+  const Term count =
+      (rows - 1) * axes_[0].tile_step() + ((axes_[0].kernel - 1) * axes_[0].dilation + 1);
+  k_.loop(k_.index(0), k_.index(all_planes_), 1, [&](Term number) {
+    const Term from = (image * all_planes_ + number) * (x_height_ * x_width_ * pixel_);
+    const Term to = start_ + number * plane();
+    k_.long_loop(k_.index(0), count, 1, kRowsPerCheck, {}, [&](Term row, auto) {
+      const Term y = top + row * axes_[0].copy_step();
+      emit_row(number, from + y * (x_width_ * pixel_), (0 <= y) & (y < x_height_),
+               to + row * pitch_);
+      return Terms{};
+    });
+  });
+}
+
+void Strip::emit_computed(Term image, Term first, Term rows) {
+  const int64_t lanes = k_.lanes(DType::kF32);
+  k_.long_loop(k_.index(0), k_.index(all_planes_), 1, 1, {}, [&](Term number, auto) {
+    epilogue_->enter(k_, {image, number});
+    const Term to = start_ + number * plane();
+    tiles_->emit(image, number, first, first + rows, [&](Term sum, Term y, Term x, Term lane) {
+      const auto values = epilogue_->evaluate(k_, sum, y * width_ + x, lane, lanes, {});
+      k_.store(buffer_, to + (y - first) * pitch_ + x * pixel_ + lane,
+               values.lookup(producer_->image));
+    });
+    return Terms{};
+  });
+}
+
+void Strip::emit_row(Term plane, Term from, Term is_inside, Term to) {
+  const Term zero = k_.zero(buffer_);
+  k_.when(
+      is_inside,
+      [&] {
+        k_.fill(buffer_, to, inside_begin_ * pixel_, zero);
+        k_.fill(buffer_, to + inside_end_ * pixel_, (width_ - inside_end_) * pixel_, zero);
+        const Term begin = inside_begin_ * axes_[1].copy_step() - axes_[1].pad;
+        const auto copy = [&](int64_t channels) {
+          copy_pixels(from + begin * pixel_, to + inside_begin_ * pixel_,
+                      inside_end_ - inside_begin_, channels);
+        };
+        if (rest_ == 0) return copy(pixel_);
+        // The channels after the last one can be any number, also NaN: they are replaced by 0.
+        k_.when(plane == planes_ - 1, [&] { copy(rest_); }, [&] { copy(pixel_); });
+      },
+      [&] { k_.fill(buffer_, to, pitch_, zero); });
+}
+
+// Copies `count` pixels of x, every copy_step-th one. Channels from `channels` on become 0.
+void Strip::copy_pixels(Term from, Term to, Term count, int64_t channels) {
+  const int64_t step = axes_[1].copy_step();
+  if (step == 1 && channels == pixel_) return k_.copy(x_, from, buffer_, to, count * pixel_);
+  const int64_t lanes = std::min(k_.lanes(DType::kF32), pixel_);
+  k_.loop(k_.index(0), count, 1, [&](Term pixel) {
+    for (int64_t lane = 0; lane < pixel_; lane += lanes) {
+      Term mask;
+      if (lane + lanes > channels)
+        mask = k_.mask(k_.index(std::max<int64_t>(channels - lane, 0)), lanes);
+      k_.store(buffer_, to + pixel * pixel_ + lane,
+               k_.load(x_, from + pixel * (step * pixel_) + lane, lanes, mask));
+    }
+  });
+}
+
+}  // namespace scopevm::compiler::kernels

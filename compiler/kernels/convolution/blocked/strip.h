@@ -1,0 +1,63 @@
+// The part of x that the tiles of some rows of a result read, in scratch memory.
+#pragma once
+
+#include <optional>
+
+#include "compiler/kernels/contraction/epilogue.h"
+#include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
+#include "compiler/kernels/convolution/blocked/shape.h"
+
+namespace scopevm::compiler::kernels {
+
+// A strip is [planes][rows][columns][pixel]. It is a copy of x with zeros for the padding of the
+// convolution and for the channels after the last one, or it is computed by another convolution. A
+// pixel has one element, or the 16 channels of a block.
+class Strip {
+ public:
+  // `channels`: of one group of the convolution.
+  Strip(KernelBuilder& k, const BlockedShape& shape, int64_t channels);
+
+  // The elements of the strip for `rows` rows of the result, and those of one more row.
+  DimExpr elements(DimExpr rows) const;
+  DimExpr row_elements() const;
+
+  // Exactly one of these functions declares the operands.
+  void copy_from(Buffer x) { x_ = x; }
+  void compute_by(const fusion::FusedSeparable& producer);
+  // The rows that are computed together.
+  int64_t tile_rows() const { return tiles_ ? tiles_->rows() : 1; }
+
+  // Declares params. The strip of at most `rows` rows of the result starts at element `start` of
+  // the scratch memory.
+  void declare(const Scratch& scratch, Term start, DimExpr rows);
+  // Emits the copy, or the computation, for `rows` rows of the result, from row `first` on.
+  void emit(Term image, Term first, Term rows);
+
+  const Buffer& buffer() const { return buffer_; }
+  Term start() const { return start_; }
+  Term plane() const { return rows_ * pitch_; }  // elements between planes
+  Term pitch() const { return pitch_; }          // elements between rows
+
+ private:
+  DimExpr width_dim() const;
+  void emit_computed(Term image, Term first, Term rows);
+  void emit_row(Term plane, Term from, Term is_inside, Term to);
+  void copy_pixels(Term from, Term to, Term count, int64_t channels);
+
+  KernelBuilder& k_;
+  const BlockedAxis (&axes_)[2];
+  int64_t pixel_ = 1;
+  int64_t planes_ = 1, all_planes_ = 1;  // of a group of the convolution, and of x
+  int64_t rest_ = 0;                     // the channels of the last plane, if it is not whole
+
+  Buffer x_;
+  const fusion::FusedSeparable* producer_ = nullptr;
+  std::optional<DepthwiseTiles> tiles_;
+  std::optional<Epilogue> epilogue_;  // of the tiles
+
+  Buffer buffer_;
+  Term start_, rows_, width_, pitch_, x_height_, x_width_;
+  Term inside_begin_, inside_end_;  // the columns that are columns of x
+};
+
+}  // namespace scopevm::compiler::kernels

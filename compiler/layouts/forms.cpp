@@ -1,0 +1,132 @@
+// Builds a module for each form of a convolution; see forms.h.
+#include "compiler/layouts/forms.h"
+
+#include <set>
+
+#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked_convolution.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace scopevm::compiler::layouts {
+namespace {
+
+using graph::TensorType;
+
+TensorType unplaced(mlir::Value value) {
+  return mlir::cast<TensorType>(value.getType()).withPlace(nullptr);
+}
+
+// The image by channel, whose dims that are not constant are symbols of their own.
+TensorType image_of(mlir::Value x, graph::DimBindings& dims) {
+  const TensorType type = unplaced(x);
+  llvm::SmallVector<DimExpr> shape;
+  for (DimExpr dim : type.getShape()) {
+    if (!dim.is_constant()) {
+      const std::string name = "d" + std::to_string(shape.size());
+      dims.emplace(name, dim);
+      dim = DimExpr::symbol(name);
+    }
+    shape.push_back(dim);
+  }
+  return type.withShape(shape);
+}
+
+// A module with a copy of the convolution by channel. Weights and bias are constants of `main`.
+mlir::OwningOpRef<mlir::ModuleOp> by_channel_module(mlir::Operation* op, graph::DimBindings& dims) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(op->getLoc());
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module->getBody());
+  auto main = builder.create<mlir::func::FuncOp>(op->getLoc(), "main",
+                                                 mlir::FunctionType::get(op->getContext(), {}, {}));
+  mlir::Block* block = &main.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(block);
+  llvm::SmallVector<mlir::Value> operands = {
+      block->addArgument(image_of(op->getOperand(0), dims), op->getLoc())};
+  for (mlir::Value constant : llvm::drop_begin(op->getOperands())) {
+    mlir::Value copy = builder.clone(*constant.getDefiningOp())->getResult(0);
+    copy.setType(unplaced(constant));
+    operands.push_back(copy);
+  }
+  // The type of the result is inferred from those of the operands.
+  mlir::OperationState state(op->getLoc(), op->getName().getStringRef(), operands, {},
+                             op->getAttrs());
+  llvm::SmallVector<mlir::Type> types;
+  if (failed(mlir::cast<mlir::InferTypeOpInterface>(op).inferReturnTypes(
+          op->getContext(), op->getLoc(), operands, op->getAttrDictionary(),
+          op->getPropertiesStorage(), {}, types)))
+    return nullptr;
+  state.addTypes(types);
+  mlir::Operation* copy = builder.create(state);
+  builder.create<mlir::func::ReturnOp>(op->getLoc(), copy->getResults());
+  main.setType(mlir::FunctionType::get(op->getContext(), block->getArgumentTypes(), types));
+  main.setArgAttr(0, "sv.name", builder.getStringAttr("x0"));
+  main.setResultAttr(0, "sv.name", builder.getStringAttr("y0"));
+  return module;
+}
+
+// A copy of the module by channel in which the convolution is blocked.
+mlir::OwningOpRef<mlir::ModuleOp> blocked_module(mlir::ModuleOp by_channel,
+                                                 const Candidate& candidate) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = by_channel.clone();
+  auto main = *module->getOps<mlir::func::FuncOp>().begin();
+  mlir::Block& block = main.getBody().front();
+  Candidate copy = candidate;
+  main.walk([&](mlir::Operation* op) {
+    if (op->getName() == candidate.op->getName()) copy.op = op;
+  });
+  mlir::BlockArgument x = block.getArgument(0);
+  if (!candidate.reads_plain) x.setType(blocked_type(mlir::cast<TensorType>(x.getType())));
+  mlir::OpBuilder builder(copy.op);
+  const mlir::Value result = blocked_convolution(builder, copy, x);
+  copy.op->replaceAllUsesWith(mlir::ValueRange{result});
+  copy.op->erase();
+  main.setType(mlir::FunctionType::get(main.getContext(), block.getArgumentTypes(),
+                                       block.getTerminator()->getOperandTypes()));
+  return module;
+}
+
+std::string key_of(const Candidate& candidate, graph::DimBindings& dims) {
+  std::string key;
+  llvm::raw_string_ostream out(key);
+  out << candidate.op->getName() << " " << candidate.op->getAttrDictionary() << " "
+      << image_of(candidate.op->getOperand(0), dims);
+  for (mlir::Value constant : llvm::drop_begin(candidate.op->getOperands()))
+    out << " " << unplaced(constant);
+  if (candidate.is_winograd) out << " winograd";
+  return key;
+}
+
+std::string id_of(const std::string& key, const graph::DimBindings& dims) {
+  std::string id = key;
+  for (const auto& [name, dim] : dims) id += " " + name + "=" + dim.str();
+  return id;
+}
+
+}  // namespace
+
+std::optional<std::string> id_of(const Candidate& candidate) {
+  if (!is_convolution(candidate)) return std::nullopt;
+  graph::DimBindings dims;
+  const std::string key = key_of(candidate, dims);
+  return id_of(key, dims);
+}
+
+std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, bool fast_conv) {
+  std::vector<Forms> found;
+  std::set<std::string> ids;
+  module.lookupSymbol<mlir::func::FuncOp>("main").walk([&](mlir::Operation* op) {
+    const std::optional<Candidate> image_op = candidate(op, machine, fast_conv);
+    if (!image_op || !is_convolution(*image_op)) return;
+    Forms forms;
+    forms.key = key_of(*image_op, forms.dims);
+    forms.id = id_of(forms.key, forms.dims);
+    if (!ids.insert(forms.id).second) return;
+    forms.modules[1] = by_channel_module(op, forms.dims);
+    if (!forms.modules[1]) return;
+    forms.modules[0] = blocked_module(*forms.modules[1], *image_op);
+    found.push_back(std::move(forms));
+  });
+  return found;
+}
+
+}  // namespace scopevm::compiler::layouts

@@ -1,0 +1,31 @@
+// Both forms of a convolution as modules, for measurements.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/external/extern.h"
+#include "compiler/layouts/candidate.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace scopevm::compiler::layouts {
+
+// The blocked form of a convolution and the one by channel. Each is the function `main` of a
+// module, whose inputs are named "x0". Images are not converted.
+struct Forms {
+  std::array<mlir::OwningOpRef<mlir::ModuleOp>, 2> modules;  // blocked, by channel
+  std::string key;          // equal for convolutions that differ in elements of weights and dims
+  graph::DimBindings dims;  // of `main`, in the dims of the convolution's function
+  std::string id;           // the key and the dims
+};
+
+// Forms::id of a convolution. Empty for any other op.
+std::optional<std::string> id_of(const Candidate& candidate);
+
+// The forms of the distinct convolutions in `main`.
+std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, bool fast_conv);
+
+}  // namespace scopevm::compiler::layouts
