@@ -56,3 +56,10 @@ func.func @heads(%x: !sv.tensor<f32[n, 12, t, 64]>) -> !sv.tensor<f32[n, 12, t, 
   %2 = sv.transpose %1 {permutation = array<i64: 0, 3, 1, 2>} : (!sv.tensor<f32[n, t, 64, 12]>) -> !sv.tensor<f32[n, 12, t, 64]>
   return %2 : !sv.tensor<f32[n, 12, t, 64]>
 }
+func.func @norm(%x: !sv.tensor<f64[n, 8, 16, 24]>, %w: !sv.tensor<f64[8, 8, 1, 1]>) -> !sv.tensor<f64[n, 16, 24, 8]> {
+  %0 = sv.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f64[n, 8, 16, 24]>, !sv.tensor<f64[8, 8, 1, 1]>) -> !sv.tensor<f64[n, 8, 16, 24]>
+  %1 = sv.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (!sv.tensor<f64[n, 8, 16, 24]>) -> !sv.tensor<f64[n, 16, 24, 8]>
+  %2 = sv.reduce_mean %1 {axes = array<i64: 3>, keep_dims = true} : (!sv.tensor<f64[n, 16, 24, 8]>) -> !sv.tensor<f64[n, 16, 24, 1]>
+  %3 = sv.sub %1, %2 : (!sv.tensor<f64[n, 16, 24, 8]>, !sv.tensor<f64[n, 16, 24, 1]>) -> !sv.tensor<f64[n, 16, 24, 8]>
+  return %3 : !sv.tensor<f64[n, 16, 24, 8]>
+}
