@@ -169,7 +169,8 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
   }
   if (op.getGroup() != 1) {
     // Tiles by channel have 12 rows. Merged groups multiply by zeros.
-    const auto rows = static_cast<double>(*result.getDim(1).as_constant() / op.getGroup());
+    const auto rows =
+        static_cast<double>(*result.getDim(1).as_constant()) / static_cast<double>(op.getGroup());
     const auto merged = static_cast<double>(merged_groups(op));
     return {work / (0.75 * std::min(1.0, rows / 12)), work * merged / 0.9};
   }
@@ -184,7 +185,7 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
   const TensorType w = type_of(op.getW());
   const bool is_pointwise = w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
   const auto rows = static_cast<double>(*w.getDim(0).as_constant());
-  constexpr double kHalfBlock = kChannelBlock / 2;
+  constexpr double kHalfBlock = 0.5 * kChannelBlock;
   const double blocked = work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise)
                                      ? std::ceil(rows / kHalfBlock) * kHalfBlock / rows
                                      : growth(result));
