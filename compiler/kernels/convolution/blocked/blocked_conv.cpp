@@ -106,7 +106,7 @@ class BlockedConv {
     emit_items();
     const DimExpr pixels = rows_per_part_ * row_pixels();
     const DimExpr steps = pixels * DimExpr(group_blocks_ * kChannelBlock * depth());
-    constexpr int64_t kTaskSteps = 1 << 20;
+    constexpr int64_t kTaskSteps = 1 << 21;
     const int64_t groups = shape_.phases() * phase_groups_;
     const DimExpr items = x.getDim(0) * parts_;
     return producer_ ? k_.launch(items, grain_of(kTaskSteps, steps * DimExpr(groups)))
