@@ -142,7 +142,7 @@ Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
 }
 
 Status Compilation::measure_convolutions(size_t graph) {
-  // A part that is measured itself has no device to choose.
+  // With several devices, the device of a convolution depends on the other ops of the model.
   if (!options_.tuning.measure || options_.image_layout != ImageLayout::kAuto ||
       machine_.devices.size() != 1)
     return {};

@@ -82,9 +82,8 @@ class Chooser {
   // The sum over the requests.
   template <typename Seconds>
   std::invoke_result_t<Seconds, DimValues> of_requests(Seconds seconds) const {
-    auto sum = seconds(DimValues());
-    if (options_.requests.empty() || !is_main_) return sum;
-    sum = {};
+    if (options_.requests.empty() || !is_main_) return seconds(DimValues());
+    std::invoke_result_t<Seconds, DimValues> sum = {};
     for (const DimValues& request : options_.requests) sum = sum + seconds(request);
     return sum;
   }

@@ -17,7 +17,8 @@ namespace scopevm::compiler::layouts {
 // module, whose inputs are named "x0". Images are not converted.
 struct Forms {
   std::array<mlir::OwningOpRef<mlir::ModuleOp>, 2> modules;  // blocked, by channel
-  std::string key;          // equal for convolutions that differ in elements of weights and dims
+  // Equal for convolutions that differ only in the elements of constants and the values of dims.
+  std::string key;
   graph::DimBindings dims;  // of `main`, in the dims of the convolution's function
   std::string id;           // the key and the dims
 };

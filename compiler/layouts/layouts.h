@@ -6,9 +6,12 @@
 //   forms.cpp      both forms of a convolution as modules, for measurements
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
-//   blocked.cpp, blocked_convolution.cpp  the blocked forms of types, constants, values,
-//   convolutions sink_transposes.cpp, channels_last.cpp  move transposes between images of both
-//   orders expand.cpp     rewrites transposed convolutions that stay by channel
+//   blocked.cpp    the blocked forms of types, constants and values
+//   expand.cpp     rewrites transposed convolutions that stay by channel
+//
+//   blocked_convolution.cpp  the blocked forms of convolutions
+//   sink_transposes.cpp      removes transposes around ops on channels-last images
+//   channels_last.cpp        the forms of these ops by channel
 #pragma once
 
 #include <map>
@@ -55,9 +58,8 @@ struct Report {
 
 // Rewrites the ops of `module` whose images are blocked. Padding channels of blocked images can be
 // any number. Only images in the default scope of a CPU are blocked, and only if its default pools
-// have no limit: blocked images and their constants can be larger. Transposed
-// convolutions by channel become products where possible. REQUIRES: the module is placed. Always
-// succeeds.
+// have no limit: blocked images and their constants can be larger. Transposed convolutions by
+// channel become products where possible. REQUIRES: the module is placed. Always succeeds.
 Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Options& options = {});
 
 }  // namespace scopevm::compiler::layouts
