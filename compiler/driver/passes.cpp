@@ -10,6 +10,7 @@
 namespace scopevm::compiler {
 
 #define GEN_PASS_DEF_SIMPLIFYPASS
+#define GEN_PASS_DEF_UNROLLPASS
 #define GEN_PASS_DEF_HOISTPASS
 #define GEN_PASS_DEF_PLACEPASS
 #define GEN_PASS_DEF_VERIFYPLACESPASS
@@ -23,6 +24,10 @@ class SimplifyPass : public impl::SimplifyPassBase<SimplifyPass> {
   void runOnOperation() override {
     if (failed(graph::simplify(getOperation()))) signalPassFailure();
   }
+};
+
+class UnrollPass : public impl::UnrollPassBase<UnrollPass> {
+  void runOnOperation() override { graph::unroll_recursion(getOperation()); }
 };
 
 class HoistPass : public impl::HoistPassBase<HoistPass> {

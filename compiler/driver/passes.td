@@ -13,6 +13,15 @@ def SimplifyPass : Pass<"sv-simplify", "mlir::ModuleOp"> {
   }];
 }
 
+def UnrollPass : Pass<"sv-unroll", "mlir::ModuleOp"> {
+  let summary = "replace recursion whose depth the arguments determine by copies of the functions";
+  let description = [{
+    A call of a recursive function gets a copy of the function for its constant arguments and dims,
+    and so do the calls in the copy. A call stays if its depth depends on data, or if it would need
+    more than 1024 copies.
+  }];
+}
+
 def HoistPass : Pass<"sv-hoist", "mlir::ModuleOp"> {
   let summary = "move loop-invariant ops and per-row products out of loops";
   let description = [{

@@ -14,6 +14,7 @@ namespace {
 
 void add_graph_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>&) {
   passes.addPass(createSimplifyPass());
+  passes.addPass(createUnrollPass());
   passes.addPass(createHoistPass());
 }
 

@@ -27,6 +27,7 @@ int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Fl
 bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
   const Pool& pool = problem.machine->pools[index];
   if (pool.kind == PoolKind::kConstant || pool.kind == PoolKind::kStack) return false;
+  if (std::ranges::binary_search(problem.avoided, index)) return false;
   return !pool.limit ||
          (problem.may_choose_limited && flow.most_bytes <= static_cast<double>(*pool.limit));
 }
@@ -452,6 +453,50 @@ Cost cost_of(const Problem& problem, const Devices& devices) {
   return sum_of_costs(problem, ReachedPools(*problem.machine), devices);
 }
 
-Assignment assign(const Problem& problem, int64_t nodes) { return Solver(problem, nodes).run(); }
+namespace {
+
+// The pools that a description adds to those that every device has, and that can be chosen.
+std::vector<PoolIndex> additional_pools(const Problem& problem) {
+  std::vector<PoolIndex> pools;
+  for (PoolIndex index : problem.machine->pools.indices()) {
+    const Pool& pool = problem.machine->pools[index];
+    if (pool.scope != "global" && pool.scope != "global.workspace" && may_hold(problem, index, {}))
+      pools.push_back(index);
+  }
+  return pools;
+}
+
+// The sets of pools to avoid: all subsets of a few pools; otherwise each pool alone, and all.
+std::vector<std::vector<PoolIndex>> sets_to_avoid(const std::vector<PoolIndex>& pools) {
+  constexpr size_t kMostForSubsets = 3;  // 7 searches
+  std::vector<std::vector<PoolIndex>> sets;
+  if (pools.size() > kMostForSubsets) {
+    for (PoolIndex pool : pools) sets.push_back({pool});
+    sets.push_back(pools);
+    return sets;
+  }
+  for (size_t bits = 1; bits < size_t{1} << pools.size(); ++bits) {
+    sets.emplace_back();
+    for (size_t i = 0; i < pools.size(); ++i)
+      if ((bits >> i & 1) != 0) sets.back().push_back(pools[i]);
+  }
+  return sets;
+}
+
+}  // namespace
+
+Assignment assign(const Problem& problem, int64_t nodes) {
+  Assignment best = Solver(problem, nodes).run();
+  if (best.is_proved) return best;
+  for (std::vector<PoolIndex>& avoided : sets_to_avoid(additional_pools(problem))) {
+    Problem with_fewer = problem;
+    with_fewer.avoided = std::move(avoided);
+    Devices devices = Solver(with_fewer, nodes).run().devices;
+    // With all pools, copies cost the same or less.
+    if (const Cost cost = cost_of(problem, devices); cost < best.cost)
+      best = {std::move(devices), cost, false};
+  }
+  return best;
+}
 
 }  // namespace scopevm::compiler::placement

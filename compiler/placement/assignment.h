@@ -46,6 +46,8 @@ struct Problem {
   IndexedVector<FlowIndex, Flow> flows;
   // Whether a pool with a limit may be chosen for a value that is not required in it.
   bool may_choose_limited = true;
+  // Pools that may not be chosen for values that are not required in them, ascending.
+  std::vector<PoolIndex> avoided;
 };
 
 // The device of each task; none for a task that is not assigned yet.
@@ -84,7 +86,8 @@ Cost cost_of(const Problem& problem, const Devices& devices);
 // solution (Stone, 1977). In general, swap moves alternate with moves of single tasks until neither
 // improves the cost. A swap move is a minimum cut for one pair of devices (Boykov, Veksler, Zabih,
 // 2001). Then, if few tasks have several permitted devices, branch and bound over at most `nodes`
-// nodes follows. Deterministic.
+// nodes follows. If the result is not proved optimal, the search is repeated without some of the
+// additional pools, so that describing one does not make the result more expensive. Deterministic.
 Assignment assign(const Problem& problem, int64_t nodes = 200'000);
 
 }  // namespace scopevm::compiler::placement

@@ -143,6 +143,28 @@ void annotate_parameters(mlir::func::FuncOp function, const Machine& machine) {
   }
 }
 
+// The annotation of `value` that constrains its readers; null if there is none.
+graph::OnDeviceOp constraint_of_readers(mlir::Value value) {
+  auto annotation = value.getDefiningOp<graph::OnDeviceOp>();
+  while (annotation && !annotation.getConstrainResult())
+    annotation = annotation.getX().getDefiningOp<graph::OnDeviceOp>();
+  return annotation;
+}
+
+// An annotation cannot constrain the readers of a result of a closure, which is on the host. The
+// result is then a copy of the value at the annotation's place.
+void copy_annotated_results(mlir::func::FuncOp function, const Machine& machine) {
+  mlir::Operation* terminator = function.getBody().front().getTerminator();
+  mlir::OpBuilder builder(terminator);
+  for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+    graph::OnDeviceOp annotation = constraint_of_readers(operand.get());
+    if (!annotation || is_on_host(annotation.getPlaceAttr(), machine)) continue;
+    operand.set(builder.create<graph::DeviceCopyOp>(annotation.getLoc(), operand.get().getType(),
+                                                    operand.get(), annotation.getPlaceAttr(),
+                                                    /*from=*/mlir::StringAttr()));
+  }
+}
+
 void annotate_results(mlir::func::FuncOp function, const Machine& machine) {
   mlir::Block& block = function.getBody().front();
   mlir::OpBuilder builder(block.getTerminator());
@@ -176,6 +198,7 @@ void annotate_functions_of_closures(mlir::ModuleOp module, const Machine& machin
     if (function.isExternal()) continue;
     annotate_parameters(function, machine);
     annotate_results(function, machine);
+    copy_annotated_results(function, machine);
   }
 }
 

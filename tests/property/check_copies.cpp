@@ -72,8 +72,8 @@ Result<std::vector<Copy>> copies_without(const Annotated& graph, CompileOptions 
 
 }  // namespace
 
-Annotated::Annotated(const std::string& text) {
-  static const std::regex op(R"( *%(\w+) = sv\..* -> (!sv\.tensor<[^()<>]*>))");
+Annotated::Annotated(const std::string& text, Forms forms) {
+  static const std::regex placeable(R"( *%(\w+) = sv\..* -> (!sv\.tensor<[^()<>]*>))");
   static const char* const kPlaces[] = {"cpu",          "npu", "npu.global.fast",
                                         ".global.fast", "dsp", "kind:cpu"};
   constexpr int kAnnotatedOps = 6;  // one of so many
@@ -82,13 +82,19 @@ Annotated::Annotated(const std::string& text) {
   for (std::string line; std::getline(stream, line);) {
     lines_.push_back(line);
     std::smatch match;
-    if (!std::regex_match(line, match, op) || random() % kAnnotatedOps != 0) continue;
+    if (!std::regex_match(line, match, placeable) || random() % kAnnotatedOps != 0) continue;
     const std::string value = match[1], type = match[2];
     const char* const place = kPlaces[random() % std::size(kPlaces)];
-    const char* const readers = random() % 2 == 0 ? "true" : "false";
-    lines_.push_back(std::string(indentation(line), ' ') + "%placed_" + value +
-                     " = sv.on_device %" + value + " {constrain_result = " + readers +
-                     ", place = \"" + place + "\"} : (" + type + ") -> " + type);
+    const auto flag = [&] { return std::string(random() % 2 == 0 ? "true" : "false"); };
+    std::string op = "sv.on_device", attributes = "constrain_result = " + flag() + ", place";
+    if (forms == Forms::kAll) attributes = "constrain_body = " + flag() + ", " + attributes;
+    if (forms == Forms::kAll && random() % 3 == 0) {
+      op = "sv.device_copy";
+      attributes = "to";
+    }
+    lines_.push_back(std::string(indentation(line), ' ') + "%placed_" + value + " = " + op + " %" +
+                     value + " {" + attributes + " = \"" + place + "\"} : (" + type + ") -> " +
+                     type);
     annotations_.push_back(lines_.size());
   }
 }

@@ -11,7 +11,11 @@ namespace scopevm::compiler::property {
 // places depend only on the text.
 class Annotated {
  public:
-  explicit Annotated(const std::string& text);
+  enum class Forms {
+    kBody,  // sv.on_device ops that constrain the annotated op
+    kAll,   // all forms of sv.on_device, and sv.device_copy
+  };
+  explicit Annotated(const std::string& text, Forms forms = Forms::kBody);
 
   // The assembly. If `left_out` is not 0, it is the line of an annotation, counted from 1. This
   // annotation is left out, and the line is empty.

@@ -207,9 +207,17 @@ Verdict check_reasons(const Annotated& graph, const CompileOptions& options) {
   return verdict;
 }
 
+// Whether two constraints exclude each other. The message then names both.
+bool is_contradiction(const Status& status) {
+  return status.code() == StatusCode::kInvalidModel &&
+         status.message().find(" is required ") != std::string_view::npos &&
+         status.message().find(" and ") != std::string_view::npos;
+}
+
 Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
                         const CheckOptions& options) {
-  const std::string text = options.is_outlined ? outlined(graph) : graph.text();
+  std::string text = options.is_outlined ? outlined(graph) : graph.text();
+  if (options.is_pinned) text = Annotated(text, Annotated::Forms::kAll).text();
   TemporaryFile file(text);
   CompileOptions compile_options;
   const size_t hash = std::hash<std::string>()(graph.text());
@@ -242,7 +250,8 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   Verdict verdict;
   if (output.ok()) {
     verdict = run_requests(graph, expected, output->module, compile_options);
-  } else if (is_limited && output.status().code() == StatusCode::kResourceLimit) {
+  } else if ((is_limited && output.status().code() == StatusCode::kResourceLimit) ||
+             (options.is_pinned && is_contradiction(output.status()))) {
     verdict.is_refused = true;
   } else {
     Status status = output.status();

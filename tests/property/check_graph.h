@@ -30,8 +30,8 @@ struct Verdict {
   int64_t external_runs = 0;   // of functions of the external library
   int64_t omitted = 0;         // formulas that would need too many definitions
   // compile() rejected the graph, because it needs more than the limit of
-  // CheckOptions::is_squeezed, or because the places of CheckOptions::is_explained contradict each
-  // other. `finding` is then kAgrees.
+  // CheckOptions::is_squeezed, or because the places of CheckOptions::is_pinned or is_explained
+  // contradict each other. `finding` is then kAgrees.
   bool is_refused = false;
 
   // The finding and the start of its detail, without numbers, types and places, so that equal
@@ -58,6 +58,8 @@ struct CheckOptions {
   bool is_outlined = false;
   // Offers the ops to an external library (external_ops.h).
   bool is_external = false;
+  // Annotates some ops with places, by sv.on_device and sv.device_copy.
+  bool is_pinned = false;
   // Checks the reasons for copies instead of results. Annotates some ops with places.
   bool is_explained = false;
   // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only

@@ -139,6 +139,7 @@ int main(int argc, char** argv) {
                "place the ops on several devices, one of which is an OpenCL device");
   app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
   app.add_flag("--external", options.check.is_external, "let an external library compute ops");
+  app.add_flag("--pinned", options.check.is_pinned, "annotate ops with places; with --scattered");
   app.add_flag("--explained", options.check.is_explained,
                "check the reasons for copies instead of results");
   app.add_flag("--squeezed", options.check.is_squeezed,

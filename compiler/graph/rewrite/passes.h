@@ -14,6 +14,12 @@ namespace scopevm::compiler::graph {
 // Removes unused functions. In the others, folds constants, replaces known shape arithmetic,
 // applies the canonicalization patterns, and removes dead ops: simplify.cpp. Always succeeds.
 llvm::LogicalResult simplify(mlir::ModuleOp module);
+// Simplifies one function with a body.
+void simplify(mlir::func::FuncOp function);
+
+// Replaces calls of recursive functions by calls of copies, where constant arguments and dims
+// determine the depth of the recursion: recursion.cpp.
+void unroll_recursion(mlir::ModuleOp module);
 
 // Erases private functions that are unreachable from the public ones, and unused declarations of
 // external functions: functions.cpp.

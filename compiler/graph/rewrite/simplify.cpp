@@ -7,6 +7,7 @@
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/rewrites.h"
+#include "compiler/graph/values/constant_array.h"
 #include "compiler/graph/values/symbolic_values.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -35,11 +36,14 @@ void materialise_known_values(mlir::func::FuncOp function) {
   SymbolicValues symbols{DimIntervals()};
   mlir::OpBuilder builder(function.getContext());
   for (mlir::Operation* op : all_ops(function)) {
-    if (op->getNumResults() != 1 || mlir::isa<ConstantOp, DimsTensorOp>(op) || is_constrained(op))
-      continue;
+    if (op->getNumResults() != 1 || mlir::isa<ConstantOp>(op) || is_constrained(op)) continue;
     mlir::Value result = op->getResult(0);
     const std::vector<DimExpr>* elements = symbols.find(result);
     if (!elements) continue;
+    // A dims_tensor has this form unless all dims are constant.
+    if (mlir::isa<DimsTensorOp>(op) &&
+        !llvm::all_of(*elements, [](DimExpr dim) { return dim.is_constant(); }))
+      continue;
     builder.setInsertionPointAfter(op);
     mlir::Value known =
         materialise(builder, op->getLoc(), mlir::cast<TensorType>(result.getType()), *elements);
@@ -116,6 +120,28 @@ class Canonicalizer {
   mlir::PatternRewriter rewriter_;
 };
 
+// Replaces each sv.if with a constant condition by the ops of the branch that runs. An sv.if that
+// defines symbols stays, because its results have other types than the values of the branch.
+// Returns true if anything changed.
+bool decide_branches(mlir::func::FuncOp function) {
+  bool changed = false;
+  // Post-order: a nested sv.if is replaced before the sv.if that contains it.
+  function.walk([&](IfOp branch) {
+    auto condition = branch.getCondition().getDefiningOp<ConstantOp>();
+    if (!condition || is_constrained(condition) || is_constrained(branch)) return;
+    const bool is_true = ConstantArray(condition).integer(0) != 0;
+    mlir::Block& taken = (is_true ? branch.getThen() : branch.getOtherwise()).front();
+    mlir::Operation* yield = taken.getTerminator();
+    if (yield->getOperandTypes() != branch->getResultTypes()) return;
+    branch->getBlock()->getOperations().splice(branch->getIterator(), taken.getOperations(),
+                                               taken.begin(), yield->getIterator());
+    branch->replaceAllUsesWith(yield->getOperands());
+    branch->erase();
+    changed = true;
+  });
+  return changed;
+}
+
 // Whether all users of the op's results are annotations without readers. Such an annotation
 // constrains its value as long as the value has another reader.
 bool is_unused(mlir::Operation* op) {
@@ -163,16 +189,31 @@ void remove_unused(mlir::func::FuncOp function) {
   }
 }
 
+namespace {
+
+void simplify(mlir::func::FuncOp function, Canonicalizer& canonicalizer) {
+  materialise_known_values(function);
+  remove_unused(function);
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const bool changed = canonicalizer.run_once(function);
+    if (!decide_branches(function) && !changed) break;
+    remove_unused(function);
+  }
+}
+
+}  // namespace
+
+void simplify(mlir::func::FuncOp function) {
+  Canonicalizer canonicalizer(function.getContext());
+  simplify(function, canonicalizer);
+}
+
 llvm::LogicalResult simplify(mlir::ModuleOp module) {
   remove_unused_functions(module);
   Canonicalizer canonicalizer(module.getContext());
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    if (function.isExternal() || !function.getBody().hasOneBlock()) continue;
-    materialise_known_values(function);
-    remove_unused(function);
-    for (int round = 0; round < kMaxRounds && canonicalizer.run_once(function); ++round)
-      remove_unused(function);
-  }
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (!function.isExternal() && function.getBody().hasOneBlock())
+      simplify(function, canonicalizer);
   return mlir::success();
 }
 

@@ -79,13 +79,14 @@ PoolBytes fixed_bytes(const Program& program, const Function& function, const Ca
         continue;
       is_seen[id] = true;
       // Results of this function and of its callees are allocated in the pool of results.
-      const bool is_made_outside = is_output[id] || step.is<step::Call, step::CallClosure>();
+      const bool is_returned = step.is<step::Call, step::CallClosure>();
       const PoolIndex pool =
-          is_made_outside ? result_pool(program.machine, value) : value.place.pool;
-      const DimExpr bytes = round_up(value.bytes(), program.machine.pools[pool].alignment);
-      // A result is live past the last step, until the caller takes it.
-      timeline.add(pool, at, is_output[id] ? end + 1 : last[id].value_or(-1) + 1,
-                   evaluate(bytes, request).value_or(0));
+          is_output[id] || is_returned ? result_pool(program.machine, value) : value.place.pool;
+      // During the call, the bytes of the callee include its results. A result is live past the
+      // last step, until the caller takes it.
+      timeline.add(pool, is_returned && !callees.of(step).empty() ? at + 1 : at,
+                   is_output[id] ? end + 1 : last[id].value_or(-1) + 1,
+                   evaluate(value.bytes(), request).value_or(0));
     }
     // A callee needs its plan only during the call.
     for (const auto& [pool, bytes] : callees.of(step)) timeline.add(pool, at, at + 1, bytes);
