@@ -26,6 +26,9 @@ struct AnnotationLine {
 };
 using Constraint = std::variant<RuleIndex, AnnotationLine>;
 
+// std::regex recurses for each character. Longer lines are constants, which have no operands.
+constexpr size_t kLongestLine = 4000;
+
 size_t indentation(const std::string& line) { return line.find_first_not_of(' '); }
 
 // The constraint that a reason names. Empty for reasons of the compiler, such as defaults.
@@ -82,7 +85,9 @@ Annotated::Annotated(const std::string& text, Forms forms) {
   for (std::string line; std::getline(stream, line);) {
     lines_.push_back(line);
     std::smatch match;
-    if (!std::regex_match(line, match, placeable) || random() % kAnnotatedOps != 0) continue;
+    if (line.size() > kLongestLine || !std::regex_match(line, match, placeable) ||
+        random() % kAnnotatedOps != 0)
+      continue;
     const std::string value = match[1], type = match[2];
     const char* const place = kPlaces[random() % std::size(kPlaces)];
     const auto flag = [&] { return std::string(random() % 2 == 0 ? "true" : "false"); };
@@ -113,7 +118,8 @@ std::string Annotated::text(size_t left_out) const {
     // The value has uses only in the rest of its block.
     for (size_t i = annotation; i < lines.size(); ++i) {
       if (!lines[i].empty() && indentation(lines[i]) < indentation(line)) break;
-      lines[i] = std::regex_replace(lines[i], use, "%placed_" + value);
+      if (lines[i].size() <= kLongestLine)
+        lines[i] = std::regex_replace(lines[i], use, "%placed_" + value);
     }
   }
   std::string text;

@@ -15,6 +15,7 @@
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
 #include "tests/property/check_copies.h"
+#include "tests/property/check_pool.h"
 #include "tests/property/external_ops.h"
 #include "tests/property/outline.h"
 #include "tests/property/scatter.h"
@@ -214,6 +215,22 @@ bool is_contradiction(const Status& status) {
          status.message().find(" and ") != std::string_view::npos;
 }
 
+// All dims have the values of the first request, so that costs are known. Counts one element.
+Verdict check_pool(const std::string& text, const GraphCase& graph, CompileOptions options) {
+  for (const auto& [name, value] : graph.requests.front().symbols)
+    if (name[0] != '$') options.dims[name] = {value, value};
+  const Result<PoolEffect> effect = effect_of_pool(text, options);
+  if (effect.ok() && !effect->worse.empty()) return failure(Finding::kMismatch, effect->worse);
+  Verdict verdict;
+  if (effect.ok())
+    ++(effect->is_compared ? verdict.compared : verdict.skipped);
+  else if (is_contradiction(effect.status()))
+    verdict.is_refused = true;
+  else
+    return failure(Finding::kCompileError, std::string(effect.status().message()));
+  return verdict;
+}
+
 Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
                         const CheckOptions& options) {
   std::string text = options.is_outlined ? outlined(graph) : graph.text();
@@ -239,6 +256,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
     compile_options.external_libraries = {&external_ops(merges_parts)};
   }
   if (options.is_explained) return check_reasons(Annotated(text), compile_options);
+  if (options.is_pooled) return check_pool(text, graph, compile_options);
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);
