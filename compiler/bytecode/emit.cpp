@@ -110,8 +110,10 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
     }
 }
 
-// Sets the missing formulas of entries. The formula of an entry is that of its slot.
-void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
+// Sets the missing formulas of entries. The formula of an entry is that of its slot. Adds them up
+// by pool.
+void add_formulas(PlannedFunction& planned, format::FunctionDecl& decl) {
+  const ShapeProgram& shapes = planned.shapes;
   std::vector<format::MemoryDecl*> entries;
   std::vector<ShapeProgram::ValueIndex> values;
   for (format::MemoryDecl& entry : decl.memory) {
@@ -120,7 +122,12 @@ void add_formulas(const ShapeProgram& shapes, format::FunctionDecl& decl) {
     values.push_back(*shapes.stores()[SlotIndex{entry.bytes_slot}]);
   }
   // One call for all formulas of a function, so that they share the definitions of common parts.
-  FormulaText text = formula_text(shapes.formulas(values));
+  const std::vector<DimExpr> formulas = shapes.formulas(values);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    DimExpr& sum = planned.bytes_of_pool[PoolIndex{entries[i]->pool}];
+    if (!entries[i]->depends_on_data) sum = sum + formulas[i];
+  }
+  FormulaText text = formula_text(formulas);
   for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
   decl.definitions = std::move(text.definitions);
   // Removes the entries of calls that need no more memory than the results.
@@ -210,7 +217,8 @@ Status add_function(const Program& program, FunctionIndex index, PlannedFunction
   // both.
   add_memory(program, function, planned, calls, code, decl);
   add_strings(program, planned.shapes, decl);
-  add_formulas(planned.shapes, decl);
+  planned.bytes_of_pool.resize(machine.pools.size());
+  add_formulas(planned, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);

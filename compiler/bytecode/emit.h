@@ -4,6 +4,7 @@
 //   calls.cpp         calls
 //   lists.cpp         operations on lists
 //   call_memory.cpp   memory of callees, in the caller's dims
+//   bound.cpp         bytes in each pool -> the program of the bound function
 //   emit.cpp          tables, such as signatures, memory formulas, shape functions and constants
 #pragma once
 
@@ -23,6 +24,8 @@ namespace scopevm::compiler::bytecode {
 struct PlannedFunction {
   ShapeProgram shapes;
   memory::Plan plan;
+  // Set by emit_module(): the bytes of a call in each pool, without memory that depends on data.
+  IndexedVector<PoolIndex, DimExpr> bytes_of_pool;
 };
 
 // The instructions of a function.
@@ -47,6 +50,9 @@ using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 // code uses to the shape programs in `planned`. The caller must therefore compile the shape
 // functions afterwards, with the symbols that shape_symbol() returns.
 Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
+
+// The program of a function's bound function (BoundFn).
+Result<ShapeProgram> bound_program(const Function& function, const PlannedFunction& planned);
 
 // The symbol of a segment's shape function: "shape_main", "shape_main.1".
 std::string shape_symbol(const Function& function, SegmentIndex segment);

@@ -23,6 +23,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "scopevm/kernel_abi.h"
 #include "vm/format/disassembler.h"
 #include "vm/format/launch_checksum.h"
 #include "vm/format/verify.h"
@@ -392,6 +393,12 @@ Status Compilation::make_images() {
       for (SegmentIndex segment : function.segments.indices())
         emit_shape_function(planned_[f].shapes, segment, bytecode::shape_symbol(function, segment),
                             module);
+      const bool is_variant = std::ranges::any_of(
+          module_.variants, [&](const auto& variant) { return variant.function == f.value; });
+      if (function.name != kMain && !is_variant) continue;
+      const Result<ShapeProgram> bound = bytecode::bound_program(function, planned_[f]);
+      if (bound.ok())
+        emit_shape_function(*bound, SegmentIndex{0}, kBoundPrefix + function.name, module);
     }
     emit_number(format::kLaunchChecksumSymbol, format::launch_checksum(module_), module);
   };

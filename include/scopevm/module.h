@@ -67,6 +67,12 @@ struct MemoryLine {
   bool depends_on_data = false;
 };
 
+/// A memory scope of one device.
+struct MemoryScope {
+  std::string device;  ///< name of the device in the module
+  std::string scope;   ///< memory scope, such as "global.workspace"
+};
+
 /// The sum over all entries in one memory scope of one device.
 struct ScopeBound {
   std::string device;             ///< name of the device in the module
@@ -116,6 +122,29 @@ class SCOPEVM_API Module {
   /// - kDevice: the operating system provides no memory file for the kernel image
   Result<MemoryBound> memory_bound(const std::map<std::string, int64_t>& dims,
                                    int threads = 1) const;
+
+  /// The memory scopes of the module's devices, in the order of the results of bound().
+  const std::vector<MemoryScope>& memory_scopes() const;
+
+  /// The bytes of memory_bound() in each memory scope, for admission control: one call of native
+  /// code, without strings or allocations. Does not evaluate the checks of a call. `dims`: one
+  /// value for each of signature().dimensions, in order. `bytes`: receives one value for each of
+  /// memory_scopes(). Thread-safe. Errors:
+  /// - kInvalidArgument: another number of values, a value out of bounds, or `threads` below 1
+  /// - kResourceLimit: the sizes exceed 64 bits
+  /// - kUnsupported: no kernel image runs on this CPU, or the compiler's version had no bound
+  ///   functions
+  /// - kInvalidModel, kDevice: as for memory_bound()
+  Status bound(std::span<const int64_t> dims, std::span<int64_t> bytes, int threads = 1) const;
+
+  /// The largest memory_bound() over all values of the dimensions that `dims` does not name, within
+  /// their bounds in the signature. In `scopes` of the result, no request needs more than `bytes`,
+  /// and a request needs `lower_bound_bytes`. They are equal unless the search stops early, after
+  /// milliseconds. `lines` contains only the memory that depends on data.
+  /// Errors: those of memory_bound() and bound(), and kInvalidArgument if an unnamed dimension has
+  /// no upper bound.
+  Result<MemoryBound> largest_bound(const std::map<std::string, int64_t>& dims = {},
+                                    int threads = 1) const;
 
   /// The shape of an input for these values of the dimensions that it names. `index` is the
   /// position in signature().inputs. Errors: kInvalidArgument (an unknown dimension, or a dim of

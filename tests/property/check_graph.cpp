@@ -92,6 +92,37 @@ Verdict check_formulas(const Module& module, const Symbols& symbols) {
   return verdict;
 }
 
+// Checks that the bound function has the values of the memory bound, for the dims and as the largest
+// value over these dims alone.
+Verdict check_bound_function(const Module& module, const Symbols& symbols) {
+  std::map<std::string, int64_t> named;
+  std::vector<int64_t> dims;
+  for (const DimensionSignature& dimension : module.signature().dimensions)
+    dims.push_back(named[dimension.name] = symbols.at(dimension.name));
+  const auto expected = module.memory_bound(named, 2);
+  if (!expected.ok()) return {};  // the dims do not determine a bound
+  std::vector<int64_t> bytes(module.memory_scopes().size());
+  const Status status = module.bound(dims, bytes, 2);
+  const auto largest = module.largest_bound(named, 2);
+  if (status.code() == StatusCode::kUnsupported) return {};  // the module has no shape functions
+  if (!status.ok() || !largest.ok())
+    return failure(Finding::kWrongFormula, "bound function: " + std::string(status.message()));
+  for (const ScopeBound& scope : expected->scopes) {
+    const auto is_scope = [&](const auto& other) {
+      return other.device == scope.device && other.scope == scope.scope;
+    };
+    const auto pool = std::ranges::find_if(module.memory_scopes(), is_scope);
+    const auto most = std::ranges::find_if(largest->scopes, is_scope);
+    const int64_t actual = bytes[static_cast<size_t>(pool - module.memory_scopes().begin())];
+    if (actual != scope.bytes || most->bytes != scope.bytes)
+      return failure(Finding::kWrongFormula, "bound function of " + scope.scope + " is " +
+                                                 std::to_string(actual) + ", largest " +
+                                                 std::to_string(most->bytes) + ", expected " +
+                                                 std::to_string(scope.bytes));
+  }
+  return {};
+}
+
 // Checks for each pool that the lower bound is at most the peak, and the bound at least the peak.
 // The bound equals the peak if the dims determine all sizes of the pool and the module has no calls
 // of functions, which a branch can skip.
@@ -128,6 +159,11 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   Verdict verdict;
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
     Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
+    if (formulas.finding == Finding::kAgrees) {
+      const int64_t omitted = formulas.omitted;
+      formulas = check_bound_function(*module, graph.requests[i].symbols);
+      formulas.omitted = omitted;
+    }
     if (formulas.finding != Finding::kAgrees) return formulas;
     verdict.omitted += formulas.omitted;
     auto made = session->make_call();

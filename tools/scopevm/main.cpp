@@ -244,7 +244,9 @@ void add_bound(CLI::App& app, Action& action) {
       "bound", "Print the exact number of bytes that a call allocates in each memory scope");
   auto options = std::make_shared<BoundOptions>();
   command->add_option("MODULE", options->module, "Module file")->required();
-  command->add_option("DIMS", options->dims, "Values of the dimensions: n=512");
+  command->add_option("DIMS", options->dims,
+                      "Values of dimensions: n=512. Without some of them, the largest number of "
+                      "bytes over their bounds");
   command->add_option("--threads", options->threads, "Number of worker threads of the session")
       ->check(integer_in(1))
       ->capture_default_str();

@@ -18,6 +18,17 @@ Result<MemoryBound> Module::memory_bound(const std::map<std::string, int64_t>& d
   return runtime::without_exceptions([&] { return vm::memory_bound(*loaded_, dims, threads); });
 }
 
+const std::vector<MemoryScope>& Module::memory_scopes() const { return loaded_->memory_scopes(); }
+
+Status Module::bound(std::span<const int64_t> dims, std::span<int64_t> bytes, int threads) const {
+  return runtime::without_exceptions([&] { return vm::bound(*loaded_, dims, bytes, threads); });
+}
+
+Result<MemoryBound> Module::largest_bound(const std::map<std::string, int64_t>& dims,
+                                          int threads) const {
+  return runtime::without_exceptions([&] { return vm::largest_bound(*loaded_, dims, threads); });
+}
+
 Result<std::vector<int64_t>> Module::input_shape(size_t index,
                                                  const std::map<std::string, int64_t>& dims) const {
   return runtime::without_exceptions([&] { return vm::input_shape(*loaded_, index, dims); });

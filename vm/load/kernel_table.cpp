@@ -80,6 +80,19 @@ Result<const runtime::KernelImage*> LoadedModule::load_image(uint32_t device,
   return loaded = &known->second;
 }
 
+EntryBound LoadedModule::entry_bound(uint32_t function, const runtime::KernelImage& host) const {
+  const format::FunctionDecl& decl = contents_.functions[function];
+  EntryBound bound{reinterpret_cast<BoundFn>(host.symbol(kBoundPrefix + decl.name)), {}};
+  // Variants have no dimension where their dim is a number.
+  for (const format::DimensionDecl& dimension : decl.dimensions)
+    bound.dimensions.push_back(static_cast<uint32_t>(
+        std::ranges::find(signature_.dimensions, dimension.name, &DimensionSignature::name) -
+        signature_.dimensions.begin()));
+  for (const uint32_t index : bound.dimensions)
+    if (index >= signature_.dimensions.size()) return {};
+  return bound;
+}
+
 Result<KernelTable> LoadedModule::load_kernels() const {
   KernelTable table;
   table.image_of_device.resize(contents_.devices.size(), nullptr);
@@ -96,6 +109,7 @@ Result<KernelTable> LoadedModule::load_kernels() const {
                                                    contents_.devices[kernel.device].name +
                                                    "\": no kernel \"" + kernel.symbol + "\"");
   }
+  table.bounds.resize(contents_.functions.size());
   if (contents_.shape_functions.empty() && contents_.launches.empty()) return table;
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::KernelImage* host,
                            load_image(contents_.host_device(), table));
@@ -105,6 +119,7 @@ Result<KernelTable> LoadedModule::load_kernels() const {
       return Status(StatusCode::kInvalidModel,
                     "kernel image of the host: no shape function \"" + shape.symbol + "\"");
   }
+  for (const uint32_t entry : entries()) table.bounds[entry] = entry_bound(entry, *host);
   return table;
 }
 

@@ -90,6 +90,8 @@ Status LoadedModule::prepare() {
     functions_.push_back({&function, layout, std::move(stacks), {}});
   }
   prepare_signature();
+  for (const format::PoolDecl& pool : contents_.pools)
+    memory_scopes_.push_back({contents_.devices[pool.device].name, pool.scope});
   strings_ = ModuleStrings(contents_.strings);
   // Only results of main and its variants can be stored in output buffers of the caller.
   functions_[main_].result_allocations = find_result_allocations(contents_, *main().decl);
@@ -104,6 +106,12 @@ const LoadedFunction& LoadedModule::entry(std::span<const int64_t> dimensions) c
     if (std::ranges::equal(dimensions, variant.dimensions, admits))
       return functions_[variant.function];
   return main();
+}
+
+std::vector<uint32_t> LoadedModule::entries() const {
+  std::vector<uint32_t> entries = {main_};
+  for (const format::VariantDecl& variant : contents_.variants) entries.push_back(variant.function);
+  return entries;
 }
 
 void LoadedModule::prepare_signature() {

@@ -49,12 +49,19 @@ struct AxisRule {
   int32_t dimension = -1;
 };
 
+// The bound function of main or a variant.
+struct EntryBound {
+  BoundFn function = nullptr;        // null: an image of an earlier version, or not an entry
+  std::vector<uint32_t> dimensions;  // of the function, as indices into the signature's dimensions
+};
+
 struct KernelTable {
   // Empty if the module has no CPU kernels, shape functions and launches.
   std::map<const format::ImageDecl*, runtime::KernelImage> images;
   std::vector<const runtime::KernelImage*> image_of_device;  // null: not loaded
   std::vector<KernelFn> kernels;                             // null for kernels of non-CPU devices
   std::vector<ShapeFn> shape_functions;
+  std::vector<EntryBound> bounds;  // by function
 };
 
 class LoadedModule {
@@ -76,11 +83,15 @@ class LoadedModule {
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const ModuleStrings& strings() const { return strings_; }
+  const std::vector<MemoryScope>& memory_scopes() const { return memory_scopes_; }  // by pool
   // The first heap pool in host memory, if there is one. The lists of list inputs, strings, and
   // copies of those results for which the function declares no pool are allocated in it.
   std::optional<uint32_t> heap_pool() const;
   // The names of the model's ops from which the instruction at `word` was compiled, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
+
+  // The indices of the functions that calls enter: main, then the variants.
+  std::vector<uint32_t> entries() const;
 
   // Loads the best supported image of each CPU device on first use. Thread-safe. Errors:
   // kUnsupported (lists the missing CPU features), kInvalidModel (the image does not load, lacks a
@@ -94,6 +105,7 @@ class LoadedModule {
   void prepare_signature();
   Result<const runtime::KernelImage*> load_image(uint32_t device, KernelTable& table) const;
   Result<KernelTable> load_kernels() const;
+  EntryBound entry_bound(uint32_t function, const runtime::KernelImage& host) const;
 
   const format::ModuleContents contents_;
   uint32_t main_ = 0;
@@ -103,6 +115,7 @@ class LoadedModule {
   std::vector<std::vector<AxisRule>> axis_rules_;
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
+  std::vector<MemoryScope> memory_scopes_;
 
   mutable std::mutex kernels_mutex_;
   mutable std::optional<KernelTable> kernel_table_;  // empty until it has been loaded

@@ -1,8 +1,9 @@
-// Evaluates the shape function of main or a variant and sums the bytes of its storages; see
-// bound.h.
+// Evaluates the shape function of main or a variant and sums the bytes of its storages, or calls
+// its bound function; see bound.h.
 #include "vm/run/bound.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,20 +26,6 @@ Status check_names(const Signature& signature, const std::map<std::string, int64
     if (std::ranges::find(known, name) == known.end())
       return {StatusCode::kInvalidArgument, "the module has no dimension \"" + name + "\"" +
                                                 runtime::name_suggestion(name, known)};
-  return {};
-}
-
-// Checks that every dimension has a value within its bounds and every value names a dimension.
-Status check_dims(const Signature& signature, const std::map<std::string, int64_t>& dims) {
-  SCOPEVM_RETURN_IF_ERROR(check_names(signature, dims));
-  for (const DimensionSignature& dimension : signature.dimensions) {
-    const auto given = dims.find(dimension.name);
-    if (given == dims.end())
-      return {StatusCode::kInvalidArgument, "missing value of dimension \"" + dimension.name +
-                                                "\": expected " + dimension.name + "=NUMBER"};
-    SCOPEVM_RETURN_IF_ERROR(
-        check_dimension(dimension, given->second, "dimension " + dimension.name));
-  }
   return {};
 }
 
@@ -109,14 +96,27 @@ const LoadedFunction& entry_at(const LoadedModule& module,
   return module.entry(values);
 }
 
-ScopeBound& scope_of(MemoryBound& bound, const MemoryLine& line) {
-  for (ScopeBound& scope : bound.scopes)
-    if (scope.device == line.device && scope.scope == line.scope) return scope;
-  bound.scopes.push_back({line.device, line.scope, 0, 0});
-  return bound.scopes.back();
+}  // namespace
+
+Status check_request(const Signature& signature, const std::map<std::string, int64_t>& dims,
+                     int threads) {
+  if (threads < 1)
+    return {StatusCode::kInvalidArgument,
+            "threads is " + std::to_string(threads) + ", expected at least 1"};
+  SCOPEVM_RETURN_IF_ERROR(check_names(signature, dims));
+  for (const DimensionSignature& dimension : signature.dimensions)
+    if (const auto given = dims.find(dimension.name); given != dims.end())
+      SCOPEVM_RETURN_IF_ERROR(
+          check_dimension(dimension, given->second, "dimension " + dimension.name));
+  return {};
 }
 
-}  // namespace
+ScopeBound& scope_of(MemoryBound& bound, const MemoryScope& scope) {
+  for (ScopeBound& known : bound.scopes)
+    if (known.device == scope.device && known.scope == scope.scope) return known;
+  bound.scopes.push_back({scope.device, scope.scope, 0, 0});
+  return bound.scopes.back();
+}
 
 Result<std::vector<int64_t>> input_shape(const LoadedModule& module, size_t index,
                                          const std::map<std::string, int64_t>& dims) {
@@ -132,10 +132,11 @@ Result<std::vector<int64_t>> input_shape(const LoadedModule& module, size_t inde
 
 Result<MemoryBound> memory_bound(const LoadedModule& module,
                                  const std::map<std::string, int64_t>& dims, int threads) {
-  if (threads < 1)
-    return Status(StatusCode::kInvalidArgument,
-                  "threads is " + std::to_string(threads) + ", expected at least 1");
-  SCOPEVM_RETURN_IF_ERROR(check_dims(module.signature(), dims));
+  SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, threads));
+  for (const DimensionSignature& dimension : module.signature().dimensions)
+    if (!dims.contains(dimension.name))
+      return Status(StatusCode::kInvalidArgument, "missing value of dimension \"" + dimension.name +
+                                                      "\": expected " + dimension.name + "=NUMBER");
   const format::FunctionDecl* entry = entry_at(module, dims).decl;
   Result<std::vector<int64_t>> computed = compute_slots(module, *entry, dims, threads);
   if (!computed.ok() && entry != module.main().decl) {
@@ -159,12 +160,60 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
                     decl.depends_on_data};
     // The slots of data-dependent storages are computed only during a call.
     if (decl.depends_on_data) line.bytes = line.lower_bound_bytes = 0;
-    ScopeBound& scope = scope_of(bound, line);
+    ScopeBound& scope = scope_of(bound, module.memory_scopes()[decl.pool]);
     scope.bytes += line.bytes;
     scope.lower_bound_bytes += line.lower_bound_bytes;
     bound.lines.push_back(std::move(line));
   }
   return bound;
+}
+
+Status bound_in(const LoadedModule& module, uint32_t entry, const DimRange* ranges, int threads,
+                int64_t* bytes) {
+  SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
+  const EntryBound& bound = kernels->bounds[entry];
+  if (bound.function == nullptr)
+    return {StatusCode::kUnsupported,
+            "the module has no bound function: compile it with this version"};
+  constexpr size_t kMostOnStack = 32;  // dimensions
+  std::array<int64_t, 2 * kMostOnStack + 1> on_stack;
+  std::vector<int64_t> on_heap;
+  if (bound.dimensions.size() > kMostOnStack) on_heap.resize(2 * bound.dimensions.size() + 1);
+  int64_t* const ends = on_heap.empty() ? on_stack.data() : on_heap.data();
+  int64_t* end = ends;
+  for (const uint32_t dimension : bound.dimensions) {
+    *end++ = ranges[dimension].least;
+    *end++ = ranges[dimension].most;
+  }
+  *end = threads;
+  if (bound.function(ends, bytes) < 0) return {};
+  return {StatusCode::kResourceLimit, "the sizes of this request exceed 64-bit arithmetic"};
+}
+
+Status bound(const LoadedModule& module, std::span<const int64_t> dims, std::span<int64_t> bytes,
+             int threads) {
+  const std::vector<DimensionSignature>& dimensions = module.signature().dimensions;
+  if (dims.size() != dimensions.size() || bytes.size() != module.memory_scopes().size())
+    return {StatusCode::kInvalidArgument,
+            "given " + runtime::count_text(dims.size(), "dim") + " and room for " +
+                runtime::count_text(bytes.size(), "memory scope") + ", expected " +
+                std::to_string(dimensions.size()) + " and " +
+                std::to_string(module.memory_scopes().size())};
+  if (threads < 1) return check_request(module.signature(), {}, threads);
+  constexpr size_t kMostOnStack = 32;  // dimensions
+  std::array<DimRange, kMostOnStack> on_stack;
+  std::vector<DimRange> on_heap(dims.size() > kMostOnStack ? dims.size() : 0);
+  DimRange* const ranges = on_heap.empty() ? on_stack.data() : on_heap.data();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    // Without this test, the text for check_dimension() would be made in each call.
+    if (dims[i] < dimensions[i].min || dims[i] > dimensions[i].max ||
+        dims[i] % dimensions[i].multiple_of != 0)
+      return check_dimension(dimensions[i], dims[i], "dimension " + dimensions[i].name);
+    ranges[i] = {dims[i], dims[i]};
+  }
+  const auto entry =
+      static_cast<uint32_t>(module.entry(dims).decl - module.contents().functions.data());
+  return bound_in(module, entry, ranges, threads, bytes.data());
 }
 
 }  // namespace scopevm::vm

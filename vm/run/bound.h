@@ -1,9 +1,10 @@
-// Computes the input shapes and the memory bound of a module for given dims, without a call:
-// Module::input_shape() and Module::memory_bound().
+// Computes the input shapes and the memory bound of a module without a call: Module::input_shape(),
+// memory_bound(), bound() and largest_bound().
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,28 @@ Result<std::vector<int64_t>> input_shape(const LoadedModule& module, size_t inde
 
 Result<MemoryBound> memory_bound(const LoadedModule& module,
                                  const std::map<std::string, int64_t>& dims, int threads);
+
+Status bound(const LoadedModule& module, std::span<const int64_t> dims, std::span<int64_t> bytes,
+             int threads);
+
+Result<MemoryBound> largest_bound(const LoadedModule& module,
+                                  const std::map<std::string, int64_t>& dims, int threads);
+
+// The values of one dimension.
+struct DimRange {
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
+// Calls the bound function of an entry. `ranges`: by dimension of the signature. `bytes`: by pool.
+Status bound_in(const LoadedModule& module, uint32_t entry, const DimRange* ranges, int threads,
+                int64_t* bytes);
+
+// Checks that every value names a dimension and is within its bounds, and the number of threads.
+Status check_request(const Signature& signature, const std::map<std::string, int64_t>& dims,
+                     int threads);
+
+// The entry of a memory scope, which is added if it is missing.
+ScopeBound& scope_of(MemoryBound& bound, const MemoryScope& scope);
 
 }  // namespace scopevm::vm

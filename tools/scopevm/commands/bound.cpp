@@ -1,8 +1,10 @@
 // scopevm bound: prints the number of bytes that a call allocates at given dims, without making the
 // call. The numbers are exact, except for "calls", which a branch can skip, and for storages with
-// data-dependent sizes, which are listed but count as 0 bytes in totals.
+// data-dependent sizes, which are listed but count as 0 bytes in totals. Without the values of some
+// dims, it prints the largest number over their bounds.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "scopevm/module.h"
@@ -35,6 +37,32 @@ void print_text(const MemoryBound& bound) {
           scope.lower_bound_bytes);
 }
 
+// "batch = 1, length <= 512": the values and bounds of the dims.
+std::string range_text(const Signature& signature, const std::map<std::string, int64_t>& dims) {
+  std::string text;
+  for (const DimensionSignature& dimension : signature.dimensions) {
+    const auto given = dims.find(dimension.name);
+    text += (text.empty() ? "" : ", ") + dimension.name;
+    text += given == dims.end() ? " <= " + std::to_string(dimension.max)
+                                : " = " + std::to_string(given->second);
+  }
+  return text;
+}
+
+void print_largest(const Module& module, const MemoryBound& bound,
+                   const std::map<std::string, int64_t>& dims) {
+  print("at most, for {}\n", range_text(module.signature(), dims));
+  print("{:<8} {:<20} {:>14}\n", "device", "scope", "bytes");
+  for (const ScopeBound& scope : bound.scopes) {
+    print("{:<8} {:<20} {:>14}", scope.device, scope.scope, scope.bytes);
+    if (scope.lower_bound_bytes < scope.bytes) print("  at least {}", scope.lower_bound_bytes);
+    print("\n");
+  }
+  for (const MemoryLine& line : bound.lines)
+    print("{:<8} {:<20} {:>14}  {} = {}\n", line.device, line.scope, "data-dependent", line.what,
+          line.formula);
+}
+
 void print_json(const MemoryBound& bound) {
   nlohmann::ordered_json out;
   out["function"] = bound.function;
@@ -60,8 +88,17 @@ void print_json(const MemoryBound& bound) {
 
 Status print_bound(const BoundOptions& options, const std::map<std::string, int64_t>& dims) {
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, load_module(options.module));
-  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, options.threads));
-  options.json ? print_json(bound) : print_text(bound);
+  const bool is_range = std::ranges::any_of(module.signature().dimensions,
+                                            [&](const auto& d) { return !dims.contains(d.name); });
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound,
+                           is_range ? module.largest_bound(dims, options.threads)
+                                    : module.memory_bound(dims, options.threads));
+  if (options.json)
+    print_json(bound);
+  else if (is_range)
+    print_largest(module, bound, dims);
+  else
+    print_text(bound);
   return {};
 }
 
