@@ -6,6 +6,7 @@
 #include "scopevm/compiler.h"
 #include "tools/scopevm/command_line.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/alloc.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
@@ -322,6 +323,7 @@ int main(int argc, char** argv) {
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);
+  add_alloc(app, action);
   add_help(app, action);
   for (CLI::App* command : app.get_subcommands(is_any)) reject_repeated_options(*command);
   // Not a CLI11 option, because it is for the build only and has no place in the help text.
