@@ -8,6 +8,7 @@
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/alloc.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/memory_lab/replay/worker.h"
 #include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
 
@@ -343,4 +344,10 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace scopevm::tool
 
-int main(int argc, char** argv) { return scopevm::tool::main(argc, argv); }
+int main(int argc, char** argv) {
+  // A child process of `alloc replay`. It must not allocate more than it measures, so it does not
+  // parse a command line.
+  if (argc > 1 && std::string_view(argv[1]) == "--replay-worker")
+    return scopevm::lab::worker_main(argc, argv);
+  return scopevm::tool::main(argc, argv);
+}

@@ -9,6 +9,8 @@ void add_alloc(CLI::App& app, std::function<int()>& action) {
   auto* group = app.add_subcommand("alloc", "Record, replay, compare and plot memory allocations");
   group->require_subcommand(1);
   lab::add_alloc_record(*group, action);
+  lab::add_alloc_replay(*group, action);
+  lab::add_alloc_compare(*group, action);
 }
 
 }  // namespace scopevm::tool

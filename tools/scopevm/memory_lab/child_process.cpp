@@ -1,5 +1,5 @@
 // Starts a child with posix_spawnp(); see child_process.h.
-#include "tools/scopevm/memory_lab/record/child_process.h"
+#include "tools/scopevm/memory_lab/child_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
