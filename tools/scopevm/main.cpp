@@ -236,6 +236,9 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option(
       "--trace", options->trace,
       "Write the times of calls, launches and copies to this file, in Chrome trace format");
+  command->add_option("--memory-trace", options->memory_trace,
+                      "Write the allocations of all memory scopes to this file, for alloc plot, "
+                      "replay and compare");
   command->add_flag("--stats", options->stats, "Print times and memory use");
   command->add_flag("--json", options->json, "Print JSON, including times and memory use");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

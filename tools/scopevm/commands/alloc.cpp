@@ -11,6 +11,7 @@ void add_alloc(CLI::App& app, std::function<int()>& action) {
   lab::add_alloc_record(*group, action);
   lab::add_alloc_replay(*group, action);
   lab::add_alloc_compare(*group, action);
+  lab::add_alloc_plot(*group, action);
 }
 
 }  // namespace scopevm::tool
