@@ -1,6 +1,7 @@
 // The scopevm command: parses the command line and runs the selected command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
 
 #include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
@@ -283,24 +284,29 @@ void add_module_commands(CLI::App& app, Action& action) {
   command->callback([text, &action] { action = [text] { return verify(text->input); }; });
 }
 
+// Prints the help of the command with these names, such as {"alloc", "plot"}; of `app` without
+// names.
+int print_help(const CLI::App& app, const std::string& path, std::span<const std::string> names) {
+  if (names.empty()) {
+    // app.help() is the help of the selected command.
+    write_output(app.get_formatter()->make_help(&app, path, CLI::AppFormatMode::Normal));
+    return kExitOk;
+  }
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (known->get_name() == names.front())
+      return print_help(*known, path + " " + known->get_name(), names.subspan(1));
+  return report_usage(unknown_command(app, names.front()));
+}
+
 void add_help(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("help", "Print the help of a command");
-  auto name = std::make_shared<std::string>();
-  command->add_option("COMMAND", *name, "A command (default: all)");
-  command->callback([&app, name, &action] {
-    action = [&app, name] {
-      for (const CLI::App* known : app.get_subcommands(is_any))
-        if (known->get_name() == *name) return write_output(known->help(app.get_name())), kExitOk;
-      if (!name->empty()) return report_usage(unknown_command(app, *name));
-      // app.help() is the help of the selected command.
-      write_output(
-          app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
-      return kExitOk;
-    };
+  auto names = std::make_shared<std::vector<std::string>>();
+  command->add_option("COMMAND", *names, "A command (default: all)");
+  command->callback([&app, names, &action] {
+    action = [&app, names] { return print_help(app, app.get_name(), *names); };
   });
 }
 
-// Runs the command. A failure to write to stdout is an error.
 int run_action(const Action& action) {
   int code = kExitOk;
   try {
