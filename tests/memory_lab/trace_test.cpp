@@ -162,8 +162,8 @@ TEST(MemoryTrace, DetectsDamagedBlocks) {
             "block at byte 12: the checksum does not match: the file is damaged");
 }
 
-// A trace with one block of events, whose bytes a test chooses.
-Bytes with_events(const Encoder& events) {
+// A trace with the given blocks.
+Bytes with_blocks(const std::vector<std::pair<BlockKind, Encoder>>& blocks) {
   Bytes bytes(kTraceMagic.begin(), kTraceMagic.end());
   const auto add = [&](std::string_view text) {
     bytes.insert(bytes.end(), text.begin(), text.end());
@@ -173,10 +173,7 @@ Bytes with_events(const Encoder& events) {
       bytes.push_back(static_cast<uint8_t>(value >> shift));
   };
   add_integer(kTraceVersion);
-  Encoder scope;
-  scope.string("heap");
-  for (const auto& [kind, contents] :
-       {std::pair(BlockKind::kScopes, scope), std::pair(BlockKind::kEvents, events)}) {
+  for (const auto& [kind, contents] : blocks) {
     const std::string_view text = contents.bytes();
     bytes.push_back(static_cast<uint8_t>(kind));
     add_integer(static_cast<uint32_t>(text.size()));
@@ -186,12 +183,45 @@ Bytes with_events(const Encoder& events) {
   return bytes;
 }
 
-std::string message_of(std::initializer_list<uint64_t> integers) {
-  Encoder events;
-  for (const uint64_t value : integers) events.integer(value);
-  const Read result = read(with_events(events));
+Encoder encoded(std::initializer_list<uint64_t> integers) {
+  Encoder encoder;
+  for (const uint64_t value : integers) encoder.integer(value);
+  return encoder;
+}
+
+// The message for a trace, without the position of the block.
+std::string message_of(const std::vector<std::pair<BlockKind, Encoder>>& blocks) {
+  const Read result = read(with_blocks(blocks));
   const std::string message(result.status.message());
   return message.substr(message.find(": ") + 2);
+}
+
+// The message for a trace with one scope and these events.
+std::string message_of(std::initializer_list<uint64_t> events) {
+  Encoder scope;
+  scope.string("heap");
+  return message_of({{BlockKind::kScopes, scope}, {BlockKind::kEvents, encoded(events)}});
+}
+
+TEST(MemoryTrace, RejectsInvalidBlocks) {
+  const Encoder past_end = encoded({100});
+  EXPECT_EQ(message_of({{BlockKind::kProperties, past_end}}), "invalid properties");
+  EXPECT_EQ(message_of({{BlockKind::kStrings, past_end}}), "invalid strings");
+  EXPECT_EQ(message_of({{BlockKind::kScopes, past_end}}), "invalid memory scopes");
+  EXPECT_EQ(message_of({{BlockKind::kStacks, encoded({0})}}), "invalid call stacks");
+  EXPECT_EQ(message_of({{BlockKind::kStacks, encoded({1, 0})}}),
+            "a call stack refers to a later entry");
+  EXPECT_EQ(message_of({{BlockKind::kEvents, encoded({0})}}), "invalid events");
+  EXPECT_EQ(
+      message_of({{BlockKind::kEvents, encoded({0, 9})}, {BlockKind::kEvents, encoded({0, 8})}}),
+      "the time decreases");
+  EXPECT_EQ(message_of({{BlockKind::kEnd, encoded({0})}}), "invalid totals");
+  EXPECT_EQ(message_of({{BlockKind::kEnd, encoded({1, 0, 0, 0, 0})}}),
+            "the totals do not match the events");
+  const Encoder end = encoded({0, 0, 0, 0, 0});
+  EXPECT_EQ(message_of({{BlockKind::kEnd, end}, {BlockKind::kEnd, end}}),
+            "unexpected bytes after the end of the trace");
+  EXPECT_EQ(message_of({{static_cast<BlockKind>(9), end}}), "unknown kind 9");
 }
 
 TEST(MemoryTrace, RejectsInvalidEvents) {

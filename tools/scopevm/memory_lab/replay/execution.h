@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <ctime>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,16 +32,32 @@ struct ThreadResult {
   LatencyHistogram latencies[3];  // by EventKind
   uint64_t touch_ticks = 0;
   uint64_t failures = 0;
+  uint64_t cpu_ns = 0;  // without the reads of the clock
+
+  void merge(const ThreadResult& other) {
+    for (int kind = 0; kind < 3; ++kind) latencies[kind].merge(other.latencies[kind]);
+    touch_ticks += other.touch_ticks;
+    failures += other.failures;
+    cpu_ns += other.cpu_ns;
+  }
 };
+
+// CPU time of the calling thread.
+inline uint64_t thread_cpu_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 template <typename Target>
 class Execution {
  public:
   Execution(Target target, const Schedule& schedule, const ReplayOptions& options,
-            ReplayMeasurement& out)
+            double ticks_per_ns, ReplayMeasurement& out)
       : target_(std::move(target)),
         schedule_(schedule),
         options_(options),
+        ticks_per_ns_(ticks_per_ns),
         out_(out),
         interval_(schedule.operations / kMemorySamples + 1),
         slots_(map_array<Slot>(schedule.slots)),
@@ -51,20 +68,16 @@ class Execution {
   bool has_memory() const { return slots_ != nullptr && steps_ != nullptr && results_ != nullptr; }
 
   // Returns the sum of the threads' results.
-  ThreadResult run(double ticks_per_ns) {
+  ThreadResult run() {
     deadline_ =
-        record::now_ticks() + static_cast<uint64_t>(options_.time_limit_s * 1e9 * ticks_per_ns);
+        record::now_ticks() + static_cast<uint64_t>(options_.time_limit_s * 1e9 * ticks_per_ns_);
     baseline_ = memory_.read();
     if (options_.has_threads)
       run_threads();
     else
-      run_operations(0, [](const Operation&) { return true; });
+      run_thread(0, [](const Operation&) { return true; });
     ThreadResult& sum = results_[0];
-    for (uint32_t i = 1; options_.has_threads && i < schedule_.threads; ++i) {
-      for (int kind = 0; kind < 3; ++kind) sum.latencies[kind].merge(results_[i].latencies[kind]);
-      sum.touch_ticks += results_[i].touch_ticks;
-      sum.failures += results_[i].failures;
-    }
+    for (uint32_t i = 1; options_.has_threads && i < schedule_.threads; ++i) sum.merge(results_[i]);
     return sum;
   }
 
@@ -85,9 +98,22 @@ class Execution {
     std::vector<std::thread> threads;
     for (uint32_t i = 0; i < schedule_.threads; ++i)
       threads.emplace_back([this, i] {
-        run_operations(i, [i](const Operation& operation) { return operation.thread == i; });
+        run_thread(i, [i](const Operation& operation) { return operation.thread == i; });
       });
     for (std::thread& thread : threads) thread.join();
+  }
+
+  template <typename Filter>
+  void run_thread(uint32_t thread, Filter is_included) {
+    const uint64_t start = thread_cpu_ns();
+    run_operations(thread, is_included);
+    const uint64_t elapsed = thread_cpu_ns() - start;
+    ThreadResult& result = results_[thread];
+    uint64_t clock_ticks = 0;
+    for (const LatencyHistogram& latencies : result.latencies)
+      clock_ticks += latencies.count() * (options_.touches_pages ? 4 : 2) * clock_ticks_;
+    const auto clock_ns = static_cast<uint64_t>(static_cast<double>(clock_ticks) / ticks_per_ns_);
+    result.cpu_ns = elapsed > clock_ns ? elapsed - clock_ns : 0;
   }
 
   template <typename Filter>
@@ -177,6 +203,7 @@ class Execution {
   Target target_;
   const Schedule& schedule_;
   const ReplayOptions options_;
+  const double ticks_per_ns_;
   ReplayMeasurement& out_;
   const uint64_t interval_;
   Slot* const slots_;

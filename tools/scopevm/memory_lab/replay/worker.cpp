@@ -65,23 +65,29 @@ void summarise(const ThreadResult& result, double ticks_per_ns, ReplayMeasuremen
     all.merge(latencies);
   }
   out.failures = result.failures;
-  const double operations = static_cast<double>(std::max<uint64_t>(1, all.count())) * ticks_per_ns;
   out.p50_ns = all.percentile(0.5) / ticks_per_ns;
   out.p99_ns = all.percentile(0.99) / ticks_per_ns;
-  out.mean_ns = static_cast<double>(all.total_ticks()) / operations;
-  out.touched_ns = static_cast<double>(all.total_ticks() + result.touch_ticks) / operations;
+  // CPU time does not count other processes of the machine, but cannot be read around each
+  // operation. It is divided in the ratio of the ticks.
+  const auto allocator = static_cast<double>(all.total_ticks());
+  const double ticks = std::max(1.0, allocator + static_cast<double>(result.touch_ticks));
+  out.touched_ns =
+      static_cast<double>(result.cpu_ns) / static_cast<double>(std::max<uint64_t>(1, all.count()));
+  out.mean_ns = out.touched_ns * allocator / ticks;
+  out.elapsed_ns =
+      allocator / ticks_per_ns / static_cast<double>(std::max<uint64_t>(1, all.count()));
 }
 
 template <typename Target>
 int measure(Target target, const Schedule& schedule, const ReplayOptions& options,
             ReplayMeasurement& out) {
   const double ticks_per_ns = measure_ticks_per_ns();
-  Execution<Target> execution(std::move(target), schedule, options, out);
+  Execution<Target> execution(std::move(target), schedule, options, ticks_per_ns, out);
   if (!execution.has_memory()) return kExitNoMemory;
   const bool is_counting = options.counts_system_calls && start_counting_system_calls();
   rusage before = {}, after = {};
   getrusage(RUSAGE_SELF, &before);
-  const ThreadResult result = execution.run(ticks_per_ns);
+  const ThreadResult result = execution.run();
   getrusage(RUSAGE_SELF, &after);
   if (is_counting) out.system_calls = static_cast<int64_t>(counted_system_calls());
   out.minor_faults = static_cast<uint64_t>(after.ru_minflt - before.ru_minflt);

@@ -26,7 +26,8 @@ inline constexpr int64_t kUnknown = -1;
 struct ReplayMeasurement {
   uint64_t counts[3] = {};  // of executed operations, by EventKind
   uint64_t failures = 0;    // allocations and reallocations that returned null
-  double mean_ns = 0;       // per operation, in the allocator
+  double mean_ns = 0;       // CPU time per operation, in the allocator
+  double elapsed_ns = 0;    // elapsed time per operation, in the allocator
   double p50_ns = 0;
   double p99_ns = 0;
   double kind_p50_ns[3] = {};  // by EventKind
