@@ -25,7 +25,7 @@ std::vector<std::string> environment_with(
       is_replaced |= text.starts_with(name) && text.substr(name.size()).starts_with('=');
     if (!is_replaced) entries.emplace_back(text);
   }
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) entries.emplace_back(name).append("=").append(value);
   return entries;
 }
 

@@ -102,8 +102,8 @@ std::string trace_path(const std::vector<RecordedImage>& images, size_t index, i
 }
 
 void report_trace(const std::string& path, const TraceTotals& totals, const RecordedImage& image) {
-  tool::print_message(stderr, "scopevm: {}: {} by {}\n", path,
-                      count_text(totals.allocations, "allocation"), image.command);
+  tool::print_message(stderr, "recorded {} by {}: {}\n",
+                      count_text(totals.allocations, "allocation"), image.command, path);
   if (totals.lost_events > 0)
     tool::print_message(stderr,
                         "scopevm: warning: {}: the limit of the recording was reached; {} after "
