@@ -1,5 +1,6 @@
 # Rules of `cmake --install`, in four components (docs/install.md):
-#   runtime      libscopevm, the command `scopevm` with its man page and completion, the licence
+#   runtime      libscopevm, the command `scopevm` with its man page and completion, the library that
+#                `scopevm alloc record` preloads, the licence
 #   compiler     libscopevm_compiler, which `scopevm compile` loads, with its package files;
 #                scopevm-opt with its man page and completion
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
@@ -29,6 +30,7 @@ install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.man RENAME scopevm.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
 install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.bash RENAME scopevm
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+install(TARGETS scopevm_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 if(TARGET scopevm_compiler)

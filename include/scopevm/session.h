@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,8 +63,14 @@ struct SessionOptions {
   int threads = 1;
   std::vector<DeviceBinding> devices;      ///< devices without an entry have their default
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default
-  std::vector<ScopeLimit> memory_limits;   ///< in addition to the limits in the module
-  std::shared_ptr<Executor> executor;  ///< null: the default one; when set, `threads` is ignored
+  /// If set, called once for each pool, of all devices. The pool uses the returned allocator, which
+  /// forwards to `allocator` (the default one, or that of `allocators`) and can observe, count or
+  /// fail its calls. Blocks of a non-CPU device are not always accessible to the host.
+  std::function<std::shared_ptr<Allocator>(std::string_view device, std::string_view scope,
+                                           std::shared_ptr<Allocator> allocator)>
+      wrap_allocator;
+  std::vector<ScopeLimit> memory_limits;  ///< in addition to the limits in the module
+  std::shared_ptr<Executor> executor;     ///< null: the default one; when set, `threads` is ignored
   /// Delays copies, the launches of CPU kernels and external functions to the minimum durations
   /// that follow from the bandwidth and latency of the pools (docs/machine.md, "Emulation"). At
   /// least one pool of the module must have a bandwidth or a latency.

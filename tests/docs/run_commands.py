@@ -189,6 +189,11 @@ class Tree:
         return {program: set(re.findall(r"^  ([a-z]+)\s", "\n".join(self.bash(menu)[1]), re.M))
                 for program, menu in (("scopevm", "scopevm --help"), ("./dev", "./dev"))}
 
+    def commands_of(self, program, group):
+        """The commands of a group of `scopevm`, such as "alloc record"; empty for a command."""
+        listed = self.help(program, group).partition("\nSubcommands:\n")[2]
+        return [f"{group} {name}" for name in re.findall(r"^  ([a-z]+)\s", listed, re.M)]
+
     @functools.lru_cache(None)
     def help(self, program, subcommand):
         """The text that lists the options of a program: its --help, or the source of a script."""
@@ -202,7 +207,9 @@ class Tree:
     @functools.cached_property
     def all_help(self):
         """The help of all programs with options of this project."""
-        strings = [self.help("scopevm", name) for name in sorted(self.subcommands["scopevm"])]
+        names = sorted(self.subcommands["scopevm"])
+        names += [inner for name in names for inner in self.commands_of("scopevm", name)]
+        strings = [self.help("scopevm", name) for name in names]
         strings += [self.help(name, "") for name in ("scopevm", "scopevm-opt", "property_fuzz",
                                                    "conformance", "runtime_device_bench",
                                                    "pooling_kernel_test", "ctest")]
@@ -217,9 +224,12 @@ class Tree:
             if subcommand not in self.subcommands[program]:
                 yield f"no subcommand {subcommand} of {program}"
                 return
+            if program == "scopevm" and " ".join(words[1:3]) in self.commands_of(program, subcommand):
+                subcommand = " ".join(words[1:3])
         if OPTION.match(program):  # in the text, an option without its program
             program, known = "any program", self.all_help
-        options = [found[1] for word in words if (found := OPTION.match(word))]
+        own = words[:words.index("--")] if "--" in words else words
+        options = [found[1] for word in own if (found := OPTION.match(word))]
         for option in options:
             known = known or self.help(program, subcommand)
             if not re.search(re.escape(option) + r"(?![\w-])", known):

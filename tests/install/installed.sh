@@ -57,6 +57,7 @@ command_arguments() {
     asm) echo "$modules/digits.s -o $modules/again.bc" ;;
     inspect | verify) echo "$digits" ;;
     bound) echo "$digits n=5" ;;
+    alloc) echo "record -o $modules/scopevm.mt -- scopevm --version" ;;
     help) ;;
     *) fail "no arguments for the command $1" ;;
   esac

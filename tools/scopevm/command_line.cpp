@@ -35,13 +35,20 @@ std::string repeated_option(const CLI::App& command) {
   return "";
 }
 
-std::string describe(const CLI::App& app, const CLI::Error& error) {
+// The selected command, or the innermost group of commands if none is selected.
+const CLI::App& selected_command(const CLI::App& app) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
-  if (commands.empty()) {
-    const std::vector<std::string> arguments = app.remaining();
-    return arguments.empty() ? "expected a command" : unknown_command(app, arguments.front());
+  return commands.empty() ? app : selected_command(*commands.front());
+}
+
+std::string describe(const CLI::App& app, const CLI::Error& error) {
+  const CLI::App& command = selected_command(app);
+  if (!command.get_subcommands([](const CLI::App*) { return true; }).empty()) {
+    const std::vector<std::string> arguments = command.remaining();
+    const std::string context = &command == &app ? "" : command.get_name() + ": ";
+    return context +
+           (arguments.empty() ? "expected a command" : unknown_command(command, arguments.front()));
   }
-  const CLI::App& command = *commands.front();
   if (const std::string repeated = repeated_option(command); !repeated.empty()) return repeated;
   if (const std::vector<std::string> arguments = command.remaining(); !arguments.empty())
     return unexpected_argument(command, arguments.front());
@@ -59,6 +66,8 @@ std::string unknown_command(const CLI::App& app, const std::string& name) {
 }
 
 void reject_repeated_options(CLI::App& command) {
+  for (CLI::App* inner : command.get_subcommands([](CLI::App*) { return true; }))
+    reject_repeated_options(*inner);
   for (CLI::Option* option : command.get_options())
     if (option->get_items_expected_max() <= 1)
       option->multi_option_policy(CLI::MultiOptionPolicy::Throw);

@@ -26,7 +26,8 @@ CLI::Validator integer_in(T least, T most = std::numeric_limits<T>::max()) {
 // Returns "unknown command "compil"; did you mean "compile"?".
 std::string unknown_command(const CLI::App& app, const std::string& name);
 
-// Makes a second occurrence of an option an error, unless the option is a list.
+// Makes a second occurrence of an option an error, unless the option is a list. Also applies to the
+// commands of a group.
 void reject_repeated_options(CLI::App& command);
 
 // The message for an error of the parser. `app` is the whole command line.

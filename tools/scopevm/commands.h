@@ -22,7 +22,8 @@ struct RunOptions {
   std::vector<std::string> devices;  // NAME=KIND:NUMBER
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
-  std::string trace;  // a file; empty: none
+  std::string trace;         // a file; empty: none
+  std::string memory_trace;  // a file; empty: none
   int threads = 1;
   int repeat = 1;
   int timeout_ms = 0;  // 0: none

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "compiler/interface/messages.h"
+#include "tools/scopevm/own_library.h"
 
 namespace scopevm::tool {
 namespace {
@@ -18,25 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr char kLibrary[] = "libscopevm_compiler.so." SCOPEVM_SOVERSION;
 constexpr char kSymbol[] = "scopevm_get_compiler_table";
-
-std::vector<fs::path> folders() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  const fs::path prefix = program.parent_path();
-  // In a build tree, the library is in the program's folder; in an installation, in a library
-  // folder.
-  std::vector<fs::path> folders = {program, prefix / "lib", prefix / "lib64"};
-  // CMake's name of the multiarch folder, "x86_64-linux-gnu"; empty on systems without one.
-  if constexpr (sizeof(SCOPEVM_LIBRARY_ARCHITECTURE) > 1)
-    folders.push_back(prefix / "lib" / SCOPEVM_LIBRARY_ARCHITECTURE);
-  return folders;
-}
-
-std::string text_of(const std::vector<fs::path>& folders) {
-  std::string text;
-  for (const fs::path& folder : folders) text += (text.empty() ? "" : ", ") + folder.string();
-  return text;
-}
 
 // Whether the process can map the library and allocate this much more. The static initialisers of
 // LLVM end the process if an allocation fails.
@@ -153,16 +135,12 @@ Result<Report> report_of(const scopevm_compiler_table* table, const ResultHandle
 }  // namespace
 
 Result<CompilerLibrary> CompilerLibrary::load() {
-  std::error_code error;
-  for (const fs::path& folder : folders()) {
-    if (!fs::exists(folder / kLibrary, error)) continue;
-    Result<const scopevm_compiler_table*> table = open(folder / kLibrary);
-    if (!table.ok()) return std::move(table).status().with_context("the compiler cannot be loaded");
-    return CompilerLibrary(*table);
-  }
-  return Status(StatusCode::kNotFound,
-                fmt::format("the compiler cannot be loaded: {} not found in {}", kLibrary,
-                            text_of(folders())));
+  constexpr char kContext[] = "the compiler cannot be loaded";
+  const Result<std::string> path = find_own_library(kLibrary);
+  if (!path.ok()) return path.status().with_context(kContext);
+  const Result<const scopevm_compiler_table*> table = open(*path);
+  if (!table.ok()) return table.status().with_context(kContext);
+  return CompilerLibrary(*table);
 }
 
 Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) const {

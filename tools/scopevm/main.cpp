@@ -1,12 +1,15 @@
 // The scopevm command: parses the command line and runs the selected command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
 
 #include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
 #include "tools/scopevm/command_line.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/alloc.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/memory_lab/replay/worker.h"
 #include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
 
@@ -234,6 +237,9 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option(
       "--trace", options->trace,
       "Write the times of calls, launches and copies to this file, in Chrome trace format");
+  command->add_option("--memory-trace", options->memory_trace,
+                      "Write the allocations of all memory scopes to this file, for alloc plot, "
+                      "replay and compare");
   command->add_flag("--stats", options->stats, "Print times and memory use");
   command->add_flag("--json", options->json, "Print JSON, including times and memory use");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
@@ -280,24 +286,29 @@ void add_module_commands(CLI::App& app, Action& action) {
   command->callback([text, &action] { action = [text] { return verify(text->input); }; });
 }
 
+// Prints the help of the command with these names, such as {"alloc", "plot"}; of `app` without
+// names.
+int print_help(const CLI::App& app, const std::string& path, std::span<const std::string> names) {
+  if (names.empty()) {
+    // app.help() is the help of the selected command.
+    write_output(app.get_formatter()->make_help(&app, path, CLI::AppFormatMode::Normal));
+    return kExitOk;
+  }
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (known->get_name() == names.front())
+      return print_help(*known, path + " " + known->get_name(), names.subspan(1));
+  return report_usage(unknown_command(app, names.front()));
+}
+
 void add_help(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("help", "Print the help of a command");
-  auto name = std::make_shared<std::string>();
-  command->add_option("COMMAND", *name, "A command (default: all)");
-  command->callback([&app, name, &action] {
-    action = [&app, name] {
-      for (const CLI::App* known : app.get_subcommands(is_any))
-        if (known->get_name() == *name) return write_output(known->help(app.get_name())), kExitOk;
-      if (!name->empty()) return report_usage(unknown_command(app, *name));
-      // app.help() is the help of the selected command.
-      write_output(
-          app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
-      return kExitOk;
-    };
+  auto names = std::make_shared<std::vector<std::string>>();
+  command->add_option("COMMAND", *names, "A command (default: all)");
+  command->callback([&app, names, &action] {
+    action = [&app, names] { return print_help(app, app.get_name(), *names); };
   });
 }
 
-// Runs the command. A failure to write to stdout is an error.
 int run_action(const Action& action) {
   int code = kExitOk;
   try {
@@ -324,6 +335,7 @@ int main(int argc, char** argv) {
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);
+  add_alloc(app, action);
   add_help(app, action);
   for (CLI::App* command : app.get_subcommands(is_any)) reject_repeated_options(*command);
   // Not a CLI11 option, because it is for the build only and has no place in the help text.
@@ -343,4 +355,10 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace scopevm::tool
 
-int main(int argc, char** argv) { return scopevm::tool::main(argc, argv); }
+int main(int argc, char** argv) {
+  // A child process of `alloc replay`. It must not allocate more than it measures, so it does not
+  // parse a command line.
+  if (argc > 1 && std::string_view(argv[1]) == "--replay-worker")
+    return scopevm::lab::worker_main(argc, argv);
+  return scopevm::tool::main(argc, argv);
+}

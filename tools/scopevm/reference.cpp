@@ -33,6 +33,15 @@ std::string man_options(const CLI::App& command) {
   return text;
 }
 
+// The sections of a command and of the commands of a group.
+std::string man_section(const CLI::App& command, const std::string& path) {
+  std::string text = fmt::format(".SS {}\n{}\n{}", roff(path), roff(command.get_description()),
+                                 man_options(command));
+  for (const CLI::App* inner : commands(command))
+    text += man_section(*inner, path + " " + inner->get_name());
+  return text;
+}
+
 std::string man_page(const CLI::App& app) {
   std::string text = fmt::format(
       ".TH SCOPEVM 1 \"\" \"scopevm {0}\"\n.SH NAME\nscopevm \\- {1}\n"
@@ -40,8 +49,7 @@ std::string man_page(const CLI::App& app) {
       ".SH COMMANDS\n",
       SCOPEVM_VERSION, roff(app.get_description()), man_options(app));
   for (const CLI::App* command : commands(app))
-    text += fmt::format(".SS scopevm {}\n{}\n{}", roff(command->get_name()),
-                        roff(command->get_description()), man_options(*command));
+    text += man_section(*command, "scopevm " + command->get_name());
   return text;
 }
 
@@ -58,22 +66,37 @@ std::string option_names(const CLI::App& command) {
   return names;
 }
 
-std::string bash_completion(const CLI::App& app) {
+std::string command_names(const CLI::App& group) {
   std::string names;
-  std::string cases;
-  for (const CLI::App* command : commands(app)) {
-    names += command->get_name() + " ";
-    cases += fmt::format("    {}) words='{}' ;;\n", command->get_name(), option_names(*command));
+  for (const CLI::App* command : commands(group)) names += command->get_name() + " ";
+  return names;
+}
+
+// A branch of the completion's case statement. In a group, the second word selects the command.
+std::string completion_branch(const CLI::App& command) {
+  std::string branch = fmt::format("    {}) words='{}'", command.get_name(), option_names(command));
+  if (const std::string names = command_names(command); !names.empty()) {
+    branch += fmt::format(" names='{}'\n    case ${{COMP_WORDS[2]}} in\n", names);
+    for (const CLI::App* inner : commands(command)) branch += completion_branch(*inner);
+    branch += "    esac";
   }
+  return branch + " ;;\n";
+}
+
+std::string bash_completion(const CLI::App& app) {
+  std::string cases;
+  for (const CLI::App* command : commands(app)) cases += completion_branch(*command);
   // An empty COMPREPLY makes bash complete file names (-o default).
   return fmt::format(R"(# Completion of scopevm for bash, generated from its options.
 _scopevm() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=
+  local current=${{COMP_WORDS[COMP_CWORD]}} words= names=
   case ${{COMP_WORDS[1]}} in
 {1}  esac
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     words='{0}{2}'
+  elif ((COMP_CWORD == 2)) && [[ -n $names ]]; then
+    words="$names $words"
   elif [[ $current != -* ]]; then
     return
   fi
@@ -81,7 +104,7 @@ _scopevm() {{
 }}
 complete -o default -F _scopevm scopevm
 )",
-                     names, cases, option_names(app));
+                     command_names(app), cases, option_names(app));
 }
 
 }  // namespace

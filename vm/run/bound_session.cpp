@@ -38,6 +38,18 @@ std::string name_of(const format::ModuleContents& contents, const format::PoolDe
   return contents.devices[pool.device].name + "." + pool.scope;
 }
 
+Result<std::shared_ptr<Allocator>> wrapped(const SessionOptions& options,
+                                           const format::ModuleContents& contents,
+                                           const format::PoolDecl& pool,
+                                           std::shared_ptr<Allocator> allocator) {
+  std::shared_ptr<Allocator> wrapper =
+      options.wrap_allocator(contents.devices[pool.device].name, pool.scope, std::move(allocator));
+  if (wrapper != nullptr) return wrapper;
+  return Status(
+      StatusCode::kInvalidArgument,
+      "wrap_allocator returned no allocator for memory scope \"" + name_of(contents, pool) + "\"");
+}
+
 // For each pool: whether `scope`, from a session option, denotes the pool. "global" denotes the
 // pools "global" of all devices. "npu.global" denotes only that of device npu.
 std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
@@ -138,6 +150,10 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
                                             std::string(device->description()) + " aligns to " +
                                             count_text(device->block_alignment(), "byte")};
     if (allocators[i] == nullptr) allocators[i] = default_allocator(contents, pool, devices_);
+    if (options.wrap_allocator) {
+      SCOPEVM_ASSIGN_OR_RETURN(allocators[i],
+                               wrapped(options, contents, pool, std::move(allocators[i])));
+    }
     pools_.push_back(std::make_shared<runtime::ScopeMemory>(contents.devices[pool.device].name,
                                                             pool.scope, std::move(allocators[i]),
                                                             limits[i], pool.alignment));

@@ -133,6 +133,50 @@ TEST(Stack, DoesNotAllocate) {
   EXPECT_EQ(allocator->calls, 2) << "the results of both functions";
 }
 
+// Forwards to another allocator, and counts.
+class CountingWrapper final : public Allocator {
+ public:
+  CountingWrapper(std::shared_ptr<Allocator> inner, int64_t& calls)
+      : inner_(std::move(inner)), calls_(calls) {}
+  void* allocate(int64_t bytes) override {
+    ++calls_;
+    return inner_->allocate(bytes);
+  }
+  void deallocate(void* block, int64_t bytes) override { inner_->deallocate(block, bytes); }
+  AllocatorStats stats() const override { return inner_->stats(); }
+  void trim() override { inner_->trim(); }
+
+ private:
+  const std::shared_ptr<Allocator> inner_;
+  int64_t& calls_;
+};
+
+TEST(WrapAllocator, IsCalledForEachPool) {
+  std::vector<std::string> pools;
+  int64_t calls = 0;
+  SessionOptions options;
+  options.wrap_allocator = [&](std::string_view device, std::string_view scope,
+                               std::shared_ptr<Allocator> allocator) {
+    pools.push_back(std::string(device) + "." + std::string(scope));
+    return std::make_shared<CountingWrapper>(std::move(allocator), calls);
+  };
+  const Session session = *Session::create(test::load(contents_of(kNested, kOver)), options);
+  EXPECT_EQ(pools.size(), session.memory_stats()->size());
+  EXPECT_EQ(pools.front(), "cpu.global");
+  Call call = *session.make_call();
+  ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
+  ASSERT_TRUE(call.run().ok());
+  EXPECT_EQ(calls, 2) << "the results of both functions";
+}
+
+TEST(WrapAllocator, MustReturnAnAllocator) {
+  SessionOptions options;
+  options.wrap_allocator = [](auto...) { return std::shared_ptr<Allocator>(); };
+  const auto session = Session::create(test::load(contents_of(kNested, kOver)), options);
+  EXPECT_EQ(session.status().message(),
+            "wrap_allocator returned no allocator for memory scope \"cpu.global\"");
+}
+
 // A tensor that is allocated and released 1000 times uses the bytes of one tensor.
 TEST(Stack, LoopReusesTheSameBytes) {
   const Session session = *Session::create(

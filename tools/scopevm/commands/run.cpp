@@ -14,6 +14,7 @@
 #include "tools/scopevm/commands/run_report.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/file.h"
+#include "tools/scopevm/memory_lab/run_recorder.h"
 #include "tools/scopevm/module_file.h"
 #include "tools/scopevm/standard_streams.h"
 #include "tools/scopevm/tensors/npy.h"
@@ -29,9 +30,9 @@ struct Plan {
   SessionOptions session;
 };
 
-// True if an output or the trace is written to stdout.
+// True if an output or a trace is written to stdout.
 bool writes_to_stdout(const Plan& plan, const RunOptions& options) {
-  return options.trace == kStandardStream ||
+  return options.trace == kStandardStream || options.memory_trace == kStandardStream ||
          std::ranges::find(plan.outputs, kStandardStream, &NamedText::text) != plan.outputs.end();
 }
 
@@ -39,6 +40,7 @@ Status check_files(const Plan& plan, const RunOptions& options) {
   std::vector<std::string> files;
   for (const NamedText& output : plan.outputs) files.push_back(output.text);
   if (!options.trace.empty()) files.push_back(options.trace);
+  if (!options.memory_trace.empty()) files.push_back(options.memory_trace);
   for (auto file = files.begin(); file != files.end(); ++file)
     if (std::find(files.begin(), file, *file) != file)
       return {StatusCode::kInvalidArgument, "output file \"" + *file + "\" is given twice"};
@@ -88,8 +90,11 @@ Status check_outputs(const Plan& plan, const RunOptions& options, const Signatur
     SCOPEVM_RETURN_IF_ERROR(check_is_no_input(file, {options.module}));
     SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   }
-  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(options.trace, {options.module}));
-  return check_is_writable(options.trace);
+  for (const std::string& trace : {options.trace, options.memory_trace}) {
+    SCOPEVM_RETURN_IF_ERROR(check_is_no_input(trace, {options.module}));
+    SCOPEVM_RETURN_IF_ERROR(check_is_writable(trace));
+  }
+  return {};
 }
 
 // Writes a tensor to the file, or the elements of a sequence or optional to FILE.0.npy, FILE.1.npy,
@@ -104,17 +109,39 @@ Status write_output(const Call& call, const NamedText& output, const Signature& 
   return {};
 }
 
-CallOptions call_options(const RunOptions& options, TraceFile& trace) {
+// The recordings of a run. Those without an output file are unused.
+struct Traces {
+  TraceFile times;
+  std::shared_ptr<lab::RunRecorder> memory;  // shared with the allocators of the session
+
+  explicit Traces(const RunOptions& options) {
+    if (!options.memory_trace.empty())
+      memory = std::make_shared<lab::RunRecorder>("scopevm run " + options.module,
+                                                  options.trace.empty() ? nullptr : &times);
+  }
+  TraceSink* sink(const RunOptions& options) {
+    if (memory != nullptr) return memory.get();
+    return options.trace.empty() ? nullptr : &times;
+  }
+  Status write(const RunOptions& options) {
+    if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(times.write(options.trace));
+    return memory == nullptr ? Status() : memory->write(options.memory_trace);
+  }
+};
+
+CallOptions call_options(const RunOptions& options, Traces& traces) {
   CallOptions call;
-  if (!options.trace.empty()) call.trace = &trace;
+  call.trace = traces.sink(options);
   if (options.timeout_ms > 0)
     call.deadline =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeout_ms);
   return call;
 }
 
-Result<Session> create_session(const Plan& plan, const RunOptions& options, const Module& module) {
+Result<Session> create_session(const Plan& plan, const RunOptions& options, const Module& module,
+                               const Traces& traces) {
   SessionOptions session = plan.session;
+  if (traces.memory != nullptr) session.wrap_allocator = lab::RunRecorder::wrapper(traces.memory);
   for (const std::string& name : options.external_libraries) {
     SCOPEVM_ASSIGN_OR_RETURN(const ExternalLibrary library, ExternalLibrary::load(name));
     session.external_libraries.push_back(library.get());
@@ -125,15 +152,15 @@ Result<Session> create_session(const Plan& plan, const RunOptions& options, cons
 Status run_plan(const Plan& plan, const RunOptions& options, const Module& module,
                 std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
-  SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module));
+  Traces traces(options);
+  SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed));
-  TraceFile trace;
   RunReport report;
   report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
   for (int i = 0; i < options.repeat; ++i) {
-    SCOPEVM_RETURN_IF_ERROR(call.run(call_options(options, trace)));
+    SCOPEVM_RETURN_IF_ERROR(call.run(call_options(options, traces)));
     report.latency_ns.push_back(call.stats().latency_ns);
   }
   if (session.running_threads() < session.threads())
@@ -141,7 +168,7 @@ Status run_plan(const Plan& plan, const RunOptions& options, const Module& modul
                   session.running_threads(), session.threads());
   for (const NamedText& output : plan.outputs)
     SCOPEVM_RETURN_IF_ERROR(write_output(call, output, module.signature()));
-  if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(trace.write(options.trace));
+  SCOPEVM_RETURN_IF_ERROR(traces.write(options));
   const std::vector<ScopeUse> memory = concerned_scopes(call.stats());
   report.signature = &module.signature();
   report.function = call.stats().function;

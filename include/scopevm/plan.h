@@ -1,0 +1,112 @@
+/// @file
+/// Memory planning: assigns each buffer of a program an offset in a memory pool, so that buffers
+/// with overlapping lifespans do not overlap in memory. The library libscopevm_plan has no
+/// dependencies; the compiler and `scopevm alloc plan` use it.
+///
+/// The problem is dynamic storage allocation, which is NP-hard (Garey and Johnson, problem SR2).
+/// solve() runs a portfolio: heuristics, a search that improves plans, and an exact search that can
+/// prove a plan optimal or a capacity infeasible.
+///
+/// Thread-safety: functions have no state. No exception leaves them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/export.h"
+#include "scopevm/status.h"
+
+namespace scopevm::plan {
+
+/// A half-open interval of steps, `[lower, upper)`.
+struct Lifespan {
+  int64_t lower = 0;
+  int64_t upper = 0;
+};
+
+/// An interval of bytes that needs an offset. Two buffers conflict if any of their lifespans
+/// overlap and both have at least one byte.
+struct Buffer {
+  std::string id;                   ///< for messages and CSV; need not be unique
+  std::vector<Lifespan> lifespans;  ///< ascending, disjoint, not empty; gaps lie between them
+  int64_t size = 0;                 ///< bytes, >= 0
+  int64_t alignment = 1;            ///< the offset is a multiple of it; >= 1
+  std::optional<int64_t> offset;    ///< if set, the required offset
+  std::vector<int> pools;           ///< candidates, the preferred first; empty: all pools
+  std::optional<int> base;          ///< if set, a view: this buffer is stored inside `base`
+  int64_t base_offset = 0;          ///< of a view, in bytes from the base's offset
+};
+
+/// A pool of the problem. Buffers in distinct pools never conflict.
+struct Pool {
+  std::string name;
+  std::optional<int64_t> limit;  ///< bytes
+  double cost_per_byte = 0;      ///< cost of a buffer = its size times this; the sum is minimised
+};
+
+/// The input of solve().
+struct Problem {
+  std::vector<Buffer> buffers;
+  std::vector<Pool> pools;  ///< empty: one pool without a limit
+};
+
+/// The portfolio's parts.
+enum class Solver : uint8_t {
+  kAutomatic,  ///< heuristics, then search, then the exact search, until the plan is optimal
+  kHeuristic,  ///< only heuristics; O(n log n) time
+  kSearch,     ///< heuristics, then search until the deadline
+  kExact,      ///< heuristics, then the exact search until the deadline
+};
+
+struct Options {
+  std::optional<int64_t> capacity;  ///< bytes; solve() stops at the first plan within it
+  double time_limit_s = 10;         ///< CPU time of the calling thread, in seconds
+  Solver solver = Solver::kAutomatic;
+  uint64_t seed = 1;  ///< of randomised searches: equal inputs and seeds try equal plans
+};
+
+/// What is proved about a plan.
+enum class Proof : uint8_t {
+  kNone,
+  kOptimal,     ///< no plan has a smaller height
+  kInfeasible,  ///< no plan fits the capacity, the limits and the required offsets
+};
+
+/// The output of solve().
+struct Plan {
+  std::vector<int64_t> offsets;  ///< bytes, by buffer; empty if no plan was found
+  std::vector<int> pools;        ///< by buffer
+  int64_t height = 0;            ///< bytes: the largest end of a buffer, over all pools
+  int64_t lower_bound = 0;       ///< bytes: no plan has a smaller height
+  double cost = 0;               ///< the sum over the buffers of size times cost_per_byte
+  Proof proof = Proof::kNone;
+  std::string solver;  ///< the part of the portfolio that found the plan
+  double cpu_s = 0;    ///< CPU time, in seconds
+};
+
+/// Searches for a plan of least cost, and of least height among those of equal cost. Returns the
+/// best plan found; `offsets` is empty if none was found within the capacity and the limits.
+/// Errors: kInvalidArgument for an invalid problem (negative sizes, empty lifespans, cyclic views,
+/// required offsets that conflict), kOutOfMemory.
+SCOPEVM_API Result<Plan> solve(const Problem& problem, const Options& options = {});
+
+/// Checks a plan by definition; shares no code with the solvers. O(n log n + conflicts) time.
+/// Errors: kInvalidArgument, with the ids of the buffers that overlap, or of the buffer that breaks
+/// its alignment, required offset, pool or limit.
+SCOPEVM_API Status validate(const Problem& problem, const Plan& plan);
+
+/// The largest sum of the sizes of buffers that are live at one step: no plan in one pool has a
+/// smaller height.
+SCOPEVM_API int64_t live_bytes_bound(const Problem& problem);
+
+/// Parses `id,lower,upper,size[,alignment][,gaps][,offset]`: a header line, then one buffer per
+/// line. `buffer` is a synonym of `id`, `start` of `lower`, `end` of `upper`. `gaps` are pauses of
+/// the lifespan as `lower-upper`, separated by spaces. Errors: kInvalidModel, with the line.
+SCOPEVM_API Result<Problem> parse_csv(std::string_view text);
+/// The inverse of parse_csv(). Writes the plan's offsets if there is a plan.
+SCOPEVM_API Result<std::string> to_csv(const Problem& problem, const Plan* plan = nullptr);
+
+}  // namespace scopevm::plan

@@ -1,0 +1,11 @@
+// The group of commands for allocators and memory plans: `scopevm alloc COMMAND`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace scopevm::tool {
+
+void add_alloc(CLI::App& app, std::function<int()>& action);
+
+}  // namespace scopevm::tool

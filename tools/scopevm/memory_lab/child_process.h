@@ -1,0 +1,26 @@
+// Runs a command as a child process.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scopevm/status.h"
+
+namespace scopevm::lab {
+
+struct ChildProcess {
+  int pid = 0;
+  // The exit code; for a command that a signal ended, 128 plus the number of the signal, as in
+  // shells.
+  int exit_code = 0;
+};
+
+// Runs the command with additional environment variables and waits for its end. The standard
+// streams are those of this process; if `output` is not null, stdout is captured there. Errors:
+// kInvalidArgument (the command cannot be started).
+Result<ChildProcess> run_child(const std::vector<std::string>& command,
+                               const std::vector<std::pair<std::string, std::string>>& variables,
+                               std::string* output = nullptr);
+
+}  // namespace scopevm::lab

@@ -1,0 +1,45 @@
+// scopevm alloc plot: draws a memory trace or a plan as a page.
+#include <memory>
+
+#include "tools/scopevm/command_line.h"
+#include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/file.h"
+#include "tools/scopevm/memory_lab/commands.h"
+#include "tools/scopevm/memory_lab/plot/history.h"
+#include "tools/scopevm/memory_lab/plot/page.h"
+#include "tools/scopevm/memory_lab/plot/page_data.h"
+
+namespace scopevm::lab {
+namespace {
+
+struct PlotOptions {
+  std::string input;
+  std::string output;
+};
+
+Status plot(const PlotOptions& options) {
+  SCOPEVM_RETURN_IF_ERROR(tool::check_is_no_input(options.output, {options.input}));
+  SCOPEVM_RETURN_IF_ERROR(tool::check_is_writable(options.output));
+  SCOPEVM_ASSIGN_OR_RETURN(const History history, read_history(options.input));
+  return tool::write_file(options.output, html_page(page_data(history)));
+}
+
+}  // namespace
+
+void add_alloc_plot(CLI::App& group, Action& action) {
+  auto* command = group.add_subcommand(
+      "plot", "Draw a memory trace or plan as an HTML page: live bytes, addresses, call stacks");
+  auto options = std::make_shared<PlotOptions>();
+  command
+      ->add_option("FILE", options->input,
+                   "Memory trace, or plan: a CSV file with the columns id, lower, upper, size, "
+                   "offset")
+      ->required();
+  command->add_option("-o,--output", options->output, "Output HTML file")
+      ->type_name("PAGE.html")
+      ->required();
+  command->callback(
+      [options, &action] { action = [options] { return tool::report(plot(*options)); }; });
+}
+
+}  // namespace scopevm::lab
