@@ -1,0 +1,26 @@
+// Chooses a pool for each group.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/plan/deadline.h"
+#include "runtime/plan/groups.h"
+
+namespace scopevm::plan {
+
+struct PoolChoice {
+  std::vector<int> pools;        // by group; empty if no choice within the limits was found
+  std::vector<int64_t> offsets;  // by group, bytes: a plan within the limits
+  double cost = 0;               // bytes times cost_per_byte
+  bool is_cheapest = false;      // each group has its first candidate, so no plan costs less
+};
+
+// Searches for pools of least cost. `limits`, by pool, is in bytes. Several orders of groups are
+// tried: each group takes its first candidate that has room for it. If a group fits nowhere, it
+// comes first in the next trial ("squeaky wheel" optimisation, Joslin and Clements 1999), until the
+// deadline.
+PoolChoice choose_pools(const Problem& problem, const Groups& groups,
+                        const std::vector<int64_t>& limits, const Deadline& deadline);
+
+}  // namespace scopevm::plan
