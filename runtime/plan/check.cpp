@@ -54,9 +54,9 @@ Status check_buffer(const Problem& problem, size_t index) {
   if (buffer.size < 0)
     return invalid(problem, index, "size " + std::to_string(buffer.size) + " is negative");
   if (buffer.alignment < 1 || buffer.alignment > kMostAlignment)
-    return invalid(problem, index,
-                   "alignment " + std::to_string(buffer.alignment) +
-                       ": expected a number from 1 to 2^40");
+    return invalid(
+        problem, index,
+        "alignment " + std::to_string(buffer.alignment) + ": expected a number from 1 to 2^40");
   if (buffer.offset && (*buffer.offset < 0 || *buffer.offset % buffer.alignment != 0))
     return invalid(problem, index,
                    "required offset " + std::to_string(*buffer.offset) +
@@ -66,8 +66,8 @@ Status check_buffer(const Problem& problem, size_t index) {
   for (const int pool : buffer.pools)
     if (pool < 0 || static_cast<size_t>(pool) >= pools)
       return invalid(problem, index,
-                     "pool " + std::to_string(pool) + ": the problem has " +
-                         std::to_string(pools) + (pools == 1 ? " pool" : " pools"));
+                     "pool " + std::to_string(pool) + ": the problem has " + std::to_string(pools) +
+                         (pools == 1 ? " pool" : " pools"));
   SCOPEVM_RETURN_IF_ERROR(check_lifespans(problem, index));
   return check_base(problem, index);
 }

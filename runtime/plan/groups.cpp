@@ -63,8 +63,7 @@ class Grouping {
     if (group.alignment > kMostAlignment / factor)
       return invalid(index, "the least common alignment of the views exceeds 2^40");
     group.alignment *= factor;
-    group.lifespans.insert(group.lifespans.end(), buffer.lifespans.begin(),
-                           buffer.lifespans.end());
+    group.lifespans.insert(group.lifespans.end(), buffer.lifespans.begin(), buffer.lifespans.end());
     if (buffer.offset) {
       const int64_t offset = *buffer.offset - within;
       if (offset < 0 || (group.offset && *group.offset != offset))

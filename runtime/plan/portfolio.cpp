@@ -28,13 +28,10 @@ Portfolio::Portfolio(std::vector<Section>& sections, const Options& options,
 
 // In units.
 int64_t Portfolio::goal_of(const Section& section) const {
-  return std::min(section.capacity,
-                  std::max(section.lower_bound, target_bytes_ / section.unit));
+  return std::min(section.capacity, std::max(section.lower_bound, target_bytes_ / section.unit));
 }
 
-bool Portfolio::is_done(const Section& section) const {
-  return section.height <= goal_of(section);
-}
+bool Portfolio::is_done(const Section& section) const { return section.height <= goal_of(section); }
 
 void Portfolio::run() {
   for (Section& section : sections_) {
@@ -72,10 +69,11 @@ void Portfolio::search(size_t index) {
   Section& section = sections_[index];
   const double slice_s = std::min(searches_[index].slice_s, deadline_.left_s());
   searches_[index].slice_s *= 2;
-  const bool is_exact = options_.solver == Solver::kExact ||
-                        (options_.solver == Solver::kAutomatic &&
-                         section.instance.items.size() <= kMostExactItems);
-  if (options_.solver != Solver::kExact) search_by_improving(index, is_exact ? slice_s / 2 : slice_s);
+  const bool is_exact =
+      options_.solver == Solver::kExact ||
+      (options_.solver == Solver::kAutomatic && section.instance.items.size() <= kMostExactItems);
+  if (options_.solver != Solver::kExact)
+    search_by_improving(index, is_exact ? slice_s / 2 : slice_s);
   if (is_exact && !is_done(section)) search_exactly(index, slice_s);
   for (const Section& other : sections_)
     target_bytes_ = std::max(target_bytes_, other.bound_bytes());
@@ -117,7 +115,9 @@ void Portfolio::search_exactly(size_t index, double slice_s) {
       section.lower_bound = std::max(section.lower_bound, capacity + 1);
       is_infeasible_ |= section.lower_bound > section.capacity;
       return;
-    case SearchOutcome::kTimeout: searches_[index].gap = capacity; return;
+    case SearchOutcome::kTimeout:
+      searches_[index].gap = capacity;
+      return;
   }
 }
 

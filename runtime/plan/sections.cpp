@@ -12,7 +12,8 @@ namespace {
 // alignment or is a multiple of it. Some plan of least height has offsets that are multiples of it.
 int64_t unit_of(const std::vector<Item>& items) {
   int64_t unit = 0;
-  for (const Item& item : items) unit = std::gcd(std::gcd(unit, item.size), item.offset.value_or(0));
+  for (const Item& item : items)
+    unit = std::gcd(std::gcd(unit, item.size), item.offset.value_or(0));
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const Item& item : items)

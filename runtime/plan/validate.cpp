@@ -16,10 +16,10 @@ class Validation {
   Status run() {
     const size_t count = problem_.buffers.size();
     if (plan_.offsets.size() != count || plan_.pools.size() != count)
-      return {StatusCode::kInvalidArgument,
-              "the plan has " + std::to_string(plan_.offsets.size()) + " offsets and " +
-                  std::to_string(plan_.pools.size()) + " pools for " + std::to_string(count) +
-                  " buffers"};
+      return {StatusCode::kInvalidArgument, "the plan has " + std::to_string(plan_.offsets.size()) +
+                                                " offsets and " +
+                                                std::to_string(plan_.pools.size()) + " pools for " +
+                                                std::to_string(count) + " buffers"};
     for (size_t i = 0; i < count; ++i) {
       SCOPEVM_RETURN_IF_ERROR(check_offset(i));
       SCOPEVM_RETURN_IF_ERROR(check_pool(i));

@@ -17,11 +17,18 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
+// "alloc plan": the names of the command's groups and of the command.
+std::string full_name(const CLI::App& command) {
+  const CLI::App* const group = command.get_parent();
+  const bool is_in_group = group != nullptr && group->get_parent() != nullptr;
+  return (is_in_group ? full_name(*group) + " " : "") + command.get_name();
+}
+
 std::string unexpected_argument(const CLI::App& command, const std::string& argument) {
   const std::string option = argument.substr(0, argument.find('='));
   const std::string suggestion =
       option.starts_with("--") ? runtime::name_suggestion(option, option_names(command)) : "";
-  return command.get_name() + ": unexpected argument \"" + argument + "\"" + suggestion;
+  return full_name(command) + ": unexpected argument \"" + argument + "\"" + suggestion;
 }
 
 // The message for an option that is given more often than the parser accepts; empty if there is
@@ -37,6 +44,8 @@ std::string repeated_option(const CLI::App& command) {
 
 std::string describe(const CLI::App& app, const CLI::Error& error) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
+  if (!commands.empty() && !(commands.front()->get_subcommands({}).empty()))
+    return describe(*commands.front(), error);
   if (commands.empty()) {
     const std::vector<std::string> arguments = app.remaining();
     return arguments.empty() ? "expected a command" : unknown_command(app, arguments.front());
@@ -59,6 +68,7 @@ std::string unknown_command(const CLI::App& app, const std::string& name) {
 }
 
 void reject_repeated_options(CLI::App& command) {
+  for (CLI::App* part : command.get_subcommands({})) reject_repeated_options(*part);
   for (CLI::Option* option : command.get_options())
     if (option->get_items_expected_max() <= 1)
       option->multi_option_policy(CLI::MultiOptionPolicy::Throw);

@@ -1,11 +1,13 @@
 // The scopevm command: parses the command line and runs the selected command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
 #include "tools/scopevm/command_line.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/alloc.h"
 #include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
@@ -37,6 +39,7 @@ constexpr char kExternalFunctions[] =
 
 // Selects all subcommands.
 bool is_any(CLI::App* /*command*/) { return true; }
+bool is_any_const(const CLI::App* /*command*/) { return true; }
 
 // Each add_* function declares commands. The callback of the selected command sets `action`.
 using Action = std::function<int()>;
@@ -278,21 +281,30 @@ void add_module_commands(CLI::App& app, Action& action) {
   command->callback([text, &action] { action = [text] { return verify(text->input); }; });
 }
 
+// Prints the help of the command with these names: its own, or that of its group and its own.
+int help(const CLI::App& app, const std::array<std::string, 2>& names) {
+  const CLI::App* command = &app;
+  std::string path = app.get_name();
+  for (const std::string& name : names) {
+    if (name.empty()) break;
+    const auto known = command->get_subcommands(is_any_const);
+    const auto found = std::ranges::find(known, name, [](const auto* a) { return a->get_name(); });
+    if (found == known.end()) return report_usage(unknown_command(*command, name));
+    command = *found;
+    path += " " + name;
+  }
+  // app.help() is the help of the selected command.
+  write_output(app.get_formatter()->make_help(command, path, CLI::AppFormatMode::Normal));
+  return kExitOk;
+}
+
 void add_help(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("help", "Print the help of a command");
-  auto name = std::make_shared<std::string>();
-  command->add_option("COMMAND", *name, "A command (default: all)");
-  command->callback([&app, name, &action] {
-    action = [&app, name] {
-      for (const CLI::App* known : app.get_subcommands(is_any))
-        if (known->get_name() == *name) return write_output(known->help(app.get_name())), kExitOk;
-      if (!name->empty()) return report_usage(unknown_command(app, *name));
-      // app.help() is the help of the selected command.
-      write_output(
-          app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
-      return kExitOk;
-    };
-  });
+  auto names = std::make_shared<std::array<std::string, 2>>();
+  command->add_option("COMMAND", names->at(0), "A command (default: all)");
+  command->add_option("SUBCOMMAND", names->at(1), "A command of a group, such as alloc");
+  command->callback(
+      [&app, names, &action] { action = [&app, names] { return help(app, *names); }; });
 }
 
 // Runs the command. A failure to write to stdout is an error.
@@ -322,6 +334,7 @@ int main(int argc, char** argv) {
   add_run(app, action);
   add_module_commands(app, action);
   add_bound(app, action);
+  add_alloc(app, action);
   add_help(app, action);
   for (CLI::App* command : app.get_subcommands(is_any)) reject_repeated_options(*command);
   // Not a CLI11 option, because it is for the build only and has no place in the help text.

@@ -33,15 +33,22 @@ std::string man_options(const CLI::App& command) {
   return text;
 }
 
+std::string man_section(const std::string& parent, const CLI::App& command) {
+  return fmt::format(".SS {} {}\n{}\n{}", parent, roff(command.get_name()),
+                     roff(command.get_description()), man_options(command));
+}
+
 std::string man_page(const CLI::App& app) {
   std::string text = fmt::format(
       ".TH SCOPEVM 1 \"\" \"scopevm {0}\"\n.SH NAME\nscopevm \\- {1}\n"
       ".SH SYNOPSIS\n\\fBscopevm\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n{2}"
       ".SH COMMANDS\n",
       SCOPEVM_VERSION, roff(app.get_description()), man_options(app));
-  for (const CLI::App* command : commands(app))
-    text += fmt::format(".SS scopevm {}\n{}\n{}", roff(command->get_name()),
-                        roff(command->get_description()), man_options(*command));
+  for (const CLI::App* command : commands(app)) {
+    text += man_section("scopevm", *command);
+    for (const CLI::App* part : commands(*command))
+      text += man_section("scopevm " + command->get_name(), *part);
+  }
   return text;
 }
 
@@ -58,23 +65,41 @@ std::string option_names(const CLI::App& command) {
   return names;
 }
 
+// A branch of `case` that sets `words`. Those of a group are its commands, and after one of these,
+// the options of the command.
+std::string completion_case(const CLI::App& command) {
+  std::string names;
+  std::string cases;
+  for (const CLI::App* part : commands(command)) {
+    names += part->get_name() + " ";
+    cases += completion_case(*part);
+  }
+  if (names.empty())
+    return fmt::format("    {}) words='{}' ;;\n", command.get_name(), option_names(command));
+  return fmt::format(R"(    {}) words='{}{}'
+    ((COMP_CWORD == 2)) && is_name=1 || case ${{COMP_WORDS[2]}} in
+{}    esac ;;
+)",
+                     command.get_name(), names, option_names(command), cases);
+}
+
 std::string bash_completion(const CLI::App& app) {
   std::string names;
   std::string cases;
   for (const CLI::App* command : commands(app)) {
     names += command->get_name() + " ";
-    cases += fmt::format("    {}) words='{}' ;;\n", command->get_name(), option_names(*command));
+    cases += completion_case(*command);
   }
   // An empty COMPREPLY makes bash complete file names (-o default).
   return fmt::format(R"(# Completion of scopevm for bash, generated from its options.
 _scopevm() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=
+  local current=${{COMP_WORDS[COMP_CWORD]}} words= is_name=
   case ${{COMP_WORDS[1]}} in
 {1}  esac
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     words='{0}{2}'
-  elif [[ $current != -* ]]; then
+  elif [[ $current != -* && -z $is_name ]]; then
     return
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")

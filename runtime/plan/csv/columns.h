@@ -30,20 +30,13 @@ struct ColumnName {
 
 // The name that is printed is the first of each column. The others are synonyms.
 inline constexpr std::array kColumnNames = {
-    ColumnName{Column::kId, "id"},
-    ColumnName{Column::kId, "buffer"},
-    ColumnName{Column::kLower, "lower"},
-    ColumnName{Column::kLower, "start"},
-    ColumnName{Column::kUpper, "upper"},
-    ColumnName{Column::kUpper, "end"},
-    ColumnName{Column::kSize, "size"},
-    ColumnName{Column::kAlignment, "alignment"},
-    ColumnName{Column::kGaps, "gaps"},
-    ColumnName{Column::kFixed, "fixed"},
-    ColumnName{Column::kBase, "base"},
-    ColumnName{Column::kBaseOffset, "base_offset"},
-    ColumnName{Column::kPools, "pools"},
-    ColumnName{Column::kPool, "pool"},
+    ColumnName{Column::kId, "id"},         ColumnName{Column::kId, "buffer"},
+    ColumnName{Column::kLower, "lower"},   ColumnName{Column::kLower, "start"},
+    ColumnName{Column::kUpper, "upper"},   ColumnName{Column::kUpper, "end"},
+    ColumnName{Column::kSize, "size"},     ColumnName{Column::kAlignment, "alignment"},
+    ColumnName{Column::kGaps, "gaps"},     ColumnName{Column::kFixed, "fixed"},
+    ColumnName{Column::kBase, "base"},     ColumnName{Column::kBaseOffset, "base_offset"},
+    ColumnName{Column::kPools, "pools"},   ColumnName{Column::kPool, "pool"},
     ColumnName{Column::kOffset, "offset"},
 };
 

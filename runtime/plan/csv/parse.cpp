@@ -59,8 +59,7 @@ class Parser {
   }
 
   Status parse_line(std::string_view row) {
-    if (row.find('"') != std::string_view::npos)
-      return fail("quoted fields are not supported");
+    if (row.find('"') != std::string_view::npos) return fail("quoted fields are not supported");
     split(row);
     if (!columns_.empty()) return parse_buffer();
     return fields_[0] == kPoolLine ? parse_pool() : parse_header();
@@ -104,9 +103,9 @@ class Parser {
         return fail("column " + quoted(field) + " occurs twice");
       columns_.push_back(column);
     }
-    for (const auto& [column, name] : {std::pair(Column::kLower, "lower"),
-                                       std::pair(Column::kUpper, "upper"),
-                                       std::pair(Column::kSize, "size")})
+    for (const auto& [column, name] :
+         {std::pair(Column::kLower, "lower"), std::pair(Column::kUpper, "upper"),
+          std::pair(Column::kSize, "size")})
       if (!has(column)) return fail("missing column \"" + std::string(name) + "\"");
     return {};
   }
@@ -138,22 +137,32 @@ class Parser {
                      std::string_view& gaps) {
     int64_t ignored = 0;
     switch (column) {
-      case Column::kId: return parse_id(field, buffer.id);
-      case Column::kLower: return parse_int(field, "lower", span.lower);
-      case Column::kUpper: return parse_int(field, "upper", span.upper);
-      case Column::kSize: return parse_int(field, "size", buffer.size);
+      case Column::kId:
+        return parse_id(field, buffer.id);
+      case Column::kLower:
+        return parse_int(field, "lower", span.lower);
+      case Column::kUpper:
+        return parse_int(field, "upper", span.upper);
+      case Column::kSize:
+        return parse_int(field, "size", buffer.size);
       case Column::kAlignment:
         return field.empty() ? Status() : parse_int(field, "alignment", buffer.alignment);
       case Column::kFixed:
         return field.empty() ? Status() : parse_int(field, "fixed", buffer.offset.emplace());
-      case Column::kOffset: return field.empty() ? Status() : parse_int(field, "offset", ignored);
+      case Column::kOffset:
+        return field.empty() ? Status() : parse_int(field, "offset", ignored);
       case Column::kBaseOffset:
         return field.empty() ? Status() : parse_int(field, "base_offset", buffer.base_offset);
-      case Column::kBase: return note_base(field);
-      case Column::kPools: return parse_pools(field, buffer.pools);
-      case Column::kGaps: gaps = field; return {};
+      case Column::kBase:
+        return note_base(field);
+      case Column::kPools:
+        return parse_pools(field, buffer.pools);
+      case Column::kGaps:
+        gaps = field;
+        return {};
       case Column::kPool:
-      case Column::kOther: return {};
+      case Column::kOther:
+        return {};
     }
     return {};
   }
@@ -164,9 +173,8 @@ class Parser {
   }
 
   Status parse_id(std::string_view field, std::string& id) const {
-    const bool is_printable = std::none_of(field.begin(), field.end(), [](unsigned char c) {
-      return c < ' ' || c == 0x7f;
-    });
+    const bool is_printable = std::none_of(field.begin(), field.end(),
+                                           [](unsigned char c) { return c < ' ' || c == 0x7f; });
     if (!is_printable) return fail("id " + quoted(field) + " contains a control character");
     id = field;
     return {};
@@ -206,8 +214,7 @@ class Parser {
   }
 
   Status note_base(std::string_view field) {
-    if (!field.empty())
-      bases_.push_back({static_cast<int>(problem_.buffers.size()), field, line_});
+    if (!field.empty()) bases_.push_back({static_cast<int>(problem_.buffers.size()), field, line_});
     return {};
   }
 

@@ -60,15 +60,14 @@ class Printer {
         return {StatusCode::kInvalidArgument, "buffer \"" + buffer.id + "\": has no lifespan"};
       for (const int pool : buffer.pools)
         if (pool < 0 || static_cast<size_t>(pool) >= problem_.pools.size())
-          return {StatusCode::kInvalidArgument,
-                  "buffer \"" + buffer.id + "\": pool " + std::to_string(pool) +
-                      " has no declaration"};
+          return {StatusCode::kInvalidArgument, "buffer \"" + buffer.id + "\": pool " +
+                                                    std::to_string(pool) + " has no declaration"};
     }
     for (const Buffer& buffer : problem_.buffers)
-      if (buffer.base && (*buffer.base < 0 ||
-                          static_cast<size_t>(*buffer.base) >= problem_.buffers.size() ||
-                          problem_.buffers[*buffer.base].id.empty() ||
-                          counts[problem_.buffers[*buffer.base].id] > 1))
+      if (buffer.base &&
+          (*buffer.base < 0 || static_cast<size_t>(*buffer.base) >= problem_.buffers.size() ||
+           problem_.buffers[*buffer.base].id.empty() ||
+           counts[problem_.buffers[*buffer.base].id] > 1))
         return {StatusCode::kInvalidArgument,
                 "buffer \"" + buffer.id + "\": its base has no unique id"};
     return {};
@@ -94,12 +93,19 @@ class Printer {
   void print_field(Column column, size_t index) {
     const Buffer& buffer = problem_.buffers[index];
     switch (column) {
-      case Column::kId: text_ += buffer.id; return;
-      case Column::kLower: return print(buffer.lifespans.front().lower);
-      case Column::kUpper: return print(buffer.lifespans.back().upper);
-      case Column::kSize: return print(buffer.size);
-      case Column::kAlignment: return print(buffer.alignment);
-      case Column::kGaps: return print_gaps(buffer);
+      case Column::kId:
+        text_ += buffer.id;
+        return;
+      case Column::kLower:
+        return print(buffer.lifespans.front().lower);
+      case Column::kUpper:
+        return print(buffer.lifespans.back().upper);
+      case Column::kSize:
+        return print(buffer.size);
+      case Column::kAlignment:
+        return print(buffer.alignment);
+      case Column::kGaps:
+        return print_gaps(buffer);
       case Column::kFixed:
         if (buffer.offset) print(*buffer.offset);
         return;
@@ -113,9 +119,13 @@ class Printer {
         for (size_t i = 0; i < buffer.pools.size(); ++i)
           text_.append(i == 0 ? "" : " ").append(problem_.pools[buffer.pools[i]].name);
         return;
-      case Column::kPool: text_ += problem_.pools[plan_->pools[index]].name; return;
-      case Column::kOffset: return print(plan_->offsets[index]);
-      case Column::kOther: return;
+      case Column::kPool:
+        text_ += problem_.pools[plan_->pools[index]].name;
+        return;
+      case Column::kOffset:
+        return print(plan_->offsets[index]);
+      case Column::kOther:
+        return;
     }
   }
 

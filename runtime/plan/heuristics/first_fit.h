@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/plan/heuristics/conflicts.h"
 #include "runtime/plan/deadline.h"
+#include "runtime/plan/heuristics/conflicts.h"
 #include "runtime/plan/steps.h"
 
 namespace scopevm::plan {

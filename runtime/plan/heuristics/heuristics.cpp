@@ -61,8 +61,7 @@ class Heuristics {
     // The two lowest plans: a plan that is higher rarely settles below them.
     std::stable_sort(plans_.begin(), plans_.end(),
                      [](const auto& a, const auto& b) { return a.height < b.height; });
-    for (size_t i = 0; i < std::min<size_t>(2, plans_.size()) && !is_done(); ++i)
-      settle(plans_[i]);
+    for (size_t i = 0; i < std::min<size_t>(2, plans_.size()) && !is_done(); ++i) settle(plans_[i]);
     return best();
   }
 
@@ -75,7 +74,8 @@ class Heuristics {
   bool is_done() { return best().height <= target_ || deadline_.is_over(); }
 
   Effort effort() {
-    const bool is_near = size_ > kThoroughItems && !plans_.empty() && best().height - target_ < target_ / 1000;
+    const bool is_near =
+        size_ > kThoroughItems && !plans_.empty() && best().height - target_ < target_ / 1000;
     const auto count = static_cast<int64_t>(size_);
     const Effort& each = is_near ? kBrief : kThorough;
     return {each.moves * count, each.work * count};
@@ -85,9 +85,9 @@ class Heuristics {
     const auto add = [&](const char* name, const std::vector<int32_t>& order) {
       HeuristicPlan plan;
       plan.name = name;
-      plan.height =
-          conflicts_ ? place_on_skyline(instance_, *conflicts_, order, plan.offsets)
-                     : place_on_skyline(instance_, steps_, order, effort().moves, plan.offsets);
+      plan.height = conflicts_
+                        ? place_on_skyline(instance_, *conflicts_, order, plan.offsets)
+                        : place_on_skyline(instance_, steps_, order, effort().moves, plan.offsets);
       plans_.push_back(std::move(plan));
       return is_done();
     };
@@ -125,8 +125,7 @@ class Heuristics {
     }
   }
 
-  bool first_fit(const std::vector<int32_t>& order, int64_t limit,
-                 std::vector<int64_t>& offsets) {
+  bool first_fit(const std::vector<int32_t>& order, int64_t limit, std::vector<int64_t>& offsets) {
     if (conflicts_) return place_first_fit(instance_, *conflicts_, order, limit, offsets);
     return place_first_fit(instance_, steps_, order, limit, effort().work, deadline_, offsets);
   }
