@@ -76,10 +76,10 @@ class PoolSearch {
       PoolChoice choice;
       const auto failed = place(order, choice);
       if (failed == order.end()) {
-        if (best_.pools.empty() || choice.cost < best_.cost) best_ = std::move(choice);
+        if (!best_.is_found || choice.cost < best_.cost) best_ = std::move(choice);
         return;
       }
-      if (!best_.pools.empty()) return;
+      if (best_.is_found) return;
       std::rotate(order.begin(), failed, failed + 1);
     }
   }
@@ -93,6 +93,7 @@ class PoolSearch {
     choice.is_cheapest = true;
     for (auto group = order.begin(); group != order.end(); ++group)
       if (!place_in_first(pools, *group, choice)) return group;
+    choice.is_found = true;
     return order.end();
   }
 
@@ -137,14 +138,14 @@ class PoolSearch {
 
 PoolChoice choose_pools(const Problem& problem, const Groups& groups,
                         const std::vector<int64_t>& limits, const Deadline& deadline) {
-  if (limits.size() > 1) return PoolSearch(problem, groups, limits, deadline).run();
-  PoolChoice choice;
-  choice.pools.assign(groups.groups.size(), 0);
-  choice.is_cheapest = true;
-  for (const Group& group : groups.groups)
+  PoolChoice choice{.is_found = true, .is_only = true, .is_cheapest = true};
+  for (const Group& group : groups.groups) {
+    choice.is_only &= group.size == 0 || group.pools.size() == 1;
+    choice.pools.push_back(group.pools[0]);
     if (!problem.pools.empty())
-      choice.cost += static_cast<double>(group.size) * problem.pools[0].cost_per_byte;
-  return choice;
+      choice.cost += static_cast<double>(group.size) * problem.pools[group.pools[0]].cost_per_byte;
+  }
+  return choice.is_only ? choice : PoolSearch(problem, groups, limits, deadline).run();
 }
 
 }  // namespace scopevm::plan

@@ -32,11 +32,6 @@ bool exceeds_limits(const Groups& groups, const std::vector<int64_t>& limits) {
   });
 }
 
-bool has_choice(const Groups& groups) {
-  return std::any_of(groups.groups.begin(), groups.groups.end(),
-                     [](const Group& group) { return group.size > 0 && group.pools.size() > 1; });
-}
-
 // Copies the plan of choose_pools(), if it made one, into the sections.
 void start_from(const PoolChoice& choice, std::vector<Section>& sections) {
   if (choice.offsets.empty()) return;
@@ -81,7 +76,7 @@ Result<Plan> solve_checked(const Problem& problem, const Options& options) {
   if (exceeds_limits(groups, limits)) plan.proof = Proof::kInfeasible;
   const PoolChoice choice = choose_pools(problem, groups, limits, deadline);
   plan.cpu_s = deadline.elapsed_s();
-  if (choice.pools.empty()) return plan;
+  if (!choice.is_found) return plan;
 
   std::vector<Section> sections = split(groups, choice.pools, limits);
   start_from(choice, sections);
@@ -94,7 +89,7 @@ Result<Plan> solve_checked(const Problem& problem, const Options& options) {
   if (is_within) write_offsets(groups, choice, sections, plan);
   if (is_within && plan.height == plan.lower_bound && choice.is_cheapest)
     plan.proof = Proof::kOptimal;
-  if (portfolio.is_infeasible() && !has_choice(groups)) plan.proof = Proof::kInfeasible;
+  if (portfolio.is_infeasible() && choice.is_only) plan.proof = Proof::kInfeasible;
   plan.cpu_s = deadline.elapsed_s();
   return plan;
 }

@@ -1,7 +1,7 @@
 #include "runtime/plan/heuristics/heuristics.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "runtime/plan/heuristics/first_fit.h"
 #include "runtime/plan/heuristics/skyline.h"
@@ -23,12 +23,6 @@ constexpr Effort kThorough = {16, 2000};
 // If there are more items than kThoroughItems, and the best plan is within 1/1000 of the target.
 constexpr Effort kBrief = {2, 20};
 constexpr size_t kThoroughItems = 20000;
-
-std::vector<int32_t> identity(size_t size) {
-  std::vector<int32_t> order(size);
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
 
 // Descending by key; equal keys ascend by item.
 template <typename Key>
