@@ -105,8 +105,8 @@ void FirstFit::place(std::span<const StepRange> ranges, int64_t offset, int64_t 
 }
 
 bool place_first_fit(const Instance& instance, const Steps& steps,
-                     const std::vector<int32_t>& order, int64_t limit, int64_t most_work,
-                     const Deadline& deadline, std::vector<int64_t>& offsets) {
+                     const std::vector<int32_t>& order, int64_t limit, const Deadline& deadline,
+                     int64_t& work_left, std::vector<int64_t>& offsets) {
   FirstFit placed(steps.count());
   offsets.assign(order.size(), 0);
   for (size_t i = 0; i < order.size(); ++i)
@@ -114,15 +114,19 @@ bool place_first_fit(const Instance& instance, const Steps& steps,
       offsets[i] = *instance.items[i].offset;
       placed.place(steps.of(static_cast<int32_t>(i)), offsets[i], instance.items[i].size);
     }
-  for (const int32_t i : order) {
+  const auto place = [&](int32_t i) {
     const Item& item = instance.items[i];
-    if (item.offset) continue;
     offsets[i] = placed.find(steps.of(i), item.size, item.alignment);
-    if (offsets[i] > limit - item.size || placed.work() > most_work) return false;
+    if (offsets[i] > limit - item.size || placed.work() > work_left) return false;
     if (i % kItemsPerClock == 0 && deadline.is_over()) return false;
     placed.place(steps.of(i), offsets[i], item.size);
-  }
-  return true;
+    return true;
+  };
+  const bool is_placed = std::all_of(order.begin(), order.end(), [&](int32_t i) {
+    return instance.items[i].offset.has_value() || place(i);
+  });
+  work_left -= placed.work();
+  return is_placed;
 }
 
 }  // namespace scopevm::plan

@@ -55,11 +55,11 @@ class FirstFit {
 };
 
 // Places the items in `order` after those with required offsets, each at the lowest free offset.
-// Stops before an item would end above `limit`, when its work() exceeds `most_work`, or at the
-// deadline. Returns whether all items are placed.
+// Stops before an item would end above `limit`, when its work() exceeds `work_left`, which is
+// decreased by it, or at the deadline. Returns whether all items are placed.
 bool place_first_fit(const Instance& instance, const Steps& steps,
-                     const std::vector<int32_t>& order, int64_t limit, int64_t most_work,
-                     const Deadline& deadline, std::vector<int64_t>& offsets);
+                     const std::vector<int32_t>& order, int64_t limit, const Deadline& deadline,
+                     int64_t& work_left, std::vector<int64_t>& offsets);
 
 // The same without limits of work, in O(n^2) time. Faster for a few hundred items.
 bool place_first_fit(const Instance& instance, const Conflicts& conflicts,

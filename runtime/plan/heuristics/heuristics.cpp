@@ -1,8 +1,10 @@
 #include "runtime/plan/heuristics/heuristics.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
+#include "runtime/plan/heuristics/budget.h"
 #include "runtime/plan/heuristics/first_fit.h"
 #include "runtime/plan/heuristics/skyline.h"
 
@@ -11,18 +13,7 @@ namespace {
 
 constexpr int kSettleRounds = 3;
 constexpr size_t kFewItems = 512;
-
-// Limits of moves on a skyline (about 1 us each on large instances) and of FirstFit::work() (20 ns
-// each), per item. Generated inference and training instances reach the bound with at most 10
-// moves. Nested lifespans can need n.
-struct Effort {
-  int64_t moves;
-  int64_t work;
-};
-constexpr Effort kThorough = {16, 2000};
-// If there are more items than kThoroughItems, and the best plan is within 1/1000 of the target.
-constexpr Effort kBrief = {2, 20};
-constexpr size_t kThoroughItems = 20000;
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 // Descending by key; equal keys ascend by item.
 template <typename Key>
@@ -45,13 +36,13 @@ class Heuristics {
         steps_(instance),
         size_(instance.items.size()),
         target_(target),
-        deadline_(deadline) {
+        deadline_(deadline),
+        budget_(size_) {
     if (size_ <= kFewItems) conflicts_.emplace(instance_, steps_);
   }
 
   HeuristicPlan run() {
-    place_on_skylines();
-    if (!is_done()) place_by_size();
+    place_in_orders();
     // The two lowest plans: a plan that is higher rarely settles below them.
     std::stable_sort(plans_.begin(), plans_.end(),
                      [](const auto& a, const auto& b) { return a.height < b.height; });
@@ -65,45 +56,49 @@ class Heuristics {
                              [](const auto& a, const auto& b) { return a.height < b.height; });
   }
 
-  bool is_done() { return best().height <= target_ || deadline_.is_over(); }
+  bool is_done() { return best().height <= target_ || budget_.is_spent() || deadline_.is_over(); }
 
-  Effort effort() {
-    const bool is_near =
-        size_ > kThoroughItems && !plans_.empty() && best().height - target_ < target_ / 1000;
-    const auto count = static_cast<int64_t>(size_);
-    const Effort& each = is_near ? kBrief : kThorough;
-    return {each.moves * count, each.work * count};
-  }
-
-  void place_on_skylines() {
-    const auto add = [&](const char* name, const std::vector<int32_t>& order) {
-      HeuristicPlan plan;
-      plan.name = name;
-      plan.height = conflicts_
-                        ? place_on_skyline(instance_, *conflicts_, order, plan.offsets)
-                        : place_on_skyline(instance_, steps_, order, effort().moves, plan.offsets);
-      plans_.push_back(std::move(plan));
-      return is_done();
-    };
+  void place_in_orders() {
     const auto area = [&](int32_t i) {
       return static_cast<double>(steps_.length(i)) * static_cast<double>(instance_.items[i].size);
     };
     const auto begin = [&](int32_t i) { return -steps_.first_step(i); };
-    const auto end = [&](int32_t i) { return steps_.end_step(i); };
     const auto length = [&](int32_t i) { return steps_.length(i); };
-    if (add("skyline by begin", order_by(size_, begin))) return;
-    if (add("skyline by end", order_by(size_, end))) return;
-    if (add("skyline by length", order_by(size_, length))) return;
-    add("skyline by area", order_by(size_, area));
+    const auto end = [&](int32_t i) { return steps_.end_step(i); };
+    add_skyline("skyline by begin", order_by(size_, begin));
+    if (!is_done()) add_skyline("skyline by length", order_by(size_, length));
+    if (!is_done()) place_by_size();
+    if (!is_done()) add_skyline("skyline by area", order_by(size_, area));
+    // Last, because many lifespans end at the last step of a training step: their items move often.
+    if (!is_done()) add_skyline("skyline by end", order_by(size_, end));
+  }
+
+  void add_skyline(const char* name, const std::vector<int32_t>& order) {
+    HeuristicPlan plan{.name = name};
+    if (conflicts_) {
+      plan.height = place_on_skyline(instance_, *conflicts_, order, plan.offsets);
+    } else {
+      const int64_t moves = budget_.moves();
+      int64_t moves_left = moves;
+      plan.height = place_on_skyline(instance_, steps_, order, moves_left, plan.offsets);
+      budget_.spend_moves(moves - moves_left);
+    }
+    add(std::move(plan));
   }
 
   void place_by_size() {
-    HeuristicPlan plan;
-    plan.name = "first fit by size";
+    HeuristicPlan plan{.name = "first fit by size"};
     const auto order = order_by(size_, [&](int32_t i) { return instance_.items[i].size; });
-    if (!first_fit(order, best().height - 1, plan.offsets)) return;
+    // No limit if the best plan is far from the target: no plan may be higher than this one.
+    const int64_t work = budget_.is_far() ? kNoLimit : budget_.work();
+    if (!first_fit(order, best().height - 1, work, plan.offsets)) return;
     plan.height = height_of(instance_, plan.offsets);
+    add(std::move(plan));
+  }
+
+  void add(HeuristicPlan plan) {
     plans_.push_back(std::move(plan));
+    budget_.set_height(best().height, target_);
   }
 
   // Turns the plan upside down and lets the items fall: first fit in the order of descending ends.
@@ -113,7 +108,7 @@ class Heuristics {
       std::vector<int64_t> offsets;
       const auto order =
           order_by(size_, [&](int32_t i) { return plan.offsets[i] + instance_.items[i].size; });
-      if (!first_fit(order, plan.height, offsets)) return;
+      if (!first_fit(order, plan.height, budget_.work(), offsets)) return;
       plan.height = height_of(instance_, offsets);
       plan.offsets = std::move(offsets);
     }
@@ -121,15 +116,20 @@ class Heuristics {
 
   bool first_fit(const std::vector<int32_t>& order, int64_t limit, std::vector<int64_t>& offsets) {
     if (conflicts_) return place_first_fit(instance_, *conflicts_, order, limit, offsets);
-    return place_first_fit(instance_, steps_, order, limit, effort().work, deadline_, offsets);
+    int64_t work_left = work;
+    const bool is_placed =
+        place_first_fit(instance_, steps_, order, limit, deadline_, work_left, offsets);
+    budget_.spend_work(work - work_left);
+    return is_placed;
   }
 
   const Instance& instance_;
   Steps steps_;
-  std::optional<Conflicts> conflicts_;  // of a small instance
+  std::optional<Conflicts> conflicts_;  // of few items
   size_t size_;
   int64_t target_;
   const Deadline& deadline_;
+  Budget budget_;
   std::vector<HeuristicPlan> plans_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 class SkylinePlacement {
  public:
   SkylinePlacement(const Instance& instance, const Steps& steps, const std::vector<int32_t>& order,
-                   int64_t most_moves, std::vector<int64_t>& offsets)
+                   int64_t& moves_left, std::vector<int64_t>& offsets)
       : instance_(instance),
         steps_(steps),
         order_(order),
@@ -23,7 +23,7 @@ class SkylinePlacement {
         waits_at_(order.size()),
         waiting_(steps.count(), ranks_),
         tree_(live_units(instance)),
-        moves_left_(most_moves) {
+        moves_left_(moves_left) {
     offsets_.assign(order.size(), 0);
     for (size_t rank = 0; rank < order.size(); ++rank)
       ranks_[order[rank]] = static_cast<int32_t>(rank);
@@ -107,15 +107,15 @@ class SkylinePlacement {
   WaitingItems waiting_;
   SkylineTree tree_;
   int64_t height_ = 0;
-  int64_t moves_left_;
+  int64_t& moves_left_;
 };
 
 }  // namespace
 
 int64_t place_on_skyline(const Instance& instance, const Steps& steps,
-                         const std::vector<int32_t>& order, int64_t most_moves,
+                         const std::vector<int32_t>& order, int64_t& moves_left,
                          std::vector<int64_t>& offsets) {
-  return SkylinePlacement(instance, steps, order, most_moves, offsets).run();
+  return SkylinePlacement(instance, steps, order, moves_left, offsets).run();
 }
 
 }  // namespace scopevm::plan

@@ -13,11 +13,11 @@ namespace scopevm::plan {
 // at one of its steps: "lowest segment first", as in E. K. Burke, G. Kendall, G. Whitwell, "A new
 // placement heuristic for the orthogonal stock-cutting problem" (2004). Among the items with the
 // lowest offset, the first in `order` is placed. Items with required offsets are placed at the
-// start. Returns the height. O((n + moves) log n) time: an item is moved when the skyline rises
-// above the step at which the item waits. After `most_moves`, items are placed where they wait, so
-// that offsets are not ascending any more.
+// start. Returns the height. O((n + moves) log n) time: an item moves when the skyline rises above
+// the step at which the item waits. `moves_left` is decreased; at 0, items are placed where they
+// wait, so that offsets are not ascending any more.
 int64_t place_on_skyline(const Instance& instance, const Steps& steps,
-                         const std::vector<int32_t>& order, int64_t most_moves,
+                         const std::vector<int32_t>& order, int64_t& moves_left,
                          std::vector<int64_t>& offsets);
 
 // The same without a limit of moves, in O(n^2) time. Faster for a few hundred items.
