@@ -114,7 +114,8 @@ class Heuristics {
     }
   }
 
-  bool first_fit(const std::vector<int32_t>& order, int64_t limit, std::vector<int64_t>& offsets) {
+  bool first_fit(const std::vector<int32_t>& order, int64_t limit, int64_t work,
+                 std::vector<int64_t>& offsets) {
     if (conflicts_) return place_first_fit(instance_, *conflicts_, order, limit, offsets);
     int64_t work_left = work;
     const bool is_placed =
