@@ -17,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -109,16 +110,11 @@ void print_files(const std::filesystem::path& folder, double time_limit_s) {
   }
 }
 
-std::vector<size_t> parse_sizes(std::string_view text) {
+std::vector<size_t> parse_sizes(const std::string& text) {
   std::vector<size_t> sizes;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    size_t size = 0;
-    if (std::from_chars(text.data(), text.data() + comma, size).ptr != text.data() + comma)
-      stop("--sizes: expected numbers, separated by commas");
-    sizes.push_back(size);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
+  std::stringstream list(text);
+  for (std::string number; std::getline(list, number, ',');)
+    sizes.push_back(std::strtoull(number.c_str(), nullptr, 10));
   return sizes;
 }
 

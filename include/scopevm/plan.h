@@ -31,7 +31,7 @@ struct Lifespan {
 /// overlap and both have at least one byte.
 struct Buffer {
   std::string id;                   ///< for messages and CSV; need not be unique
-  std::vector<Lifespan> lifespans;  ///< ascending, disjoint, not empty; gaps lie between them
+  std::vector<Lifespan> lifespans;  ///< ascending, disjoint; at least one
   int64_t size = 0;                 ///< bytes, >= 0
   int64_t alignment = 1;            ///< the offset is a multiple of it; >= 1
   std::optional<int64_t> offset;    ///< if set, the required offset

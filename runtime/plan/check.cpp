@@ -96,10 +96,12 @@ Status check_buffers(const Problem& problem) {
 Status check_sums(const Groups& groups) {
   int64_t sum = 0;
   for (const Group& group : groups.groups)
-    for (const int64_t bytes : {group.size, group.alignment, group.offset.value_or(0)})
-      if (bytes > kMostBytes || (sum += bytes) > kMostBytes)
+    for (const int64_t bytes : {group.size, group.alignment, group.offset.value_or(0)}) {
+      if (bytes > kMostBytes - sum)
         return {StatusCode::kInvalidArgument,
                 "the sum of sizes, alignments and required offsets exceeds 2^61 bytes"};
+      sum += bytes;
+    }
   return {};
 }
 

@@ -22,9 +22,8 @@ std::string_view take(std::string_view& text, char end) {
 
 template <typename T>
 bool parse_number(std::string_view text, T& value) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end;
+  const auto [stop, error] = std::from_chars(text.begin(), text.end(), value);
+  return error == std::errc() && stop == text.end();
 }
 
 // A field for a message: shortened, and without control characters.

@@ -11,16 +11,17 @@ bool contains(StepRange outer, StepRange inner) {
 }  // namespace
 
 SkylineTree::SkylineTree(std::vector<int64_t> live) : live_(std::move(live)) {
-  while (static_cast<size_t>(size_) < live_.size()) size_ *= 2;
+  while (size_ < live_.size()) size_ *= 2;
   live_.resize(size_, -1);
-  nodes_.resize(2 * static_cast<size_t>(size_));
-  for (int32_t step = 0; step < size_; ++step) nodes_[size_ + step].busiest = step;
-  for (int32_t i = size_ - 1; i > 0; --i)
+  nodes_.resize(2 * size_);
+  for (size_t step = 0; step < size_; ++step)
+    nodes_[size_ + step].busiest = static_cast<int32_t>(step);
+  for (size_t i = size_ - 1; i > 0; --i)
     nodes_[i].busiest = busier(nodes_[2 * i].busiest, nodes_[2 * i + 1].busiest);
   set_height(1, 0);
 }
 
-void SkylineTree::set_height(int32_t index, int64_t height) {
+void SkylineTree::set_height(size_t index, int64_t height) {
   Node& node = nodes_[index];
   node.top = {height, node.busiest};
   node.low = node.rank == kNoRank ? kNoHeight : height;
@@ -28,13 +29,13 @@ void SkylineTree::set_height(int32_t index, int64_t height) {
   node.is_level = true;
 }
 
-void SkylineTree::push_down(int32_t index) {
+void SkylineTree::push_down(size_t index) {
   if (!nodes_[index].is_level) return;
   set_height(2 * index, nodes_[index].top.height);
   set_height(2 * index + 1, nodes_[index].top.height);
 }
 
-void SkylineTree::pull_up(int32_t index) {
+void SkylineTree::pull_up(size_t index) {
   Node& node = nodes_[index];
   const Node& a = nodes_[2 * index];
   const Node& b = nodes_[2 * index + 1];
@@ -47,7 +48,7 @@ void SkylineTree::pull_up(int32_t index) {
   node.is_level = a.is_level && b.is_level && a.top.height == b.top.height;
 }
 
-void SkylineTree::set_rank(int32_t index, StepRange covered, int32_t step, int32_t rank) {
+void SkylineTree::set_rank(size_t index, StepRange covered, int32_t step, int32_t rank) {
   if (index >= size_) {
     nodes_[index].rank = rank;
     return set_height(index, nodes_[index].top.height);
@@ -61,7 +62,7 @@ void SkylineTree::set_rank(int32_t index, StepRange covered, int32_t step, int32
   pull_up(index);
 }
 
-void SkylineTree::assign(int32_t index, StepRange covered, StepRange range, int64_t height) {
+void SkylineTree::assign(size_t index, StepRange covered, StepRange range, int64_t height) {
   if (contains(range, covered)) return set_height(index, height);
   push_down(index);
   const int32_t mid = middle(covered);
@@ -70,7 +71,7 @@ void SkylineTree::assign(int32_t index, StepRange covered, StepRange range, int6
   pull_up(index);
 }
 
-void SkylineTree::find_peak(int32_t index, StepRange covered, StepRange range, Peak& peak) const {
+void SkylineTree::find_peak(size_t index, StepRange covered, StepRange range, Peak& peak) const {
   const Node& node = nodes_[index];
   if (node.top.height < peak.height) return;
   if (contains(range, covered)) return raise(peak, node.top);
@@ -84,8 +85,7 @@ void SkylineTree::find_peak(int32_t index, StepRange covered, StepRange range, P
   if (range.upper > mid) find_peak(2 * index + 1, {mid, covered.upper}, range, peak);
 }
 
-void SkylineTree::find_busiest(int32_t index, StepRange covered, StepRange range,
-                               Peak& peak) const {
+void SkylineTree::find_busiest(size_t index, StepRange covered, StepRange range, Peak& peak) const {
   if (contains(range, covered)) return raise(peak, {peak.height, nodes_[index].busiest});
   const int32_t mid = middle(covered);
   if (range.lower < mid) find_busiest(2 * index, {covered.lower, mid}, range, peak);

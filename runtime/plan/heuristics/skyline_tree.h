@@ -27,13 +27,13 @@ class SkylineTree {
   // The height of the steps with waiting ranks that are lowest. REQUIRES: a rank waits.
   int64_t lowest_height() const { return nodes_[1].low; }
   // Sets the least rank that waits at a step, or kNoRank.
-  void set_rank(int32_t step, int32_t rank) { set_rank(1, {0, size_}, step, rank); }
+  void set_rank(int32_t step, int32_t rank) { set_rank(1, whole(), step, rank); }
   // Sets the height of a range of steps.
-  void assign(StepRange range, int64_t height) { assign(1, {0, size_}, range, height); }
+  void assign(StepRange range, int64_t height) { assign(1, whole(), range, height); }
   // The largest height in a range, and of the steps that have it, the one with the most live units.
   Peak peak(StepRange range) const {
     Peak peak;
-    find_peak(1, {0, size_}, range, peak);
+    find_peak(1, whole(), range, peak);
     return peak;
   }
 
@@ -48,21 +48,22 @@ class SkylineTree {
     bool is_level = true;           // all steps have the same height; the children can be outdated
   };
 
+  StepRange whole() const { return {0, static_cast<int32_t>(size_)}; }
   int32_t busier(int32_t a, int32_t b) const { return live_[b] > live_[a] ? b : a; }
   void raise(Peak& peak, Peak other) const {
     if (other.height > peak.height ||
         (other.height == peak.height && live_[other.step] > live_[peak.step]))
       peak = other;
   }
-  void set_height(int32_t index, int64_t height);
-  void push_down(int32_t index);
-  void pull_up(int32_t index);
-  void set_rank(int32_t index, StepRange covered, int32_t step, int32_t rank);
-  void assign(int32_t index, StepRange covered, StepRange range, int64_t height);
-  void find_peak(int32_t index, StepRange covered, StepRange range, Peak& peak) const;
-  void find_busiest(int32_t index, StepRange covered, StepRange range, Peak& peak) const;
+  void set_height(size_t index, int64_t height);
+  void push_down(size_t index);
+  void pull_up(size_t index);
+  void set_rank(size_t index, StepRange covered, int32_t step, int32_t rank);
+  void assign(size_t index, StepRange covered, StepRange range, int64_t height);
+  void find_peak(size_t index, StepRange covered, StepRange range, Peak& peak) const;
+  void find_busiest(size_t index, StepRange covered, StepRange range, Peak& peak) const;
 
-  int32_t size_ = 1;
+  size_t size_ = 1;
   std::vector<int64_t> live_;
   std::vector<Node> nodes_;  // node k has the children 2k and 2k + 1
 };
