@@ -1,6 +1,6 @@
 # Rules of `cmake --install`, in four components (docs/install.md):
-#   runtime      libscopevm, the command `scopevm` with its man page and completion, the library that
-#                `scopevm alloc record` preloads, the licence
+#   runtime      libscopevm, libscopevm_plan, the command `scopevm` with its man page and
+#                completion, the library that `scopevm alloc record` preloads, the licence
 #   compiler     libscopevm_compiler, which `scopevm compile` loads, with its package files;
 #                scopevm-opt with its man page and completion
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
@@ -24,6 +24,8 @@ function(install_pkgconfig name component)
 endfunction()
 
 install(TARGETS scopevm EXPORT scopevm-runtime
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(TARGETS scopevm_plan EXPORT scopevm-plan
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS scopevm-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.man RENAME scopevm.1
@@ -54,8 +56,10 @@ install(TARGETS scopevm_static EXPORT scopevm-static
 install(DIRECTORY include/scopevm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install_targets(runtime development)
 install_targets(static development)
+install_targets(plan development)
 install_pkgconfig(scopevm development)
 install_pkgconfig(scopevm-static development)
+install_pkgconfig(scopevm-plan development)
 configure_package_config_file(cmake/scopevm-config.cmake.in scopevm-config.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(scopevm-config-version.cmake COMPATIBILITY SameMinorVersion)

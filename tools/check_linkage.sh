@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks the dependencies of the runtime: neither libscopevm nor the scopevm command may link LLVM,
 # MLIR, ONNX, protobuf, oneDNN, OpenMP, OpenCL or CUDA. (The runtime loads OpenCL and CUDA by name when it
-# first needs them.) The stripped library must be smaller than 1.5 MB. The plug-in of oneDNN links no
-# library of this project and exports one function.
+# first needs them.) The stripped library must be smaller than 1.5 MB. libscopevm_plan links only the
+# libraries of C++. The plug-in of oneDNN links no library of this project and exports one function.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
@@ -18,6 +18,15 @@ for file in "$library" "$1/bin/scopevm"; do
     exit 1
   fi
 done
+
+plan=$(find "$1" -name 'libscopevm_plan.so' -print -quit)
+[[ -n $plan ]] || { echo "check_linkage: libscopevm_plan.so not found in $1"; exit 1; }
+kSystem='linux-vdso|ld-linux|libc\.so|libm\.so|libgcc_s|libstdc\+\+|lib[a-z]san|libdl|libpthread|librt|libresolv'
+if found=$(ldd "$plan" | grep -vE "$kSystem"); then
+  echo "check_linkage: $plan depends on libraries other than those of C++:"
+  echo "$found"
+  exit 1
+fi
 
 plug_in=$(find "$1" -name 'libscopevm_dnnl.so' -print -quit)
 if [[ -n $plug_in ]]; then

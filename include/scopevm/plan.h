@@ -31,7 +31,7 @@ struct Lifespan {
 /// overlap and both have at least one byte.
 struct Buffer {
   std::string id;                   ///< for messages and CSV; need not be unique
-  std::vector<Lifespan> lifespans;  ///< ascending, disjoint, not empty; gaps lie between them
+  std::vector<Lifespan> lifespans;  ///< ascending, disjoint; at least one
   int64_t size = 0;                 ///< bytes, >= 0
   int64_t alignment = 1;            ///< the offset is a multiple of it; >= 1
   std::optional<int64_t> offset;    ///< if set, the required offset
@@ -100,7 +100,8 @@ SCOPEVM_API Status validate(const Problem& problem, const Plan& plan);
 
 /// The largest sum of the sizes of buffers that are live at one step: no plan in one pool has a
 /// smaller height.
-SCOPEVM_API int64_t live_bytes_bound(const Problem& problem);
+/// Errors: like solve().
+SCOPEVM_API Result<int64_t> live_bytes_bound(const Problem& problem);
 
 /// Parses `id,lower,upper,size[,alignment][,gaps][,offset]`: a header line, then one buffer per
 /// line. `buffer` is a synonym of `id`, `start` of `lower`, `end` of `upper`. `gaps` are pauses of

@@ -202,7 +202,12 @@ class Tree:
             return "\n".join(script.read_text() for script in scripts)
         if program.endswith((".py", ".sh")):
             return (SOURCE / program).read_text()
-        return "\n".join(self.bash(f"{program} {subcommand} --help")[1])
+        text = "\n".join(self.bash(f"{program} {subcommand} --help")[1])
+        # `scopevm alloc` is a group: its options are those of its subcommands.
+        for name in re.findall(r"^  ([a-z]+)\s", text.partition("\nSubcommands:\n")[2], re.M):
+            if subcommand:
+                text += "\n".join(self.bash(f"{program} {subcommand} {name} --help")[1])
+        return text
 
     @functools.cached_property
     def all_help(self):

@@ -6,8 +6,9 @@
 namespace scopevm::tool {
 
 void add_alloc(CLI::App& app, std::function<int()>& action) {
-  auto* group = app.add_subcommand("alloc", "Record, replay, compare and plot memory allocations");
+  auto* group = app.add_subcommand("alloc", "Plan memory; record, replay, compare and plot allocations");
   group->require_subcommand(1);
+  add_alloc_plan(*group, action);
   lab::add_alloc_record(*group, action);
   lab::add_alloc_replay(*group, action);
   lab::add_alloc_compare(*group, action);

@@ -8,4 +8,8 @@ namespace scopevm::tool {
 
 void add_alloc(CLI::App& app, std::function<int()>& action);
 
+// Each function declares one command of the group. The callback of the selected command sets
+// `action`.
+void add_alloc_plan(CLI::App& group, std::function<int()>& action);
+
 }  // namespace scopevm::tool

@@ -1,0 +1,39 @@
+// Problems of the planning tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "scopevm/plan.h"
+
+namespace scopevm::plan {
+
+inline Buffer buffer(std::string id, int64_t lower, int64_t upper, int64_t size) {
+  Buffer result;
+  result.id = std::move(id);
+  result.lifespans = {{lower, upper}};
+  result.size = size;
+  return result;
+}
+
+// Fails the test if there is no plan, or if it is invalid.
+inline Plan solve_or_fail(const Problem& problem, const Options& options = {}) {
+  Result<Plan> plan = solve(problem, options);
+  if (!plan.ok()) {
+    ADD_FAILURE() << plan.status().message();
+    return {};
+  }
+  const Status status = validate(problem, *plan);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_GE(plan->height, plan->lower_bound);
+  return *std::move(plan);
+}
+
+// The options of tests: the searches stop soon.
+inline Options quick(Solver solver = Solver::kHeuristic) {
+  return {.time_limit_s = 0.05, .solver = solver};
+}
+
+}  // namespace scopevm::plan
