@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/bytes_text.h"
 #include "runtime/count_text.h"
-#include "runtime/tensor/shape.h"
 
 namespace scopevm::vm {
 
