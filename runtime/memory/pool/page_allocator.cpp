@@ -1,6 +1,8 @@
 // Growth, alignment and retention of runs of pages; see page_allocator.h.
 #include "runtime/memory/pool/page_allocator.h"
 
+#include <optional>
+
 namespace scopevm::runtime {
 namespace {
 
@@ -8,94 +10,79 @@ namespace {
 constexpr int64_t kAlwaysRetained = (int64_t{1} << 20) / kPageBytes;
 // Smaller runs are not decommitted automatically: a system call costs as much as their faults.
 constexpr uint32_t kMinDecommit = 64;
+constexpr uint32_t kHugePagePages = 512;
 
-bool is_dirty(Backing backing) { return backing != Backing::kClean; }
+bool is_dirty(const PageHeap::Run& run) { return run.backing != Backing::kClean; }
 
 }  // namespace
 
-std::optional<Page> PageAllocator::allocate(uint32_t pages) {
-  note(live_ + pages);
-  // A run that is longer by alignment_ - 1 pages contains an aligned run.
+// Allocates a longer run, which contains an aligned one, and frees the rest.
+RunId PageAllocator::allocate_aligned(uint32_t pages) {
   const uint32_t padded = pages + alignment_ - 1;
-  Backing backing = Backing::kDirty;
-  std::optional<Run> run = allocate_run(padded, backing);
-  if (!run) return std::nullopt;
-  if (alignment_ > 1) trim_alignment(*run, pages, backing);
-  if (is_dirty(backing) && backing != Backing::kMixed) {
-    live_ += pages;
-    return run->first;
+  RunId id = heap_.allocate(padded);
+  if (id == 0) id = grow(padded);
+  if (id == 0) return 0;
+  const Backing backing = heap_.run(id).backing;
+  if (const uint32_t skipped = -heap_.run(id).first & (alignment_ - 1); skipped > 0) {
+    const RunId aligned = heap_.split(id, skipped);
+    heap_.release(id, backing);
+    id = aligned;
   }
-  if (!commit(*run)) {
-    heap_.release(*run, backing);
-    return std::nullopt;
+  if (heap_.run(id).pages > pages) heap_.release(heap_.split(id, pages), backing);
+  return commit(id);
+}
+
+// Adds new pages. A free run at the end of the segment that grows is extended.
+RunId PageAllocator::grow(uint32_t pages) {
+  if (boundary_ != 0) {
+    const RunId last = heap_.run(boundary_).before;
+    const bool extends = last != 0 && heap_.run(last).is_free;
+    if (const std::optional<PageRange> added =
+            space_.extend(pages - (extends ? heap_.run(last).pages : 0))) {
+      const RunId id = heap_.add(*added, boundary_);
+      heap_.run(id).backing = Backing::kClean;
+      if (!extends) return id;
+      heap_.take(last);
+      heap_.absorb_after(last);
+      heap_.run(last).backing = Backing::kMixed;
+      return last;
+    }
   }
-  live_ += pages;
-  return run->first;
+  const std::optional<PageRange> added = space_.add_segment(pages);
+  if (!added) return 0;
+  if (!space_.has_source()) boundary_ = heap_.add_boundary();
+  const RunId id = heap_.add(*added, space_.has_source() ? 0 : boundary_);
+  heap_.run(id).backing = space_.has_source() ? Backing::kDirty : Backing::kClean;
+  if (added->pages > pages) heap_.release(heap_.split(id, pages), heap_.run(id).backing);
+  return id;
 }
 
-void PageAllocator::release(Run run) {
-  live_ -= run.pages;
-  heap_.release(run, Backing::kDirty);
-}
-
-std::optional<Run> PageAllocator::allocate_run(uint32_t pages, Backing& backing) {
-  if (std::optional<Run> run = heap_.allocate(pages, backing)) return run;
-  return grow(pages, backing);
-}
-
-// Adds new pages. In host memory, a free run at the end of the segment is extended.
-std::optional<Run> PageAllocator::grow(uint32_t pages, Backing& backing) {
-  if (space_.has_source()) {
-    const std::optional<Run> segment = space_.add_segment(pages);
-    if (!segment) return std::nullopt;
-    heap_.release(*segment, Backing::kDirty);
-    return heap_.allocate(pages, backing);
+// Commits the clean pages of an allocated run, and counts the run as live. Frees the run and
+// returns 0 if the capacity does not suffice.
+RunId PageAllocator::commit(RunId id) {
+  if (id == 0) return 0;
+  const PageHeap::Run& run = heap_.run(id);
+  const PageRange range{run.first, run.pages};
+  if (run.backing != Backing::kDirty) {
+    const int64_t clean = space_.clean_pages(range);
+    const int64_t committed = space_.committed_bytes() / kPageBytes;
+    if (committed + clean > retained_pages()) decommit_until(retained_pages() - clean);
+    if (clean * kPageBytes > space_.room_bytes()) {
+      heap_.release(id, run.backing);
+      return 0;
+    }
+    if (clean > 0) space_.commit(range);
+    // The rest of the free run is checked once, so that later runs from it need no check.
+    if (run.after != 0 && heap_.run(run.after).is_free) {
+      PageHeap::Run& rest = heap_.run(run.after);
+      if (space_.clean_pages({rest.first, rest.pages}) == 0) rest.backing = Backing::kDirty;
+    }
   }
-  const Page end = space_.end();
-  const Run before = end == 0 ? Run{} : heap_.free_before(end);
-  if (std::optional<Run> added = space_.extend(pages - before.pages)) {
-    backing = Backing::kMixed;
-    heap_.release(*added, Backing::kClean);
-    const Run run{end - before.pages, pages};
-    heap_.take(run);
-    return run;
-  }
-  backing = Backing::kClean;
-  std::optional<Run> run = space_.add_segment(pages);
-  if (!run) return std::nullopt;
-  heap_.release(*run, backing);
-  heap_.take(*run);
-  return run;
+  live_ += range.pages;
+  return id;
 }
 
-// Returns the pages before the first aligned page, and those after the `pages` that follow it.
-void PageAllocator::trim_alignment(Run& run, uint32_t pages, Backing backing) {
-  const uint32_t skipped = -run.first & (alignment_ - 1);
-  const Run rest{run.first + skipped + pages, run.pages - skipped - pages};
-  // Each part gets tags of its own before a neighbour is merged with it.
-  heap_.split(run, skipped, pages);
-  if (skipped > 0) heap_.release({run.first, skipped}, backing);
-  if (rest.pages > 0) heap_.release(rest, backing);
-  run = {run.first + skipped, pages};
-}
-
-// Commits the clean pages of a run. Returns false if the capacity does not suffice.
-bool PageAllocator::commit(Run run) {
-  const int64_t clean = space_.clean_pages(run);
-  if (clean == 0) return true;
-  const int64_t committed = space_.committed_bytes() / kPageBytes;
-  if (committed + clean > retained_pages()) decommit_until(retained_pages() - clean);
-  if (clean * kPageBytes > space_.room_bytes()) {
-    trim();
-    if (clean * kPageBytes > space_.room_bytes()) return false;
-  }
-  space_.commit(run);
-  return true;
-}
-
-void PageAllocator::note(int64_t live) {
-  current_peak_ = std::max(current_peak_, live);
-  if (++steps_ < kWindow) return;
+void PageAllocator::end_window() {
   steps_ = 0;
   previous_peak_ = current_peak_;
   current_peak_ = live_;
@@ -104,7 +91,7 @@ void PageAllocator::note(int64_t live) {
 
 int64_t PageAllocator::retained_pages() const {
   const int64_t peak = std::max(previous_peak_, current_peak_);
-  return peak + peak / 8 + kAlwaysRetained;
+  return peak + peak / 4 + kAlwaysRetained;
 }
 
 // Decommits free pages, largest runs first, until at most `pages` pages are committed, or only
@@ -117,28 +104,33 @@ void PageAllocator::decommit_until(int64_t pages) {
       if (!return_largest_segment()) return;
       continue;
     }
-    Run run = heap_.find_largest(kMinDecommit, [](Run, Backing b) { return is_dirty(b); });
-    if (run.pages == 0) return;
-    // The rest of the run stays committed, so that fewer pages fault again.
-    if (run.pages > excess + kMinDecommit) {
-      const auto kept = static_cast<uint32_t>(run.pages - excess) / 512 * 512;
-      if (space_.decommit({run.first + kept, run.pages - kept}, true) > 0) {
-        heap_.set_backing(run, Backing::kMixed);
-        continue;
-      }
+    const RunId id = heap_.find_largest(kMinDecommit, is_dirty);
+    if (id == 0) return;
+    PageHeap::Run& run = heap_.run(id);
+    const PageRange range{run.first, run.pages};
+    // The start of a long run stays committed, so that fewer pages fault again.
+    const int64_t kept = (range.pages - excess) / kHugePagePages * kHugePagePages;
+    if (kept > 0) {
+      const auto skipped = static_cast<uint32_t>(kept);
+      run.backing = Backing::kMixed;
+      if (space_.decommit({range.first + skipped, range.pages - skipped}, true) > 0) continue;
     }
-    space_.decommit(run, true);
+    space_.decommit(range, true);
     // Its first and last pages can be dirty if they share a huge page with other runs. They count
     // as clean here: only trim() decommits them.
-    heap_.set_backing(run, Backing::kClean);
+    run.backing = Backing::kClean;
   }
 }
 
 bool PageAllocator::return_largest_segment() {
-  const Run run = heap_.find_largest(1, [this](Run r, Backing) { return space_.is_segment(r); });
-  if (run.pages == 0) return false;
-  heap_.take(run);
-  space_.return_segment(run);
+  const RunId id = heap_.find_largest(1, [](const PageHeap::Run& run) {
+    return run.before == 0 && run.after == 0;
+  });
+  if (id == 0) return false;
+  const PageRange segment{heap_.run(id).first, heap_.run(id).pages};
+  heap_.take(id);
+  heap_.remove_segment(id);
+  space_.return_segment(segment);
   return true;
 }
 
@@ -149,9 +141,9 @@ void PageAllocator::trim() {
     }
     return;
   }
-  heap_.for_each_free([this](Run run) {
-    space_.decommit(run, false);
-    heap_.set_backing(run, Backing::kClean);
+  heap_.for_each_free([this](PageHeap::Run& run) {
+    space_.decommit({run.first, run.pages}, false);
+    run.backing = Backing::kClean;
   });
 }
 

@@ -1,4 +1,4 @@
-// Boundary tags and bins of free runs; see page_heap.h.
+// Descriptors and bins of runs; see page_heap.h.
 #include "runtime/memory/pool/page_heap.h"
 
 #include <bit>
@@ -17,104 +17,125 @@ int PageHeap::next_bin(int from) const {
   if (word >= bin_bits_.size()) return -1;
   if (const uint64_t bits = bin_bits_[word] >> (from % 64); bits != 0)
     return from + std::countr_zero(bits);
-  const uint32_t words = word + 1 >= 32 ? 0 : word_bits_ >> (word + 1) << (word + 1);
+  const uint32_t words = word_bits_ >> (word + 1) << (word + 1);
   if (words == 0) return -1;
   const int next = std::countr_zero(words);
   return next * 64 + std::countr_zero(bin_bits_[static_cast<size_t>(next)]);
 }
 
-Page PageHeap::find(uint32_t pages) const {
+RunId PageHeap::find(uint32_t pages) const {
   const int bin = bin_of(pages);
-  Page best = 0;
+  RunId best = 0;
   uint32_t best_pages = UINT32_MAX;
   // Runs in the bin of the size can be smaller than the size.
-  Page run = bins_[static_cast<size_t>(bin)];
-  for (int i = 0; i < kCandidates && run != 0; ++i, run = tags_[run].next)
-    if (tags_[run].pages >= pages && tags_[run].pages < best_pages) {
-      best = run;
-      best_pages = tags_[run].pages;
+  RunId id = bins_[static_cast<size_t>(bin)];
+  for (int i = 0; i < kCandidates && id != 0; ++i, id = runs_[id].next)
+    if (runs_[id].pages >= pages && runs_[id].pages < best_pages) {
+      best = id;
+      best_pages = runs_[id].pages;
     }
   if (best != 0) return best;
   const int next = next_bin(bin + 1);
   return next < 0 ? 0 : bins_[static_cast<size_t>(next)];
 }
 
-std::optional<Run> PageHeap::allocate(uint32_t pages, Backing& backing) {
-  const Page first = find(pages);
-  if (first == 0) return std::nullopt;
-  const uint32_t available = tags_[first].pages;
-  backing = tags_[first].backing;
-  remove(first);
-  if (available > pages) insert({first + pages, available - pages}, backing);
-  mark_used({first, pages});
-  return Run{first, pages};
+RunId PageHeap::allocate(uint32_t pages) {
+  const RunId id = find(pages);
+  if (id == 0) return 0;
+  take(id);
+  if (runs_[id].pages == pages) return id;
+  const RunId rest = split(id, pages);
+  runs_[rest].is_free = true;
+  link(rest);
+  return id;
 }
 
-void PageHeap::release(Run run, Backing backing) {
+void PageHeap::release(RunId id, Backing backing) {
   auto merged = static_cast<unsigned>(backing);
-  if (const Run before = free_before(run.first); before.pages > 0) {
-    merged |= static_cast<unsigned>(tags_[before.first].backing);
-    remove(before.first);
-    run = {before.first, before.pages + run.pages};
+  if (const RunId before = runs_[id].before; before != 0 && runs_[before].is_free) {
+    merged |= static_cast<unsigned>(runs_[before].backing);
+    unlink(before);
+    absorb_after(before);
+    id = before;
   }
-  const Page after = run.first + run.pages;
-  if (after < capacity() && tags_[after].kind == Kind::kFree) {
-    merged |= static_cast<unsigned>(tags_[after].backing);
-    const uint32_t pages = tags_[after].pages;
-    remove(after);
-    run.pages += pages;
+  if (const RunId after = runs_[id].after; after != 0 && runs_[after].is_free) {
+    merged |= static_cast<unsigned>(runs_[after].backing);
+    unlink(after);
+    absorb_after(id);
   }
-  insert(run, static_cast<Backing>(merged));
+  runs_[id].is_free = true;
+  runs_[id].backing = static_cast<Backing>(merged);
+  link(id);
 }
 
-void PageHeap::take(Run run) {
-  remove(run.first);
-  mark_used(run);
+RunId PageHeap::split(RunId id, uint32_t pages) {
+  const Run& run = runs_[id];
+  const RunId rest = describe({.first = run.first + pages,
+                               .pages = run.pages - pages,
+                               .before = id,
+                               .after = run.after,
+                               .backing = run.backing});
+  if (run.after != 0) runs_[run.after].before = rest;
+  runs_[id].after = rest;
+  runs_[id].pages = pages;
+  return rest;
 }
 
-void PageHeap::mark_used(Run run) {
-  Tag& first = tags_[run.first];
-  first.pages = run.pages;
-  first.kind = Kind::kUsed;
-  tags_[run.first + run.pages - 1].kind = Kind::kUsed;
+RunId PageHeap::add(PageRange pages, RunId boundary) {
+  const RunId before = boundary == 0 ? 0 : runs_[boundary].before;
+  const RunId id = describe(
+      {.first = pages.first, .pages = pages.pages, .before = before, .after = boundary});
+  if (boundary != 0) runs_[boundary].before = id;
+  if (before != 0) runs_[before].after = id;
+  return id;
 }
 
-void PageHeap::split(Run run, uint32_t skipped, uint32_t pages) {
-  if (skipped > 0) mark_used({run.first, skipped});
-  mark_used({run.first + skipped, pages});
-  const uint32_t rest = run.pages - skipped - pages;
-  if (rest > 0) mark_used({run.first + skipped + pages, rest});
+void PageHeap::take(RunId id) {
+  unlink(id);
+  runs_[id].is_free = false;
 }
 
-Run PageHeap::free_before(Page end) const {
-  if (tags_[end - 1].kind != Kind::kFree) return {};
-  const uint32_t pages = tags_[end - 1].pages;
-  return {end - pages, pages};
+void PageHeap::absorb_after(RunId id) {
+  const RunId absorbed = runs_[id].after;
+  const RunId after = runs_[absorbed].after;
+  runs_[id].pages += runs_[absorbed].pages;
+  runs_[id].after = after;
+  if (after != 0) runs_[after].before = id;
+  discard(absorbed);
 }
 
-uint32_t PageHeap::largest_free() const {
-  return find_largest(1, [](Run, Backing) { return true; }).pages;
+RunId PageHeap::describe(const Run& run) {
+  RunId id = unused_;
+  if (id != 0)
+    unused_ = runs_[id].next;
+  else
+    id = described_++;
+  runs_[id] = run;
+  run_of_[run.first] = id;
+  return id;
 }
 
-void PageHeap::insert(Run run, Backing backing) {
-  const auto bin = static_cast<size_t>(bin_of(run.pages));
-  const Page head = bins_[bin];
-  tags_[run.first + run.pages - 1].pages = run.pages;
-  tags_[run.first + run.pages - 1].kind = Kind::kFree;
-  tags_[run.first] = {run.pages, Kind::kFree, backing, head, 0};
-  if (head != 0) tags_[head].previous = run.first;
-  bins_[bin] = run.first;
+void PageHeap::discard(RunId id) {
+  runs_[id].next = unused_;
+  unused_ = id;
+}
+
+void PageHeap::link(RunId id) {
+  const auto bin = static_cast<size_t>(bin_of(runs_[id].pages));
+  const RunId head = bins_[bin];
+  runs_[id].next = head;
+  runs_[id].previous = 0;
+  if (head != 0) runs_[head].previous = id;
+  bins_[bin] = id;
   bin_bits_[bin / 64] |= uint64_t{1} << (bin % 64);
   word_bits_ |= 1U << (bin / 64);
-  free_pages_ += run.pages;
 }
 
-void PageHeap::remove(Page first) {
-  const Tag& run = tags_[first];
-  free_pages_ -= run.pages;
-  if (run.next != 0) tags_[run.next].previous = run.previous;
+void PageHeap::unlink(RunId id) {
+  const Run& run = runs_[id];
+  if (run.next != 0) runs_[run.next].previous = run.previous;
   if (run.previous != 0) {
-    tags_[run.previous].next = run.next;
+    runs_[run.previous].next = run.next;
     return;
   }
   const auto bin = static_cast<size_t>(bin_of(run.pages));

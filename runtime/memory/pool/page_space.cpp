@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "runtime/memory/block_sources.h"
+
 namespace scopevm::runtime {
 namespace {
 
@@ -37,6 +39,7 @@ int64_t address_limit() {
 PageSpace::PageSpace(Options options) : options_(std::move(options)) {}
 
 PageSpace::~PageSpace() {
+  options_.budget->committed -= committed_;
   for (const Segment& segment : segments_) {
     if (segment.base == nullptr) continue;
     if (has_source())
@@ -61,24 +64,24 @@ Page PageSpace::next_first() const {
   return static_cast<Page>(round_up(int64_t{last.first} + last.pages + 1, kHugePages));
 }
 
-std::optional<Run> PageSpace::extend(uint32_t pages) {
+std::optional<PageRange> PageSpace::extend(uint32_t pages) {
   if (segments_.empty() || has_source()) return std::nullopt;
   Segment& last = segments_.back();
   if (pages > last.pages - last.used || !make_accessible(last, last.used + pages))
     return std::nullopt;
-  const Run added{last.first + last.used, pages};
+  const PageRange added{last.first + last.used, pages};
   last.used += pages;
   return added;
 }
 
-std::optional<Run> PageSpace::add_segment(uint32_t pages) try {
+std::optional<PageRange> PageSpace::add_segment(uint32_t pages) try {
   segments_.reserve(segments_.size() + 1);
   return has_source() ? add_source_segment(pages) : add_system_segment(pages);
 } catch (const std::bad_alloc&) {
   return std::nullopt;
 }
 
-std::optional<Run> PageSpace::add_system_segment(uint32_t pages) {
+std::optional<PageRange> PageSpace::add_system_segment(uint32_t pages) {
   const int64_t needed = round_up(pages * kPageBytes, kHugePage) + kHugePage;
   const int64_t limit = address_limit();
   // With a limit of the address space, a segment must leave room for other memory.
@@ -96,7 +99,7 @@ std::optional<Run> PageSpace::add_system_segment(uint32_t pages) {
         const int64_t usable = bytes - skipped;
         segments_.push_back({static_cast<char*>(base) + skipped, first,
                              static_cast<uint32_t>(usable / kPageBytes), 0, 0, usable});
-        if (std::optional<Run> run = extend(pages)) return run;
+        if (std::optional<PageRange> run = extend(pages)) return run;
         munmap(segments_.back().base, static_cast<size_t>(usable));
         segments_.pop_back();
         return std::nullopt;
@@ -107,28 +110,37 @@ std::optional<Run> PageSpace::add_system_segment(uint32_t pages) {
 }
 
 bool PageSpace::make_accessible(Segment& segment, uint32_t pages) {
-  if (pages <= segment.accessible) return true;
-  const uint32_t wanted = std::min(
-      segment.pages, static_cast<uint32_t>(round_up(pages, pages <= kSmallPages ? kSmallPages
-                                                                                : kAccessStep)));
-  char* start = segment.base + segment.accessible * kPageBytes;
-  const auto bytes = static_cast<size_t>(wanted - segment.accessible) * kPageBytes;
-  ++upstream_calls_;
-  if (mprotect(start, bytes, PROT_READ | PROT_WRITE) != 0) return false;
-  const bool is_small = segment.accessible < kSmallPages && segment.first == kHugePages;
-  if (options_.huge_pages == HugePages::kAlways ||
-      (options_.huge_pages == HugePages::kAutomatic && !is_small))
+  if (pages > segment.accessible) {
+    const auto wanted = static_cast<uint32_t>(
+        std::min<int64_t>(segment.pages, round_up(pages, kAccessStep)));
+    ++upstream_calls_;
+    if (mprotect(segment.base + segment.accessible * kPageBytes,
+                 static_cast<size_t>(wanted - segment.accessible) * kPageBytes,
+                 PROT_READ | PROT_WRITE) != 0)
+      return false;
+    segment.accessible = wanted;
+  }
+  if (options_.huge_pages == HugePages::kNever) return true;
+  // Whole huge pages only: the pages after the end are not in use, and would count as memory.
+  const bool is_always = options_.huge_pages == HugePages::kAlways;
+  const auto start = static_cast<uint32_t>(round_up(
+      std::max(segment.used, is_always ? 0 : kSmallPages), kHugePages));
+  const uint32_t end = is_always ? segment.accessible : pages / kHugePages * kHugePages;
+  if (start < end) {
+    ++upstream_calls_;
     // A failure is ignored: huge pages are an optimisation.
-    (void)madvise(start, bytes, MADV_HUGEPAGE);
-  segment.accessible = wanted;
+    (void)madvise(segment.base + start * kPageBytes, static_cast<size_t>(end - start) * kPageBytes,
+                  MADV_HUGEPAGE);
+  }
   return true;
 }
 
-std::optional<Run> PageSpace::add_source_segment(uint32_t pages) {
+std::optional<PageRange> PageSpace::add_source_segment(uint32_t pages) {
   // Blocks grow with the pool, so that it has a few dozen segments at most.
   const int64_t wanted = std::max({int64_t{pages} * kPageBytes, options_.chunk_bytes,
                                    round_up(committed_bytes() / 8, kPageBytes)});
-  for (int64_t bytes = std::min(wanted, std::max(room_bytes(), pages * kPageBytes));;
+  if (pages * kPageBytes > room_bytes()) return std::nullopt;
+  for (int64_t bytes = std::min(wanted, room_bytes() / kPageBytes * kPageBytes);;
        bytes = pages * kPageBytes) {
     const auto count = static_cast<uint32_t>(bytes / kPageBytes);
     // A returned segment of the same or a larger size has unused page numbers.
@@ -137,31 +149,27 @@ std::optional<Run> PageSpace::add_source_segment(uint32_t pages) {
     const Page first = reused != segments_.end() ? reused->first : next_first();
     if (int64_t{first} + count < static_cast<int64_t>(page_limit())) {
       ++upstream_calls_;
-      if (void* base = options_.source->allocate(bytes, options_.alignment)) {
+      if (void* base = allocate_without_exceptions(*options_.source, bytes,
+                                                   options_.alignment)) {
         if (reused == segments_.end())
           reused = segments_.insert(segments_.end(), {nullptr, first, count, 0, 0, 0});
         reused->base = static_cast<char*>(base);
         reused->used = reused->accessible = count;
         reused->bytes = bytes;
         commit({first, count});
-        return Run{first, count};
+        return PageRange{first, count};
       }
     }
     if (bytes == pages * kPageBytes) return std::nullopt;
   }
 }
 
-bool PageSpace::is_segment(Run run) const {
-  const Segment& segment = segment_of(run.first);
-  return has_source() && segment.first == run.first && segment.used == run.pages;
-}
-
-void PageSpace::return_segment(Run run) {
+void PageSpace::return_segment(PageRange run) {
   auto& segment = const_cast<Segment&>(segment_of(run.first));
   ++upstream_calls_;
   options_.source->deallocate(segment.base, segment.bytes);
   segment.base = nullptr;
-  committed_ -= run.pages;
+  count_committed(-int64_t{run.pages});
   for (Page page = run.first; page < run.first + run.pages; ++page)
     committed_bits_[page / 64] &= ~(uint64_t{1} << (page % 64));
 }
@@ -192,7 +200,7 @@ namespace {
 
 // Calls `body` with each word of a bitmap that has bits of the run, and the mask of these bits.
 template <typename Body>
-void for_words(Run run, Body body) {
+void for_words(PageRange run, Body body) {
   for (uint64_t bit = run.first, end = bit + run.pages; bit < end;) {
     const uint64_t last = std::min(end, (bit / 64 + 1) * 64);
     const uint64_t mask = (~uint64_t{0} >> (64 - (last - bit))) << (bit % 64);
@@ -203,7 +211,7 @@ void for_words(Run run, Body body) {
 
 }  // namespace
 
-uint32_t PageSpace::clean_pages(Run run) const {
+uint32_t PageSpace::clean_pages(PageRange run) const {
   int dirty = 0;
   for_words(run, [&](uint64_t word, uint64_t mask) {
     dirty += std::popcount(committed_bits_[word] & mask);
@@ -211,12 +219,12 @@ uint32_t PageSpace::clean_pages(Run run) const {
   return run.pages - static_cast<uint32_t>(dirty);
 }
 
-void PageSpace::commit(Run run) {
-  committed_ += clean_pages(run);
+void PageSpace::commit(PageRange run) {
+  count_committed(clean_pages(run));
   for_words(run, [&](uint64_t word, uint64_t mask) { committed_bits_[word] |= mask; });
 }
 
-uint32_t PageSpace::decommit(Run run, bool whole_huge_pages) {
+uint32_t PageSpace::decommit(PageRange run, bool whole_huge_pages) {
   if (whole_huge_pages && options_.huge_pages != HugePages::kNever && run.first >= kSmallPages) {
     // Page numbers have the alignment of their addresses.
     const auto first = static_cast<Page>(round_up(run.first, kHugePages));
@@ -230,13 +238,19 @@ uint32_t PageSpace::decommit(Run run, bool whole_huge_pages) {
   if (madvise(address(run.first), static_cast<size_t>(run.pages) * kPageBytes, MADV_DONTNEED) != 0)
     return 0;
   for_words(run, [&](uint64_t word, uint64_t mask) { committed_bits_[word] &= ~mask; });
-  committed_ -= dirty;
+  count_committed(-int64_t{dirty});
   return dirty;
 }
 
+void PageSpace::count_committed(int64_t pages) {
+  committed_ += pages;
+  options_.budget->committed += pages;
+}
+
 int64_t PageSpace::room_bytes() const {
-  if (options_.capacity_bytes < 0) return INT64_MAX;
-  return round_up(options_.capacity_bytes, kPageBytes) - committed_bytes();
+  const CommitBudget& budget = *options_.budget;
+  if (budget.capacity_bytes < 0) return INT64_MAX;
+  return round_up(budget.capacity_bytes, kPageBytes) - budget.committed * kPageBytes;
 }
 
 }  // namespace scopevm::runtime

@@ -21,11 +21,18 @@
 
 namespace scopevm::runtime {
 
+// A maximum of the committed bytes of several spaces.
+struct CommitBudget {
+  int64_t capacity_bytes = -1;  // negative: none
+  int64_t committed = 0;        // pages
+};
+
 class PageSpace {
  public:
   struct Options {
     std::shared_ptr<BlockSource> source;  // null: the operating system
-    int64_t capacity_bytes = -1;          // maximum of the committed bytes; negative: none
+    // The committed bytes of the spaces that share it.
+    std::shared_ptr<CommitBudget> budget = std::make_shared<CommitBudget>();
     int64_t chunk_bytes = 0;              // minimum size of a block of `source`
     int64_t alignment = kPageBytes;       // of the blocks of `source`
     HugePages huge_pages = HugePages::kAutomatic;
@@ -40,17 +47,13 @@ class PageSpace {
   bool reserve();
   size_t page_limit() const { return committed_bits_.size() * 64; }
 
-  // Adds clean pages after end(). No value if the last segment cannot grow.
-  std::optional<Run> extend(uint32_t pages);
+  // Adds clean pages at the end of the last segment. No value if the last segment cannot grow.
+  std::optional<PageRange> extend(uint32_t pages);
   // Adds a segment with at least `pages` pages and returns all its pages (of a source), or the
   // first `pages` (of the system). No value if the system or the source refuses.
-  std::optional<Run> add_segment(uint32_t pages);
-  // Whether `run` is a whole segment of a source, which return_segment() can return.
-  bool is_segment(Run run) const;
-  void return_segment(Run run);
-  // The page after the last page of the last segment; 0 without a segment.
-  Page end() const { return segments_.empty() ? 0 : segments_.back().first + segments_.back().used; }
-
+  std::optional<PageRange> add_segment(uint32_t pages);
+  // Returns a whole segment to the source.
+  void return_segment(PageRange run);
   void* address(Page page) const;
   Page page_of(const void* block) const;
 
@@ -58,17 +61,17 @@ class PageSpace {
   template <typename Body>
   void for_each_segment(Body body) const {
     for (const Segment& segment : segments_)
-      if (segment.base != nullptr) body(Run{segment.first, segment.used});
+      if (segment.base != nullptr) body(PageRange{segment.first, segment.used});
   }
 
   // The number of pages of a run that are not committed.
-  uint32_t clean_pages(Run run) const;
+  uint32_t clean_pages(PageRange run) const;
   // Commits the pages of a run. The system supplies their memory at the first access.
-  void commit(Run run);
+  void commit(PageRange run);
   // Returns the memory of a run to the system. Returns the number of pages that were committed.
   // Only whole huge pages are returned if `whole_huge_pages`, because the system splits a huge page
   // to return a part of it. REQUIRES: no source.
-  uint32_t decommit(Run run, bool whole_huge_pages);
+  uint32_t decommit(PageRange run, bool whole_huge_pages);
 
   bool has_source() const { return options_.source != nullptr; }
   int64_t committed_bytes() const { return committed_ * kPageBytes; }
@@ -87,8 +90,9 @@ class PageSpace {
     int64_t bytes;       // of the mapping or of the block
   };
 
-  std::optional<Run> add_system_segment(uint32_t pages);
-  std::optional<Run> add_source_segment(uint32_t pages);
+  void count_committed(int64_t pages);
+  std::optional<PageRange> add_system_segment(uint32_t pages);
+  std::optional<PageRange> add_source_segment(uint32_t pages);
   bool make_accessible(Segment& segment, uint32_t pages);
   const Segment& segment_of(Page page) const;
   Page next_first() const;
@@ -96,7 +100,7 @@ class PageSpace {
   const Options options_;
   std::vector<Segment> segments_;  // in the order of their page numbers
   ReservedArray<uint64_t> committed_bits_;
-  int64_t committed_ = 0;  // pages
+  int64_t committed_ = 0;  // pages; they also count in options_.budget
   int64_t upstream_calls_ = 0;
 };
 

@@ -17,27 +17,33 @@ constexpr int64_t kMaxBytes = int64_t{1} << 46;
 
 PageSpace::Options space_options(const AllocatorOptions& options) {
   return {.source = options.source,
-          .capacity_bytes = options.capacity_bytes,
+          .budget = std::make_shared<CommitBudget>(
+              CommitBudget{.capacity_bytes = options.capacity_bytes}),
           .chunk_bytes = (options.chunk_bytes + kPageBytes - 1) / kPageBytes * kPageBytes,
           .alignment = options.alignment,
           .huge_pages = options.huge_pages};
 }
 
+// At least one page, also for 0 bytes.
 uint32_t pages_of(int64_t bytes) {
-  return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
+  return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
 }
 
 }  // namespace
 
 PoolAllocator::PoolAllocator(AllocatorOptions options)
+    : PoolAllocator(options, space_options(options)) {}
+
+PoolAllocator::PoolAllocator(AllocatorOptions options, const PageSpace::Options& space)
     : options_(std::move(options)),
       classes_(options_.alignment),
       // Slabs start at a page, so they cannot align blocks to more than a page.
-      max_small_(options_.alignment <= kPageBytes ? SizeClasses::kMaxBytes : 0),
+      small_end_(options_.alignment <= kPageBytes ? SizeClasses::kMaxBytes + 1 : 0),
       has_limit_(options_.limit_bytes >= 0),
-      pages_(space_options(options_), std::max(pages_of(options_.alignment), 1U)),
-      slabs_(pages_) {
-  is_usable_ = pages_.reserve() && slabs_.reserve();
+      slab_pages_(space, 1),
+      pages_(space, pages_of(options_.alignment)),
+      slabs_(slab_pages_) {
+  is_usable_ = slab_pages_.reserve() && pages_.reserve() && slabs_.reserve();
   id_ = ThreadSlots::register_pool(this);
 }
 
@@ -90,6 +96,7 @@ void* PoolAllocator::try_allocate(int64_t bytes) {
 void* PoolAllocator::allocate_small(int size_class, int64_t bytes) {
   ThreadCache* cache = cache_of_thread();
   std::lock_guard lock(lock_);
+  slab_pages_.step();
   pages_.step();
   void* block = nullptr;
   if (cache != nullptr) {
@@ -117,10 +124,10 @@ void* PoolAllocator::refill(ThreadCache& cache, int size_class) {
 void* PoolAllocator::allocate_run(int64_t bytes) {
   ThreadCache* cache = ThreadSlots::find(id_);
   std::lock_guard lock(lock_);
-  const std::optional<Page> first = pages_.allocate(std::max(pages_of(bytes), 1U));
-  if (!first) return nullptr;
+  const RunId run = pages_.allocate(pages_of(bytes));
+  if (run == 0) return nullptr;
   count(cache, bytes);
-  return pages_.space().address(*first);
+  return pages_.address(run);
 }
 
 void PoolAllocator::deallocate_slowly(void* block, int64_t bytes) {
@@ -130,7 +137,7 @@ void PoolAllocator::deallocate_slowly(void* block, int64_t bytes) {
   if (cache != nullptr) add_up(*cache);
   live_ -= bytes;
   if (!is_small(bytes)) {
-    pages_.release({pages_.space().page_of(block), std::max(pages_of(bytes), 1U)});
+    pages_.release(pages_.run_of(block));
   } else if (cache == nullptr) {
     slabs_.release(block);
   } else {
@@ -208,6 +215,7 @@ void PoolAllocator::trim() {
       for (int c = 0; c < SizeClasses::kCount; ++c) flush(*cache, c, 0);
   }
   slabs_.trim();
+  slab_pages_.trim();
   pages_.trim();
 }
 

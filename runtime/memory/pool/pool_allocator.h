@@ -3,7 +3,9 @@
 //   block        memory of one allocate(): from a slab up to 32 KiB, else a run of pages
 //   thread cache the free blocks of a thread, per size class    thread_cache.h, thread_slots.h
 //   slab         a run of pages that holds blocks of one class  slabs.h, size_classes.h
-//   run          consecutive pages                              page_heap.h: free and used runs
+//   run          consecutive pages                              page_heap.h: free and used runs.
+//                Slabs have an address range of their own, because a slab between large runs would
+//                divide the free memory there as long as it has a live block
 //   segment      a range of addresses or a block of a source    page_space.h: commit, decommit
 //   retention    how much free memory stays committed           page_allocator.h
 //
@@ -47,12 +49,13 @@ class PoolAllocator final : public Allocator {
   void return_cache(ThreadCache* cache);
 
  private:
+  PoolAllocator(AllocatorOptions options, const PageSpace::Options& space);
   void* allocate_slowly(int64_t bytes);
   void* try_allocate(int64_t bytes);
   void* allocate_small(int size_class, int64_t bytes);
   void* allocate_run(int64_t bytes);
   void deallocate_slowly(void* block, int64_t bytes);
-  bool is_small(int64_t bytes) const { return static_cast<uint64_t>(bytes) <= max_small_; }
+  bool is_small(int64_t bytes) const { return static_cast<uint64_t>(bytes) < small_end_; }
 
   ThreadCache* cache_of_thread();
   ThreadCache* make_cache();
@@ -63,17 +66,21 @@ class PoolAllocator final : public Allocator {
 
   int64_t cached_in_threads() const;
   int64_t block_bytes() const;
+  int64_t committed_bytes() const {
+    return slab_pages_.space().committed_bytes() + pages_.space().committed_bytes();
+  }
 
   const AllocatorOptions options_;
   const SizeClasses classes_;
-  const uint64_t max_small_;  // requests up to this size are blocks of slabs
+  const uint64_t small_end_;  // requests below this size are blocks of slabs
   const bool has_limit_;
   bool is_usable_ = false;  // the tables are reserved
   uint64_t id_ = 0;         // of ThreadSlots
   MemoryCounters limited_;  // exact counters; only used with a limit
 
   mutable SpinLock lock_;  // guards the members below, and the caches that are not owned
-  PageAllocator pages_;
+  PageAllocator slab_pages_;
+  PageAllocator pages_;  // of the blocks that are runs
   Slabs slabs_;
   ThreadCache* caches_ = nullptr;  // list of all caches
   mutable int64_t live_ = 0;       // without the counters of caches since they were added up

@@ -24,7 +24,7 @@ int64_t PoolAllocator::cached_in_threads() const {
 
 // The sizes of all live blocks. REQUIRES: like cached_in_threads().
 int64_t PoolAllocator::block_bytes() const {
-  int64_t bytes = pages_.live_bytes() - slabs_.slab_bytes() - cached_in_threads();
+  int64_t bytes = pages_.live_bytes() - cached_in_threads();
   for (int c = 0; c < SizeClasses::kCount; ++c)
     bytes += slabs_.allocated(c) * SizeClasses::bytes_of(c);
   return bytes;
@@ -35,14 +35,18 @@ AllocatorStats PoolAllocator::stats() const {
   const AllCaches excluded(caches_);
   for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) add_up(*cache);
   const int64_t blocks = block_bytes();
-  const Run largest = pages_.heap().find_largest(1, [](Run, Backing) { return true; });
+  int64_t largest_free = 0;
+  if (const RunId largest = pages_.heap().find_largest(1, [](const auto&) { return true; })) {
+    const PageHeap::Run& run = pages_.heap().run(largest);
+    largest_free = (run.pages - pages_.space().clean_pages({run.first, run.pages})) * kPageBytes;
+  }
   return {.live_bytes = live_,
           .peak_bytes = has_limit_ ? limited_.read(0).peak_bytes : peak_,
-          .cached_bytes = pages_.space().committed_bytes() - blocks,
+          .cached_bytes = committed_bytes() - blocks,
           .allocations = allocations_,
-          .reserved_bytes = pages_.space().committed_bytes(),
-          .upstream_calls = pages_.space().upstream_calls(),
-          .largest_free_bytes = (largest.pages - pages_.space().clean_pages(largest)) * kPageBytes,
+          .reserved_bytes = committed_bytes(),
+          .upstream_calls = slab_pages_.space().upstream_calls() + pages_.space().upstream_calls(),
+          .largest_free_bytes = largest_free,
           .rounding_bytes = blocks - live_};
 }
 
@@ -55,22 +59,18 @@ Result<AllocatorSnapshot> PoolAllocator::snapshot() const {
     for (const ThreadCache* cache = caches_; cache != nullptr; cache = cache->next)
       for (int c = 0; c < SizeClasses::kCount; ++c)
         cached.insert(cache->stack(c).begin, cache->stack(c).end);
-    const PageHeap& heap = pages_.heap();
-    pages_.space().for_each_segment([&](Run segment) {
-      for (Page page = segment.first; page < segment.first + segment.pages;) {
-        const PageHeap::Tag& tag = heap.tag(page);
-        const MemoryRange run{pages_.space().address(page), tag.pages * kPageBytes};
-        if (tag.kind != PageHeap::Kind::kSlab) {
-          (tag.kind == PageHeap::Kind::kFree ? snapshot.free : snapshot.live).push_back(run);
-          page += tag.pages;
-          continue;
+    for (const PageAllocator* pages : {&slab_pages_, &pages_})
+      pages->for_each_run([&](RunId id, const PageHeap::Run& run) {
+        const MemoryRange range{pages->address(id), run.pages * kPageBytes};
+        if (run.is_free || pages == &pages_) {
+          (run.is_free ? snapshot.free : snapshot.live).push_back(range);
+          return;
         }
-        page += slabs_.for_each_block(page, [&](const void* block, int64_t bytes, bool is_free) {
+        slabs_.for_each_block(id, [&](const void* block, int64_t bytes, bool is_free) {
           (is_free || cached.contains(block) ? snapshot.free : snapshot.live)
               .push_back({block, bytes});
         });
-      }
-    });
+      });
     std::ranges::sort(snapshot.live, {}, &MemoryRange::address);
     std::ranges::sort(snapshot.free, {}, &MemoryRange::address);
     return snapshot;

@@ -29,7 +29,7 @@ Slabs::Shape Slabs::shape_of(int size_class) {
 
 int Slabs::allocate(int size_class, void** blocks, int count) {
   const int64_t bytes = SizeClasses::bytes_of(size_class);
-  uint32_t& list = lists_[static_cast<size_t>(size_class)];
+  RunId& list = lists_[static_cast<size_t>(size_class)];
   int done = 0;
   while (done < count) {
     if (list == 0 && make_slab(size_class) == 0) break;
@@ -47,8 +47,8 @@ int Slabs::allocate(int size_class, void** blocks, int count) {
 }
 
 void Slabs::release(void* block) {
-  const uint32_t number = pages_.heap().tag(pages_.space().page_of(block)).next;
-  Slab& slab = slabs_[number];
+  const RunId id = pages_.run_of(block);
+  Slab& slab = slabs_[id];
   const Shape shape = shape_of(slab.size_class);
   const auto unit =
       static_cast<uint64_t>(static_cast<char*>(block) - slab.base) / kBlockAlignment;
@@ -58,67 +58,53 @@ void Slabs::release(void* block) {
   ++slab.free_blocks;
   --allocated_[slab.size_class];
   if (!slab.is_listed)
-    link(number);
+    link(id);
   else if (slab.free_blocks == shape.blocks && (slab.next != 0 || slab.previous != 0))
-    destroy(number);
+    destroy(id);
 }
 
 void Slabs::trim() {
   for (size_t c = 0; c < lists_.size(); ++c)
-    for (uint32_t number = lists_[c]; number != 0;) {
-      const uint32_t next = slabs_[number].next;
-      if (slabs_[number].free_blocks == shape_of(static_cast<int>(c)).blocks) destroy(number);
-      number = next;
+    for (RunId id = lists_[c]; id != 0;) {
+      const RunId next = slabs_[id].next;
+      if (slabs_[id].free_blocks == shape_of(static_cast<int>(c)).blocks) destroy(id);
+      id = next;
     }
 }
 
-// Returns the number of a new slab with free blocks only, or 0 if memory is exhausted.
-uint32_t Slabs::make_slab(int size_class) {
+// Returns a new slab, with free blocks only, or 0 if memory is exhausted.
+RunId Slabs::make_slab(int size_class) {
   const Shape shape = shape_of(size_class);
-  const std::optional<Page> first = pages_.allocate(shape.pages);
-  if (!first) return 0;
-  slab_pages_ += shape.pages;
-  uint32_t number = unused_;
-  if (number != 0)
-    unused_ = slabs_[number].next;
-  else
-    number = used_numbers_++;
-  slabs_[number] = {.base = static_cast<char*>(pages_.space().address(*first)),
-                    .first = *first,
-                    .pages = shape.pages,
-                    .free_blocks = shape.blocks,
-                    .size_class = static_cast<uint8_t>(size_class)};
+  const RunId id = pages_.allocate(shape.pages);
+  if (id == 0) return 0;
+  slabs_[id] = {.base = static_cast<char*>(pages_.address(id)),
+                .free_blocks = shape.blocks,
+                .size_class = static_cast<uint8_t>(size_class)};
   for (size_t i = 0; i < shape.blocks; ++i)
-    slabs_[number].free_bits[i / 64] |= uint64_t{1} << (i % 64);
-  // Every page has the number of its slab, so that release() finds the slab of a block.
-  for (Page page = *first; page < *first + shape.pages; ++page) {
-    pages_.heap().tag(page).kind = PageHeap::Kind::kSlab;
-    pages_.heap().tag(page).next = number;
-  }
-  link(number);
-  return number;
+    slabs_[id].free_bits[i / 64] |= uint64_t{1} << (i % 64);
+  // release() finds the slab of a block by any page of the slab.
+  const Page first = pages_.heap().run(id).first;
+  for (Page page = first; page < first + shape.pages; ++page) pages_.heap().set_run_at(page, id);
+  link(id);
+  return id;
 }
 
-void Slabs::destroy(uint32_t number) {
-  Slab& slab = slabs_[number];
-  unlink(number);
-  pages_.release({slab.first, slab.pages});
-  slab_pages_ -= slab.pages;
-  slab.next = unused_;
-  unused_ = number;
+void Slabs::destroy(RunId id) {
+  unlink(id);
+  pages_.release(id);
 }
 
-void Slabs::link(uint32_t number) {
-  uint32_t& list = lists_[slabs_[number].size_class];
-  slabs_[number].is_listed = true;
-  slabs_[number].previous = 0;
-  slabs_[number].next = list;
-  if (list != 0) slabs_[list].previous = number;
-  list = number;
+void Slabs::link(RunId id) {
+  RunId& list = lists_[slabs_[id].size_class];
+  slabs_[id].is_listed = true;
+  slabs_[id].previous = 0;
+  slabs_[id].next = list;
+  if (list != 0) slabs_[list].previous = id;
+  list = id;
 }
 
-void Slabs::unlink(uint32_t number) {
-  Slab& slab = slabs_[number];
+void Slabs::unlink(RunId id) {
+  Slab& slab = slabs_[id];
   slab.is_listed = false;
   if (slab.next != 0) slabs_[slab.next].previous = slab.previous;
   if (slab.previous != 0)
