@@ -19,6 +19,7 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> limits;   // [DEVICE.]SCOPE=BYTES
+  std::vector<std::string> allocators;  // [DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]
   std::vector<std::string> devices;  // NAME=KIND:NUMBER
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
