@@ -56,9 +56,10 @@ struct Case {
 };
 
 std::string library_path(std::string_view library) {
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/",
-                             "/usr/lib64/", "/usr/lib/"})
-    if (std::filesystem::exists(folder + std::string(library))) return folder + std::string(library);
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/", "/usr/lib/"})
+    if (std::filesystem::exists(folder + std::string(library)))
+      return folder + std::string(library);
   return {};
 }
 
@@ -107,7 +108,7 @@ double median(std::vector<double> values) {
 }
 
 void print_row(const Peer& peer, const std::vector<Measurement>& rounds) {
-  const auto column = [&](double Measurement::*member) {
+  const auto column = [&](double Measurement::* member) {
     std::vector<double> values;
     for (const Measurement& m : rounds) values.push_back(m.*member);
     return values;

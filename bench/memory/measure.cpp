@@ -20,8 +20,8 @@ namespace scopevm::bench {
 namespace {
 
 constexpr int64_t kPage = 4096;
-constexpr int kGroup = 16;               // pairs per sample of the percentiles
-constexpr double kMinSeconds = 0.25;     // CPU time of a measurement
+constexpr int kGroup = 16;                // pairs per sample of the percentiles
+constexpr double kMinSeconds = 0.25;      // CPU time of a measurement
 constexpr int64_t kRemotePairs = 400000;  // blocks that one thread passes to another
 
 // The C library's allocator, or the one that LD_PRELOAD has put in its place.

@@ -17,8 +17,8 @@ struct Measurement {
 };
 
 enum class Work : uint8_t {
-  kUntouched,  // blocks are not accessed
-  kTouched,    // each page of each block is written
+  kUntouched,   // blocks are not accessed
+  kTouched,     // each page of each block is written
   kTwoThreads,  // two threads run the trace concurrently
   kRemote,      // a thread allocates, a second one deallocates
 };

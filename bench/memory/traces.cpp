@@ -120,7 +120,8 @@ Trace training(int steps, uint64_t seed) {
   Random random(seed);
   Builder builder;
   std::vector<uint32_t> weights;
-  for (int i = 0; i < 48; ++i) weights.push_back(builder.allocate(log_uniform(random, 256, 4 << 20)));
+  for (int i = 0; i < 48; ++i)
+    weights.push_back(builder.allocate(log_uniform(random, 256, 4 << 20)));
   for (int step = 0; step < steps; ++step) {
     std::vector<uint32_t> activations;
     for (int layer = 0; layer < 48; ++layer) {
@@ -203,7 +204,8 @@ Trace sparse_slabs(int sizes, uint64_t seed) {
   for (int i = 0; i < sizes; ++i) {
     const int64_t bytes = 64 * uniform(random, 1, 64);
     std::vector<uint32_t> blocks;
-    for (int64_t total = 0; total < 2 << 20; total += bytes) blocks.push_back(builder.allocate(bytes));
+    for (int64_t total = 0; total < 2 << 20; total += bytes)
+      blocks.push_back(builder.allocate(bytes));
     for (size_t b = 0; b < blocks.size(); ++b)
       if (b % 64 != 0) builder.deallocate(blocks[b]);
   }

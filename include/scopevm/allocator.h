@@ -19,14 +19,14 @@ inline constexpr int64_t kBlockAlignment = 64;
 /// Counters of an allocator. Sizes are in bytes. An allocator that does not measure a value
 /// reports 0.
 struct AllocatorStats {
-  int64_t live_bytes = 0;    ///< allocated and not yet deallocated
-  int64_t peak_bytes = 0;    ///< maximum of live_bytes since construction
-  int64_t cached_bytes = 0;  ///< free blocks that the allocator keeps for reuse
-  int64_t allocations = 0;   ///< successful calls of allocate()
+  int64_t live_bytes = 0;          ///< allocated and not yet deallocated
+  int64_t peak_bytes = 0;          ///< maximum of live_bytes since construction
+  int64_t cached_bytes = 0;        ///< free blocks that the allocator keeps for reuse
+  int64_t allocations = 0;         ///< successful calls of allocate()
   int64_t reserved_bytes = 0;      ///< memory taken from the source: live, cached and rounding
   int64_t upstream_calls = 0;      ///< calls of the system or the source for memory
   int64_t largest_free_bytes = 0;  ///< the largest block that the cached memory can serve
-  int64_t rounding_bytes = 0;      ///< internal fragmentation: sizes of live blocks minus live_bytes
+  int64_t rounding_bytes = 0;  ///< internal fragmentation: sizes of live blocks minus live_bytes
 };
 
 /// A range of memory, for tools.

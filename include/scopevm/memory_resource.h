@@ -14,8 +14,8 @@
 
 namespace scopevm {
 
-/// A memory resource that allocates from an Allocator of host memory. Throws std::bad_alloc when the
-/// allocator returns null. Thread-safe.
+/// A memory resource that allocates from an Allocator of host memory. Throws std::bad_alloc when
+/// the allocator returns null. Thread-safe.
 class SCOPEVM_API AllocatorResource final : public std::pmr::memory_resource {
  public:
   /// REQUIRES: `allocator` is not null.

@@ -1,7 +1,7 @@
 /** @file
  * The C API: a thin, stable layer over the C++ API. Handles are opaque. New versions only add
- * functions, and members at the end of structs with a struct_size. Programs that load the library with
- * dlopen compare scopevm_api_version() with SCOPEVM_API_VERSION.
+ * functions, and members at the end of structs with a struct_size. Programs that load the library
+ * with dlopen compare scopevm_api_version() with SCOPEVM_API_VERSION.
  *
  * Errors: a function that can fail returns NULL on success. Otherwise it returns a status, which
  * the caller releases with scopevm_status_free(). Out parameters are set on success only.
@@ -13,8 +13,8 @@
  * Ownership: the caller releases each handle with its _free function. A returned string is owned by
  * the object passed to the function. It is valid as long as that object, unless stated otherwise.
  *
- * Thread-safety: modules, sessions and allocators can be used by several threads concurrently. A call must be
- * used by one thread at a time. */
+ * Thread-safety: modules, sessions and allocators can be used by several threads concurrently. A
+ * call must be used by one thread at a time. */
 #ifndef SCOPEVM_SCOPEVM_H_
 #define SCOPEVM_SCOPEVM_H_
 
@@ -167,7 +167,7 @@ typedef struct {
   /** The libraries of external functions: see SessionOptions::external_libraries. Can be NULL if
    * external_library_count is 0. The array is copied, the libraries are not. */
   const scopevm_external_library* const* external_libraries;
-  size_t external_library_count; /**< number of elements of `external_libraries` */
+  size_t external_library_count;             /**< number of elements of `external_libraries` */
   const scopevm_scope_allocator* allocators; /**< can be NULL if allocator_count is 0 */
   size_t allocator_count;                    /**< number of elements of `allocators` */
 } scopevm_session_options;

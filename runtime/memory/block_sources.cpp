@@ -36,7 +36,7 @@ void DeviceSource::deallocate(void* block, int64_t bytes) {
 }
 
 void* allocate_without_exceptions(BlockSource& source, int64_t bytes, int64_t alignment) noexcept
-try {
+    try {
   return source.allocate(bytes, alignment);
 } catch (...) {
   return nullptr;

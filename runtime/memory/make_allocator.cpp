@@ -49,14 +49,13 @@ constexpr Entry kEntries[] = {
      }},
     {"stack", true, true, true,
      [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::StackAllocator>(
-           source_of(options), options.capacity_bytes, options.alignment, options.high_from_bytes);
+       return std::make_shared<runtime::StackAllocator>(source_of(options), options.capacity_bytes,
+                                                        options.alignment, options.high_from_bytes);
      }},
     {"planned", false, false, true,
      [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::PlannedAllocator>(source_of(options),
-                                                          std::move(options.plan),
-                                                          options.alignment);
+       return std::make_shared<runtime::PlannedAllocator>(
+           source_of(options), std::move(options.plan), options.alignment);
      }},
     {"direct", false, false, true,
      [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
@@ -84,8 +83,7 @@ Status check(const Entry& entry, const AllocatorOptions& options) {
                    options.huge_pages != defaults.huge_pages || !options.thread_caches))
     return invalid(entry.name, "has no options chunk, huge-pages and thread-caches");
   if (options.chunk_bytes < 0) return invalid(entry.name, "chunk is negative");
-  if (!options.plan.empty() && entry.name != "planned")
-    return invalid(entry.name, "has no plan");
+  if (!options.plan.empty() && entry.name != "planned") return invalid(entry.name, "has no plan");
   for (const PlannedBlock& part : options.plan)
     if (part.bytes < 0 || part.offset < 0 || part.offset % options.alignment != 0 ||
         part.bytes > INT64_MAX - part.offset)
@@ -123,20 +121,19 @@ int64_t parse_size(std::string_view text) {
 // Sets the option of "key=value".
 Status set_option(std::string_view name, std::string_view text, AllocatorOptions& options) {
   constexpr std::pair<std::string_view, int64_t AllocatorOptions::*> kSizes[] = {
-      {"alignment", &AllocatorOptions::alignment},
-      {"limit", &AllocatorOptions::limit_bytes},
-      {"capacity", &AllocatorOptions::capacity_bytes},
-      {"chunk", &AllocatorOptions::chunk_bytes},
+      {"alignment", &AllocatorOptions::alignment},       {"limit", &AllocatorOptions::limit_bytes},
+      {"capacity", &AllocatorOptions::capacity_bytes},   {"chunk", &AllocatorOptions::chunk_bytes},
       {"high-from", &AllocatorOptions::high_from_bytes},
   };
-  constexpr std::pair<std::string_view, HugePages> kHugePages[] = {
-      {"auto", HugePages::kAutomatic}, {"never", HugePages::kNever}, {"always", HugePages::kAlways}};
+  constexpr std::pair<std::string_view, HugePages> kHugePages[] = {{"auto", HugePages::kAutomatic},
+                                                                   {"never", HugePages::kNever},
+                                                                   {"always", HugePages::kAlways}};
   const size_t equals = std::min(text.find('='), text.size());
   const std::string_view key = text.substr(0, equals);
   const std::string_view value = text.substr(std::min(equals + 1, text.size()));
   const auto wrong = [&](const std::string& expected) {
-    return invalid(name, std::string(key) + " is \"" + std::string(value) + "\", expected " +
-                             expected);
+    return invalid(name,
+                   std::string(key) + " is \"" + std::string(value) + "\", expected " + expected);
   };
   for (const auto& [size_key, member] : kSizes)
     if (key == size_key) {
@@ -144,8 +141,8 @@ Status set_option(std::string_view name, std::string_view text, AllocatorOptions
       return options.*member < 0 ? wrong("a size, such as 65536, 64KiB, 2MiB or 1GiB") : Status();
     }
   if (key == "huge-pages") {
-    const auto* choice = std::ranges::find(kHugePages, value, &std::pair<std::string_view,
-                                                                         HugePages>::first);
+    const auto* choice =
+        std::ranges::find(kHugePages, value, &std::pair<std::string_view, HugePages>::first);
     if (choice == std::end(kHugePages)) return wrong("auto, never or always");
     options.huge_pages = choice->second;
     return {};
@@ -155,10 +152,10 @@ Status set_option(std::string_view name, std::string_view text, AllocatorOptions
     options.thread_caches = value == "on";
     return {};
   }
-  return invalid(name, "has no option \"" + std::string(key) + "\"" +
-                           runtime::name_suggestion(
-                               key, {"alignment", "limit", "capacity", "chunk", "high-from",
-                                     "huge-pages", "thread-caches"}));
+  return invalid(name,
+                 "has no option \"" + std::string(key) + "\"" +
+                     runtime::name_suggestion(key, {"alignment", "limit", "capacity", "chunk",
+                                                    "high-from", "huge-pages", "thread-caches"}));
 }
 
 }  // namespace
@@ -173,9 +170,8 @@ AllocatorResult make_allocator(std::string_view name, AllocatorOptions options) 
   return runtime::without_exceptions([&]() -> AllocatorResult {
     const auto* entry = std::ranges::find(kEntries, name, &Entry::name);
     if (entry == std::end(kEntries))
-      return Status(StatusCode::kNotFound,
-                    "there is no allocator \"" + std::string(name) + "\"" +
-                        runtime::name_suggestion(name, allocator_names()));
+      return Status(StatusCode::kNotFound, "there is no allocator \"" + std::string(name) + "\"" +
+                                               runtime::name_suggestion(name, allocator_names()));
     return make_entry(*entry, std::move(options));
   });
 }

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/memory/biased_lock.h"
 #include "runtime/memory/block_sources.h"
-#include "runtime/memory/pool/biased_lock.h"
 #include "scopevm/allocators.h"
 
 namespace scopevm::runtime {
@@ -66,7 +66,7 @@ class PlannedAllocator final : public Allocator {
   const std::shared_ptr<BlockSource> source_;
   const std::vector<PlannedBlock> plan_;
   const int64_t alignment_;
-  const int64_t capacity_;                         // the largest end of a part
+  const int64_t capacity_;                           // the largest end of a part
   mutable std::atomic<const char*> owner_{nullptr};  // thread_token_ of the first thread
   mutable BiasedLock bias_;
   mutable std::mutex mutex_;

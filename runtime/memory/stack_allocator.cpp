@@ -46,8 +46,9 @@ void StackAllocator::deallocate(void* block, int64_t bytes) {
   const int64_t offset = static_cast<char*>(block) - block_;
   std::vector<Entry>& end = offset < low_end() ? low_ : high_;
   // Searches from the end: usually the last entry.
-  std::find_if(end.rbegin(), end.rend(), [&](const Entry& e) { return e.offset == offset; })
-      ->is_live = false;
+  std::find_if(end.rbegin(), end.rend(), [&](const Entry& e) {
+    return e.offset == offset;
+  })->is_live = false;
   while (!end.empty() && !end.back().is_live) end.pop_back();
   counters_.live_bytes -= bytes;
 }

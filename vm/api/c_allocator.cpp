@@ -62,11 +62,9 @@ scopevm_status* scopevm_allocator_read_stats(const scopevm_allocator* allocator,
                                              scopevm_allocator_stats* out) {
   return checked({{allocator, "allocator"}, {out, "out"}}, [&]() -> Status {
     const scopevm::AllocatorStats stats = allocator->allocator->stats();
-    scopevm_allocator_stats c{out->struct_size,    stats.live_bytes,
-                              stats.peak_bytes,    stats.cached_bytes,
-                              stats.allocations,   stats.reserved_bytes,
-                              stats.upstream_calls, stats.largest_free_bytes,
-                              stats.rounding_bytes};
+    scopevm_allocator_stats c{out->struct_size,     stats.live_bytes,         stats.peak_bytes,
+                              stats.cached_bytes,   stats.allocations,        stats.reserved_bytes,
+                              stats.upstream_calls, stats.largest_free_bytes, stats.rounding_bytes};
     std::memcpy(out, &c, std::min(out->struct_size, sizeof c));
     return {};
   });

@@ -91,7 +91,7 @@ void PageAllocator::end_window() {
 
 int64_t PageAllocator::retained_pages() const {
   const int64_t peak = std::max(previous_peak_, current_peak_);
-  return peak + peak / 4 + kAlwaysRetained;
+  return peak + peak / 2 + kAlwaysRetained;
 }
 
 // Decommits free pages, largest runs first, until at most `pages` pages are committed, or only
@@ -123,9 +123,8 @@ void PageAllocator::decommit_until(int64_t pages) {
 }
 
 bool PageAllocator::return_largest_segment() {
-  const RunId id = heap_.find_largest(1, [](const PageHeap::Run& run) {
-    return run.before == 0 && run.after == 0;
-  });
+  const RunId id = heap_.find_largest(
+      1, [](const PageHeap::Run& run) { return run.before == 0 && run.after == 0; });
   if (id == 0) return false;
   const PageRange segment{heap_.run(id).first, heap_.run(id).pages};
   heap_.take(id);

@@ -83,8 +83,8 @@ RunId PageHeap::split(RunId id, uint32_t pages) {
 
 RunId PageHeap::add(PageRange pages, RunId boundary) {
   const RunId before = boundary == 0 ? 0 : runs_[boundary].before;
-  const RunId id = describe(
-      {.first = pages.first, .pages = pages.pages, .before = before, .after = boundary});
+  const RunId id =
+      describe({.first = pages.first, .pages = pages.pages, .before = before, .after = boundary});
   if (boundary != 0) runs_[boundary].before = id;
   if (before != 0) runs_[before].after = id;
   return id;

@@ -111,8 +111,8 @@ std::optional<PageRange> PageSpace::add_system_segment(uint32_t pages) {
 
 bool PageSpace::make_accessible(Segment& segment, uint32_t pages) {
   if (pages > segment.accessible) {
-    const auto wanted = static_cast<uint32_t>(
-        std::min<int64_t>(segment.pages, round_up(pages, kAccessStep)));
+    const auto wanted =
+        static_cast<uint32_t>(std::min<int64_t>(segment.pages, round_up(pages, kAccessStep)));
     ++upstream_calls_;
     if (mprotect(segment.base + segment.accessible * kPageBytes,
                  static_cast<size_t>(wanted - segment.accessible) * kPageBytes,
@@ -123,8 +123,8 @@ bool PageSpace::make_accessible(Segment& segment, uint32_t pages) {
   if (options_.huge_pages == HugePages::kNever) return true;
   // Whole huge pages only: the pages after the end are not in use, and would count as memory.
   const bool is_always = options_.huge_pages == HugePages::kAlways;
-  const auto start = static_cast<uint32_t>(round_up(
-      std::max(segment.used, is_always ? 0 : kSmallPages), kHugePages));
+  const auto start = static_cast<uint32_t>(
+      round_up(std::max(segment.used, is_always ? 0 : kSmallPages), kHugePages));
   const uint32_t end = is_always ? segment.accessible : pages / kHugePages * kHugePages;
   if (start < end) {
     ++upstream_calls_;
@@ -149,8 +149,7 @@ std::optional<PageRange> PageSpace::add_source_segment(uint32_t pages) {
     const Page first = reused != segments_.end() ? reused->first : next_first();
     if (int64_t{first} + count < static_cast<int64_t>(page_limit())) {
       ++upstream_calls_;
-      if (void* base = allocate_without_exceptions(*options_.source, bytes,
-                                                   options_.alignment)) {
+      if (void* base = allocate_without_exceptions(*options_.source, bytes, options_.alignment)) {
         if (reused == segments_.end())
           reused = segments_.insert(segments_.end(), {nullptr, first, count, 0, 0, 0});
         reused->base = static_cast<char*>(base);

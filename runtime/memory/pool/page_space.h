@@ -33,8 +33,8 @@ class PageSpace {
     std::shared_ptr<BlockSource> source;  // null: the operating system
     // The committed bytes of the spaces that share it.
     std::shared_ptr<CommitBudget> budget = std::make_shared<CommitBudget>();
-    int64_t chunk_bytes = 0;              // minimum size of a block of `source`
-    int64_t alignment = kPageBytes;       // of the blocks of `source`
+    int64_t chunk_bytes = 0;         // minimum size of a block of `source`
+    int64_t alignment = kPageBytes;  // of the blocks of `source`
     HugePages huge_pages = HugePages::kAutomatic;
   };
   explicit PageSpace(Options options);
@@ -82,12 +82,12 @@ class PageSpace {
 
  private:
   struct Segment {
-    char* base;          // null: returned to the source; its page numbers can be used again
+    char* base;  // null: returned to the source; its page numbers can be used again
     Page first;
-    uint32_t pages;      // reserved
-    uint32_t used;       // pages that were added by extend() or add_segment()
+    uint32_t pages;       // reserved
+    uint32_t used;        // pages that were added by extend() or add_segment()
     uint32_t accessible;  // pages that the process can access
-    int64_t bytes;       // of the mapping or of the block
+    int64_t bytes;        // of the mapping or of the block
   };
 
   void count_committed(int64_t pages);

@@ -84,8 +84,8 @@ void* PoolAllocator::try_allocate(int64_t bytes) {
     return is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
   const std::optional<int64_t> live = limited_.reserve(bytes, options_.limit_bytes);
   if (!live) return nullptr;
-  void* block = is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes)
-                                : allocate_run(bytes);
+  void* block =
+      is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
   if (block == nullptr)
     limited_.subtract(bytes);
   else

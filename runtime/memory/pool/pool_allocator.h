@@ -16,7 +16,8 @@
 //
 // Counters: each thread counts its blocks up to 32 KiB. The pool adds the counters up when a thread
 // uses the pool's lock, and in stats(). Live bytes and allocations are exact. The peak is exact if
-// one thread allocates, or with a limit. Otherwise it can miss up to 64 blocks of each other thread.
+// one thread allocates, or with a limit. Otherwise it can miss up to 64 blocks of each other
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -50,8 +50,7 @@ void Slabs::release(void* block) {
   const RunId id = pages_.run_of(block);
   Slab& slab = slabs_[id];
   const Shape shape = shape_of(slab.size_class);
-  const auto unit =
-      static_cast<uint64_t>(static_cast<char*>(block) - slab.base) / kBlockAlignment;
+  const auto unit = static_cast<uint64_t>(static_cast<char*>(block) - slab.base) / kBlockAlignment;
   // unit / units: exact, because unit is below 2^13 and units at most 2^9.
   const uint64_t index = unit * shape.inverse >> 32;
   slab.free_bits[index / 64] |= uint64_t{1} << (index % 64);
@@ -80,8 +79,7 @@ RunId Slabs::make_slab(int size_class) {
   slabs_[id] = {.base = static_cast<char*>(pages_.address(id)),
                 .free_blocks = shape.blocks,
                 .size_class = static_cast<uint8_t>(size_class)};
-  for (size_t i = 0; i < shape.blocks; ++i)
-    slabs_[id].free_bits[i / 64] |= uint64_t{1} << (i % 64);
+  for (size_t i = 0; i < shape.blocks; ++i) slabs_[id].free_bits[i / 64] |= uint64_t{1} << (i % 64);
   // release() finds the slab of a block by any page of the slab.
   const Page first = pages_.heap().run(id).first;
   for (Page page = first; page < first + shape.pages; ++page) pages_.heap().set_run_at(page, id);

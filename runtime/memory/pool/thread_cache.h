@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/memory/pool/biased_lock.h"
+#include "runtime/memory/biased_lock.h"
 #include "runtime/memory/pool/size_classes.h"
 
 namespace scopevm::runtime {
@@ -75,10 +75,10 @@ class ThreadCache {
   const Stack& stack(int size_class) const { return stacks_[static_cast<size_t>(size_class)]; }
 
   BiasedLock lock;
-  int64_t live = 0;         // allocated minus deallocated bytes since the pool added them up
-  int64_t peak = 0;         // maximum of `live` since then
-  int64_t allocations = 0;  // since then
-  bool is_owned = true;     // by a thread
+  int64_t live = 0;             // allocated minus deallocated bytes since the pool added them up
+  int64_t peak = 0;             // maximum of `live` since then
+  int64_t allocations = 0;      // since then
+  bool is_owned = true;         // by a thread
   ThreadCache* next = nullptr;  // of the pool
 
  private:

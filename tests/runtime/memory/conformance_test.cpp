@@ -106,7 +106,8 @@ TEST_P(Conformance, RejectsHugeRequests) {
 TEST_P(Conformance, TrimReturnsAllCachedMemory) {
   std::vector<void*> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(allocator_->allocate(1000 + i * 1000));
-  for (int i = 99; i >= 0; --i) allocator_->deallocate(blocks[static_cast<size_t>(i)], 1000 + i * 1000);
+  for (int i = 99; i >= 0; --i)
+    allocator_->deallocate(blocks[static_cast<size_t>(i)], 1000 + i * 1000);
   allocator_->trim();
   EXPECT_EQ(allocator_->stats().cached_bytes, 0);
   EXPECT_EQ(allocator_->stats().reserved_bytes, 0);

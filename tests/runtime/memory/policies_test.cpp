@@ -146,10 +146,10 @@ TEST(PlannedAllocator, WorksWithConcurrentThreads) {
 }
 
 TEST(Sources, ExceptionsAndFailuresGiveNull) {
-  const auto throwing = make_source([](int64_t, int64_t) -> void* { throw std::runtime_error("no"); },
-                                    [](void*, int64_t) {});
-  const auto failing = make_source([](int64_t, int64_t) -> void* { return nullptr; },
-                                   [](void*, int64_t) {});
+  const auto throwing = make_source(
+      [](int64_t, int64_t) -> void* { throw std::runtime_error("no"); }, [](void*, int64_t) {});
+  const auto failing =
+      make_source([](int64_t, int64_t) -> void* { return nullptr; }, [](void*, int64_t) {});
   for (const auto& source : {throwing, failing})
     for (const std::string_view name :
          {"pool", "arena", "direct", "stack:capacity=1M", "planned"}) {
@@ -164,9 +164,8 @@ TEST(Sources, ExceptionsAndFailuresGiveNull) {
 }
 
 TEST(Wrappers, LimitIsExactForEveryAllocator) {
-  for (const std::string_view text :
-       {"pool:limit=1000", "arena:limit=1000", "direct:limit=1000",
-        "stack:capacity=1M,limit=1000"}) {
+  for (const std::string_view text : {"pool:limit=1000", "arena:limit=1000", "direct:limit=1000",
+                                      "stack:capacity=1M,limit=1000"}) {
     const std::shared_ptr<Allocator> allocator = made(text);
     void* first = allocator->allocate(400);
     EXPECT_EQ(allocator->allocate(601), nullptr) << text;
@@ -180,8 +179,8 @@ TEST(Wrappers, LimitIsExactForEveryAllocator) {
 
 TEST(Wrappers, SinkReceivesEachEvent) {
   std::vector<AllocatorEvent> events;
-  const std::shared_ptr<Allocator> allocator =
-      made("arena:limit=100", {.sink = [&](const AllocatorEvent& event) { events.push_back(event); }});
+  const std::shared_ptr<Allocator> allocator = made(
+      "arena:limit=100", {.sink = [&](const AllocatorEvent& event) { events.push_back(event); }});
   void* block = allocator->allocate(100);
   EXPECT_EQ(allocator->allocate(1), nullptr);
   allocator->deallocate(block, 100);
@@ -228,14 +227,16 @@ TEST(MakeAllocator, ReportsWrongNamesAndOptions) {
   EXPECT_EQ(error("pool:huge-pages=2"),
             "allocator \"pool\": huge-pages is \"2\", expected auto, never or always");
   EXPECT_EQ(error("arena:capacity=1"), "allocator \"arena\": has no option capacity");
-  EXPECT_EQ(error("stack"),
-            "allocator \"stack\": expected a capacity: set capacity_bytes, or \"capacity=\" in text");
+  EXPECT_EQ(
+      error("stack"),
+      "allocator \"stack\": expected a capacity: set capacity_bytes, or \"capacity=\" in text");
   EXPECT_EQ(error("pool:alignment=96"),
             "allocator \"pool\": alignment is 96, expected a power of two from 64 to 2097152");
   EXPECT_EQ(error("planned", {.plan = {{10, 5}}}),
             "allocator \"planned\": offset 10 of 5 bytes is invalid: offsets are multiples of the "
             "alignment");
-  EXPECT_EQ(error("pool:limit=1GiB,capacity=64K,chunk=1M,huge-pages=never,thread-caches=off"), "ok");
+  EXPECT_EQ(error("pool:limit=1GiB,capacity=64K,chunk=1M,huge-pages=never,thread-caches=off"),
+            "ok");
 }
 
 TEST(MemoryResource, AllocatesFromAnAllocator) {

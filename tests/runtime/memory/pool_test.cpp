@@ -56,7 +56,8 @@ TEST(SizeClasses, BlocksAreAtMostAnEighthLarger) {
 }
 
 TEST(PoolAllocator, BlocksHaveTheAlignmentOfThePool) {
-  for (const int64_t alignment : {int64_t{64}, int64_t{256}, int64_t{4096}, int64_t{65536}, 2 * kMiB}) {
+  for (const int64_t alignment :
+       {int64_t{64}, int64_t{256}, int64_t{4096}, int64_t{65536}, 2 * kMiB}) {
     PoolAllocator pool({.alignment = alignment});
     std::vector<std::pair<void*, int64_t>> blocks;
     for (const int64_t bytes : {0, 1, 64, 5000, 40000, 100000, 5000000})

@@ -309,7 +309,8 @@ static void run_with_allocator(const char* path) {
   FAILS(scopevm_allocator_create("pol", NULL, &allocator), 12, "did you mean \"pool\"?");
   FAILS(scopevm_allocator_create("pool:limit=x", NULL, &allocator), 10, "expected a size");
   functions.source_deallocate = ignore_block;
-  FAILS(scopevm_allocator_create("pool", &functions, &allocator), 10, "must both be set");
+  FAILS(scopevm_allocator_create("pool", &functions, &allocator), 10,
+        "source_allocate and source_deallocate must both be set, or both be NULL");
   functions.source_deallocate = NULL;
   functions.context = &exhausted_calls;
   functions.on_exhausted = on_exhausted;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/wrappers/failing_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/wrappers/failing_allocator.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 

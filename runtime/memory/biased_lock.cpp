@@ -1,5 +1,5 @@
 // The fence of all threads; see biased_lock.h.
-#include "runtime/memory/pool/biased_lock.h"
+#include "runtime/memory/biased_lock.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
