@@ -260,6 +260,7 @@ const std::vector<NamedTrace>& traces() {
   static const auto* const kTraces = new std::vector<NamedTrace>{
       {"small", [] { return random_sizes(64, 4096, 1000, 1000000, 1); }},
       {"mixed", [] { return random_sizes(64, 64 << 20, 200, 4000, 2); }},
+      {"mixed_long", [] { return random_sizes(64, 64 << 20, 200, 40000, 2); }},
       {"inference", [] { return inference(1000, 3); }},
       {"inference_varying", [] { return inference_varying(1000, 4); }},
       {"training", [] { return training(200, 5); }},

@@ -5,6 +5,13 @@
 
 namespace scopevm::runtime {
 
+bool PageHeap::reserve(size_t pages) {
+  if (!runs_.reserve(pages + kBins + 1) || !run_of_.reserve(pages)) return false;
+  for (int bin = 0; bin < kBins; ++bin)
+    runs_[head_of(bin)].next = runs_[head_of(bin)].previous = head_of(bin);
+  return true;
+}
+
 // Sizes below 64 pages have a bin each. A larger size keeps its six most significant bits.
 int PageHeap::bin_of(uint32_t pages) {
   const int shift = pages < 64 ? 0 : std::bit_width(pages) - 6;
@@ -28,15 +35,15 @@ RunId PageHeap::find(uint32_t pages) const {
   RunId best = 0;
   uint32_t best_pages = UINT32_MAX;
   // Runs in the bin of the size can be smaller than the size.
-  RunId id = bins_[static_cast<size_t>(bin)];
-  for (int i = 0; i < kCandidates && id != 0; ++i, id = runs_[id].next)
+  RunId id = runs_[head_of(bin)].next;
+  for (int i = 0; i < kCandidates && id != head_of(bin); ++i, id = runs_[id].next)
     if (runs_[id].pages >= pages && runs_[id].pages < best_pages) {
       best = id;
       best_pages = runs_[id].pages;
     }
   if (best != 0) return best;
   const int next = next_bin(bin + 1);
-  return next < 0 ? 0 : bins_[static_cast<size_t>(next)];
+  return next < 0 ? 0 : runs_[head_of(next)].next;
 }
 
 RunId PageHeap::allocate(uint32_t pages) {
@@ -121,28 +128,26 @@ void PageHeap::discard(RunId id) {
 }
 
 void PageHeap::link(RunId id) {
-  const auto bin = static_cast<size_t>(bin_of(runs_[id].pages));
-  const RunId head = bins_[bin];
-  runs_[id].next = head;
-  runs_[id].previous = 0;
-  if (head != 0) runs_[head].previous = id;
-  bins_[bin] = id;
-  bin_bits_[bin / 64] |= uint64_t{1} << (bin % 64);
+  const int bin = bin_of(runs_[id].pages);
+  const RunId head = head_of(bin);
+  const RunId next = runs_[head].next;
+  runs_[id].next = next;
+  runs_[id].previous = head;
+  runs_[next].previous = id;
+  runs_[head].next = id;
+  bin_bits_[static_cast<size_t>(bin) / 64] |= uint64_t{1} << (bin % 64);
   word_bits_ |= 1U << (bin / 64);
 }
 
 void PageHeap::unlink(RunId id) {
   const Run& run = runs_[id];
-  if (run.next != 0) runs_[run.next].previous = run.previous;
-  if (run.previous != 0) {
-    runs_[run.previous].next = run.next;
-    return;
-  }
-  const auto bin = static_cast<size_t>(bin_of(run.pages));
-  bins_[bin] = run.next;
-  if (run.next != 0) return;
-  bin_bits_[bin / 64] &= ~(uint64_t{1} << (bin % 64));
-  if (bin_bits_[bin / 64] == 0) word_bits_ &= ~(1U << (bin / 64));
+  runs_[run.next].previous = run.previous;
+  runs_[run.previous].next = run.next;
+  // Without branches: whether the bin is now empty is hard to predict.
+  const int bin = bin_of(run.pages);
+  const auto word = static_cast<size_t>(bin) / 64;
+  bin_bits_[word] &= ~(static_cast<uint64_t>(run.next == run.previous) << (bin % 64));
+  word_bits_ &= ~(static_cast<uint32_t>(bin_bits_[word] == 0) << word);
 }
 
 }  // namespace scopevm::runtime

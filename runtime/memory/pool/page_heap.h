@@ -3,8 +3,9 @@
 //
 //   run   consecutive pages that are allocated, or free, together. Its descriptor has links to the
 //         runs before and after it, so that release() merges free runs in constant time
-//   bin   a list of free runs of similar size. There are 32 bins per power of two, as in the
-//         two-level segregated fit of Masmano et al. (TLSF), and a bitmap of the bins with runs
+//   bin   a circular list of free runs of similar size; its head is a descriptor without pages.
+//         There are 32 bins per power of two, as in the two-level segregated fit of Masmano et al.
+//         (TLSF), and a bitmap of the bins with runs
 //
 // allocate() takes the best of the first runs of the bin of the size, or a run of the next larger
 // bin: a best fit up to 1/32. Descriptors are stored densely: boundary tags in an array by page
@@ -44,7 +45,9 @@ class PageHeap {
   };
 
   // Pages have numbers below `pages`. Returns false if the system refuses memory for the tables.
-  bool reserve(size_t pages) { return runs_.reserve(pages) && run_of_.reserve(pages); }
+  bool reserve(size_t pages);
+  // Run ids are below it.
+  size_t max_runs() const { return runs_.size(); }
 
   // Allocates a run of `pages` pages. `backing` of the descriptor is that of the free run that
   // contained it. Returns 0 if no free run is large enough.
@@ -83,8 +86,9 @@ class PageHeap {
  private:
   static constexpr int kBins = 896;
   // Runs compared in the bin of the size before a larger bin is used.
-  static constexpr int kCandidates = 4;
+  static constexpr int kCandidates = 8;
   static int bin_of(uint32_t pages);
+  static RunId head_of(int bin) { return static_cast<RunId>(bin) + 1; }
   RunId find(uint32_t pages) const;
   int next_bin(int from) const;
   void link(RunId id);
@@ -93,11 +97,10 @@ class PageHeap {
   void discard(RunId id);
 
   ReservedArray<Run> runs_;
-  ReservedArray<RunId> run_of_;  // by the first page of a run
-  RunId unused_ = 0;             // list of unused descriptors
-  RunId described_ = 1;          // descriptors from here on have never been used
-  std::array<RunId, kBins> bins_{};
-  std::array<uint64_t, kBins / 64> bin_bits_{};  // bit i: bins_[i] has a run
+  ReservedArray<RunId> run_of_;                  // by the first page of a run
+  RunId unused_ = 0;                             // list of unused descriptors
+  RunId described_ = kBins + 1;                  // descriptors from here on have never been used
+  std::array<uint64_t, kBins / 64> bin_bits_{};  // bit i: bin i has a run
   uint32_t word_bits_ = 0;                       // bit i: bin_bits_[i] is not 0
 };
 
@@ -105,7 +108,7 @@ template <typename Accepts>
 RunId PageHeap::find_largest(uint32_t min_pages, Accepts accepts) const {
   RunId largest = 0;
   for (int bin = kBins - 1; bin >= bin_of(min_pages) && largest == 0; --bin)
-    for (RunId id = bins_[static_cast<size_t>(bin)]; id != 0; id = runs_[id].next)
+    for (RunId id = runs_[head_of(bin)].next; id != head_of(bin); id = runs_[id].next)
       if (runs_[id].pages >= min_pages &&
           (largest == 0 || runs_[id].pages > runs_[largest].pages) && accepts(runs_[id]))
         largest = id;
@@ -114,8 +117,9 @@ RunId PageHeap::find_largest(uint32_t min_pages, Accepts accepts) const {
 
 template <typename Body>
 void PageHeap::for_each_free(Body body) {
-  for (const RunId head : bins_)
-    for (RunId id = head; id != 0; id = runs_[id].next) body(runs_[id]);
+  for (int bin = 0; bin < kBins; ++bin)
+    for (RunId id = runs_[head_of(bin)].next; id != head_of(bin); id = runs_[id].next)
+      body(runs_[id]);
 }
 
 }  // namespace scopevm::runtime

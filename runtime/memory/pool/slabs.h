@@ -17,7 +17,7 @@ class Slabs {
  public:
   explicit Slabs(PageAllocator& pages) : pages_(pages) {}
   // Must succeed before other methods are called.
-  bool reserve() { return slabs_.reserve(pages_.space().page_limit()); }
+  bool reserve() { return slabs_.reserve(pages_.heap().max_runs()); }
 
   // Allocates up to `count` blocks and returns their number: fewer if memory is exhausted.
   int allocate(int size_class, void** blocks, int count);
