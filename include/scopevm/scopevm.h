@@ -1,7 +1,7 @@
 /** @file
  * The C API: a thin, stable layer over the C++ API. Handles are opaque. New versions only add
- * functions, and members at the end of scopevm_session_options. Programs that load the library with
- * dlopen compare scopevm_api_version() with SCOPEVM_API_VERSION.
+ * functions, and members at the end of structs with a struct_size. Programs that load the library
+ * with dlopen compare scopevm_api_version() with SCOPEVM_API_VERSION.
  *
  * Errors: a function that can fail returns NULL on success. Otherwise it returns a status, which
  * the caller releases with scopevm_status_free(). Out parameters are set on success only.
@@ -13,8 +13,8 @@
  * Ownership: the caller releases each handle with its _free function. A returned string is owned by
  * the object passed to the function. It is valid as long as that object, unless stated otherwise.
  *
- * Thread-safety: modules and sessions can be used by several threads concurrently. A call must be
- * used by one thread at a time. */
+ * Thread-safety: modules, sessions and allocators can be used by several threads concurrently. A
+ * call must be used by one thread at a time. */
 #ifndef SCOPEVM_SCOPEVM_H_
 #define SCOPEVM_SCOPEVM_H_
 
@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /** The API version that this header describes. */
-#define SCOPEVM_API_VERSION 4
+#define SCOPEVM_API_VERSION 5
 
 /** An error: a status code and a message. */
 typedef struct scopevm_status scopevm_status;
@@ -40,6 +40,8 @@ typedef struct scopevm_module scopevm_module;
 typedef struct scopevm_session scopevm_session;
 /** One inference request. */
 typedef struct scopevm_call scopevm_call;
+/** An allocator of scopevm: see scopevm/allocators.h. */
+typedef struct scopevm_allocator scopevm_allocator;
 
 /** The API version that the loaded library implements. */
 SCOPEVM_API int scopevm_api_version(void);
@@ -83,6 +85,62 @@ SCOPEVM_API scopevm_status* scopevm_module_memory_bound(const scopevm_module* mo
                                                         int threads, const char* scope,
                                                         int64_t* out_bytes);
 
+/** Functions of the embedder for an allocator. Initialise with
+ * {sizeof(scopevm_allocator_options)}. Each function can be called by several threads at once. */
+typedef struct {
+  size_t struct_size; /**< sizeof(scopevm_allocator_options) */
+  void* context;      /**< first argument of the functions */
+  /** The source of the memory, or NULL for the operating system: see BlockSource in
+   * scopevm/allocator.h. source_deallocate is NULL if and only if source_allocate is. */
+  void* (*source_allocate)(void* context, int64_t bytes, int64_t alignment);
+  void (*source_deallocate)(void* context, void* block, int64_t bytes); /**< see above */
+  /** AllocatorOptions::on_exhausted in scopevm/allocators.h: nonzero to try again. Can be NULL. */
+  int (*on_exhausted)(void* context, int64_t bytes);
+} scopevm_allocator_options;
+
+/** AllocatorStats in scopevm/allocator.h. Initialise with {sizeof(scopevm_allocator_stats)}. */
+typedef struct {
+  size_t struct_size;         /**< sizeof(scopevm_allocator_stats) */
+  int64_t live_bytes;         /**< allocated and not yet deallocated */
+  int64_t peak_bytes;         /**< maximum of live_bytes */
+  int64_t cached_bytes;       /**< free blocks that are kept for reuse */
+  int64_t allocations;        /**< successful allocations */
+  int64_t reserved_bytes;     /**< memory taken from the source */
+  int64_t upstream_calls;     /**< calls of the system or the source */
+  int64_t largest_free_bytes; /**< the largest block that the cached memory can serve */
+  int64_t rounding_bytes;     /**< sizes of live blocks minus live_bytes */
+} scopevm_allocator_stats;
+
+/** Creates an allocator from its name and options as text, such as "pool:limit=1GiB": see
+ * make_allocator_from_text() in scopevm/allocators.h. `options` can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_allocator_create(const char* text,
+                                                     const scopevm_allocator_options* options,
+                                                     scopevm_allocator** out);
+/** Releases the handle. Sessions that use the allocator keep it alive. */
+SCOPEVM_API void scopevm_allocator_free(scopevm_allocator* allocator);
+/** Allocates a block, aligned to 64 bytes or the allocator's alignment. NULL when memory is
+ * exhausted, or if `allocator` is NULL. */
+SCOPEVM_API void* scopevm_allocator_allocate(scopevm_allocator* allocator, int64_t bytes);
+/** Deallocates a block. `bytes` is the size with which it was allocated. No effect if `allocator`
+ * or `block` is NULL. */
+SCOPEVM_API void scopevm_allocator_deallocate(scopevm_allocator* allocator, void* block,
+                                              int64_t bytes);
+/** Sets the members of *out that fit out->struct_size. */
+SCOPEVM_API scopevm_status* scopevm_allocator_read_stats(const scopevm_allocator* allocator,
+                                                         scopevm_allocator_stats* out);
+/** Returns cached memory to its source. */
+SCOPEVM_API scopevm_status* scopevm_allocator_trim(scopevm_allocator* allocator);
+/** A status that describes why an allocation of `bytes` fails in the current state. Never NULL. */
+SCOPEVM_API scopevm_status* scopevm_allocator_describe_failure(const scopevm_allocator* allocator,
+                                                               int64_t bytes);
+
+/** An allocator for a memory scope of a CPU: see ScopeAllocator in scopevm/session.h. */
+typedef struct {
+  /** A scope of every CPU ("global.workspace") or of one device ("cpu.global.workspace"). */
+  const char* scope;
+  scopevm_allocator* allocator; /**< shared with the session */
+} scopevm_scope_allocator;
+
 /** Limits the live bytes of a session in a memory scope. */
 typedef struct {
   /** A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */
@@ -109,7 +167,9 @@ typedef struct {
   /** The libraries of external functions: see SessionOptions::external_libraries. Can be NULL if
    * external_library_count is 0. The array is copied, the libraries are not. */
   const scopevm_external_library* const* external_libraries;
-  size_t external_library_count; /**< number of elements of `external_libraries` */
+  size_t external_library_count;             /**< number of elements of `external_libraries` */
+  const scopevm_scope_allocator* allocators; /**< can be NULL if allocator_count is 0 */
+  size_t allocator_count;                    /**< number of elements of `allocators` */
 } scopevm_session_options;
 
 /** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */

@@ -5,7 +5,7 @@
 #include <limits>
 #include <new>
 
-#include "runtime/memory/system_memory.h"
+#include "runtime/bytes_text.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -17,28 +17,8 @@ bool is_smaller(int64_t a, int64_t b) { return a < b; }
 ArenaAllocator::~ArenaAllocator() { trim(); }
 
 void* ArenaAllocator::allocate_block(int64_t bytes) {
-  if (device_ == nullptr) return system_allocate(bytes, alignment_);
-  switch (source_) {
-    case Source::kDevice:
-      return device_->allocate(bytes);
-    case Source::kPinned:
-      return device_->allocate_host(bytes, alignment_);
-    case Source::kShared:
-      return device_->allocate_shared(bytes, alignment_);
-  }
-  return nullptr;
-}
-
-void ArenaAllocator::deallocate_block(const Block& block) {
-  if (device_ == nullptr) return system_deallocate(block.data);
-  switch (source_) {
-    case Source::kDevice:
-      return device_->deallocate(block.data, block.capacity);
-    case Source::kPinned:
-      return device_->deallocate_host(block.data, block.capacity);
-    case Source::kShared:
-      return device_->deallocate_shared(block.data, block.capacity);
-  }
+  ++upstream_calls_;
+  return allocate_without_exceptions(*source_, bytes, alignment_);
 }
 
 // Reserves capacity in both lists for one more block, so that push_back() cannot fail in this
@@ -71,7 +51,7 @@ int64_t ArenaAllocator::discard_largest() {
   auto largest = std::ranges::max_element(cached_, is_smaller, &Block::capacity);
   if (largest == cached_.end()) return 0;
   const int64_t capacity = largest->capacity;
-  deallocate_block(*largest);
+  source_->deallocate(largest->data, capacity);
   *largest = cached_.back();
   cached_.pop_back();
   return capacity;
@@ -119,7 +99,7 @@ void ArenaAllocator::deallocate(void* block, int64_t bytes) {
   in_use_.pop_back();
   // Do not cache a block more than twice as large as the recent maximum request.
   if (returned.capacity / 2 > recent_request_.value())
-    deallocate_block(returned);
+    source_->deallocate(returned.data, returned.capacity);
   else
     cached_.push_back(returned);
 }
@@ -127,8 +107,28 @@ void ArenaAllocator::deallocate(void* block, int64_t bytes) {
 AllocatorStats ArenaAllocator::stats() const {
   std::lock_guard lock(mutex_);
   int64_t cached_bytes = 0;
-  for (const Block& block : cached_) cached_bytes += block.capacity;
-  return counters_.read(cached_bytes);
+  int64_t largest = 0;
+  for (const Block& block : cached_) {
+    cached_bytes += block.capacity;
+    largest = std::max(largest, block.capacity);
+  }
+  int64_t in_use = 0;
+  for (const Block& block : in_use_) in_use += block.capacity;
+  AllocatorStats stats = counters_.read(cached_bytes);
+  stats.reserved_bytes = cached_bytes + in_use;
+  stats.upstream_calls = upstream_calls_;
+  stats.largest_free_bytes = largest;
+  stats.rounding_bytes = in_use - stats.live_bytes;
+  return stats;
+}
+
+std::string ArenaAllocator::describe_failure(int64_t bytes) const try {
+  const AllocatorStats now = stats();
+  return bytes_text(bytes) + " requested, " + bytes_text(now.live_bytes) + " live, " +
+         bytes_text(now.cached_bytes) + " cached, largest free block " +
+         bytes_text(now.largest_free_bytes);
+} catch (...) {
+  return {};
 }
 
 void ArenaAllocator::trim() {

@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/device/device.h"
+#include "runtime/memory/block_sources.h"
 #include "runtime/memory/counters.h"
 #include "scopevm/allocator.h"
 
@@ -19,17 +20,16 @@ namespace scopevm::runtime {
 class ArenaAllocator final : public Allocator {
  public:
   // Allocates host memory of the operating system, aligned to `alignment`.
-  explicit ArenaAllocator(int64_t alignment = kBlockAlignment) : alignment_(alignment) {}
-  // Allocates memory with the device's driver. `alignment` is not used for kDevice: the driver
-  // determines the alignment of blocks in device memory.
-  enum class Source : uint8_t { kDevice, kPinned, kShared };
-  ArenaAllocator(std::shared_ptr<Device> device, Source source, int64_t alignment)
-      : device_(std::move(device)), source_(source), alignment_(alignment) {}
+  explicit ArenaAllocator(int64_t alignment = kBlockAlignment)
+      : ArenaAllocator(std::make_shared<SystemSource>(), alignment) {}
+  ArenaAllocator(std::shared_ptr<BlockSource> source, int64_t alignment)
+      : source_(std::move(source)), alignment_(alignment) {}
   ~ArenaAllocator() override;
   void* allocate(int64_t bytes) override;
   void deallocate(void* block, int64_t bytes) override;
   AllocatorStats stats() const override;
   void trim() override;
+  std::string describe_failure(int64_t bytes) const override;
 
  private:
   struct Block {
@@ -38,7 +38,6 @@ class ArenaAllocator final : public Allocator {
   };
 
   void* allocate_block(int64_t bytes);
-  void deallocate_block(const Block& block);
 
   // The following four REQUIRE that mutex_ is held.
   bool make_room_for_one_block();
@@ -46,14 +45,14 @@ class ArenaAllocator final : public Allocator {
   int64_t discard_largest();
   void discard_all();
 
-  const std::shared_ptr<Device> device_;   // null: the operating system
-  const Source source_ = Source::kDevice;  // only used with a device
+  const std::shared_ptr<BlockSource> source_;
   const int64_t alignment_;
   MemoryCounters counters_;
   mutable std::mutex mutex_;   // guards the members below
   std::vector<Block> cached_;  // has capacity for all blocks: deallocate() cannot fail
   std::vector<Block> in_use_;  // searched linearly; in an arena, one block per concurrent call
   RecentPeak recent_request_;
+  int64_t upstream_calls_ = 0;
 };
 
 }  // namespace scopevm::runtime

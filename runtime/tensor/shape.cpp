@@ -1,9 +1,6 @@
 // Sizes and formatting of shapes; see shape.h.
 #include "runtime/tensor/shape.h"
 
-#include <cstdio>
-
-#include "runtime/count_text.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm::runtime {
@@ -39,20 +36,6 @@ std::string shape_text(std::span<const int64_t> dims) {
 
 std::string type_text(DType dtype, std::span<const int64_t> dims) {
   return std::string(name(dtype)) + shape_text(dims);
-}
-
-std::string bytes_text(int64_t bytes) {
-  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return count_text(bytes, "byte");
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
-    value /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %s", value, kUnits[unit]);
-  return text;
 }
 
 }  // namespace scopevm::runtime

@@ -1,4 +1,4 @@
-// Concrete shapes: sizes in bytes, and formatting for messages.
+// Concrete shapes: sizes in bytes, and formatting for messages. See also runtime/bytes_text.h.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,5 @@ std::string shape_text(std::span<const int64_t> dims);
 
 // Formats a tensor type: "f32[1, 3, 48, 320]".
 std::string type_text(DType dtype, std::span<const int64_t> dims);
-
-// Formats a size: "12.0 MiB", "640 bytes".
-std::string bytes_text(int64_t bytes);
 
 }  // namespace scopevm::runtime

@@ -17,9 +17,10 @@ struct RunOptions {
   // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B, NAME=NUMBER or NAME=none; for a
   // sequence, NAME=VALUE,VALUE,... with values of the first four forms
   std::vector<std::string> inputs;
-  std::vector<std::string> outputs;  // NAME=FILE.npy
-  std::vector<std::string> limits;   // [DEVICE.]SCOPE=BYTES
-  std::vector<std::string> devices;  // NAME=KIND:NUMBER
+  std::vector<std::string> outputs;     // NAME=FILE.npy
+  std::vector<std::string> limits;      // [DEVICE.]SCOPE=BYTES
+  std::vector<std::string> allocators;  // [DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]
+  std::vector<std::string> devices;     // NAME=KIND:NUMBER
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
   std::string trace;         // a file; empty: none

@@ -224,6 +224,11 @@ void add_run(CLI::App& app, Action& action) {
                    "fails with exit code 3")
       ->allow_extra_args(false);
   command
+      ->add_option("--allocator", options->allocators,
+                   "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope of a CPU with this "
+                   "allocator: pool, arena, stack or direct")
+      ->allow_extra_args(false);
+  command
       ->add_option("--device", options->devices,
                    "NAME=KIND:NUMBER: bind a device of the module to a device of this host")
       ->allow_extra_args(false);

@@ -1,6 +1,5 @@
 // Implements the C API (scopevm/scopevm.h): each handle owns a C++ object.
 #include <cstring>
-#include <initializer_list>
 #include <map>
 #include <new>
 #include <string>
@@ -12,13 +11,10 @@
 #include "runtime/count_text.h"
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
-#include "runtime/without_exceptions.h"
 #include "scopevm/scopevm.h"
 #include "scopevm/session.h"
+#include "vm/api/c_support.h"
 
-struct scopevm_status {
-  scopevm::Status status;
-};
 struct scopevm_module {
   scopevm::Module module;
 };
@@ -38,56 +34,15 @@ scopevm_status& shared_out_of_memory() {
   return status;
 }
 
+}  // namespace
+
 scopevm_status* to_c(Status status) noexcept {
   if (status.ok()) return nullptr;
   auto* made = new (std::nothrow) scopevm_status{std::move(status)};
   return made == nullptr ? &shared_out_of_memory() : made;
 }
 
-// Calls `body`, which returns a Status. Converts this status, or the exception that `body` threw,
-// to a status of the C API.
-template <typename Body>
-scopevm_status* checked(Body&& body) noexcept {
-  return to_c(runtime::without_exceptions(std::forward<Body>(body)));
-}
-
-// A pointer argument of a function, and its name in messages.
-struct Argument {
-  template <typename T>
-  Argument(const T* pointer, std::string_view name) : is_null(pointer == nullptr), name(name) {}
-  bool is_null;
-  std::string_view name;
-};
-
-// Errors: kInvalidArgument (an argument is NULL).
-Status check_not_null(std::initializer_list<Argument> arguments) {
-  for (const Argument& argument : arguments)
-    if (argument.is_null)
-      return {StatusCode::kInvalidArgument, std::string(argument.name) + " is NULL"};
-  return {};
-}
-
-// An array argument can be NULL if it has no elements. Errors: kInvalidArgument.
-template <typename T>
-Status check_array(const T* array, size_t count, std::string_view name) {
-  return count == 0 ? Status() : check_not_null({{array, name}});
-}
-
-// Like checked(), after the check of the arguments, which `body` uses.
-template <typename Body>
-scopevm_status* checked(std::initializer_list<Argument> arguments, Body&& body) noexcept {
-  return checked([&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(check_not_null(arguments));
-    return body();
-  });
-}
-
-// A string argument. Errors: kInvalidArgument (it is NULL).
-Result<std::string_view> to_text(const char* given, std::string_view argument) {
-  if (given != nullptr) return std::string_view(given);
-  return Status(StatusCode::kInvalidArgument,
-                std::string(argument) + " is NULL, expected a string");
-}
+namespace {
 
 // Adapts the embedder's parallel_for function to Executor.
 class CExecutor final : public Executor {
@@ -124,6 +79,15 @@ Result<SessionOptions> to_cpp(const scopevm_session_options& options) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
                              to_text(options.limits[i].scope, "the scope of a limit"));
     out.memory_limits.push_back({std::string(scope), options.limits[i].bytes});
+  }
+  SCOPEVM_RETURN_IF_ERROR(
+      check_array(options.allocators, options.allocator_count, "the array of allocators"));
+  for (size_t i = 0; i < options.allocator_count; ++i) {
+    const scopevm_scope_allocator& binding = options.allocators[i];
+    SCOPEVM_RETURN_IF_ERROR(check_not_null({{binding.allocator, "an allocator"}}));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
+                             to_text(binding.scope, "the scope of an allocator"));
+    out.allocators.push_back({std::string(scope), binding.allocator->allocator});
   }
   out.emulate = options.emulate != 0;
   SCOPEVM_RETURN_IF_ERROR(check_array(options.external_libraries, options.external_library_count,

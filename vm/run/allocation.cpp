@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/bytes_text.h"
 #include "runtime/count_text.h"
-#include "runtime/tensor/shape.h"
 
 namespace scopevm::vm {
 
 Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
-                          const runtime::ScopeMemory& memory) {
-  const std::string what =
-      memory.device() + " " + memory.scope() + ": " + runtime::bytes_text(bytes) + " requested, ";
-  if (outcome == runtime::ScopeMemory::Outcome::kNoRoom)
-    return {StatusCode::kOutOfMemory, what + "the allocator is out of memory"};
+                          runtime::ScopeMemory& memory) {
+  const std::string requested = runtime::bytes_text(bytes) + " requested, ";
+  const std::string what = memory.device() + " " + memory.scope() + ": " + requested;
+  if (outcome == runtime::ScopeMemory::Outcome::kNoRoom) {
+    std::string state = memory.allocator().describe_failure(bytes);
+    if (state.starts_with(requested)) state.erase(0, requested.size());
+    return {StatusCode::kOutOfMemory,
+            what + "the allocator is out of memory" + (state.empty() ? "" : ": ") + state};
+  }
   if (outcome == runtime::ScopeMemory::Outcome::kMisaligned)
     return {StatusCode::kInvalidArgument, what + "the allocator's block is not aligned to " +
                                               std::to_string(memory.alignment()) + " bytes"};

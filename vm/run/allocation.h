@@ -10,6 +10,6 @@ namespace scopevm::vm {
 
 // REQUIRES: outcome is not kOk.
 Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
-                          const runtime::ScopeMemory& memory);
+                          runtime::ScopeMemory& memory);
 
 }  // namespace scopevm::vm

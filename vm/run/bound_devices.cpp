@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/bytes_text.h"
 #include "runtime/drivers/built_in.h"
 #include "runtime/nearest_name.h"
 #include "runtime/tensor/shape.h"

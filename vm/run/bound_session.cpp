@@ -8,7 +8,8 @@
 #include "runtime/count_text.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/memory/arena_allocator.h"
-#include "runtime/memory/heap_allocator.h"
+#include "runtime/memory/block_sources.h"
+#include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/nearest_name.h"
 #include "vm/run/allocation.h"
 
@@ -21,15 +22,16 @@ std::shared_ptr<Allocator> default_allocator(const format::ModuleContents& conte
                                              const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
   using runtime::ArenaAllocator;
-  using Source = ArenaAllocator::Source;
-  if (const auto& device = devices.device(contents.block_source(pool)); device != nullptr)
-    return std::make_shared<ArenaAllocator>(device,
-                                            pool.pinned_for >= 0            ? Source::kPinned
-                                            : contents.sharing_device(pool) ? Source::kShared
-                                                                            : Source::kDevice,
+  using Kind = runtime::DeviceSource::Kind;
+  if (const auto& device = devices.device(contents.block_source(pool)); device != nullptr) {
+    const Kind kind = pool.pinned_for >= 0            ? Kind::kPinned
+                      : contents.sharing_device(pool) ? Kind::kShared
+                                                      : Kind::kDevice;
+    return std::make_shared<ArenaAllocator>(std::make_shared<runtime::DeviceSource>(device, kind),
                                             pool.alignment);
+  }
   if (pool.kind == format::PoolKind::kHeap)
-    return std::make_shared<runtime::HeapAllocator>(pool.alignment);
+    return std::make_shared<runtime::PoolAllocator>(AllocatorOptions{.alignment = pool.alignment});
   return std::make_shared<ArenaAllocator>(pool.alignment);
 }
 

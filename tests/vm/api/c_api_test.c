@@ -288,6 +288,60 @@ static void run_external(const char* path) {
   scopevm_session_free(session);
 }
 
+static void ignore_block(void* context, void* block, int64_t bytes) {
+  (void)context;
+  (void)block;
+  (void)bytes;
+}
+
+static int exhausted_calls = 0;
+
+static int on_exhausted(void* context, int64_t bytes) {
+  ++*(int*)context;
+  (void)bytes;
+  return 0;
+}
+
+// A session with an allocator of its own, which its results keep alive.
+static void run_with_allocator(const char* path) {
+  scopevm_allocator* allocator = NULL;
+  scopevm_allocator_options functions = {sizeof(scopevm_allocator_options)};
+  FAILS(scopevm_allocator_create("pol", NULL, &allocator), 12, "did you mean \"pool\"?");
+  FAILS(scopevm_allocator_create("pool:limit=x", NULL, &allocator), 10, "expected a size");
+  functions.source_deallocate = ignore_block;
+  FAILS(scopevm_allocator_create("pool", &functions, &allocator), 10,
+        "source_allocate and source_deallocate must both be set, or both be NULL");
+  functions.source_deallocate = NULL;
+  functions.context = &exhausted_calls;
+  functions.on_exhausted = on_exhausted;
+  OK(scopevm_allocator_create("pool:limit=1MiB", &functions, &allocator));
+  void* block = scopevm_allocator_allocate(allocator, 1 << 20);
+  EXPECT(block != NULL);
+  EXPECT(scopevm_allocator_allocate(allocator, 1) == NULL);
+  EXPECT(exhausted_calls == 1);
+  FAILS(scopevm_allocator_describe_failure(allocator, 1), 30, "of a limit of 1.0 MiB");
+  scopevm_allocator_deallocate(allocator, block, 1 << 20);
+
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  OK(scopevm_module_load(path, &module));
+  const scopevm_scope_allocator binding = {"global.workspace", allocator};
+  scopevm_session_options options = {sizeof(scopevm_session_options)};
+  options.allocators = &binding;
+  options.allocator_count = 1;
+  OK(scopevm_session_create(module, &options, &session));
+  run_calls(session);
+  scopevm_session_free(session);
+  scopevm_module_free(module);
+  scopevm_allocator_stats stats = {sizeof(scopevm_allocator_stats)};
+  OK(scopevm_allocator_read_stats(allocator, &stats));
+  EXPECT(stats.live_bytes == 0 && stats.peak_bytes == 1 << 20 && stats.allocations > 1);
+  OK(scopevm_allocator_trim(allocator));
+  OK(scopevm_allocator_read_stats(allocator, &stats));
+  EXPECT(stats.reserved_bytes == 0);
+  scopevm_allocator_free(allocator);
+}
+
 int main(int argc, char** argv) {
   if (argc != 7) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
@@ -359,5 +413,6 @@ int main(int argc, char** argv) {
   // A caller compiled before `emulate` was added: its options have no such field.
   run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0);
   run_external(argv[6]);
+  run_with_allocator(argv[1]);
   return failures == 0 ? 0 : 1;
 }

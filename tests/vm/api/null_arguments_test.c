@@ -45,10 +45,25 @@ static void check_results_without_status(void) {
   EXPECT(scopevm_module_output_kind(NULL, 0) == -1);
   EXPECT(scopevm_call_emulated_seconds(NULL) == 0);
   EXPECT(scopevm_session_running_threads(NULL) == 0);
+  EXPECT(scopevm_allocator_allocate(NULL, 64) == NULL);
+  scopevm_allocator_deallocate(NULL, NULL, 64);
+  scopevm_allocator_free(NULL);
   scopevm_status_free(NULL);
   scopevm_module_free(NULL);
   scopevm_session_free(NULL);
   scopevm_call_free(NULL);
+}
+
+static void check_allocator(void) {
+  scopevm_allocator* allocator = NULL;
+  scopevm_allocator_stats stats = {sizeof(scopevm_allocator_stats)};
+  EACH_FAILS(2, scopevm_allocator_create(ARGUMENT(0, "pool"), NULL, ARGUMENT(1, &allocator)));
+  OK(scopevm_allocator_create("pool", NULL, &allocator));
+  scopevm_allocator_deallocate(allocator, NULL, 64);
+  EACH_FAILS(2, scopevm_allocator_read_stats(ARGUMENT(0, allocator), ARGUMENT(1, &stats)));
+  EACH_FAILS(1, scopevm_allocator_trim(ARGUMENT(0, allocator)));
+  EACH_FAILS(1, scopevm_allocator_describe_failure(ARGUMENT(0, allocator), 64));
+  scopevm_allocator_free(allocator);
 }
 
 static void check_module(const char* path, const scopevm_module* module) {
@@ -79,6 +94,12 @@ static void check_module(const char* path, const scopevm_module* module) {
   options.external_libraries = no_library;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.external_library_count = 0;
+  const scopevm_scope_allocator no_allocator[] = {{"global", NULL}};
+  options.allocator_count = 1;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.allocators = no_allocator;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.allocator_count = 0;
   missing = 0;
   expect_null_error(scopevm_session_create(NULL, &options, &session), __LINE__);
   expect_null_error(scopevm_session_create(module, &options, NULL), __LINE__);
@@ -142,6 +163,7 @@ int main(int argc, char** argv) {
   OK(scopevm_session_create(module, NULL, &session));
   OK(scopevm_call_create(session, &call));
   check_results_without_status();
+  check_allocator();
   check_module(argv[1], module);
   check_inputs(session, call);
   check_results(call);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "runtime/memory/arena_allocator.h"
-#include "runtime/memory/failing_allocator.h"
-#include "runtime/memory/heap_allocator.h"
+#include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/wrappers/failing_allocator.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 
@@ -263,7 +263,7 @@ TEST(LoopErrors, DeadlineEndsALongLoop) {
 // call succeeds.
 TEST(OutOfMemory, FailedCallReleasesAllMemory) {
   auto heap =
-      std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::HeapAllocator>());
+      std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::PoolAllocator>());
   auto arena =
       std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::ArenaAllocator>());
   const Session session =

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/heap_allocator.h"
+#include "runtime/memory/pool/pool_allocator.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 #include "vm/format/assembler.h"
@@ -118,7 +118,7 @@ class CountingAllocator final : public Allocator {
   std::atomic<int64_t> calls = 0;
 
  private:
-  runtime::HeapAllocator heap_;
+  runtime::PoolAllocator heap_;
 };
 
 TEST(Stack, DoesNotAllocate) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/failing_allocator.h"
-#include "runtime/memory/heap_allocator.h"
+#include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/wrappers/failing_allocator.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 
@@ -141,7 +141,7 @@ TEST(Strings, MissingHeapPoolFailsTheCall) {
 
 TEST(Strings, EveryAllocationMayFail) {
   auto heap =
-      std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::HeapAllocator>());
+      std::make_shared<runtime::FailingAllocator>(std::make_shared<runtime::PoolAllocator>());
   const Session session =
       *Session::create(test::load(test::upper_contents()), {.allocators = {{"global", heap}}});
   const std::string large(5000, 'x');

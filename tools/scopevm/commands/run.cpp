@@ -1,10 +1,12 @@
 // scopevm run: makes one or more calls, prints the results, and writes them to files.
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "scopevm/allocators.h"
 #include "scopevm/external_library.h"
 #include "scopevm/session.h"
 #include "tools/scopevm/arguments.h"
@@ -60,6 +62,13 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   for (const NamedText& limit : limits) {
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(limit.text));
     plan.session.memory_limits.push_back({limit.name, bytes});
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> allocators,
+                           parse_named(options.allocators, {}, "the allocator of"));
+  for (const NamedText& allocator : allocators) {
+    SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Allocator> made,
+                             make_allocator_from_text(allocator.text));
+    plan.session.allocators.push_back({allocator.name, std::move(made)});
   }
   SCOPEVM_RETURN_IF_ERROR(parse_named(options.devices, {}, "device").status());
   for (const std::string& device : options.devices) {

@@ -1,18 +1,16 @@
-// FailingAllocator: wraps an allocator and fails the Nth allocation, for out-of-memory tests.
+// FailingAllocator: fails the Nth allocation, for out-of-memory tests.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <utility>
 
-#include "scopevm/allocator.h"
+#include "runtime/memory/wrappers/forwarding_allocator.h"
 
 namespace scopevm::runtime {
 
-class FailingAllocator final : public Allocator {
+class FailingAllocator final : public ForwardingAllocator {
  public:
-  explicit FailingAllocator(std::shared_ptr<Allocator> inner) : inner_(std::move(inner)) {}
+  using ForwardingAllocator::ForwardingAllocator;
 
   // Makes only the `nth` allocation from now on fail; 1 is the next allocation. 0: none fails.
   void fail_at(int64_t nth) { countdown_ = nth; }
@@ -24,14 +22,10 @@ class FailingAllocator final : public Allocator {
       has_failed_ = true;
       return nullptr;
     }
-    return inner_->allocate(bytes);
+    return inner().allocate(bytes);
   }
-  void deallocate(void* block, int64_t bytes) override { inner_->deallocate(block, bytes); }
-  AllocatorStats stats() const override { return inner_->stats(); }
-  void trim() override { inner_->trim(); }
 
  private:
-  std::shared_ptr<Allocator> inner_;
   std::atomic<int64_t> countdown_{0};
   std::atomic<bool> has_failed_{false};
 };

@@ -1,0 +1,184 @@
+// Question: what does an allocation and a deallocation cost in scopevm's allocators and in the
+// general-purpose allocators that programs link today, and how much memory do they occupy?
+//
+//   memory_allocators_bench [--rounds N] [--trace NAME]... [--allocator NAME]...
+//
+// Every measurement is a child process of this program with the same driver and the same trace. A
+// peer replaces malloc by LD_PRELOAD; scopevm's allocators are called through scopevm::Allocator.
+// Blocks are aligned to 64 bytes. The rounds of all allocators are interleaved. The table has the
+// median of the rounds and, as spread, half the difference between the highest and the lowest.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/memory/measure.h"
+#include "bench/memory/traces.h"
+
+namespace scopevm::bench {
+namespace {
+
+// An allocator of the comparison.
+struct Peer {
+  std::string_view name;
+  std::string_view allocator;  // of measure()
+  std::string_view library;    // for LD_PRELOAD; empty: none
+  std::string_view settings;   // environment, separated by spaces
+};
+
+constexpr Peer kPeers[] = {
+    {"pool", "pool", "", ""},
+    {"glibc", "malloc", "", ""},
+    {"glibc, tuned", "malloc", "",
+     "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold="
+     "68719476736:glibc.malloc.mmap_max=0"},
+    {"mimalloc", "malloc", "libmimalloc.so.2", ""},
+    {"jemalloc", "malloc", "libjemalloc.so.2", ""},
+    {"jemalloc, tuned", "malloc", "libjemalloc.so.2",
+     "MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0"},
+    {"tcmalloc", "malloc", "libtcmalloc_minimal.so.4", ""},
+    {"tbbmalloc", "malloc", "libtbbmalloc_proxy.so.2", ""},
+};
+
+struct Case {
+  std::string trace;
+  Work work;
+  std::string_view title;
+};
+
+std::string library_path(std::string_view library) {
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/", "/usr/lib/"})
+    if (std::filesystem::exists(folder + std::string(library)))
+      return folder + std::string(library);
+  return {};
+}
+
+// Replaces the process by one that measures `test` with `peer`.
+[[noreturn]] void exec_child(const Peer& peer, const Case& test, const std::string& self) {
+  if (!peer.library.empty()) setenv("LD_PRELOAD", library_path(peer.library).c_str(), 1);
+  if (const size_t equals = peer.settings.find('='); equals != std::string_view::npos)
+    setenv(std::string(peer.settings.substr(0, equals)).c_str(),
+           std::string(peer.settings.substr(equals + 1)).c_str(), 1);
+  const std::string allocator(peer.allocator);
+  const std::string work = std::to_string(static_cast<int>(test.work));
+  execl(self.c_str(), self.c_str(), "--child", allocator.c_str(), test.trace.c_str(), work.c_str(),
+        nullptr);
+  _exit(127);
+}
+
+std::optional<Measurement> run_child(const Peer& peer, const Case& test, const std::string& self) {
+  int ends[2];
+  if (pipe(ends) != 0) return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    exec_child(peer, test, self);
+  }
+  close(ends[1]);
+  FILE* output = fdopen(ends[0], "r");
+  Measurement m;
+  const int fields = std::fscanf(output, "%lf %lf %lf %lf %lf", &m.pair_ns, &m.p50_ns, &m.p99_ns,
+                                 &m.rss_ratio, &m.faults);
+  std::fclose(output);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return fields == 5 && status == 0 ? std::optional(m) : std::nullopt;
+}
+
+int child(char** arguments) {
+  const Trace trace = make_trace(arguments[1]);
+  const Measurement m = measure(arguments[0], trace, static_cast<Work>(std::atoi(arguments[2])));
+  std::printf("%g %g %g %g %g\n", m.pair_ns, m.p50_ns, m.p99_ns, m.rss_ratio, m.faults);
+  return 0;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+void print_row(const Peer& peer, const std::vector<Measurement>& rounds) {
+  const auto column = [&](double Measurement::* member) {
+    std::vector<double> values;
+    for (const Measurement& m : rounds) values.push_back(m.*member);
+    return values;
+  };
+  const std::vector<double> times = column(&Measurement::pair_ns);
+  const double spread = (*std::ranges::max_element(times) - *std::ranges::min_element(times)) / 2;
+  std::printf("  %-16s %10.1f %8.1f %10.1f %10.1f %10.2f %10.3f\n", std::string(peer.name).c_str(),
+              median(times), spread, median(column(&Measurement::p50_ns)),
+              median(column(&Measurement::p99_ns)), median(column(&Measurement::rss_ratio)),
+              median(column(&Measurement::faults)));
+  std::fflush(stdout);
+}
+
+void run_case(const Case& test, const std::vector<Peer>& peers, int rounds,
+              const std::string& self) {
+  std::printf("%s, %s\n  %-16s %10s %8s %10s %10s %10s %10s\n", test.trace.c_str(),
+              std::string(test.title).c_str(), "allocator", "ns/pair", "+/-", "p50", "p99",
+              "RSS/live", "faults");
+  std::map<std::string_view, std::vector<Measurement>> measured;
+  for (int round = 0; round < rounds; ++round)
+    for (const Peer& peer : peers)
+      if (const std::optional<Measurement> m = run_child(peer, test, self))
+        measured[peer.name].push_back(*m);
+  for (const Peer& peer : peers)
+    if (!measured[peer.name].empty())
+      print_row(peer, measured[peer.name]);
+    else
+      std::printf("  %-16s failed\n", std::string(peer.name).c_str());
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases = {
+      {"small", Work::kUntouched, "blocks not accessed"},
+      {"small", Work::kTwoThreads, "two threads"},
+      {"small", Work::kRemote, "deallocated by another thread"},
+      {"mixed", Work::kUntouched, "blocks not accessed"},
+      // Too long for branch predictors to learn, and for allocators that fault each block.
+      {"mixed_long", Work::kUntouched, "blocks not accessed"},
+  };
+  for (const std::string& trace : trace_names())
+    if (trace != "mixed_long") cases.push_back({trace, Work::kTouched, "every page written"});
+  return cases;
+}
+
+int parent(int argc, char** argv) {
+  int rounds = 5;
+  std::vector<std::string_view> traces;
+  std::vector<std::string_view> names;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view option = argv[i];
+    if (option == "--rounds") rounds = std::max(1, std::atoi(argv[i + 1]));
+    if (option == "--trace") traces.emplace_back(argv[i + 1]);
+    if (option == "--allocator") names.emplace_back(argv[i + 1]);
+  }
+  std::vector<Peer> peers;
+  for (const Peer& peer : kPeers)
+    if ((names.empty() || std::ranges::find(names, peer.name) != names.end()) &&
+        (peer.library.empty() || !library_path(peer.library).empty()))
+      peers.push_back(peer);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  for (const Case& test : all_cases())
+    if (traces.empty() || std::ranges::find(traces, test.trace) != traces.end())
+      run_case(test, peers, rounds, self);
+  return 0;
+}
+
+}  // namespace
+}  // namespace scopevm::bench
+
+int main(int argc, char** argv) {
+  if (argc == 5 && std::strcmp(argv[1], "--child") == 0) return scopevm::bench::child(argv + 2);
+  return scopevm::bench::parent(argc, argv);
+}

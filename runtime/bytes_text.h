@@ -1,0 +1,12 @@
+// Sizes in messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace scopevm::runtime {
+
+// "1 byte", "640 bytes", "1.5 KiB", "12.0 MiB".
+std::string bytes_text(int64_t bytes);
+
+}  // namespace scopevm::runtime

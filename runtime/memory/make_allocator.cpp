@@ -1,0 +1,192 @@
+// The allocators by name, and their options as text; see scopevm/allocators.h.
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <utility>
+
+#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/direct_allocator.h"
+#include "runtime/memory/planned_allocator.h"
+#include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/stack_allocator.h"
+#include "runtime/memory/wrappers/limiting_allocator.h"
+#include "runtime/memory/wrappers/retrying_allocator.h"
+#include "runtime/memory/wrappers/tracing_allocator.h"
+#include "runtime/nearest_name.h"
+#include "runtime/without_exceptions.h"
+#include "scopevm/allocators.h"
+
+namespace scopevm {
+namespace {
+
+using AllocatorResult = Result<std::shared_ptr<Allocator>>;
+
+Status invalid(std::string_view name, const std::string& what) {
+  return {StatusCode::kInvalidArgument, "allocator \"" + std::string(name) + "\": " + what};
+}
+
+std::shared_ptr<BlockSource> source_of(const AllocatorOptions& options) {
+  return options.source ? options.source : std::make_shared<runtime::SystemSource>();
+}
+
+// An allocator by name.
+struct Entry {
+  std::string_view name;
+  bool has_capacity;    // uses capacity_bytes
+  bool needs_capacity;  // requires capacity_bytes
+  bool has_wrappers;    // a limit and on_exhausted are implemented by wrappers
+  std::shared_ptr<Allocator> (*make)(AllocatorOptions options);
+};
+
+constexpr Entry kEntries[] = {
+    {"pool", true, false, false,
+     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::PoolAllocator>(std::move(options));
+     }},
+    {"arena", false, false, true,
+     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::ArenaAllocator>(source_of(options), options.alignment);
+     }},
+    {"stack", true, true, true,
+     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::StackAllocator>(source_of(options), options.capacity_bytes,
+                                                        options.alignment, options.high_from_bytes);
+     }},
+    {"planned", false, false, true,
+     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::PlannedAllocator>(
+           source_of(options), std::move(options.plan), options.alignment);
+     }},
+    {"direct", false, false, true,
+     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::DirectAllocator>(source_of(options), options.alignment);
+     }},
+};
+
+// Options that only some allocators use must have their defaults in the others.
+Status check(const Entry& entry, const AllocatorOptions& options) {
+  constexpr int64_t kMaxAlignment = int64_t{2} << 20;
+  const AllocatorOptions defaults;
+  const bool is_pool = entry.name == "pool";
+  const auto is_power = [](int64_t v) { return std::has_single_bit(static_cast<uint64_t>(v)); };
+  if (options.alignment < kBlockAlignment || options.alignment > kMaxAlignment ||
+      !is_power(options.alignment))
+    return invalid(entry.name, "alignment is " + std::to_string(options.alignment) +
+                                   ", expected a power of two from 64 to 2097152");
+  if (entry.needs_capacity && options.capacity_bytes < 0)
+    return invalid(entry.name, "expected a capacity: set capacity_bytes, or \"capacity=\" in text");
+  if (!entry.has_capacity && options.capacity_bytes >= 0)
+    return invalid(entry.name, "has no option capacity");
+  if (options.high_from_bytes >= 0 && entry.name != "stack")
+    return invalid(entry.name, "has no option high-from");
+  if (!is_pool && (options.chunk_bytes != defaults.chunk_bytes ||
+                   options.huge_pages != defaults.huge_pages || !options.thread_caches))
+    return invalid(entry.name, "has no options chunk, huge-pages and thread-caches");
+  if (options.chunk_bytes < 0) return invalid(entry.name, "chunk is negative");
+  if (!options.plan.empty() && entry.name != "planned") return invalid(entry.name, "has no plan");
+  for (const PlannedBlock& part : options.plan)
+    if (part.bytes < 0 || part.offset < 0 || part.offset % options.alignment != 0 ||
+        part.bytes > INT64_MAX - part.offset)
+      return invalid(entry.name, "offset " + std::to_string(part.offset) + " of " +
+                                     std::to_string(part.bytes) +
+                                     " bytes is invalid: offsets are multiples of the alignment");
+  return {};
+}
+
+AllocatorResult make_entry(const Entry& entry, AllocatorOptions options) {
+  SCOPEVM_RETURN_IF_ERROR(check(entry, options));
+  const int64_t limit = options.limit_bytes;
+  const std::function<bool(int64_t)> on_exhausted = options.on_exhausted;
+  const AllocatorSink sink = options.sink;
+  std::shared_ptr<Allocator> allocator = entry.make(std::move(options));
+  if (entry.has_wrappers && limit >= 0)
+    allocator = std::make_shared<runtime::LimitingAllocator>(std::move(allocator), limit);
+  if (entry.has_wrappers && on_exhausted)
+    allocator = std::make_shared<runtime::RetryingAllocator>(std::move(allocator), on_exhausted);
+  if (sink) allocator = std::make_shared<runtime::TracingAllocator>(std::move(allocator), sink);
+  return allocator;
+}
+
+// "4096", "64K", "64KiB", "2M", "1GiB"; -1 if the text is not a size.
+int64_t parse_size(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (unit.size() == 3 && unit.ends_with("iB")) unit = unit.substr(0, 1);
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || value < 0 || value > INT64_MAX >> shift) return -1;
+  return value << shift;
+}
+
+// Sets the option of "key=value".
+Status set_option(std::string_view name, std::string_view text, AllocatorOptions& options) {
+  constexpr std::pair<std::string_view, int64_t AllocatorOptions::*> kSizes[] = {
+      {"alignment", &AllocatorOptions::alignment},       {"limit", &AllocatorOptions::limit_bytes},
+      {"capacity", &AllocatorOptions::capacity_bytes},   {"chunk", &AllocatorOptions::chunk_bytes},
+      {"high-from", &AllocatorOptions::high_from_bytes},
+  };
+  constexpr std::pair<std::string_view, HugePages> kHugePages[] = {{"auto", HugePages::kAutomatic},
+                                                                   {"never", HugePages::kNever},
+                                                                   {"always", HugePages::kAlways}};
+  const size_t equals = std::min(text.find('='), text.size());
+  const std::string_view key = text.substr(0, equals);
+  const std::string_view value = text.substr(std::min(equals + 1, text.size()));
+  const auto wrong = [&](const std::string& expected) {
+    return invalid(name,
+                   std::string(key) + " is \"" + std::string(value) + "\", expected " + expected);
+  };
+  for (const auto& [size_key, member] : kSizes)
+    if (key == size_key) {
+      options.*member = parse_size(value);
+      return options.*member < 0 ? wrong("a size, such as 65536, 64KiB, 2MiB or 1GiB") : Status();
+    }
+  if (key == "huge-pages") {
+    const auto* choice =
+        std::ranges::find(kHugePages, value, &std::pair<std::string_view, HugePages>::first);
+    if (choice == std::end(kHugePages)) return wrong("auto, never or always");
+    options.huge_pages = choice->second;
+    return {};
+  }
+  if (key == "thread-caches") {
+    if (value != "on" && value != "off") return wrong("on or off");
+    options.thread_caches = value == "on";
+    return {};
+  }
+  return invalid(name,
+                 "has no option \"" + std::string(key) + "\"" +
+                     runtime::name_suggestion(key, {"alignment", "limit", "capacity", "chunk",
+                                                    "high-from", "huge-pages", "thread-caches"}));
+}
+
+}  // namespace
+
+std::vector<std::string> allocator_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+  return names;
+}
+
+AllocatorResult make_allocator(std::string_view name, AllocatorOptions options) {
+  return runtime::without_exceptions([&]() -> AllocatorResult {
+    const auto* entry = std::ranges::find(kEntries, name, &Entry::name);
+    if (entry == std::end(kEntries))
+      return Status(StatusCode::kNotFound, "there is no allocator \"" + std::string(name) + "\"" +
+                                               runtime::name_suggestion(name, allocator_names()));
+    return make_entry(*entry, std::move(options));
+  });
+}
+
+AllocatorResult make_allocator_from_text(std::string_view text, AllocatorOptions options) {
+  return runtime::without_exceptions([&]() -> AllocatorResult {
+    const size_t colon = std::min(text.find(':'), text.size());
+    const std::string_view name = text.substr(0, colon);
+    for (size_t at = colon + 1; at < text.size();) {
+      const size_t end = std::min(text.find(',', at), text.size());
+      SCOPEVM_RETURN_IF_ERROR(set_option(name, text.substr(at, end - at), options));
+      at = end + 1;
+    }
+    return make_allocator(name, std::move(options));
+  });
+}
+
+}  // namespace scopevm

@@ -1,0 +1,94 @@
+// PageAllocator: allocates runs of pages, and decides how much free memory stays committed.
+//
+// Retention: the committed bytes are at most 5/4 of the recent maximum of the allocated bytes plus
+// 1 MiB. Before a run needs clean pages above this bound, free pages are decommitted. The recent
+// maximum covers the last kWindow steps at least, so that the memory of a single large request is
+// returned after a number of smaller ones. The best fit alone needs up to 1.2 times the allocated
+// bytes (bench/memory), so a lower bound would return pages that are about to be allocated: at 9/8,
+// random sizes take ten times as long. Not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/memory/pool/page_heap.h"
+#include "runtime/memory/pool/page_space.h"
+
+namespace scopevm::runtime {
+
+class PageAllocator {
+ public:
+  // `alignment_pages`: every run starts at a multiple of it; a power of two up to 512.
+  PageAllocator(PageSpace::Options options, uint32_t alignment_pages)
+      : space_(std::move(options)), alignment_(alignment_pages) {}
+
+  // Must succeed before other methods are called.
+  bool reserve() { return space_.reserve() && heap_.reserve(space_.page_limit()); }
+
+  // Returns 0 if the pages would exceed the capacity, or the system or the source has no memory.
+  RunId allocate(uint32_t pages) {
+    note(live_ + pages);
+    if (alignment_ == 1) [[likely]] {
+      const RunId run = heap_.allocate(pages);
+      // In the steady state, a free run with committed pages fits.
+      if (run != 0 && heap_.run(run).backing == Backing::kDirty) [[likely]] {
+        live_ += pages;
+        return run;
+      }
+      return commit(run != 0 ? run : grow(pages));
+    }
+    return allocate_aligned(pages);
+  }
+  void release(RunId run) {
+    live_ -= heap_.run(run).pages;
+    heap_.release(run, Backing::kDirty);
+  }
+  // Counts a step of the retention window.
+  void step() { note(live_); }
+  // Decommits all free pages and returns all free segments of a source.
+  void trim();
+
+  PageSpace& space() { return space_; }
+  const PageSpace& space() const { return space_; }
+  PageHeap& heap() { return heap_; }
+  const PageHeap& heap() const { return heap_; }
+  void* address(RunId run) const { return space_.address(heap_.run(run).first); }
+  RunId run_of(const void* block) const { return heap_.run_at(space_.page_of(block)); }
+  // Calls body(id, run) for each run, in address order within a segment.
+  template <typename Body>
+  void for_each_run(Body body) const {
+    space_.for_each_segment([&](PageRange segment) {
+      for (RunId id = heap_.run_at(segment.first); id != 0; id = heap_.run(id).after)
+        if (heap_.run(id).pages > 0) body(id, heap_.run(id));
+    });
+  }
+  int64_t live_bytes() const { return live_ * kPageBytes; }
+
+ private:
+  RunId allocate_aligned(uint32_t pages);
+  RunId grow(uint32_t pages);
+  RunId commit(RunId id);
+  void note(int64_t live) {
+    current_peak_ = std::max(current_peak_, live);
+    if (++steps_ == kWindow) [[unlikely]]
+      end_window();
+  }
+  void end_window();
+  int64_t retained_pages() const;
+  void decommit_until(int64_t pages);
+  bool return_largest_segment();
+
+  // Steps until the recent maximum forgets a value: at least one window, at most two.
+  static constexpr int kWindow = 4096;
+  PageSpace space_;
+  PageHeap heap_;
+  const uint32_t alignment_;
+  RunId boundary_ = 0;  // of the segment that grows
+  int64_t live_ = 0;    // pages of all allocated runs
+  int steps_ = 0;
+  int64_t current_peak_ = 0;   // maximum of live_ in this window
+  int64_t previous_peak_ = 0;  // maximum of live_ in the previous window
+};
+
+}  // namespace scopevm::runtime

@@ -1,0 +1,222 @@
+// Allocation, deallocation and the steps when memory is exhausted; see pool_allocator.h.
+#include "runtime/memory/pool/pool_allocator.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "runtime/memory/pool/all_caches.h"
+#include "runtime/memory/pool/thread_slots.h"
+
+namespace scopevm::runtime {
+namespace {
+
+// Half of the 47-bit user address space. Larger requests are rejected without a system call.
+constexpr int64_t kMaxBytes = int64_t{1} << 46;
+
+PageSpace::Options space_options(const AllocatorOptions& options) {
+  return {.source = options.source,
+          .budget = std::make_shared<CommitBudget>(
+              CommitBudget{.capacity_bytes = options.capacity_bytes}),
+          .chunk_bytes = (options.chunk_bytes + kPageBytes - 1) / kPageBytes * kPageBytes,
+          .alignment = options.alignment,
+          .huge_pages = options.huge_pages};
+}
+
+// At least one page, also for 0 bytes.
+uint32_t pages_of(int64_t bytes) {
+  return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
+}
+
+}  // namespace
+
+PoolAllocator::PoolAllocator(AllocatorOptions options)
+    : PoolAllocator(options, space_options(options)) {}
+
+PoolAllocator::PoolAllocator(AllocatorOptions options, const PageSpace::Options& space)
+    : options_(std::move(options)),
+      classes_(options_.alignment),
+      // Slabs start at a page, so they cannot align blocks to more than a page.
+      small_end_(options_.alignment <= kPageBytes ? SizeClasses::kMaxBytes + 1 : 0),
+      has_limit_(options_.limit_bytes >= 0),
+      slab_pages_(space, 1),
+      pages_(space, pages_of(options_.alignment)),
+      slabs_(slab_pages_) {
+  is_usable_ = slab_pages_.reserve() && pages_.reserve() && slabs_.reserve();
+  id_ = ThreadSlots::register_pool(this);
+}
+
+PoolAllocator::~PoolAllocator() {
+  ThreadSlots::unregister_pool(id_);
+  while (caches_ != nullptr) delete std::exchange(caches_, caches_->next);
+}
+
+void* PoolAllocator::allocate(int64_t bytes) {
+  if (is_small(bytes) && !has_limit_) [[likely]]
+    if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
+      if (void* block = cache->allocate(classes_.class_of(bytes), bytes)) [[likely]]
+        return block;
+  return allocate_slowly(bytes);
+}
+
+void PoolAllocator::deallocate(void* block, int64_t bytes) {
+  if (is_small(bytes) && !has_limit_) [[likely]]
+    if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
+      if (cache->deallocate(classes_.class_of(bytes), block, bytes)) [[likely]]
+        return;
+  deallocate_slowly(block, bytes);
+}
+
+void* PoolAllocator::allocate_slowly(int64_t bytes) {
+  if (bytes < 0 || bytes > kMaxBytes || !is_usable_) return nullptr;
+  if (void* block = try_allocate(bytes)) return block;
+  // Slabs and runs that free blocks in thread caches keep occupied can serve the request.
+  trim();
+  if (void* block = try_allocate(bytes)) return block;
+  while (options_.on_exhausted && options_.on_exhausted(bytes))
+    if (void* block = try_allocate(bytes)) return block;
+  return nullptr;
+}
+
+void* PoolAllocator::try_allocate(int64_t bytes) {
+  if (!has_limit_)
+    return is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
+  const std::optional<int64_t> live = limited_.reserve(bytes, options_.limit_bytes);
+  if (!live) return nullptr;
+  void* block =
+      is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
+  if (block == nullptr)
+    limited_.subtract(bytes);
+  else
+    limited_.commit(*live);
+  return block;
+}
+
+void* PoolAllocator::allocate_small(int size_class, int64_t bytes) {
+  ThreadCache* cache = cache_of_thread();
+  std::lock_guard lock(lock_);
+  slab_pages_.step();
+  pages_.step();
+  void* block = nullptr;
+  if (cache != nullptr) {
+    block = refill(*cache, size_class);
+  } else if (slabs_.allocate(size_class, &block, 1) == 0) {
+    return nullptr;
+  }
+  if (block != nullptr) count(cache, bytes);
+  return block;
+}
+
+// Takes a block from a cache, after filling its stack if it is empty. REQUIRES: lock_ is held.
+void* PoolAllocator::refill(ThreadCache& cache, int size_class) {
+  ThreadCache::Stack& stack = cache.stack(size_class);
+  if (stack.end == stack.begin) {
+    const int wanted = std::max(1, cache_capacity(size_class) / 2);
+    stack.end += slabs_.allocate(size_class, stack.begin, wanted);
+    // The first block in the stack is allocated last: blocks are allocated in address order.
+    std::reverse(stack.begin, stack.end);
+    if (stack.end == stack.begin) return nullptr;
+  }
+  return *--stack.end;
+}
+
+void* PoolAllocator::allocate_run(int64_t bytes) {
+  ThreadCache* cache = ThreadSlots::find(id_);
+  std::lock_guard lock(lock_);
+  const RunId run = pages_.allocate(pages_of(bytes));
+  if (run == 0) return nullptr;
+  count(cache, bytes);
+  return pages_.address(run);
+}
+
+void PoolAllocator::deallocate_slowly(void* block, int64_t bytes) {
+  if (has_limit_) limited_.subtract(bytes);
+  ThreadCache* cache = is_small(bytes) ? cache_of_thread() : ThreadSlots::find(id_);
+  std::lock_guard lock(lock_);
+  if (cache != nullptr) add_up(*cache);
+  live_ -= bytes;
+  if (!is_small(bytes)) {
+    pages_.release(pages_.run_of(block));
+  } else if (cache == nullptr) {
+    slabs_.release(block);
+  } else {
+    const int size_class = classes_.class_of(bytes);
+    ThreadCache::Stack& stack = cache->stack(size_class);
+    if (stack.end == stack.limit) flush(*cache, size_class, cache_capacity(size_class) / 2);
+    *stack.end++ = block;
+  }
+}
+
+// Returns the blocks of a stack that were deallocated first, until `kept` are left. REQUIRES: lock_
+// is held.
+void PoolAllocator::flush(ThreadCache& cache, int size_class, int kept) {
+  ThreadCache::Stack& stack = cache.stack(size_class);
+  void** const first_kept = std::max(stack.begin, stack.end - kept);
+  for (void** block = stack.begin; block != first_kept; ++block) slabs_.release(*block);
+  stack.end = std::move(first_kept, stack.end, stack.begin);
+}
+
+// Counts an allocation by the thread that owns `cache` (null: none). REQUIRES: lock_ is held.
+void PoolAllocator::count(ThreadCache* cache, int64_t bytes) {
+  if (cache != nullptr) add_up(*cache);
+  live_ += bytes;
+  peak_ = std::max(peak_, live_);
+  ++allocations_;
+}
+
+// Adds the counters of a cache to those of the pool. REQUIRES: lock_ is held.
+void PoolAllocator::add_up(ThreadCache& cache) const {
+  peak_ = std::max(peak_, live_ + cache.peak);
+  live_ += std::exchange(cache.live, 0);
+  allocations_ += std::exchange(cache.allocations, 0);
+  cache.peak = 0;
+}
+
+ThreadCache* PoolAllocator::cache_of_thread() {
+  if (!options_.thread_caches) return nullptr;
+  if (ThreadCache* cache = ThreadSlots::find(id_)) return cache;
+  if (ThreadCache* cache = ThreadSlots::find_any(id_)) return cache;
+  return make_cache();
+}
+
+// Returns a cache that is not owned, or a new one; null if memory is exhausted.
+ThreadCache* PoolAllocator::make_cache() {
+  ThreadCache* cache = nullptr;
+  {
+    std::lock_guard lock(lock_);
+    for (cache = caches_; cache != nullptr && cache->is_owned;) cache = cache->next;
+    if (cache != nullptr) cache->is_owned = true;
+  }
+  if (cache == nullptr) {
+    cache = new (std::nothrow) ThreadCache;
+    if (cache == nullptr) return nullptr;
+    std::lock_guard lock(lock_);
+    cache->next = std::exchange(caches_, cache);
+  }
+  if (ThreadSlots::add(id_, cache)) return cache;
+  return_cache(cache);
+  return nullptr;
+}
+
+void PoolAllocator::return_cache(ThreadCache* cache) {
+  std::lock_guard lock(lock_);
+  add_up(*cache);
+  for (int c = 0; c < SizeClasses::kCount; ++c) flush(*cache, c, 0);
+  cache->is_owned = false;
+}
+
+void PoolAllocator::trim() {
+  std::lock_guard lock(lock_);
+  if (!is_usable_) return;
+  {
+    const AllCaches excluded(caches_);
+    for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next)
+      for (int c = 0; c < SizeClasses::kCount; ++c) flush(*cache, c, 0);
+  }
+  slabs_.trim();
+  slab_pages_.trim();
+  pages_.trim();
+}
+
+}  // namespace scopevm::runtime
