@@ -1,0 +1,41 @@
+// The exact solver: restarts of the exact search with other priorities and growing budgets.
+#include <cmath>
+#include <random>
+
+#include "runtime/plan/exact_priorities.h"
+#include "runtime/plan/exact_search.h"
+#include "runtime/plan/instance.h"
+
+namespace scopevm::plan {
+namespace {
+
+// 256 MiB in SearchState. The search does not finish on larger instances.
+constexpr int64_t kMostEntries = 16'000'000;
+constexpr double kGrowth = 1.05;
+
+}  // namespace
+
+SearchOutcome search_exact(const Instance& instance, int64_t capacity, double time_limit_s,
+                           std::vector<int64_t>& offsets) {
+  const Deadline deadline(time_limit_s);
+  for (const Item& item : instance.items) {
+    if (item.size > capacity || (item.offset && *item.offset + item.size > capacity))
+      return SearchOutcome::kInfeasible;
+  }
+  const Cliques cliques(instance);
+  if (clique_bound(instance, cliques) > capacity) return SearchOutcome::kInfeasible;
+  if (cliques.entries() > kMostEntries || deadline.is_over()) return SearchOutcome::kTimeout;
+  ExactSearch search(instance, cliques);
+  PriorityGenerator priorities(instance, 1);
+  double most_nodes = 1000;
+  while (true) {
+    priorities.next(search);
+    const auto nodes = static_cast<int64_t>(most_nodes);
+    const SearchOutcome outcome = search.run(capacity, nodes, deadline);
+    if (outcome == SearchOutcome::kFound) offsets = search.offsets();
+    if (outcome != SearchOutcome::kTimeout || deadline.is_over()) return outcome;
+    most_nodes *= kGrowth;
+  }
+}
+
+}  // namespace scopevm::plan
