@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/plan/deadline.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/deadline.h"
 
 namespace scopevm::plan {
 namespace {

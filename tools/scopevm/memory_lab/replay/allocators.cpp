@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "runtime/memory/arena_allocator.h"
-#include "runtime/memory/heap_allocator.h"
 #include "runtime/nearest_name.h"
+#include "scopevm/allocators.h"
 
 namespace scopevm::lab {
 namespace {
@@ -16,8 +15,9 @@ namespace {
 // Tuned settings keep memory instead of returning it to the system: the largest effect that each
 // library's documentation offers for a process of its own.
 const AllocatorEntry kEntries[] = {
-    {.name = "heap", .is_own = true},
+    {.name = "pool", .is_own = true},
     {.name = "arena", .is_own = true},
+    {.name = "direct", .is_own = true},
     {.name = "glibc"},
     {.name = "glibc-tuned",
      .variables = {{"GLIBC_TUNABLES",
@@ -61,10 +61,11 @@ Result<AllocatorEntry> find_allocator(const std::string& name) {
                 "unknown allocator \"" + name + "\"" + runtime::name_suggestion(name, names));
 }
 
-std::unique_ptr<Allocator> make_own_allocator(std::string_view name, int64_t alignment) {
-  if (name == "heap") return std::make_unique<runtime::HeapAllocator>(alignment);
-  if (name == "arena") return std::make_unique<runtime::ArenaAllocator>(alignment);
-  return nullptr;
+std::shared_ptr<Allocator> make_own_allocator(std::string_view name, int64_t alignment) {
+  AllocatorOptions options;
+  options.alignment = alignment;
+  Result<std::shared_ptr<Allocator>> allocator = make_allocator(name, std::move(options));
+  return allocator.ok() ? *std::move(allocator) : nullptr;
 }
 
 std::string installed_library(const std::string& file) {

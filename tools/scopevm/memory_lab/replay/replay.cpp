@@ -71,8 +71,8 @@ void add_alloc_replay(CLI::App& group, Action& action) {
   auto* command =
       group.add_subcommand("replay", "Execute the operations of a memory trace with allocators");
   auto options = std::make_shared<ReplayCommand>();
-  options->selection.allocators = {"heap"};
-  add_replay_options(*command, options->selection, "heap");
+  options->selection.allocators = {"pool"};
+  add_replay_options(*command, options->selection, "pool");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback(
       [options, &action] { action = [options] { return tool::report(replay_all(*options)); }; });

@@ -40,7 +40,7 @@ class MallocTarget {
 // One allocator per memory scope of the trace.
 class AllocatorTarget {
  public:
-  explicit AllocatorTarget(std::vector<std::unique_ptr<Allocator>> allocators)
+  explicit AllocatorTarget(std::vector<std::shared_ptr<Allocator>> allocators)
       : allocators_(std::move(allocators)) {}
 
   void* allocate(const Operation& operation) {
@@ -64,7 +64,7 @@ class AllocatorTarget {
  private:
   Allocator& of(const Operation& operation) { return *allocators_[operation.scope]; }
 
-  std::vector<std::unique_ptr<Allocator>> allocators_;
+  std::vector<std::shared_ptr<Allocator>> allocators_;
 };
 
 }  // namespace scopevm::lab

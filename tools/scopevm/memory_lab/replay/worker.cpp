@@ -102,7 +102,7 @@ int measure_entry(const AllocatorEntry& entry, const Schedule& schedule,
     if (!is_preloaded(entry.library)) return kExitNotPreloaded;
     return measure(MallocTarget(), schedule, options, out);
   }
-  std::vector<std::unique_ptr<Allocator>> allocators;
+  std::vector<std::shared_ptr<Allocator>> allocators;
   const auto alignment =
       std::max<int64_t>(kBlockAlignment, static_cast<int64_t>(schedule.alignment));
   for (uint32_t i = 0; i < schedule.scopes; ++i)

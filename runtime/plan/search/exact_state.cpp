@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "runtime/plan/exact_search.h"
+#include "runtime/plan/search/exact_search.h"
 
 namespace scopevm::plan {
 namespace {

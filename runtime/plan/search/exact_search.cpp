@@ -1,4 +1,4 @@
-#include "runtime/plan/exact_search.h"
+#include "runtime/plan/search/exact_search.h"
 
 #include <algorithm>
 #include <bit>

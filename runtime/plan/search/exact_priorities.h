@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "runtime/plan/exact_search.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/search/exact_search.h"
 
 namespace scopevm::plan {
 

@@ -1,4 +1,4 @@
-#include "runtime/plan/exact_priorities.h"
+#include "runtime/plan/search/exact_priorities.h"
 
 #include <cmath>
 

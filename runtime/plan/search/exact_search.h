@@ -16,9 +16,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/plan/deadline.h"
-#include "runtime/plan/exact_cliques.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/deadline.h"
+#include "runtime/plan/search/exact_cliques.h"
 
 namespace scopevm::plan {
 

@@ -1,4 +1,4 @@
-#include "runtime/plan/exact_cliques.h"
+#include "runtime/plan/search/exact_cliques.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // The anytime search: short exact searches at capacities below the height of the best plan.
 #include <algorithm>
 
-#include "runtime/plan/exact_priorities.h"
-#include "runtime/plan/exact_search.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/search/exact_priorities.h"
+#include "runtime/plan/search/exact_search.h"
 
 namespace scopevm::plan {
 namespace {
@@ -40,8 +40,12 @@ class Improver {
           height_ = height_of_plan(instance_, offsets_);
           ambition_ *= 0.5;
           break;
-        case SearchOutcome::kInfeasible: target_ = capacity + 1; break;
-        case SearchOutcome::kTimeout: ambition_ = std::min(1.0, ambition_ + 0.1); break;
+        case SearchOutcome::kInfeasible:
+          target_ = capacity + 1;
+          break;
+        case SearchOutcome::kTimeout:
+          ambition_ = std::min(1.0, ambition_ + 0.1);
+          break;
       }
       most_nodes *= 1.02;
     }

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <random>
 
-#include "runtime/plan/exact_priorities.h"
-#include "runtime/plan/exact_search.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/search/exact_priorities.h"
+#include "runtime/plan/search/exact_search.h"
 
 namespace scopevm::plan {
 namespace {
