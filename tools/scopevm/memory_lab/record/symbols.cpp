@@ -115,7 +115,7 @@ const std::string& Symbolizer::name(uint64_t return_address) {
 std::string Symbolizer::find_name(uint64_t return_address) {
   const uint64_t call = return_address - 1;  // inside the call instruction
   auto mapping = mappings_.upper_bound(call);
-  const std::string unknown = fmt::format("{:#x}", return_address);
+  std::string unknown = fmt::format("{:#x}", return_address);
   if (mapping == mappings_.begin()) return unknown;
   --mapping;
   if (call >= mapping->second.end) return unknown;
