@@ -46,7 +46,7 @@ Trace random_trace(int count, uint64_t lost_events = 0) {
     }
     event.stack = writer.stack(writer.stack(0, "main"), "f" + std::to_string(random() % 50));
     event.size = random() % (random() % 10 == 0 ? kMaxBlockSize : 1000);
-    event.address = random();
+    event.address = random() >> 8;
     if (is_allocation) {
       event.scope = writer.scope("scope " + std::to_string(random() % 3));
       event.is_zeroed = random() % 4 == 0;
@@ -129,7 +129,7 @@ TEST(MemoryTrace, SameEventsSameBytes) {
   EXPECT_EQ(random_trace(1000).bytes, random_trace(1000).bytes);
 }
 
-TEST(MemoryTrace, CutFileIsReadToItsLastBlock) {
+TEST(MemoryTrace, CutFileIsReadToItsLastSection) {
   const Trace trace = random_trace(20000);
   size_t most = 0;
   for (size_t size = kHeaderBytes; size < trace.bytes.size(); size += 997) {
@@ -155,15 +155,15 @@ TEST(MemoryTrace, RejectsOtherFiles) {
   EXPECT_EQ(read(bytes).status.message(), "memory trace of version 9, expected version 1");
 }
 
-TEST(MemoryTrace, DetectsDamagedBlocks) {
+TEST(MemoryTrace, DetectsDamagedSections) {
   Bytes bytes = random_trace(10).bytes;
-  bytes[kHeaderBytes + kBlockHeaderBytes] ^= 1;
+  bytes[kHeaderBytes + kSectionHeaderBytes] ^= 1;
   EXPECT_EQ(read(bytes).status.message(),
-            "block at byte 12: the checksum does not match: the file is damaged");
+            "section at byte 12: the checksum does not match: the file is damaged");
 }
 
-// A trace with the given blocks.
-Bytes with_blocks(const std::vector<std::pair<BlockKind, Encoder>>& blocks) {
+// A trace with the given sections.
+Bytes with_sections(const std::vector<std::pair<SectionKind, Encoder>>& sections) {
   Bytes bytes(kTraceMagic.begin(), kTraceMagic.end());
   const auto add = [&](std::string_view text) {
     bytes.insert(bytes.end(), text.begin(), text.end());
@@ -173,7 +173,7 @@ Bytes with_blocks(const std::vector<std::pair<BlockKind, Encoder>>& blocks) {
       bytes.push_back(static_cast<uint8_t>(value >> shift));
   };
   add_integer(kTraceVersion);
-  for (const auto& [kind, contents] : blocks) {
+  for (const auto& [kind, contents] : sections) {
     const std::string_view text = contents.bytes();
     bytes.push_back(static_cast<uint8_t>(kind));
     add_integer(static_cast<uint32_t>(text.size()));
@@ -189,9 +189,9 @@ Encoder encoded(std::initializer_list<uint64_t> integers) {
   return encoder;
 }
 
-// The message for a trace, without the position of the block.
-std::string message_of(const std::vector<std::pair<BlockKind, Encoder>>& blocks) {
-  const Read result = read(with_blocks(blocks));
+// The message for a trace, without the position of the section.
+std::string message_of(const std::vector<std::pair<SectionKind, Encoder>>& sections) {
+  const Read result = read(with_sections(sections));
   const std::string message(result.status.message());
   return message.substr(message.find(": ") + 2);
 }
@@ -200,33 +200,39 @@ std::string message_of(const std::vector<std::pair<BlockKind, Encoder>>& blocks)
 std::string message_of(std::initializer_list<uint64_t> events) {
   Encoder scope;
   scope.string("heap");
-  return message_of({{BlockKind::kScopes, scope}, {BlockKind::kEvents, encoded(events)}});
+  return message_of({{SectionKind::kScopes, scope}, {SectionKind::kEvents, encoded(events)}});
 }
 
-TEST(MemoryTrace, RejectsInvalidBlocks) {
+TEST(MemoryTrace, RejectsInvalidSections) {
   const Encoder past_end = encoded({100});
-  EXPECT_EQ(message_of({{BlockKind::kProperties, past_end}}), "invalid properties");
-  EXPECT_EQ(message_of({{BlockKind::kStrings, past_end}}), "invalid strings");
-  EXPECT_EQ(message_of({{BlockKind::kScopes, past_end}}), "invalid memory scopes");
-  EXPECT_EQ(message_of({{BlockKind::kStacks, encoded({0})}}), "invalid call stacks");
-  EXPECT_EQ(message_of({{BlockKind::kStacks, encoded({1, 0})}}),
+  EXPECT_EQ(message_of({{SectionKind::kProperties, past_end}}), "invalid properties");
+  EXPECT_EQ(message_of({{SectionKind::kStrings, past_end}}), "invalid strings");
+  EXPECT_EQ(message_of({{SectionKind::kScopes, past_end}}), "invalid memory scopes");
+  EXPECT_EQ(message_of({{SectionKind::kStacks, encoded({0})}}), "invalid call stacks");
+  EXPECT_EQ(message_of({{SectionKind::kStacks, encoded({1, 0})}}),
             "a call stack refers to a later entry");
-  EXPECT_EQ(message_of({{BlockKind::kEvents, encoded({0})}}), "invalid events");
-  EXPECT_EQ(
-      message_of({{BlockKind::kEvents, encoded({0, 9})}, {BlockKind::kEvents, encoded({0, 8})}}),
-      "the time decreases");
-  EXPECT_EQ(message_of({{BlockKind::kEnd, encoded({0})}}), "invalid totals");
-  EXPECT_EQ(message_of({{BlockKind::kEnd, encoded({1, 0, 0, 0, 0})}}),
+  EXPECT_EQ(message_of({{SectionKind::kEvents, encoded({0})}}), "invalid events");
+  EXPECT_EQ(message_of(
+                {{SectionKind::kEvents, encoded({0, 9})}, {SectionKind::kEvents, encoded({0, 8})}}),
+            "the time decreases");
+  EXPECT_EQ(message_of({{SectionKind::kEnd, encoded({0})}}), "invalid totals");
+  EXPECT_EQ(message_of({{SectionKind::kEnd, encoded({1, 0, 0, 0, 0})}}),
             "the totals do not match the events");
+  Encoder deep;
+  for (uint64_t caller = 0; caller <= kMaxStackDepth; ++caller) {
+    deep.integer(caller);
+    deep.integer(0);
+  }
+  EXPECT_EQ(message_of({{SectionKind::kStacks, deep}}), "a call stack of more than 255 frames");
   const Encoder end = encoded({0, 0, 0, 0, 0});
-  EXPECT_EQ(message_of({{BlockKind::kEnd, end}, {BlockKind::kEnd, end}}),
+  EXPECT_EQ(message_of({{SectionKind::kEnd, end}, {SectionKind::kEnd, end}}),
             "unexpected bytes after the end of the trace");
-  EXPECT_EQ(message_of({{static_cast<BlockKind>(9), end}}), "unknown kind 9");
+  EXPECT_EQ(message_of({{static_cast<SectionKind>(9), end}}), "unknown kind 9");
 }
 
 TEST(MemoryTrace, RejectsInvalidEvents) {
-  // The first two integers are the number of allocations before the block, and the time.
-  EXPECT_EQ(message_of({1, 0}), "expected allocation 0, given 1: blocks are missing");
+  // The first two integers are the number of allocations before the section, and the time.
+  EXPECT_EQ(message_of({1, 0}), "expected allocation 0, given 1: sections are missing");
   EXPECT_EQ(message_of({0, 0, 3, 0}), "unknown kind of event 3");
   EXPECT_EQ(message_of({0, 0, 1 | kHasAlignment, 0}), "unknown kind of event 33");
   EXPECT_EQ(message_of({0, 0, 1, 0, 0}), "an event of a block before the first one");
@@ -239,20 +245,21 @@ TEST(MemoryTrace, RejectsInvalidEvents) {
             "an alignment of 1099511627776, expected at most 4294967296");
   EXPECT_EQ(message_of({0, 0, 0, 0, 8, 0, 1, 0, 0, 1, 0, 0}), "block 0 is used after its release");
   EXPECT_EQ(message_of({0, 1, 0, ~uint64_t{0}, 8, 0}), "the time overflows");
+  EXPECT_EQ(message_of({0, 0, 0, 0, 8, zigzag(-4)}), "a block ends after the last address");
   EXPECT_EQ(message_of({0, 0, 0, 0, 8}), "an event is incomplete");
 }
 
 // Corrects the checksums of all blocks, so that the reader decodes mutated contents.
 void correct_checksums(Bytes& bytes) {
   size_t at = kHeaderBytes;
-  while (at + kBlockHeaderBytes <= bytes.size()) {
+  while (at + kSectionHeaderBytes <= bytes.size()) {
     const size_t size = bytes[at + 1] | bytes[at + 2] << 8 | bytes[at + 3] << 16 |
                         static_cast<size_t>(bytes[at + 4]) << 24;
-    if (size > bytes.size() - at - kBlockHeaderBytes) return;
+    if (size > bytes.size() - at - kSectionHeaderBytes) return;
     const uint32_t sum =
-        checksum(std::span<const uint8_t>(bytes).subspan(at + kBlockHeaderBytes, size));
+        checksum(std::span<const uint8_t>(bytes).subspan(at + kSectionHeaderBytes, size));
     for (int i = 0; i < 4; ++i) bytes[at + 5 + i] = static_cast<uint8_t>(sum >> (8 * i));
-    at += kBlockHeaderBytes + size;
+    at += kSectionHeaderBytes + size;
   }
 }
 

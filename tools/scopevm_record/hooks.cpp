@@ -78,9 +78,11 @@ inline bool is_ready() {
   return true;
 }
 
+inline uint64_t address_of(const void* block) { return reinterpret_cast<uint64_t>(block); }
+
 inline void* stored(RecordKind kind, void* block, size_t size, size_t alignment,
                     const void* caller) {
-  if (block != nullptr) store({kind, block, size, alignment}, now_ticks(), caller);
+  if (block != nullptr) store({kind, address_of(block), size, alignment}, now_ticks(), caller);
   return block;
 }
 
@@ -101,9 +103,9 @@ inline void* reallocate(void* block, size_t size, const void* caller) {
   }
   if (block == nullptr)
     return stored(RecordKind::kAllocate, functions.realloc(nullptr, size), size, 0, caller);
-  store({RecordKind::kReallocateBegin, block, size}, now_ticks(), caller);
+  store({RecordKind::kReallocateBegin, address_of(block), size}, now_ticks(), caller);
   void* moved = functions.realloc(block, size);
-  store({RecordKind::kReallocateEnd, moved, size}, now_ticks(), caller);
+  store({RecordKind::kReallocateEnd, address_of(moved), size}, now_ticks(), caller);
   return moved;
 }
 
@@ -128,7 +130,7 @@ SCOPEVM_HOOK void* calloc(size_t count, size_t size) {
 
 SCOPEVM_HOOK void free(void* block) {
   if (block == nullptr || is_early(block) || !is_ready()) return;
-  store({RecordKind::kRelease, block}, now_ticks(), SCOPEVM_CALLER);
+  store({RecordKind::kRelease, address_of(block)}, now_ticks(), SCOPEVM_CALLER);
   functions.free(block);
 }
 

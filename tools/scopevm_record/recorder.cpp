@@ -64,10 +64,11 @@ void* map_shared(const char* path, int flags, uint64_t offset, uint64_t bytes) {
   const int file = open(path, flags | O_CLOEXEC | O_RDWR, 0600);
   if (file < 0) return nullptr;
   // Reserves the disk space: a write to a mapped page without space would end the program.
+  // Populated, because 64 page faults per chunk cost more.
   void* mapped = MAP_FAILED;
   if (posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0)
-    mapped =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
+                  static_cast<off_t>(offset));
   close(file);
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
@@ -188,15 +189,15 @@ ChunkHeader* claim_chunk() {
       map_shared(path, 0, kHeaderBytes + claimed * kChunkBytes, kChunkBytes));
 }
 
-void append(RecordKind kind, const RecordedEvent& event, uint64_t ticks, const void* caller) {
+void append(const RecordedEvent& event, uint64_t ticks, const void* caller) {
   auto* record =
       reinterpret_cast<Record*>(reinterpret_cast<char*>(thread.chunk + 1) + thread.used_bytes);
   record->ticks = ticks;
-  record->address = reinterpret_cast<uint64_t>(event.address);
+  record->address = event.address;
   record->size = event.size;
   record->alignment_log2 =
       event.alignment == 0 ? 0 : static_cast<unsigned>(__builtin_ctzl(event.alignment));
-  record->kind = static_cast<uint8_t>(kind);
+  record->kind = static_cast<uint8_t>(event.kind);
   record->frames[0] = reinterpret_cast<uint64_t>(caller);
   if (process.depth > 1) capture_stack(caller, record->frames, process.depth);
   thread.used_bytes += record_bytes(process.depth);
@@ -222,9 +223,7 @@ __attribute__((noinline)) bool prepare_thread() {
   if (thread.chunk == nullptr) return false;
   thread.used_bytes = thread.chunk->used_bytes.load(std::memory_order_relaxed);
   if (has_thread_end) pthread_setspecific(thread_end, &thread);
-  const auto number = static_cast<uintptr_t>(syscall(SYS_gettid));
-  append(RecordKind::kThread, {RecordKind::kThread, reinterpret_cast<void*>(number)}, now_ticks(),
-         nullptr);
+  append({RecordKind::kThread, static_cast<uint64_t>(syscall(SYS_gettid))}, now_ticks(), nullptr);
   return true;
 }
 
@@ -250,7 +249,7 @@ void store(const RecordedEvent& event, uint64_t ticks, const void* caller) {
   thread.is_busy = true;
   const int saved = errno;
   if (has_space() || prepare_thread())
-    append(event.kind, event, ticks, caller);
+    append(event, ticks, caller);
   else if (process.header != nullptr)
     process.header->lost_events.fetch_add(1, std::memory_order_relaxed);
   errno = saved;

@@ -11,7 +11,7 @@ namespace scopevm::record {
 
 struct RecordedEvent {
   RecordKind kind;
-  const void* address;
+  uint64_t address;
   size_t size = 0;
   size_t alignment = 0;
 };

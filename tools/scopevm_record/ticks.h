@@ -1,5 +1,5 @@
 // A clock for events that is cheaper than clock_gettime(): 10 ns instead of 22 ns on the machine of
-// docs/memory-lab.md, of 60 ns for the whole record.
+// docs/memory-lab.md, of about 100 ns for the whole record.
 #pragma once
 
 #include <cstdint>

@@ -51,12 +51,12 @@ Json flame_of(const History& history) {
     if (!history.is_live_at_peak(span)) continue;
     root.add(span);
     Node* node = &root;
-    if (history.scopes.size() > 1) {
-      node = &node->children[history.scopes[span.scope]];
+    if (history.scopes().size() > 1) {
+      node = &node->children[history.scopes()[span.scope]];
       node->add(span);
     }
-    for (const std::string& frame : history.stacks[span.stack]) {
-      node = &node->children[frame];
+    for (const std::string_view frame : history.frames(span.stack)) {
+      node = &node->children[std::string(frame)];
       node->add(span);
     }
   }

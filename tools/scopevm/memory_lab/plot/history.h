@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scopevm/status.h"
+#include "tools/scopevm/memory_lab/trace/event.h"
 
 namespace scopevm::lab {
 
@@ -35,16 +37,17 @@ struct History {
   uint64_t begin = 0;    // of all spans
   uint64_t end = 0;
   uint64_t allocations = 0;
-  std::vector<std::string> scopes;
   std::vector<uint64_t> scope_peaks;  // bytes, by scope; at different times
   std::vector<Span> spans;
   std::vector<Sample> samples;  // of equal intervals of [begin, end]
   uint64_t peak_bytes = 0;      // of all scopes together
   uint64_t peak_time = 0;
   uint64_t peak_event = 0;
-  // The frames of each call stack, the outermost first; by Span::stack.
-  std::vector<std::vector<std::string>> stacks;
+  TraceTables tables;  // scopes and call stacks; the stack of a buffer of a plan is its id
 
+  const std::vector<std::string>& scopes() const { return tables.scopes; }
+  // The frames of a call stack, the outermost first.
+  std::vector<std::string_view> frames(uint32_t stack) const;
   bool is_live_at_peak(const Span& span) const {
     return span.begin_event <= peak_event && peak_event < span.end_event;
   }

@@ -12,8 +12,8 @@ constexpr size_t kSamples = 2000;
 }  // namespace
 
 LiveBytes::LiveBytes(History& history) : history_(history) {
-  live_.by_scope.resize(history.scopes.size());
-  history_.scope_peaks.assign(history.scopes.size(), 0);
+  live_.by_scope.resize(history.scopes().size());
+  history_.scope_peaks.assign(history.scopes().size(), 0);
   // An interval of a plan is at least one step.
   const uint64_t length = std::max<uint64_t>(1, history.end - history.begin);
   history_.samples.assign(std::min<uint64_t>(kSamples, length), live_);

@@ -67,8 +67,8 @@ class Density {
 // The indices of names, in the order of their first use.
 class Names {
  public:
-  size_t index(const std::vector<std::string>& frames) {
-    const std::string name = frames.empty() ? "unknown" : frames.back();
+  size_t index(const std::vector<std::string_view>& frames) {
+    const std::string name(frames.empty() ? "unknown" : frames.back());
     const auto [entry, is_new] = indices_.try_emplace(name, names_.size());
     if (is_new) names_.push_back(name);
     return entry->second;
@@ -82,14 +82,14 @@ class Names {
 
 Json scopes_json(const History& history) {
   Json scopes = Json::array();
-  for (size_t i = 0; i < history.scopes.size(); ++i)
-    scopes.push_back({{"name", history.scopes[i]}, {"peak", history.scope_peaks[i]}});
+  for (size_t i = 0; i < history.scopes().size(); ++i)
+    scopes.push_back({{"name", history.scopes()[i]}, {"peak", history.scope_peaks[i]}});
   return scopes;
 }
 
 Json samples_json(const History& history) {
   Json samples = Json::array();
-  for (size_t scope = 0; scope < history.scopes.size(); ++scope) {
+  for (size_t scope = 0; scope < history.scopes().size(); ++scope) {
     Json bytes = Json::array();
     for (const Sample& sample : history.samples) bytes.push_back(sample.by_scope[scope]);
     samples.push_back(std::move(bytes));
@@ -116,7 +116,7 @@ void add_blocks(const History& history, Json& json) {
       continue;
     }
     blocks.push_back({span.begin, span.end, axis.position(span.address), span.size, span.scope,
-                      names.index(history.stacks[span.stack])});
+                      names.index(history.frames(span.stack))});
   }
   Json regions = Json::array();
   for (const AddressAxis::Region& region : axis.regions())

@@ -47,15 +47,6 @@ class TraceSpans {
   uint64_t events_ = 0;
 };
 
-std::vector<std::vector<std::string>> frames_of(const TraceTables& tables) {
-  std::vector<std::vector<std::string>> stacks(1);
-  for (size_t i = 1; i < tables.stacks.size(); ++i) {
-    stacks.push_back(stacks[tables.stacks[i].caller]);
-    stacks.back().push_back(tables.strings[tables.stacks[i].frame]);
-  }
-  return stacks;
-}
-
 // Computes live bytes from the spans. A reallocation releases and allocates in one event.
 void count_live_bytes(History& history) {
   struct Change {
@@ -90,8 +81,7 @@ Result<History> read_trace(TraceReader reader, const std::string& path) {
   history.title = reader.command();
   history.gap = reader.gap();
   history.allocations = reader.totals().allocations;
-  history.scopes = reader.tables().scopes;
-  history.stacks = frames_of(reader.tables());
+  history.tables = reader.tables();
   count_live_bytes(history);
   return history;
 }
@@ -153,8 +143,10 @@ Status add_buffer(std::string_view line, const Columns& columns, History& histor
   // In a step, the buffers whose lifespans end are released first.
   span.begin_event = span.begin;
   span.end_event = span.end;
-  span.stack = static_cast<uint32_t>(history.stacks.size());
-  history.stacks.push_back({std::string(fields[columns.id])});
+  TraceTables& tables = history.tables;
+  span.stack = static_cast<uint32_t>(tables.stacks.size());
+  tables.stacks.push_back({.caller = 0, .frame = static_cast<uint32_t>(tables.strings.size())});
+  tables.strings.emplace_back(columns.id < fields.size() ? fields[columns.id] : "");
   history.begin = std::min(history.begin, span.begin);
   history.end = std::max(history.end, span.end);
   history.spans.push_back(span);
@@ -163,8 +155,7 @@ Status add_buffer(std::string_view line, const Columns& columns, History& histor
 
 Result<History> read_plan(std::string_view text, const std::string& path) {
   History history{.title = path, .is_plan = true, .begin = kNever};
-  history.scopes = {"plan"};
-  history.stacks = {{}};
+  history.tables.scopes = {"plan"};
   const std::vector<std::string_view> lines = split(text, '\n');
   SCOPEVM_ASSIGN_OR_RETURN(const Columns columns, columns_of(lines.front()));
   for (size_t i = 1; i < lines.size(); ++i) {
@@ -179,6 +170,14 @@ Result<History> read_plan(std::string_view text, const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> History::frames(uint32_t stack) const {
+  std::vector<std::string_view> frames;
+  for (; stack != 0; stack = tables.stacks[stack].caller)
+    frames.push_back(tables.strings[tables.stacks[stack].frame]);
+  std::ranges::reverse(frames);
+  return frames;
+}
 
 Result<History> read_history(const std::string& path) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, tool::map_input(path));

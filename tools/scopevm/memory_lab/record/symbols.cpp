@@ -115,8 +115,10 @@ const std::string& Symbolizer::name(uint64_t return_address) {
 std::string Symbolizer::find_name(uint64_t return_address) {
   const uint64_t call = return_address - 1;  // inside the call instruction
   auto mapping = mappings_.upper_bound(call);
-  if (mapping == mappings_.begin() || call >= (--mapping)->second.end)
-    return fmt::format("{:#x}", return_address);
+  std::string unknown = fmt::format("{:#x}", return_address);
+  if (mapping == mappings_.begin()) return unknown;
+  --mapping;
+  if (call >= mapping->second.end) return unknown;
   const uint64_t offset = call - mapping->first + mapping->second.file_offset;
   const std::string& path = mapping->second.path;
   const std::string library = path.substr(path.rfind('/') + 1);

@@ -72,6 +72,10 @@ void print_row(const ComparedAllocator& allocator, const Comparison& comparison,
               bars(median, largest));
 }
 
+uint32_t thread_count(const Comparison& comparison) {
+  return comparison.options.has_threads ? comparison.schedule.threads : 1;
+}
+
 Json context_json(const Comparison& comparison) {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
@@ -86,7 +90,7 @@ Json context_json(const Comparison& comparison) {
           {"num_cpus", std::thread::hardware_concurrency()},
           {"library_build_type", "release"},
           {"trace", comparison.trace},
-          {"threads", comparison.options.has_threads ? comparison.schedule.threads : 1},
+          {"threads", thread_count(comparison)},
           {"touches_pages", comparison.options.touches_pages},
           {"peak_live_bytes", comparison.schedule.peak_live_bytes}};
 }
@@ -120,7 +124,7 @@ Json benchmark_json(const ComparedAllocator& allocator, const Comparison& compar
                {"run_name", name},
                {"run_type", "iteration"},
                {"repetitions", allocator.rounds},
-               {"threads", 1}};
+               {"threads", thread_count(comparison)}};
   if (!allocator.problem.empty()) {
     json["error_occurred"] = true;
     json["error_message"] = allocator.problem;

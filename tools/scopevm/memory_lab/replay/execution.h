@@ -78,6 +78,7 @@ class Execution {
       run_thread(0, [](const Operation&) { return true; });
     ThreadResult& sum = results_[0];
     for (uint32_t i = 1; options_.has_threads && i < schedule_.threads; ++i) sum.merge(results_[i]);
+    out_.peak_resident = peak_;
     return sum;
   }
 
@@ -127,7 +128,7 @@ class Execution {
       if (options_.has_threads)
         steps_[operation.slot].store(operation.step + 1, std::memory_order_release);
       if (i == schedule_.peak_operation) observe_peak();
-      if (i % interval_ == 0) observe(i);
+      if (i % interval_ == 0) out_.resident[i / interval_] = observe_resident();
       if (i % 1024 == 0 && record::now_ticks() > deadline_) return;
     }
   }
@@ -175,20 +176,19 @@ class Execution {
     result.touch_ticks += record::now_ticks() - start;
   }
 
-  void observe(uint64_t operation) {
+  // Returns the resident memory above that before the replay, in bytes.
+  uint64_t observe_resident() {
     const uint64_t resident = memory_.read();
     const uint64_t grown = resident > baseline_ ? resident - baseline_ : 0;
-    out_.resident[operation / interval_] = grown;
-    peak_.store(std::max(peak_.load(), grown));
-    out_.peak_resident = peak_;
+    uint64_t peak = peak_.load();
+    while (grown > peak && !peak_.compare_exchange_weak(peak, grown)) {
+    }
+    return grown;
   }
 
-  // With threads, other blocks change meanwhile, so only the sample is exact.
   void observe_peak() {
-    const uint64_t resident = memory_.read();
-    const uint64_t grown = resident > baseline_ ? resident - baseline_ : 0;
-    peak_.store(std::max(peak_.load(), grown));
-    out_.peak_resident = peak_;
+    const uint64_t grown = observe_resident();
+    // Other threads change blocks meanwhile, so sums over all blocks would be wrong.
     if (options_.has_threads) return;
     out_.resident_at_peak = static_cast<int64_t>(grown);
     int64_t usable = 0;

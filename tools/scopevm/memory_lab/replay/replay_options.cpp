@@ -42,7 +42,8 @@ Result<std::vector<AllocatorEntry>> selected_allocators(const ReplaySelection& s
       entries.insert(entries.end(), all.begin(), all.end());
       continue;
     }
-    SCOPEVM_ASSIGN_OR_RETURN(entries.emplace_back(), find_allocator(name));
+    SCOPEVM_ASSIGN_OR_RETURN(AllocatorEntry entry, find_allocator(name));
+    entries.push_back(std::move(entry));
   }
   return entries;
 }

@@ -1,6 +1,6 @@
 // Data model of a memory trace: the allocations of one process, or of one run of a module, in the
 // order of time. docs/memory-trace.md describes the file.
-//   block_codec.h    blocks of the file: kinds, variable-length integers, checksums
+//   section_codec.h    sections of the file: kinds, variable-length integers, checksums
 //   trace_writer.h   events -> file
 //   trace_reader.h   file -> events
 #pragma once
@@ -53,5 +53,6 @@ struct TraceTotals {
 inline constexpr uint64_t kMaxBlockSize = uint64_t{1} << 47;
 inline constexpr uint64_t kMaxAlignment = uint64_t{1} << 32;
 inline constexpr uint32_t kMaxThreads = 1 << 20;
+inline constexpr int kMaxStackDepth = 255;
 
 }  // namespace scopevm::lab

@@ -1,4 +1,4 @@
-// Decodes and checks the blocks of a trace; see trace_reader.h.
+// Decodes and checks the sections of a trace; see trace_reader.h.
 #include "tools/scopevm/memory_lab/trace/trace_reader.h"
 
 #include <utility>
@@ -17,7 +17,8 @@ Status not_a_trace(const std::string& what) { return {StatusCode::kInvalidModel,
 }  // namespace
 
 Status TraceReader::error(const std::string& what) const {
-  return {StatusCode::kInvalidModel, "block at byte " + std::to_string(block_start_) + ": " + what};
+  return {StatusCode::kInvalidModel,
+          "section at byte " + std::to_string(section_start_) + ": " + what};
 }
 
 Result<TraceReader> TraceReader::open(std::span<const uint8_t> bytes) {
@@ -36,7 +37,7 @@ Result<TraceReader> TraceReader::open(std::span<const uint8_t> bytes) {
 Result<std::optional<Event>> TraceReader::next() {
   while (events_.at_end()) {
     if (at_end_) return std::optional<Event>();
-    SCOPEVM_RETURN_IF_ERROR(read_block());
+    SCOPEVM_RETURN_IF_ERROR(read_section());
   }
   SCOPEVM_ASSIGN_OR_RETURN(const Event event, read_event());
   SCOPEVM_RETURN_IF_ERROR(check(event));
@@ -55,40 +56,40 @@ std::string TraceReader::gap() const {
   return "";
 }
 
-// Reads the next block. A file that ends inside a block was cut: the events up to that block are
-// valid.
-Status TraceReader::read_block() {
-  block_start_ = position_;
+// Reads the next section. A file that ends inside a section was cut: the events up to that section
+// are valid.
+Status TraceReader::read_section() {
+  section_start_ = position_;
   const std::span<const uint8_t> rest = bytes_.subspan(position_);
-  const uint32_t size = rest.size() < kBlockHeaderBytes ? 0 : little_endian(rest.subspan(1));
-  if (size > kMaxBlockBytes)
+  const uint32_t size = rest.size() < kSectionHeaderBytes ? 0 : little_endian(rest.subspan(1));
+  if (size > kMaxSectionBytes)
     return error(std::to_string(size) + " bytes, expected at most " +
-                 std::to_string(kMaxBlockBytes));
-  if (rest.size() < kBlockHeaderBytes || rest.size() - kBlockHeaderBytes < size) {
+                 std::to_string(kMaxSectionBytes));
+  if (rest.size() < kSectionHeaderBytes || rest.size() - kSectionHeaderBytes < size) {
     is_cut_ = at_end_ = true;
     return {};
   }
-  const std::span<const uint8_t> contents = rest.subspan(kBlockHeaderBytes, size);
+  const std::span<const uint8_t> contents = rest.subspan(kSectionHeaderBytes, size);
   if (checksum(contents) != little_endian(rest.subspan(5)))
     return error("the checksum does not match: the file is damaged");
-  position_ += kBlockHeaderBytes + size;
-  return read_contents(static_cast<BlockKind>(rest.front()), contents);
+  position_ += kSectionHeaderBytes + size;
+  return read_contents(static_cast<SectionKind>(rest.front()), contents);
 }
 
-Status TraceReader::read_contents(BlockKind kind, std::span<const uint8_t> contents) {
+Status TraceReader::read_contents(SectionKind kind, std::span<const uint8_t> contents) {
   const Decoder decoder(contents);
   switch (kind) {
-    case BlockKind::kProperties:
+    case SectionKind::kProperties:
       return read_properties(decoder);
-    case BlockKind::kStrings:
+    case SectionKind::kStrings:
       return read_strings(decoder);
-    case BlockKind::kStacks:
+    case SectionKind::kStacks:
       return read_stacks(decoder);
-    case BlockKind::kScopes:
+    case SectionKind::kScopes:
       return read_scopes(decoder);
-    case BlockKind::kEvents:
+    case SectionKind::kEvents:
       return begin_events(decoder);
-    case BlockKind::kEnd:
+    case SectionKind::kEnd:
       return read_end(decoder);
   }
   return error("unknown kind " + std::to_string(static_cast<int>(kind)));
@@ -114,6 +115,9 @@ Status TraceReader::read_stacks(Decoder decoder) {
     const uint64_t frame = decoder.integer();
     if (caller >= tables_.stacks.size() || frame >= tables_.strings.size())
       return error("a call stack refers to a later entry");
+    if (depths_[caller] == kMaxStackDepth)
+      return error("a call stack of more than " + std::to_string(kMaxStackDepth) + " frames");
+    depths_.push_back(static_cast<uint8_t>(depths_[caller] + 1));
     tables_.stacks.push_back({static_cast<uint32_t>(caller), static_cast<uint32_t>(frame)});
   }
   return decoder.failed() ? error("invalid call stacks") : Status();
@@ -124,15 +128,15 @@ Status TraceReader::read_scopes(Decoder decoder) {
   return decoder.failed() ? error("invalid memory scopes") : Status();
 }
 
-// A block of events starts with its first block number and time, and can be decoded without the
-// blocks of events before it.
+// A section of events starts with the number of its first block and its time, and can be decoded
+// without the sections of events before it.
 Status TraceReader::begin_events(Decoder decoder) {
   const uint64_t allocations = decoder.integer();
   const uint64_t time_ns = decoder.integer();
   if (decoder.failed()) return error("invalid events");
   if (allocations != totals_.allocations)
     return error("expected allocation " + std::to_string(totals_.allocations) + ", given " +
-                 std::to_string(allocations) + ": blocks are missing");
+                 std::to_string(allocations) + ": sections are missing");
   if (time_ns < previous_.time_ns) return error("the time decreases");
   previous_ = {.time_ns = time_ns};
   events_ = decoder;
@@ -208,6 +212,8 @@ Status TraceReader::check(const Event& event) {
   if (event.alignment > kMaxAlignment)
     return error("an alignment of " + std::to_string(event.alignment) + ", expected at most " +
                  std::to_string(kMaxAlignment));
+  if (event.address > ~uint64_t{0} - event.size)
+    return error("a block ends after the last address");
   if (event.kind != EventKind::kAllocate && !is_live_[event.block])
     return error("block " + std::to_string(event.block) + " is used after its release");
   return {};

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "scopevm/status.h"
-#include "tools/scopevm/memory_lab/trace/block_codec.h"
 #include "tools/scopevm/memory_lab/trace/event.h"
+#include "tools/scopevm/memory_lab/trace/section_codec.h"
 
 namespace scopevm::lab {
 
@@ -32,8 +32,8 @@ class TraceReader {
  private:
   explicit TraceReader(std::span<const uint8_t> bytes) : bytes_(bytes), events_({}) {}
 
-  Status read_block();
-  Status read_contents(BlockKind kind, std::span<const uint8_t> contents);
+  Status read_section();
+  Status read_contents(SectionKind kind, std::span<const uint8_t> contents);
   Status read_properties(Decoder decoder);
   Status read_strings(Decoder decoder);
   Status read_stacks(Decoder decoder);
@@ -47,16 +47,17 @@ class TraceReader {
   Status error(const std::string& what) const;
 
   std::span<const uint8_t> bytes_;
-  size_t position_ = 0;  // of the block that follows
-  size_t block_start_ = 0;
+  size_t position_ = 0;  // of the section that follows
+  size_t section_start_ = 0;
   bool is_cut_ = false;
   bool at_end_ = false;
   std::string command_;
   TraceTables tables_;
   TraceTotals totals_;
+  std::vector<uint8_t> depths_ = {0};     // by stack
   std::vector<bool> is_live_;             // by block
   std::vector<uint32_t> scope_of_block_;  // by block
-  Decoder events_;                        // the rest of the current block of events
+  Decoder events_;                        // the rest of the current section of events
   Event previous_;
 };
 

@@ -8,7 +8,7 @@
 namespace scopevm::lab {
 namespace {
 
-// A damaged or missing block loses at most this much of the trace, about 8,000 events.
+// A damaged or missing section loses at most this much of the trace, about 8,000 events.
 constexpr size_t kFlushBytes = size_t{64} << 10;
 
 std::string little_endian(uint32_t value) {
@@ -26,7 +26,7 @@ TraceWriter::TraceWriter(std::string_view command) : file_(std::tmpfile()) {
   Encoder properties;
   properties.string("command");
   properties.string(command);
-  write_block(BlockKind::kProperties, properties);
+  write_section(SectionKind::kProperties, properties);
 }
 
 uint32_t TraceWriter::string(std::string_view text) {
@@ -123,13 +123,13 @@ void TraceWriter::release(Event event) {
 
 // Writes the events after the table entries that they refer to.
 void TraceWriter::flush_events() {
-  if (!new_strings_.bytes().empty()) write_block(BlockKind::kStrings, new_strings_);
-  if (!new_stacks_.bytes().empty()) write_block(BlockKind::kStacks, new_stacks_);
-  if (!new_scopes_.bytes().empty()) write_block(BlockKind::kScopes, new_scopes_);
-  if (!events_.bytes().empty()) write_block(BlockKind::kEvents, events_);
+  if (!new_strings_.bytes().empty()) write_section(SectionKind::kStrings, new_strings_);
+  if (!new_stacks_.bytes().empty()) write_section(SectionKind::kStacks, new_stacks_);
+  if (!new_scopes_.bytes().empty()) write_section(SectionKind::kScopes, new_scopes_);
+  if (!events_.bytes().empty()) write_section(SectionKind::kEvents, events_);
 }
 
-void TraceWriter::write_block(BlockKind kind, Encoder& contents) {
+void TraceWriter::write_section(SectionKind kind, Encoder& contents) {
   const std::string_view bytes = contents.bytes();
   write(std::string(1, static_cast<char>(kind)));
   write(little_endian(static_cast<uint32_t>(bytes.size())));
@@ -155,7 +155,7 @@ Result<TraceTotals> TraceWriter::finish(uint64_t lost_events, uint64_t unknown_r
   end.integer(totals_.reallocations);
   end.integer(lost_events);
   end.integer(unknown_releases);
-  write_block(BlockKind::kEnd, end);
+  write_section(SectionKind::kEnd, end);
   if (error_ == 0 && std::fflush(file_.get()) != 0) error_ = errno;
   if (error_ != 0)
     return Status(

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "scopevm/status.h"
-#include "tools/scopevm/memory_lab/trace/block_codec.h"
 #include "tools/scopevm/memory_lab/trace/event.h"
+#include "tools/scopevm/memory_lab/trace/section_codec.h"
 
 namespace scopevm::lab {
 
@@ -42,7 +42,7 @@ class TraceWriter {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  // The values of the previous event of the block of events, relative to which the next event is
+  // The values of the previous event of the section, relative to which the next event is
   // encoded.
   struct Previous {
     uint64_t time_ns = 0;
@@ -57,7 +57,7 @@ class TraceWriter {
   void begin_event(const Event& event, uint8_t tag);
   void encode_block(const Event& event, uint8_t tag);
   void flush_events();
-  void write_block(BlockKind kind, Encoder& contents);
+  void write_section(SectionKind kind, Encoder& contents);
   void write(std::string_view bytes);
 
   std::unique_ptr<std::FILE, Close> file_;

@@ -1,4 +1,4 @@
-// The blocks of a memory trace, and the integers and strings inside them.
+// The sections of a memory trace, and the integers and strings inside them.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace scopevm::lab {
 
 inline constexpr std::string_view kTraceMagic = "SVMEMTRC";
 inline constexpr uint32_t kTraceVersion = 1;
-inline constexpr size_t kHeaderBytes = 12;      // the magic number and the version
-inline constexpr size_t kBlockHeaderBytes = 9;  // kind, size of the contents, checksum
-inline constexpr uint32_t kMaxBlockBytes = 1 << 24;
+inline constexpr size_t kHeaderBytes = 12;        // the magic number and the version
+inline constexpr size_t kSectionHeaderBytes = 9;  // kind, size of the contents, checksum
+inline constexpr uint32_t kMaxSectionBytes = 1 << 24;
 
-enum class BlockKind : uint8_t {
-  kProperties = 1,  // the first block
+enum class SectionKind : uint8_t {
+  kProperties = 1,  // the first section
   kStrings = 2,
   kStacks = 3,
   kScopes = 4,
   kEvents = 5,
-  kEnd = 6,  // the last block
+  kEnd = 6,  // the last section
 };
 
 // The first byte of an event: the EventKind in bits 0 and 1, and which fields follow.
@@ -47,7 +47,7 @@ inline int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }
 
-// Appends values to the contents of a block. Integers have 7 bits per byte, the lowest first
+// Appends values to the contents of a section. Integers have 7 bits per byte, the lowest first
 // (LEB128).
 class Encoder {
  public:
@@ -67,8 +67,8 @@ class Encoder {
   std::string bytes_;
 };
 
-// Reads the contents of a block. After a read past the end or of an integer above 64 bits, failed()
-// is true and all further values are 0 or empty.
+// Reads the contents of a section. After a read past the end or of an integer above 64 bits,
+// failed() is true and all further values are 0 or empty.
 class Decoder {
  public:
   explicit Decoder(std::span<const uint8_t> bytes) : bytes_(bytes) {}
