@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,7 +37,9 @@ struct Peer {
 };
 
 constexpr Peer kPeers[] = {
+    {"(driver alone)", "none", "", ""},
     {"pool", "pool", "", ""},
+    {"planned", "planned", "", ""},
     {"glibc", "malloc", "", ""},
     {"glibc, tuned", "malloc", "",
      "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold="
@@ -145,12 +148,20 @@ std::vector<Case> all_cases() {
       {"small", Work::kTwoThreads, "two threads"},
       {"small", Work::kRemote, "deallocated by another thread"},
       {"mixed", Work::kUntouched, "blocks not accessed"},
+      // Includes the planned allocator, which repeats the request.
+      {"inference", Work::kUntouched, "blocks not accessed"},
       // Too long for branch predictors to learn, and for allocators that fault each block.
       {"mixed_long", Work::kUntouched, "blocks not accessed"},
   };
   for (const std::string& trace : trace_names())
     if (trace != "mixed_long") cases.push_back({trace, Work::kTouched, "every page written"});
   return cases;
+}
+
+bool has_case(const Peer& peer, const Case& test) {
+  const bool is_untouched = test.work == Work::kUntouched;
+  if (peer.allocator == "planned") return is_untouched && test.trace == "inference";
+  return peer.allocator != "none" || is_untouched;
 }
 
 int parent(int argc, char** argv) {
@@ -169,9 +180,13 @@ int parent(int argc, char** argv) {
         (peer.library.empty() || !library_path(peer.library).empty()))
       peers.push_back(peer);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  for (const Case& test : all_cases())
-    if (traces.empty() || std::ranges::find(traces, test.trace) != traces.end())
-      run_case(test, peers, rounds, self);
+  for (const Case& test : all_cases()) {
+    if (!traces.empty() && std::ranges::find(traces, test.trace) == traces.end()) continue;
+    std::vector<Peer> used;
+    std::ranges::copy_if(peers, std::back_inserter(used),
+                         [&](const Peer& peer) { return has_case(peer, test); });
+    run_case(test, used, rounds, self);
+  }
   return 0;
 }
 

@@ -23,8 +23,8 @@ enum class Work : uint8_t {
   kRemote,      // a thread allocates, a second one deallocates
 };
 
-// Measures allocator `name`: a name of make_allocator(), or "malloc" for aligned_alloc() and
-// free().
+// Measures allocator `name`: a name of make_allocator(), "malloc" for aligned_alloc() and free(),
+// or "none" for the driver alone, which requires Work::kUntouched.
 Measurement measure(const std::string& name, const Trace& trace, Work work);
 
 }  // namespace scopevm::bench

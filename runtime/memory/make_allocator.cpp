@@ -35,30 +35,30 @@ struct Entry {
   bool has_capacity;    // uses capacity_bytes
   bool needs_capacity;  // requires capacity_bytes
   bool has_wrappers;    // a limit and on_exhausted are implemented by wrappers
-  std::shared_ptr<Allocator> (*make)(AllocatorOptions options);
+  std::shared_ptr<Allocator> (*make)(const AllocatorOptions& options);
 };
 
 constexpr Entry kEntries[] = {
     {"pool", true, false, false,
-     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::PoolAllocator>(std::move(options));
+     [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::PoolAllocator>(options);
      }},
     {"arena", false, false, true,
-     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+     [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::ArenaAllocator>(source_of(options), options.alignment);
      }},
     {"stack", true, true, true,
-     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+     [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::StackAllocator>(source_of(options), options.capacity_bytes,
                                                         options.alignment, options.high_from_bytes);
      }},
     {"planned", false, false, true,
-     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::PlannedAllocator>(
-           source_of(options), std::move(options.plan), options.alignment);
+     [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
+       return std::make_shared<runtime::PlannedAllocator>(source_of(options), options.plan,
+                                                          options.alignment);
      }},
     {"direct", false, false, true,
-     [](AllocatorOptions options) -> std::shared_ptr<Allocator> {
+     [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::DirectAllocator>(source_of(options), options.alignment);
      }},
 };
@@ -93,17 +93,17 @@ Status check(const Entry& entry, const AllocatorOptions& options) {
   return {};
 }
 
-AllocatorResult make_entry(const Entry& entry, AllocatorOptions options) {
+AllocatorResult make_entry(const Entry& entry, const AllocatorOptions& options) {
   SCOPEVM_RETURN_IF_ERROR(check(entry, options));
-  const int64_t limit = options.limit_bytes;
-  const std::function<bool(int64_t)> on_exhausted = options.on_exhausted;
-  const AllocatorSink sink = options.sink;
-  std::shared_ptr<Allocator> allocator = entry.make(std::move(options));
-  if (entry.has_wrappers && limit >= 0)
-    allocator = std::make_shared<runtime::LimitingAllocator>(std::move(allocator), limit);
-  if (entry.has_wrappers && on_exhausted)
-    allocator = std::make_shared<runtime::RetryingAllocator>(std::move(allocator), on_exhausted);
-  if (sink) allocator = std::make_shared<runtime::TracingAllocator>(std::move(allocator), sink);
+  std::shared_ptr<Allocator> allocator = entry.make(options);
+  if (entry.has_wrappers && options.limit_bytes >= 0)
+    allocator =
+        std::make_shared<runtime::LimitingAllocator>(std::move(allocator), options.limit_bytes);
+  if (entry.has_wrappers && options.on_exhausted)
+    allocator =
+        std::make_shared<runtime::RetryingAllocator>(std::move(allocator), options.on_exhausted);
+  if (options.sink)
+    allocator = std::make_shared<runtime::TracingAllocator>(std::move(allocator), options.sink);
   return allocator;
 }
 
@@ -172,7 +172,7 @@ AllocatorResult make_allocator(std::string_view name, AllocatorOptions options) 
     if (entry == std::end(kEntries))
       return Status(StatusCode::kNotFound, "there is no allocator \"" + std::string(name) + "\"" +
                                                runtime::name_suggestion(name, allocator_names()));
-    return make_entry(*entry, std::move(options));
+    return make_entry(*entry, options);
   });
 }
 

@@ -24,7 +24,7 @@ class PlannedAllocator final : public Allocator {
  private:
   // Runs `body` with exclusive access to the state.
   template <typename Body>
-  auto exclusively(Body body) const {
+  [[gnu::always_inline]] auto exclusively(Body body) const {
     if (owner_.load(std::memory_order_relaxed) == &thread_token_ && bias_.try_enter()) [[likely]] {
       struct Leave {
         BiasedLock& lock;

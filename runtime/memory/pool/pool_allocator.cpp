@@ -31,11 +31,11 @@ uint32_t pages_of(int64_t bytes) {
 
 }  // namespace
 
-PoolAllocator::PoolAllocator(AllocatorOptions options)
+PoolAllocator::PoolAllocator(const AllocatorOptions& options)
     : PoolAllocator(options, space_options(options)) {}
 
-PoolAllocator::PoolAllocator(AllocatorOptions options, const PageSpace::Options& space)
-    : options_(std::move(options)),
+PoolAllocator::PoolAllocator(const AllocatorOptions& options, const PageSpace::Options& space)
+    : options_(options),
       classes_(options_.alignment),
       // Slabs start at a page, so they cannot align blocks to more than a page.
       small_end_(options_.alignment <= kPageBytes ? SizeClasses::kMaxBytes + 1 : 0),

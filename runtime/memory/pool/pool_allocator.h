@@ -36,7 +36,7 @@ class PoolAllocator final : public Allocator {
  public:
   // Uses the options of "pool" in AllocatorOptions. If the system refuses the memory of the tables,
   // every allocation fails.
-  explicit PoolAllocator(AllocatorOptions options = {});
+  explicit PoolAllocator(const AllocatorOptions& options = {});
   ~PoolAllocator() override;
 
   void* allocate(int64_t bytes) override;
@@ -50,7 +50,7 @@ class PoolAllocator final : public Allocator {
   void return_cache(ThreadCache* cache);
 
  private:
-  PoolAllocator(AllocatorOptions options, const PageSpace::Options& space);
+  PoolAllocator(const AllocatorOptions& options, const PageSpace::Options& space);
   void* allocate_slowly(int64_t bytes);
   void* try_allocate(int64_t bytes);
   void* allocate_small(int size_class, int64_t bytes);
