@@ -80,7 +80,7 @@ class Heuristics {
     } else {
       const int64_t moves = budget_.moves();
       int64_t moves_left = moves;
-      plan.height = place_on_skyline(instance_, steps_, order, moves_left, plan.offsets);
+      plan.height = place_on_skyline(instance_, steps_, order, deadline_, moves_left, plan.offsets);
       budget_.spend_moves(moves - moves_left);
     }
     add(std::move(plan));
