@@ -55,7 +55,7 @@ void print_generated(const std::vector<size_t>& sizes) {
     for (const size_t size : sizes) {
       const plan::Problem problem = generator.generate(size, 1);
       const plan::Plan plan =
-          solved(problem, {.time_limit_s = 1000, .solver = plan::Solver::kHeuristic});
+          solved(problem, {.time_limit_s = 60, .solver = plan::Solver::kHeuristic});
       const std::string greedy =
           size > kMostGreedy
               ? ""

@@ -28,7 +28,8 @@ struct Lifespan {
 };
 
 /// An interval of bytes that needs an offset. Two buffers conflict if any of their lifespans
-/// overlap and both have at least one byte.
+/// overlap and both have at least one byte. Views of one base do not conflict with each other.
+/// While a view is live, all bytes of its base are reserved.
 struct Buffer {
   std::string id;                   ///< for messages and CSV; need not be unique
   std::vector<Lifespan> lifespans;  ///< ascending, disjoint; at least one
@@ -40,7 +41,8 @@ struct Buffer {
   int64_t base_offset = 0;          ///< of a view, in bytes from the base's offset
 };
 
-/// A pool of the problem. Buffers in distinct pools never conflict.
+/// A pool of the problem. Buffers in distinct pools never conflict. A buffer uses its candidate of
+/// least cost that has room; of equal costs, the preferred one.
 struct Pool {
   std::string name;
   std::optional<int64_t> limit;  ///< bytes
@@ -55,14 +57,14 @@ struct Problem {
 
 /// The portfolio's parts.
 enum class Solver : uint8_t {
-  kAutomatic,  ///< heuristics, then search, then the exact search, until the plan is optimal
+  kAutomatic,  ///< heuristics, then both searches alternately, until the plan is proved optimal
   kHeuristic,  ///< only heuristics; O(n log n) time
   kSearch,     ///< heuristics, then search until the deadline
   kExact,      ///< heuristics, then the exact search until the deadline
 };
 
 struct Options {
-  std::optional<int64_t> capacity;  ///< bytes; solve() stops at the first plan within it
+  std::optional<int64_t> capacity;  ///< bytes, of each pool; solve() stops at a plan within it
   double time_limit_s = 10;         ///< CPU time of the calling thread, in seconds
   Solver solver = Solver::kAutomatic;
   uint64_t seed = 1;  ///< of randomised searches: equal inputs and seeds try equal plans
@@ -71,7 +73,7 @@ struct Options {
 /// What is proved about a plan.
 enum class Proof : uint8_t {
   kNone,
-  kOptimal,     ///< no plan has a smaller height
+  kOptimal,     ///< no plan costs less, and none with the same pools has a smaller height
   kInfeasible,  ///< no plan fits the capacity, the limits and the required offsets
 };
 
@@ -79,16 +81,19 @@ enum class Proof : uint8_t {
 struct Plan {
   std::vector<int64_t> offsets;  ///< bytes, by buffer; empty if no plan was found
   std::vector<int> pools;        ///< by buffer
-  int64_t height = 0;            ///< bytes: the largest end of a buffer, over all pools
-  int64_t lower_bound = 0;       ///< bytes: no plan has a smaller height
-  double cost = 0;               ///< the sum over the buffers of size times cost_per_byte
+  /// Bytes: the largest end of a buffer, over all pools. If no plan was found, that of the lowest
+  /// plan that exceeds the capacity or a limit; 0 if there is none.
+  int64_t height = 0;
+  int64_t lower_bound = 0;  ///< bytes: no plan with the same pools has a smaller height
+  double cost = 0;          ///< the sum over the buffers of size times cost_per_byte
   Proof proof = Proof::kNone;
   std::string solver;  ///< the part of the portfolio that found the plan
   double cpu_s = 0;    ///< CPU time, in seconds
 };
 
-/// Searches for a plan of least cost, and of least height among those of equal cost. Returns the
+/// Chooses pools of low cost, then searches for a plan of least height in these pools. Returns the
 /// best plan found; `offsets` is empty if none was found within the capacity and the limits.
+/// Deterministic if it ends before the time limit and no search was needed.
 /// Errors: kInvalidArgument for an invalid problem (negative sizes, empty lifespans, cyclic views,
 /// required offsets that conflict), kOutOfMemory.
 SCOPEVM_API Result<Plan> solve(const Problem& problem, const Options& options = {});
@@ -103,11 +108,11 @@ SCOPEVM_API Status validate(const Problem& problem, const Plan& plan);
 /// Errors: like solve().
 SCOPEVM_API Result<int64_t> live_bytes_bound(const Problem& problem);
 
-/// Parses `id,lower,upper,size[,alignment][,gaps][,offset]`: a header line, then one buffer per
-/// line. `buffer` is a synonym of `id`, `start` of `lower`, `end` of `upper`. `gaps` are pauses of
-/// the lifespan as `lower-upper`, separated by spaces. Errors: kInvalidModel, with the line.
+/// Parses `id,lower,upper,size` and optional columns; docs/planning.md describes them. Errors:
+/// kInvalidModel, with the line.
 SCOPEVM_API Result<Problem> parse_csv(std::string_view text);
-/// The inverse of parse_csv(). Writes the plan's offsets if there is a plan.
+/// The inverse of parse_csv(). With a plan, appends the column `offset`, and `pool` if there are
+/// several pools. Errors: kInvalidArgument (an id or name that CSV cannot express).
 SCOPEVM_API Result<std::string> to_csv(const Problem& problem, const Plan* plan = nullptr);
 
 }  // namespace scopevm::plan

@@ -11,6 +11,8 @@ namespace {
 
 // The exact search does not finish on larger instances.
 constexpr size_t kMostExactItems = 20000;
+// A search can start from a better plan after more heuristics.
+constexpr double kEffortBeforeSearch = 4;
 constexpr double kFirstSlice = 1.0 / 32;  // of the time limit
 
 }  // namespace
@@ -34,8 +36,10 @@ int64_t Portfolio::goal_of(const Section& section) const {
 bool Portfolio::is_done(const Section& section) const { return section.height <= goal_of(section); }
 
 void Portfolio::run() {
+  const double effort = options_.solver == Solver::kHeuristic ? 1 : kEffortBeforeSearch;
   for (Section& section : sections_) {
-    HeuristicPlan plan = place_with_heuristics(section.instance, goal_of(section), deadline_);
+    HeuristicPlan plan =
+        place_with_heuristics(section.instance, goal_of(section), effort, deadline_);
     // A choice of pools has made a plan already.
     if (!section.offsets.empty() && section.height <= plan.height) continue;
     section.offsets = std::move(plan.offsets);
@@ -81,8 +85,10 @@ void Portfolio::search(size_t index) {
 
 void Portfolio::search_by_improving(size_t index, double slice_s) {
   Section& section = sections_[index];
+  // Another seed for each call: the same one would repeat the steps of the last call.
+  const uint64_t calls = searches_[index].calls++;
   const int64_t height =
-      improve(section.instance, goal_of(section), slice_s, options_.seed, section.offsets);
+      improve(section.instance, goal_of(section), slice_s, options_.seed + calls, section.offsets);
   if (height < section.height) section.solver = "search";
   section.height = height;
 }

@@ -27,7 +27,7 @@ class Portfolio {
   struct Search {
     double slice_s = 0;          // CPU time of the next search
     std::optional<int64_t> gap;  // exact searches of capacities up to it timed out
-    bool has_improved = false;   // whether the last search was improve()
+    uint64_t calls = 0;          // of improve()
   };
 
   bool is_done(const Section& section) const;

@@ -12,12 +12,13 @@ namespace scopevm::plan {
 // about 1 us of one core of a Cascade Lake server.
 class Budget {
  public:
-  // 8 ms for 1,000 items, of which models need 1 to 3; 80 ms for 10,000; 18 s for 1,000,000.
-  explicit Budget(size_t items) : items_(static_cast<double>(items)) {
+  // With the factor 1: 8 ms for 1,000 items, of which models need 1 to 3; 80 ms for 10,000; 18 s
+  // for 1,000,000.
+  Budget(size_t items, double factor) : items_(static_cast<double>(items)) {
     const double depth = std::log2(items_ + 2);
     per_move_ = depth / 12;
     per_placement_ = depth / 20;
-    total_ = std::max(8e3, items_ * (1.5 * depth - 12));
+    total_ = factor * std::max(8e3, items_ * (1.5 * depth - 12));
   }
 
   // A height that is more than 1 % above the target is worth more time.

@@ -31,13 +31,13 @@ std::vector<int32_t> order_by(size_t size, Key key) {
 
 class Heuristics {
  public:
-  Heuristics(const Instance& instance, int64_t target, const Deadline& deadline)
+  Heuristics(const Instance& instance, int64_t target, double effort, const Deadline& deadline)
       : instance_(instance),
         steps_(instance),
         size_(instance.items.size()),
         target_(target),
         deadline_(deadline),
-        budget_(size_) {
+        budget_(size_, effort) {
     if (size_ <= kFewItems) conflicts_.emplace(instance_, steps_);
   }
 
@@ -80,7 +80,7 @@ class Heuristics {
     } else {
       const int64_t moves = budget_.moves();
       int64_t moves_left = moves;
-      plan.height = place_on_skyline(instance_, steps_, order, moves_left, plan.offsets);
+      plan.height = place_on_skyline(instance_, steps_, order, deadline_, moves_left, plan.offsets);
       budget_.spend_moves(moves - moves_left);
     }
     add(std::move(plan));
@@ -136,9 +136,9 @@ class Heuristics {
 
 }  // namespace
 
-HeuristicPlan place_with_heuristics(const Instance& instance, int64_t target,
+HeuristicPlan place_with_heuristics(const Instance& instance, int64_t target, double effort,
                                     const Deadline& deadline) {
-  return Heuristics(instance, target, deadline).run();
+  return Heuristics(instance, target, effort, deadline).run();
 }
 
 }  // namespace scopevm::plan

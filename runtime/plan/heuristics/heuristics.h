@@ -18,8 +18,9 @@ struct HeuristicPlan {
 
 // Places the items with several heuristics and returns the plan of least height. Stops at the first
 // plan with a height of at most `target`. Makes at least one plan; after the deadline, no further
-// one. Deterministic before the deadline. O(n log n) time.
-HeuristicPlan place_with_heuristics(const Instance& instance, int64_t target,
+// one. Deterministic before the deadline. O(n log n) time, proportional to `effort` if the target
+// is not reached.
+HeuristicPlan place_with_heuristics(const Instance& instance, int64_t target, double effort,
                                     const Deadline& deadline);
 
 }  // namespace scopevm::plan

@@ -14,7 +14,7 @@ namespace {
 class SkylinePlacement {
  public:
   SkylinePlacement(const Instance& instance, const Steps& steps, const std::vector<int32_t>& order,
-                   int64_t& moves_left, std::vector<int64_t>& offsets)
+                   const Deadline& deadline, int64_t& moves_left, std::vector<int64_t>& offsets)
       : instance_(instance),
         steps_(steps),
         order_(order),
@@ -23,6 +23,7 @@ class SkylinePlacement {
         waits_at_(order.size()),
         waiting_(steps.count(), ranks_),
         tree_(live_units(instance)),
+        deadline_(deadline),
         moves_left_(moves_left) {
     offsets_.assign(order.size(), 0);
     for (size_t rank = 0; rank < order.size(); ++rank)
@@ -66,8 +67,7 @@ class SkylinePlacement {
     const bool is_highest = top.height == tree_.lowest_height();
     waiting_.remove_first(step);
     update_rank(step);
-    if (!is_highest && moves_left_ > 0) {
-      --moves_left_;
+    if (!is_highest && may_move()) {
       waits_at_[item] = top.step;
       waiting_.add(top.step, item);
       return update_rank(top.step);
@@ -75,6 +75,14 @@ class SkylinePlacement {
     const int64_t alignment = instance_.items[item].alignment;
     offsets_[item] = (top.height + alignment - 1) / alignment * alignment;
     set_end(item, end_of(item));
+  }
+
+  bool may_move() {
+    constexpr int64_t kMovesPerClock = 256;
+    if (moves_left_ % kMovesPerClock == 1 && deadline_.is_over()) moves_left_ = 0;
+    if (moves_left_ == 0) return false;
+    --moves_left_;
+    return true;
   }
 
   SkylineTree::Peak peak(int32_t item) const {
@@ -107,15 +115,16 @@ class SkylinePlacement {
   WaitingItems waiting_;
   SkylineTree tree_;
   int64_t height_ = 0;
+  const Deadline& deadline_;
   int64_t& moves_left_;
 };
 
 }  // namespace
 
 int64_t place_on_skyline(const Instance& instance, const Steps& steps,
-                         const std::vector<int32_t>& order, int64_t& moves_left,
-                         std::vector<int64_t>& offsets) {
-  return SkylinePlacement(instance, steps, order, moves_left, offsets).run();
+                         const std::vector<int32_t>& order, const Deadline& deadline,
+                         int64_t& moves_left, std::vector<int64_t>& offsets) {
+  return SkylinePlacement(instance, steps, order, deadline, moves_left, offsets).run();
 }
 
 }  // namespace scopevm::plan

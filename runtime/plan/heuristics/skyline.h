@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/plan/deadline.h"
 #include "runtime/plan/heuristics/conflicts.h"
 #include "runtime/plan/steps.h"
 
@@ -14,11 +15,11 @@ namespace scopevm::plan {
 // placement heuristic for the orthogonal stock-cutting problem" (2004). Among the items with the
 // lowest offset, the first in `order` is placed. Items with required offsets are placed at the
 // start. Returns the height. O((n + moves) log n) time: an item moves when the skyline rises above
-// the step at which the item waits. `moves_left` is decreased; at 0, items are placed where they
-// wait, so that offsets are not ascending any more.
+// the step at which the item waits. `moves_left` is decreased. At 0 and after the deadline, items
+// are placed where they wait, so that offsets are not ascending any more.
 int64_t place_on_skyline(const Instance& instance, const Steps& steps,
-                         const std::vector<int32_t>& order, int64_t& moves_left,
-                         std::vector<int64_t>& offsets);
+                         const std::vector<int32_t>& order, const Deadline& deadline,
+                         int64_t& moves_left, std::vector<int64_t>& offsets);
 
 // The same without a limit of moves, in O(n^2) time. Faster for a few hundred items.
 int64_t place_on_skyline(const Instance& instance, const Conflicts& conflicts,
