@@ -87,6 +87,7 @@ class SearchState {
   void enqueue(int32_t clique);
   void save(int32_t clique);
 
+  std::vector<int64_t> sizes_;         // by item; the loops over members use it often
   std::vector<Member> members_;        // by clique; the unplaced items come first
   std::vector<int32_t> first_member_;  // by clique
   std::vector<int32_t> position_;      // by entry: the index in the clique's members

@@ -30,6 +30,7 @@ SearchState::SearchState(const Instance& instance, const Cliques& cliques)
       position_(cliques.entries()),
       initial_slack_(cliques.count()) {
   const auto items = static_cast<int32_t>(instance.items.size());
+  for (const Item& item : instance.items) sizes_.push_back(item.size);
   for (int32_t item = 0; item < items; ++item) {
     for (const CliqueRange& range : cliques.of(item)) {
       for (int32_t clique = range.begin; clique < range.end; ++clique) ++first_member_[clique + 1];
@@ -49,7 +50,7 @@ void SearchState::add(int32_t item) {
       position_[entry] = clique.unplaced++;
       members_[first_member_[index] + position_[entry]] = {item, entry};
       clique.required += is_required;
-      initial_slack_[index] -= instance_.items[item].size;
+      initial_slack_[index] -= sizes_[item];
     }
   }
   const std::span<const CliqueRange> ranges = ranges_.of(item);
@@ -104,8 +105,8 @@ bool SearchState::raise(int32_t item, int64_t offset) {
   hash_ ^= key_of(item);
   for (const CliqueRange& range : ranges_.of(item)) {
     for (int32_t index = range.begin; index < range.end; ++index) {
-      // Otherwise the item was not a possible lowest item of the clique.
-      if (least <= cliques_[index].floor + cliques_[index].slack) enqueue(index);
+      // Otherwise the floor stays as it is.
+      if (least <= cliques_[index].floor) enqueue(index);
     }
     work_ += range.end - range.begin;
   }
@@ -121,7 +122,7 @@ bool SearchState::raise_over_required(int32_t index) {
     for (const Member& member : members(index)) {
       const int64_t least = least_[member.item];
       if (member.item == fixed.item || least >= end) continue;
-      if (least + instance_.items[member.item].size <= *required.offset) continue;
+      if (least + sizes_[member.item] <= *required.offset) continue;
       if (!raise(member.item, end)) return false;
     }
     work_ += cliques_[index].unplaced;
@@ -149,7 +150,7 @@ bool SearchState::update(int32_t index) {
   for (const Member& member : members(index)) {
     const int64_t least = least_[member.item];
     if (least > floor + slack) continue;
-    lowest_end = std::min(lowest_end, least + instance_.items[member.item].size);
+    lowest_end = std::min(lowest_end, least + sizes_[member.item]);
     candidates += least == floor;
   }
   if (lowest_end == kNever) return false;  // an aligned offset above floor + slack
@@ -187,7 +188,7 @@ bool SearchState::place(int32_t item) {
       Clique& clique = cliques_[index];
       save(index);
       clique.slack -= offset - clique.floor;
-      clique.floor = offset + instance_.items[item].size;
+      clique.floor = offset + sizes_[item];
       clique.required -= instance_.items[item].offset.has_value();
       is_possible &= clique.slack >= 0;
       remove_member(index, entry);
@@ -218,7 +219,7 @@ void SearchState::remove_member(int32_t index, int32_t entry) {
 // on top of an item that is unplaced now.
 bool SearchState::exclude(int32_t item) {
   if (instance_.items[item].offset) return false;
-  const int64_t end = least_[item] + instance_.items[item].size;
+  const int64_t end = least_[item] + sizes_[item];
   int64_t lowest_end = kNever;
   bool is_blocked = false;
   for (const CliqueRange& range : ranges_.of(item)) {
@@ -226,7 +227,7 @@ bool SearchState::exclude(int32_t item) {
       for (const Member& other : members(index)) {
         if (other.item == item) continue;
         const int64_t least = least_[other.item];
-        lowest_end = std::min(lowest_end, least + instance_.items[other.item].size);
+        lowest_end = std::min(lowest_end, least + sizes_[other.item]);
         is_blocked |= least < end;
       }
       work_ += cliques_[index].unplaced;

@@ -9,7 +9,7 @@ namespace scopevm::plan {
 namespace {
 
 constexpr int64_t kMostEntries = 16'000'000;  // 256 MiB in SearchState
-constexpr double kGrowth = 1.03;              // of the budgets of nodes, after each search
+constexpr double kGrowth = 1.01;              // of the budgets of nodes, after each search
 
 int64_t height_of_plan(const Instance& instance, const std::vector<int64_t>& offsets) {
   int64_t height = 0;
@@ -33,7 +33,7 @@ class Improver {
   // more than one dive. The third has the target, because most instances that reach the target do
   // so without plans of heights in between.
   int64_t run(const Deadline& deadline) {
-    double nodes_of_dive = 200 + 1.2 * static_cast<double>(instance_.items.size());
+    double nodes_of_dive = 500 + 2.0 * static_cast<double>(instance_.items.size());
     double nodes_at_target = 1000 + 1.2 * static_cast<double>(instance_.items.size());
     for (int64_t i = 0; height_ > target_ && !deadline.is_over(); ++i) {
       const bool is_at_target = i % 3 == 0;
@@ -47,8 +47,9 @@ class Improver {
   }
 
  private:
-  int64_t likely_capacity() const {
-    return target_ + static_cast<int64_t>(static_cast<double>(height_ - 1 - target_) * excess_);
+  int64_t likely_capacity() {
+    return target_ + static_cast<int64_t>(static_cast<double>(height_ - 1 - target_) * excess_ *
+                                          priorities_.random());
   }
 
   void adapt(SearchOutcome outcome) {
@@ -75,7 +76,7 @@ class Improver {
   int64_t target_;
   // The capacity of the next search, as a fraction of the range from the target to the height.
   // It falls after successes and rises after timeouts.
-  double excess_ = 0.25;
+  double excess_ = 0.5;
 };
 
 }  // namespace
