@@ -71,6 +71,7 @@ bool SearchState::reset(int64_t capacity) {
     clique.floor = 0;
     clique.slack = capacity + initial_slack_[index];
     clique.candidates = -1;
+    clique.lowest_end = 0;
     if (clique.slack < 0) return false;
   }
   for (size_t index = 0; index < cliques_.size(); ++index) enqueue(static_cast<int32_t>(index));
@@ -90,7 +91,8 @@ void SearchState::enqueue(int32_t clique) {
 
 void SearchState::save(int32_t index) {
   const Clique& clique = cliques_[index];
-  trail_.push_back({Change::kClique, index, clique.candidates, clique.floor, clique.slack});
+  trail_.push_back(
+      {Change::kClique, index, clique.candidates, clique.floor, clique.slack, clique.lowest_end});
 }
 
 // Raises the least offset of an item to `offset`, rounded up to its alignment.
@@ -99,7 +101,7 @@ bool SearchState::raise(int32_t item, int64_t offset) {
   const int64_t raised = align_up(offset, instance_.items[item].alignment);
   if (raised <= least) return true;
   if (instance_.items[item].offset) return false;
-  trail_.push_back({Change::kLeast, item, 0, least, 0});
+  trail_.push_back({Change::kLeast, item, 0, least, 0, 0});
   hash_ ^= key_of(item);
   least_[item] = raised;
   hash_ ^= key_of(item);
@@ -154,10 +156,12 @@ bool SearchState::update(int32_t index) {
     candidates += least == floor;
   }
   if (lowest_end == kNever) return false;  // an aligned offset above floor + slack
-  if (floor != clique.floor || candidates != clique.candidates) save(index);
+  if (floor != clique.floor || candidates != clique.candidates || lowest_end > clique.lowest_end)
+    save(index);
   clique.floor = floor;
   clique.slack = slack;
   clique.candidates = candidates;
+  clique.lowest_end = lowest_end;
   for (const Member& member : members(index)) {
     const int64_t least = least_[member.item];
     if (least > floor + slack && least < lowest_end && !raise(member.item, lowest_end))
@@ -179,7 +183,7 @@ bool SearchState::propagate() {
 
 bool SearchState::place(int32_t item) {
   const int64_t offset = least_[item];
-  trail_.push_back({Change::kPlaced, item, 0, 0, 0});
+  trail_.push_back({Change::kPlaced, item, 0, 0, 0, 0});
   hash_ ^= key_of(item);
   bool is_possible = true;
   for (const CliqueRange& range : ranges_.of(item)) {
@@ -219,21 +223,30 @@ void SearchState::remove_member(int32_t index, int32_t entry) {
 // on top of an item that is unplaced now.
 bool SearchState::exclude(int32_t item) {
   if (instance_.items[item].offset) return false;
-  const int64_t end = least_[item] + sizes_[item];
   int64_t lowest_end = kNever;
   bool is_blocked = false;
   for (const CliqueRange& range : ranges_.of(item)) {
     for (int32_t index = range.begin; index < range.end; ++index) {
-      for (const Member& other : members(index)) {
-        if (other.item == item) continue;
-        const int64_t least = least_[other.item];
-        lowest_end = std::min(lowest_end, least + sizes_[other.item]);
-        is_blocked |= least < end;
-      }
+      lowest_end = std::min(lowest_end, cliques_[index].lowest_end);
+      is_blocked |= cliques_[index].candidates > 1;
+    }
+    work_ += range.end - range.begin;
+  }
+  return (is_blocked || can_block(item)) && raise(item, lowest_end) && propagate();
+}
+
+// True if another unplaced item can overlap with the item at its least offset.
+bool SearchState::can_block(int32_t item) {
+  const int64_t end = least_[item] + sizes_[item];
+  for (const CliqueRange& range : ranges_.of(item)) {
+    for (int32_t index = range.begin; index < range.end; ++index) {
       work_ += cliques_[index].unplaced;
+      for (const Member& other : members(index)) {
+        if (other.item != item && least_[other.item] < end) return true;
+      }
     }
   }
-  return is_blocked && raise(item, lowest_end) && propagate();
+  return false;
 }
 
 void SearchState::undo(size_t mark) {
@@ -250,6 +263,7 @@ void SearchState::undo(size_t mark) {
         cliques_[change.index].floor = change.value;
         cliques_[change.index].slack = change.slack;
         cliques_[change.index].candidates = change.candidates;
+        cliques_[change.index].lowest_end = change.lowest_end;
         break;
       case Change::kPlaced:
         unplace(change.index);

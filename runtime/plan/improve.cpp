@@ -9,7 +9,7 @@ namespace scopevm::plan {
 namespace {
 
 constexpr int64_t kMostEntries = 16'000'000;  // 256 MiB in SearchState
-constexpr double kGrowth = 1.01;              // of the budgets of nodes, after each search
+constexpr double kGrowth = 1.01;              // of the numbers of placements, after each search
 
 int64_t height_of_plan(const Instance& instance, const std::vector<int64_t>& offsets) {
   int64_t height = 0;
@@ -33,15 +33,15 @@ class Improver {
   // more than one dive. The third has the target, because most instances that reach the target do
   // so without plans of heights in between.
   int64_t run(const Deadline& deadline) {
-    double nodes_of_dive = 500 + 2.0 * static_cast<double>(instance_.items.size());
-    double nodes_at_target = 1000 + 1.2 * static_cast<double>(instance_.items.size());
+    double placements_of_dive = 500 + 2.0 * static_cast<double>(instance_.items.size());
+    double placements_at_target = 1000 + 1.2 * static_cast<double>(instance_.items.size());
     for (int64_t i = 0; height_ > target_ && !deadline.is_over(); ++i) {
       const bool is_at_target = i % 3 == 0;
-      double& most_nodes = is_at_target ? nodes_at_target : nodes_of_dive;
+      double& most_placements = is_at_target ? placements_at_target : placements_of_dive;
       const SearchOutcome outcome =
-          try_capacity(is_at_target ? target_ : likely_capacity(), most_nodes, deadline);
+          try_capacity(is_at_target ? target_ : likely_capacity(), most_placements, deadline);
       if (!is_at_target) adapt(outcome);
-      most_nodes *= kGrowth;
+      most_placements *= kGrowth;
     }
     return height_;
   }
@@ -57,9 +57,10 @@ class Improver {
     if (outcome == SearchOutcome::kTimeout) excess_ = std::min(1.0, 1.4 * excess_ + 0.03);
   }
 
-  SearchOutcome try_capacity(int64_t capacity, double most_nodes, const Deadline& deadline) {
+  SearchOutcome try_capacity(int64_t capacity, double most_placements, const Deadline& deadline) {
     priorities_.next(search_);
-    const SearchOutcome outcome = search_.run(capacity, static_cast<int64_t>(most_nodes), deadline);
+    const SearchOutcome outcome =
+        search_.run(capacity, static_cast<int64_t>(most_placements), deadline);
     if (outcome == SearchOutcome::kFound) {
       offsets_ = search_.offsets();
       height_ = height_of_plan(instance_, offsets_);
