@@ -29,18 +29,16 @@ class Improver {
         height_(height_of_plan(instance, offsets)),
         target_(std::max(target, clique_bound(instance, cliques))) {}
 
-  // Two of three searches have the capacity that is likely to succeed, with a budget for little
-  // more than one dive. The third has the target, because most instances that reach the target do
-  // so without plans of heights in between.
+  // Two of three searches have a capacity at which they are likely to succeed. The third has the
+  // target, because most instances that reach the target do so without plans of heights in between.
   int64_t run(const Deadline& deadline) {
-    double placements_of_dive = 500 + 2.0 * static_cast<double>(instance_.items.size());
-    double placements_at_target = 1000 + 1.2 * static_cast<double>(instance_.items.size());
+    double most_placements = 1000 + 2.0 * static_cast<double>(instance_.items.size());
     for (int64_t i = 0; height_ > target_ && !deadline.is_over(); ++i) {
-      const bool is_at_target = i % 3 == 0;
-      double& most_placements = is_at_target ? placements_at_target : placements_of_dive;
-      const SearchOutcome outcome =
-          try_capacity(is_at_target ? target_ : likely_capacity(), most_placements, deadline);
-      if (!is_at_target) adapt(outcome);
+      if (i % 3 == 0) {
+        try_capacity(target_, most_placements, deadline);
+      } else {
+        adapt(try_capacity(likely_capacity(), most_placements, deadline));
+      }
       most_placements *= kGrowth;
     }
     return height_;
@@ -48,8 +46,8 @@ class Improver {
 
  private:
   int64_t likely_capacity() {
-    return target_ + static_cast<int64_t>(static_cast<double>(height_ - 1 - target_) * excess_ *
-                                          priorities_.random());
+    const double range = static_cast<double>(height_ - 1 - target_) * excess_;
+    return target_ + static_cast<int64_t>(range * (0.4 + 0.6 * priorities_.random()));
   }
 
   void adapt(SearchOutcome outcome) {
