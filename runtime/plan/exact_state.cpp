@@ -137,12 +137,12 @@ bool SearchState::update(int32_t index) {
   Clique& clique = cliques_[index];
   if (clique.unplaced == 0) return true;
   work_ += 2 * static_cast<uint64_t>(clique.unplaced);
-  int64_t floor = kNever;
   for (const Member& member : members(index)) {
     if (!raise(member.item, clique.floor)) return false;
-    floor = std::min(floor, least_[member.item]);
   }
   if (clique.required > 0 && !raise_over_required(index)) return false;
+  int64_t floor = kNever;
+  for (const Member& member : members(index)) floor = std::min(floor, least_[member.item]);
   const int64_t slack = clique.slack - (floor - clique.floor);
   if (slack < 0) return false;
   // The lowest item has a least offset of at most `floor + slack`, because the bytes below it are
