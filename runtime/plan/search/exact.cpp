@@ -27,14 +27,14 @@ SearchOutcome search_exact(const Instance& instance, int64_t capacity, double ti
   if (cliques.entries() > kMostEntries || deadline.is_over()) return SearchOutcome::kTimeout;
   ExactSearch search(instance, cliques);
   PriorityGenerator priorities(instance, 1);
-  double most_nodes = 1000;
+  double most_placements = 1000 + 2.0 * static_cast<double>(instance.items.size());
   while (true) {
     priorities.next(search);
-    const auto nodes = static_cast<int64_t>(most_nodes);
-    const SearchOutcome outcome = search.run(capacity, nodes, deadline);
+    const SearchOutcome outcome =
+        search.run(capacity, static_cast<int64_t>(most_placements), deadline);
     if (outcome == SearchOutcome::kFound) offsets = search.offsets();
     if (outcome != SearchOutcome::kTimeout || deadline.is_over()) return outcome;
-    most_nodes *= kGrowth;
+    most_placements *= kGrowth;
   }
 }
 

@@ -19,7 +19,7 @@ double PriorityGenerator::random() { return static_cast<double>(random_() >> 11)
 void PriorityGenerator::next(ExactSearch& search) {
   const bool is_first = calls_ == 0;
   const double exponent = is_first ? 0 : 0.8 * random() - 0.2;
-  const double noise = is_first ? 0 : 0.2 + 0.6 * random();
+  const double noise = is_first ? 0 : 0.1 + 0.7 * random();
   search.prefers_low_cliques = calls_++ % 2 == 1;
   for (size_t item = 0; item < log_size_.size(); ++item) {
     search.priorities[item] =

@@ -18,21 +18,22 @@ ExactSearch::ExactSearch(const Instance& instance, const Cliques& cliques)
       priorities(instance.items.size()),
       failures_(std::min(std::bit_ceil(512 * instance.items.size()), kMostFailures)) {}
 
-SearchOutcome ExactSearch::run(int64_t capacity, int64_t most_nodes, const Deadline& deadline) {
+SearchOutcome ExactSearch::run(int64_t capacity, int64_t most_placements,
+                               const Deadline& deadline) {
   search_capacity_ = capacity;
   if (!reset(capacity)) return SearchOutcome::kInfeasible;
   nodes_.clear();
+  placements_ = 0;
   nodes_.push_back({0, ranges_.count(), 0, -1, trail_.size(), trail_.size(), 0, 0});
-  return search(most_nodes, deadline);
+  return search(most_placements, deadline);
 }
 
-SearchOutcome ExactSearch::search(int64_t most_nodes, const Deadline& deadline) {
+SearchOutcome ExactSearch::search(int64_t most_placements, const Deadline& deadline) {
   Step step = next_part(nodes_.back());
   uint64_t checked_work = work_;
   while (true) {
     switch (step) {
       case Step::kDescend:
-        if (--most_nodes < 0) return SearchOutcome::kTimeout;
         step = is_failed(nodes_.back()) ? Step::kFail : branch(nodes_.back());
         break;
       case Step::kFound:
@@ -48,6 +49,7 @@ SearchOutcome ExactSearch::search(int64_t most_nodes, const Deadline& deadline) 
         step = exclude_item(nodes_.back());
         break;
     }
+    if (placements_ >= most_placements) return SearchOutcome::kTimeout;
     if (work_ - checked_work < kCheckedWork) continue;
     checked_work = work_;
     if (deadline.is_over()) return SearchOutcome::kTimeout;
@@ -62,6 +64,7 @@ ExactSearch::Step ExactSearch::branch(Node& node) {
     node.item = select_item(clique);
     node.mark = trail_.size();
     node.next = node.begin;
+    ++placements_;
     if (place(node.item)) return next_part(node);
     undo(node.mark);
     if (!exclude(node.item)) return Step::kFail;

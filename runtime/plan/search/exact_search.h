@@ -34,6 +34,7 @@ class SearchState {
   struct Clique {
     int64_t floor = 0;       // no unplaced item has a smaller offset
     int64_t slack = 0;       // capacity - floor - the sum of the sizes of the unplaced items
+    int64_t lowest_end = 0;  // no unplaced item can end below it
     int32_t unplaced = 0;    // the number of unplaced items
     int32_t candidates = 0;  // the number of those with least offset `floor`
     int32_t required = 0;    // the number of those with a required offset
@@ -50,6 +51,7 @@ class SearchState {
     int32_t candidates = 0;  // of a clique
     int64_t value = 0;       // the least offset of an item or the floor of a clique
     int64_t slack = 0;       // of a clique
+    int64_t lowest_end = 0;  // of a clique
   };
 
   // Starts with no item placed. Returns false if the capacity is infeasible.
@@ -84,9 +86,11 @@ class SearchState {
   void add(int32_t item);
   void remove_member(int32_t clique, int32_t entry);
   void unplace(int32_t item);
+  bool can_block(int32_t item);
   void enqueue(int32_t clique);
   void save(int32_t clique);
 
+  std::vector<int64_t> sizes_;         // by item; the loops over members use it often
   std::vector<Member> members_;        // by clique; the unplaced items come first
   std::vector<int32_t> first_member_;  // by clique
   std::vector<int32_t> position_;      // by entry: the index in the clique's members
@@ -99,9 +103,10 @@ class ExactSearch : public SearchState {
  public:
   ExactSearch(const Instance& instance, const Cliques& cliques);
 
-  // Searches `most_nodes` nodes of the tree. kTimeout: the nodes or the time are used up. The next
-  // call starts at the root again, with the states that are proved infeasible in `failed_`.
-  SearchOutcome run(int64_t capacity, int64_t most_nodes, const Deadline& deadline);
+  // Places items about `most_placements` times. kTimeout: the placements or the time are used up.
+  // The next call starts at the root again, with the states that are proved infeasible in
+  // `failed_`.
+  SearchOutcome run(int64_t capacity, int64_t most_placements, const Deadline& deadline);
 
   std::vector<double> priorities;    // by item: candidates with high priority are tried first
   bool prefers_low_cliques = false;  // among cliques with several branches
@@ -125,7 +130,7 @@ class ExactSearch : public SearchState {
   };
   enum class Step : uint8_t { kDescend, kFound, kFail };
 
-  SearchOutcome search(int64_t most_nodes, const Deadline& deadline);
+  SearchOutcome search(int64_t most_placements, const Deadline& deadline);
   Step branch(Node& node);
   Step exclude_item(Node& node);
   Step next_part(Node& node);
@@ -140,6 +145,7 @@ class ExactSearch : public SearchState {
   std::vector<Node> nodes_;
   std::vector<Failure> failures_;
   int64_t search_capacity_ = 0;
+  int64_t placements_ = 0;
 };
 
 }  // namespace scopevm::plan

@@ -30,6 +30,7 @@ SearchState::SearchState(const Instance& instance, const Cliques& cliques)
       position_(cliques.entries()),
       initial_slack_(cliques.count()) {
   const auto items = static_cast<int32_t>(instance.items.size());
+  for (const Item& item : instance.items) sizes_.push_back(item.size);
   for (int32_t item = 0; item < items; ++item) {
     for (const CliqueRange& range : cliques.of(item)) {
       for (int32_t clique = range.begin; clique < range.end; ++clique) ++first_member_[clique + 1];
@@ -49,7 +50,7 @@ void SearchState::add(int32_t item) {
       position_[entry] = clique.unplaced++;
       members_[first_member_[index] + position_[entry]] = {item, entry};
       clique.required += is_required;
-      initial_slack_[index] -= instance_.items[item].size;
+      initial_slack_[index] -= sizes_[item];
     }
   }
   const std::span<const CliqueRange> ranges = ranges_.of(item);
@@ -70,6 +71,7 @@ bool SearchState::reset(int64_t capacity) {
     clique.floor = 0;
     clique.slack = capacity + initial_slack_[index];
     clique.candidates = -1;
+    clique.lowest_end = 0;
     if (clique.slack < 0) return false;
   }
   for (size_t index = 0; index < cliques_.size(); ++index) enqueue(static_cast<int32_t>(index));
@@ -89,7 +91,8 @@ void SearchState::enqueue(int32_t clique) {
 
 void SearchState::save(int32_t index) {
   const Clique& clique = cliques_[index];
-  trail_.push_back({Change::kClique, index, clique.candidates, clique.floor, clique.slack});
+  trail_.push_back(
+      {Change::kClique, index, clique.candidates, clique.floor, clique.slack, clique.lowest_end});
 }
 
 // Raises the least offset of an item to `offset`, rounded up to its alignment.
@@ -98,14 +101,14 @@ bool SearchState::raise(int32_t item, int64_t offset) {
   const int64_t raised = align_up(offset, instance_.items[item].alignment);
   if (raised <= least) return true;
   if (instance_.items[item].offset) return false;
-  trail_.push_back({Change::kLeast, item, 0, least, 0});
+  trail_.push_back({Change::kLeast, item, 0, least, 0, 0});
   hash_ ^= key_of(item);
   least_[item] = raised;
   hash_ ^= key_of(item);
   for (const CliqueRange& range : ranges_.of(item)) {
     for (int32_t index = range.begin; index < range.end; ++index) {
-      // Otherwise the item was not a possible lowest item of the clique.
-      if (least <= cliques_[index].floor + cliques_[index].slack) enqueue(index);
+      // Otherwise the floor stays as it is.
+      if (least <= cliques_[index].floor) enqueue(index);
     }
     work_ += range.end - range.begin;
   }
@@ -121,7 +124,7 @@ bool SearchState::raise_over_required(int32_t index) {
     for (const Member& member : members(index)) {
       const int64_t least = least_[member.item];
       if (member.item == fixed.item || least >= end) continue;
-      if (least + instance_.items[member.item].size <= *required.offset) continue;
+      if (least + sizes_[member.item] <= *required.offset) continue;
       if (!raise(member.item, end)) return false;
     }
     work_ += cliques_[index].unplaced;
@@ -134,12 +137,12 @@ bool SearchState::update(int32_t index) {
   Clique& clique = cliques_[index];
   if (clique.unplaced == 0) return true;
   work_ += 2 * static_cast<uint64_t>(clique.unplaced);
-  int64_t floor = kNever;
   for (const Member& member : members(index)) {
     if (!raise(member.item, clique.floor)) return false;
-    floor = std::min(floor, least_[member.item]);
   }
   if (clique.required > 0 && !raise_over_required(index)) return false;
+  int64_t floor = kNever;
+  for (const Member& member : members(index)) floor = std::min(floor, least_[member.item]);
   const int64_t slack = clique.slack - (floor - clique.floor);
   if (slack < 0) return false;
   // The lowest item has a least offset of at most `floor + slack`, because the bytes below it are
@@ -149,14 +152,16 @@ bool SearchState::update(int32_t index) {
   for (const Member& member : members(index)) {
     const int64_t least = least_[member.item];
     if (least > floor + slack) continue;
-    lowest_end = std::min(lowest_end, least + instance_.items[member.item].size);
+    lowest_end = std::min(lowest_end, least + sizes_[member.item]);
     candidates += least == floor;
   }
   if (lowest_end == kNever) return false;  // an aligned offset above floor + slack
-  if (floor != clique.floor || candidates != clique.candidates) save(index);
+  if (floor != clique.floor || candidates != clique.candidates || lowest_end > clique.lowest_end)
+    save(index);
   clique.floor = floor;
   clique.slack = slack;
   clique.candidates = candidates;
+  clique.lowest_end = lowest_end;
   for (const Member& member : members(index)) {
     const int64_t least = least_[member.item];
     if (least > floor + slack && least < lowest_end && !raise(member.item, lowest_end))
@@ -178,7 +183,7 @@ bool SearchState::propagate() {
 
 bool SearchState::place(int32_t item) {
   const int64_t offset = least_[item];
-  trail_.push_back({Change::kPlaced, item, 0, 0, 0});
+  trail_.push_back({Change::kPlaced, item, 0, 0, 0, 0});
   hash_ ^= key_of(item);
   bool is_possible = true;
   for (const CliqueRange& range : ranges_.of(item)) {
@@ -187,7 +192,7 @@ bool SearchState::place(int32_t item) {
       Clique& clique = cliques_[index];
       save(index);
       clique.slack -= offset - clique.floor;
-      clique.floor = offset + instance_.items[item].size;
+      clique.floor = offset + sizes_[item];
       clique.required -= instance_.items[item].offset.has_value();
       is_possible &= clique.slack >= 0;
       remove_member(index, entry);
@@ -218,21 +223,30 @@ void SearchState::remove_member(int32_t index, int32_t entry) {
 // on top of an item that is unplaced now.
 bool SearchState::exclude(int32_t item) {
   if (instance_.items[item].offset) return false;
-  const int64_t end = least_[item] + instance_.items[item].size;
   int64_t lowest_end = kNever;
   bool is_blocked = false;
   for (const CliqueRange& range : ranges_.of(item)) {
     for (int32_t index = range.begin; index < range.end; ++index) {
-      for (const Member& other : members(index)) {
-        if (other.item == item) continue;
-        const int64_t least = least_[other.item];
-        lowest_end = std::min(lowest_end, least + instance_.items[other.item].size);
-        is_blocked |= least < end;
-      }
+      lowest_end = std::min(lowest_end, cliques_[index].lowest_end);
+      is_blocked |= cliques_[index].candidates > 1;
+    }
+    work_ += range.end - range.begin;
+  }
+  return (is_blocked || can_block(item)) && raise(item, lowest_end) && propagate();
+}
+
+// True if another unplaced item can overlap with the item at its least offset.
+bool SearchState::can_block(int32_t item) {
+  const int64_t end = least_[item] + sizes_[item];
+  for (const CliqueRange& range : ranges_.of(item)) {
+    for (int32_t index = range.begin; index < range.end; ++index) {
       work_ += cliques_[index].unplaced;
+      for (const Member& other : members(index)) {
+        if (other.item != item && least_[other.item] < end) return true;
+      }
     }
   }
-  return is_blocked && raise(item, lowest_end) && propagate();
+  return false;
 }
 
 void SearchState::undo(size_t mark) {
@@ -249,6 +263,7 @@ void SearchState::undo(size_t mark) {
         cliques_[change.index].floor = change.value;
         cliques_[change.index].slack = change.slack;
         cliques_[change.index].candidates = change.candidates;
+        cliques_[change.index].lowest_end = change.lowest_end;
         break;
       case Change::kPlaced:
         unplace(change.index);

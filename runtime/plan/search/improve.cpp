@@ -1,14 +1,15 @@
 // The anytime search: short exact searches at capacities below the height of the best plan.
 #include <algorithm>
 
-#include "runtime/plan/instance.h"
 #include "runtime/plan/search/exact_priorities.h"
 #include "runtime/plan/search/exact_search.h"
+#include "runtime/plan/instance.h"
 
 namespace scopevm::plan {
 namespace {
 
 constexpr int64_t kMostEntries = 16'000'000;  // 256 MiB in SearchState
+constexpr double kGrowth = 1.01;              // of the numbers of placements, after each search
 
 int64_t height_of_plan(const Instance& instance, const std::vector<int64_t>& offsets) {
   int64_t height = 0;
@@ -28,38 +29,53 @@ class Improver {
         height_(height_of_plan(instance, offsets)),
         target_(std::max(target, clique_bound(instance, cliques))) {}
 
+  // Two of three searches have a capacity at which they are likely to succeed. The third has the
+  // target, because most instances that reach the target do so without plans of heights in between.
   int64_t run(const Deadline& deadline) {
-    double most_nodes = 1000 + 2.0 * static_cast<double>(instance_.items.size());
-    while (height_ > target_ && !deadline.is_over()) {
-      const auto range = static_cast<double>(height_ - 1 - target_);
-      const int64_t capacity = target_ + static_cast<int64_t>(range * ambition_);
-      priorities_.next(search_);
-      switch (search_.run(capacity, static_cast<int64_t>(most_nodes), deadline)) {
-        case SearchOutcome::kFound:
-          offsets_ = search_.offsets();
-          height_ = height_of_plan(instance_, offsets_);
-          ambition_ *= 0.5;
-          break;
-        case SearchOutcome::kInfeasible:
-          target_ = capacity + 1;
-          break;
-        case SearchOutcome::kTimeout:
-          ambition_ = std::min(1.0, ambition_ + 0.1);
-          break;
+    double most_placements = 1000 + 2.0 * static_cast<double>(instance_.items.size());
+    for (int64_t i = 0; height_ > target_ && !deadline.is_over(); ++i) {
+      if (i % 3 == 0) {
+        try_capacity(target_, most_placements, deadline);
+      } else {
+        adapt(try_capacity(likely_capacity(), most_placements, deadline));
       }
-      most_nodes *= 1.02;
+      most_placements *= kGrowth;
     }
     return height_;
   }
 
  private:
+  int64_t likely_capacity() {
+    const double range = static_cast<double>(height_ - 1 - target_) * excess_;
+    return target_ + static_cast<int64_t>(range * (0.4 + 0.6 * priorities_.random()));
+  }
+
+  void adapt(SearchOutcome outcome) {
+    if (outcome == SearchOutcome::kFound) excess_ *= 0.7;
+    if (outcome == SearchOutcome::kTimeout) excess_ = std::min(1.0, 1.4 * excess_ + 0.03);
+  }
+
+  SearchOutcome try_capacity(int64_t capacity, double most_placements, const Deadline& deadline) {
+    priorities_.next(search_);
+    const SearchOutcome outcome =
+        search_.run(capacity, static_cast<int64_t>(most_placements), deadline);
+    if (outcome == SearchOutcome::kFound) {
+      offsets_ = search_.offsets();
+      height_ = height_of_plan(instance_, offsets_);
+    }
+    if (outcome == SearchOutcome::kInfeasible) target_ = capacity + 1;
+    return outcome;
+  }
+
   const Instance& instance_;
   ExactSearch search_;
   PriorityGenerator priorities_;
   std::vector<int64_t>& offsets_;
   int64_t height_;
   int64_t target_;
-  double ambition_ = 0;
+  // The capacity of the next search, as a fraction of the range from the target to the height.
+  // It falls after successes and rises after timeouts.
+  double excess_ = 0.5;
 };
 
 }  // namespace
