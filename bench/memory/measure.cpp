@@ -21,7 +21,7 @@ namespace scopevm::bench {
 namespace {
 
 constexpr int64_t kPage = 4096;
-constexpr int kGroup = 16;                // pairs per sample of the percentiles
+constexpr int64_t kGroup = 16;            // pairs per sample of the percentiles
 constexpr double kMinSeconds = 0.25;      // CPU time of a measurement
 constexpr int64_t kRemotePairs = 400000;  // blocks that one thread passes to another
 

@@ -8,8 +8,8 @@
 //         (TLSF), and a bitmap of the bins with runs
 //
 // allocate() takes the best of the first runs of the bin of the size, or a run of the next larger
-// bin: a best fit up to 1/32. Descriptors are stored densely: boundary tags in an array by page
-// number touch five times as many cache lines and pages. Not thread-safe.
+// bin: a best fit up to 1/32. Descriptors are stored densely, not by page number, so that they
+// occupy few cache lines. Not thread-safe.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// SpinLock: a mutual exclusion of a few dozen nanoseconds. An uncontended pair of lock() and
-// unlock() has one locked instruction, and a pair of std::mutex has two (6 against 12 ns here).
+// SpinLock: a mutual exclusion for a few dozen nanoseconds. An uncontended pair of lock() and
+// unlock() has one locked instruction; that of std::mutex has two.
 #pragma once
 
 #include <atomic>
