@@ -1,7 +1,4 @@
 // The exact solver: restarts of the exact search with other priorities and growing budgets.
-#include <cmath>
-#include <random>
-
 #include "runtime/plan/instance.h"
 #include "runtime/plan/search/exact_priorities.h"
 #include "runtime/plan/search/exact_search.h"
@@ -11,6 +8,8 @@ namespace {
 
 // 256 MiB in SearchState. The search does not finish on larger instances.
 constexpr int64_t kMostEntries = 16'000'000;
+// Of the number of placements, after each restart. Costs of searches have a heavy tail (Gomes et
+// al., AAAI 1998); slow growth keeps restarts frequent, and any growth makes the search complete.
 constexpr double kGrowth = 1.05;
 
 }  // namespace

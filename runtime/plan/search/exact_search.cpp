@@ -1,3 +1,4 @@
+// The tree of the exact search, with an explicit stack because it is as deep as there are items.
 #include "runtime/plan/search/exact_search.h"
 
 #include <algorithm>

@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/plan/instance.h"
 #include "runtime/plan/deadline.h"
+#include "runtime/plan/instance.h"
 #include "runtime/plan/search/exact_cliques.h"
 
 namespace scopevm::plan {
@@ -72,8 +72,8 @@ class SearchState {
   const Cliques& ranges_;
   std::vector<Clique> cliques_;
   std::vector<int32_t> spanning_;  // by clique: unplaced items live before and after its end
-  std::vector<int64_t>
-      least_;  // by item: no smaller offset is possible; of placed items, the offset
+  // By item: no smaller offset is possible. Of placed items: the offset.
+  std::vector<int64_t> least_;
   std::vector<Undo> trail_;
   uint64_t hash_ = 0;  // of the keys of the unplaced items
   uint64_t work_ = 0;  // steps of loops, for checks of the deadline
@@ -96,7 +96,6 @@ class SearchState {
   std::vector<int32_t> position_;      // by entry: the index in the clique's members
   std::vector<int32_t> queue_;
   std::vector<int64_t> initial_slack_;  // by clique, at capacity 0
-  int64_t capacity_ = 0;
 };
 
 class ExactSearch : public SearchState {
@@ -104,8 +103,7 @@ class ExactSearch : public SearchState {
   ExactSearch(const Instance& instance, const Cliques& cliques);
 
   // Places items about `most_placements` times. kTimeout: the placements or the time are used up.
-  // The next call starts at the root again, with the states that are proved infeasible in
-  // `failed_`.
+  // The next call starts at the root again, but remembers states that are proved infeasible.
   SearchOutcome run(int64_t capacity, int64_t most_placements, const Deadline& deadline);
 
   std::vector<double> priorities;    // by item: candidates with high priority are tried first

@@ -1,3 +1,5 @@
+// Floors of cliques and least offsets of items. Each rise of one can raise others; queues of
+// cliques propagate the rises to a fixed point.
 #include <algorithm>
 
 #include "runtime/plan/search/exact_search.h"
@@ -60,7 +62,6 @@ void SearchState::add(int32_t item) {
 
 bool SearchState::reset(int64_t capacity) {
   undo(0);
-  capacity_ = capacity;
   hash_ = 0;
   for (size_t item = 0; item < least_.size(); ++item) {
     least_[item] = instance_.items[item].offset.value_or(0);
@@ -156,7 +157,7 @@ bool SearchState::update(int32_t index) {
     candidates += least == floor;
   }
   if (lowest_end == kNever) return false;  // an aligned offset above floor + slack
-  if (floor != clique.floor || candidates != clique.candidates || lowest_end > clique.lowest_end)
+  if (floor != clique.floor || candidates != clique.candidates || lowest_end != clique.lowest_end)
     save(index);
   clique.floor = floor;
   clique.slack = slack;

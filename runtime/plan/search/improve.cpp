@@ -1,9 +1,9 @@
 // The anytime search: short exact searches at capacities below the height of the best plan.
 #include <algorithm>
 
+#include "runtime/plan/instance.h"
 #include "runtime/plan/search/exact_priorities.h"
 #include "runtime/plan/search/exact_search.h"
-#include "runtime/plan/instance.h"
 
 namespace scopevm::plan {
 namespace {
