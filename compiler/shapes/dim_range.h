@@ -15,9 +15,9 @@ struct DimRange {
   DimExpr most;
 };
 
-// The range of `e` where each symbol is in the range `of_symbol`. It is exact if the expression does
-// not decrease in any symbol, or if all ranges have one element. REQUIRES: symbols are not negative
-// and divisors are positive, as in DimExpr.
+// The range of `e` where each symbol is in the range `of_symbol`. It is exact if the expression
+// does not decrease in any symbol, or if all ranges have one element. REQUIRES: symbols are not
+// negative and divisors are positive, as in DimExpr.
 DimRange range_of(DimExpr e, const std::function<DimRange(std::string_view)>& of_symbol);
 
 }  // namespace scopevm::compiler

@@ -31,8 +31,8 @@ struct AllocatorStats {
 
 /// A range of memory, for tools.
 struct MemoryRange {
-  const void* address = nullptr;
-  int64_t bytes = 0;
+  const void* address = nullptr;  ///< of the first byte
+  int64_t bytes = 0;              ///< its length
 };
 
 /// The memory of an allocator at one time. Ranges are in ascending order of addresses.

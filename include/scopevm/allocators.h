@@ -37,8 +37,9 @@ struct PlannedBlock {
 
 /// What happened in an allocator, for tracing.
 struct AllocatorEvent {
+  /// The function that was called, or kFailure for a failed allocation.
   enum class Kind : uint8_t { kAllocate, kDeallocate, kFailure, kTrim };
-  Kind kind = Kind::kAllocate;
+  Kind kind = Kind::kAllocate;  ///< what happened
   const void* block = nullptr;  ///< null for kFailure and kTrim
   int64_t bytes = 0;            ///< the requested size; 0 for kTrim
 };

@@ -55,6 +55,7 @@ using ShapeFn = int64_t (*)(const int64_t* dims, int64_t* slots);
 /// The numbers are exact if all ranges have one value, or if no size decreases with a dimension.
 /// Returns -1, or another number if integer arithmetic overflows.
 using BoundFn = int64_t (*)(const int64_t* ends, int64_t* bytes);
+/// The start of the symbols of bound functions.
 inline constexpr char kBoundPrefix[] = "bound_";
 
 }  // namespace scopevm

@@ -23,8 +23,8 @@ namespace scopevm::plan {
 
 /// A half-open interval of steps, `[lower, upper)`.
 struct Lifespan {
-  int64_t lower = 0;
-  int64_t upper = 0;
+  int64_t lower = 0;  ///< first step
+  int64_t upper = 0;  ///< the step after the last one
 };
 
 /// An interval of bytes that needs an offset. Two buffers conflict if any of their lifespans
@@ -44,14 +44,14 @@ struct Buffer {
 /// A pool of the problem. Buffers in distinct pools never conflict. A buffer uses its candidate of
 /// least cost that has room; of equal costs, the preferred one.
 struct Pool {
-  std::string name;
+  std::string name;              ///< for messages and CSV
   std::optional<int64_t> limit;  ///< bytes
   double cost_per_byte = 0;      ///< cost of a buffer = its size times this; the sum is minimised
 };
 
 /// The input of solve().
 struct Problem {
-  std::vector<Buffer> buffers;
+  std::vector<Buffer> buffers;  ///< what needs an offset
   std::vector<Pool> pools;  ///< empty: one pool without a limit
 };
 
@@ -63,10 +63,11 @@ enum class Solver : uint8_t {
   kExact,      ///< heuristics, then the exact search until the deadline
 };
 
+/// The options of solve().
 struct Options {
   std::optional<int64_t> capacity;  ///< bytes, of each pool; solve() stops at a plan within it
   double time_limit_s = 10;         ///< CPU time of the calling thread, in seconds
-  Solver solver = Solver::kAutomatic;
+  Solver solver = Solver::kAutomatic;  ///< the parts that run
   uint64_t seed = 1;  ///< of randomised searches: equal inputs and seeds try equal plans
 };
 
@@ -86,7 +87,7 @@ struct Plan {
   int64_t height = 0;
   int64_t lower_bound = 0;  ///< bytes: no plan with the same pools has a smaller height
   double cost = 0;          ///< the sum over the buffers of size times cost_per_byte
-  Proof proof = Proof::kNone;
+  Proof proof = Proof::kNone;  ///< what is proved
   std::string solver;  ///< the part of the portfolio that found the plan
   double cpu_s = 0;    ///< CPU time, in seconds
 };
@@ -104,8 +105,7 @@ SCOPEVM_API Result<Plan> solve(const Problem& problem, const Options& options = 
 SCOPEVM_API Status validate(const Problem& problem, const Plan& plan);
 
 /// The largest sum of the sizes of buffers that are live at one step: no plan in one pool has a
-/// smaller height.
-/// Errors: like solve().
+/// smaller height. Errors: like solve().
 SCOPEVM_API Result<int64_t> live_bytes_bound(const Problem& problem);
 
 /// Parses `id,lower,upper,size` and optional columns; docs/planning.md describes them. Errors:

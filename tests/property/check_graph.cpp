@@ -92,8 +92,8 @@ Verdict check_formulas(const Module& module, const Symbols& symbols) {
   return verdict;
 }
 
-// Checks that the bound function has the values of the memory bound, for the dims and as the largest
-// value over these dims alone.
+// Checks that the bound function has the values of the memory bound, for the dims and as the
+// largest value over these dims alone.
 Verdict check_bound_function(const Module& module, const Symbols& symbols) {
   std::map<std::string, int64_t> named;
   std::vector<int64_t> dims;

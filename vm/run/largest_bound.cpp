@@ -90,7 +90,7 @@ class LargestBound {
     for (size_t i = 0; i < box.size(); ++i) {
       const int64_t multiple = module_.signature().dimensions[i].multiple_of;
       const int64_t value = std::max(round_down(box[i].most, multiple), int64_t{0});
-      // A box can lie between two multiples.
+      // A box can be between two multiples.
       if (value < box[i].least) return {};
       point[i] = {value, value};
       is_point = is_point && box[i].least == value;

@@ -6,7 +6,8 @@
 namespace scopevm::tool {
 
 void add_alloc(CLI::App& app, std::function<int()>& action) {
-  auto* group = app.add_subcommand("alloc", "Plan memory; record, replay, compare and plot allocations");
+  auto* group =
+      app.add_subcommand("alloc", "Plan memory; record, replay, compare and plot allocations");
   group->require_subcommand(1);
   add_alloc_plan(*group, action);
   lab::add_alloc_record(*group, action);
