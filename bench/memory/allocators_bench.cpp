@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -166,14 +167,13 @@ bool has_case(const Peer& peer, const Case& test) {
 
 int parent(int argc, char** argv) {
   int rounds = 5;
-  std::vector<std::string_view> traces;
-  std::vector<std::string_view> names;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view option = argv[i];
-    if (option == "--rounds") rounds = std::max(1, std::atoi(argv[i + 1]));
-    if (option == "--trace") traces.emplace_back(argv[i + 1]);
-    if (option == "--allocator") names.emplace_back(argv[i + 1]);
-  }
+  std::vector<std::string> traces, names;
+  CLI::App app("Compares the time and memory of allocators on generated traces.");
+  app.add_option("--rounds", rounds, "rounds, of which the table has medians")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--trace", traces, "name of a trace; can be repeated (default: all)");
+  app.add_option("--allocator", names, "name of an allocator; can be repeated (default: all)");
+  CLI11_PARSE(app, argc, argv);
   std::vector<Peer> peers;
   for (const Peer& peer : kPeers)
     if ((names.empty() || std::ranges::find(names, peer.name) != names.end()) &&

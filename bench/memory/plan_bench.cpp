@@ -1,7 +1,5 @@
 // How close to the lower bound are the plans of libscopevm_plan, and how long do they take?
 //
-//   plan_bench [--sizes N,N,...] [--data FOLDER] [--time S]
-//
 // Generated instances of each size (default: 1000,10000,100000): the heuristics, compared with
 // first fit in the order of decreasing size, which is computed up to 10,000 buffers. With --data:
 // each CSV file of the folder and its subfolders: the heuristics, one second of search, and, for a
@@ -9,6 +7,7 @@
 // Ratios are height / lower bound. Times are CPU time of one thread. Each plan is validated.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -110,30 +109,15 @@ void print_files(const std::filesystem::path& folder, double time_limit_s) {
   }
 }
 
-std::vector<size_t> parse_sizes(const std::string& text) {
-  std::vector<size_t> sizes;
-  std::stringstream list(text);
-  for (std::string number; std::getline(list, number, ',');)
-    sizes.push_back(std::strtoull(number.c_str(), nullptr, 10));
-  return sizes;
-}
-
 int main(int argc, char** argv) {
   std::vector<size_t> sizes = {1000, 10000, 100000};
   std::string data;
   double time_limit_s = 60;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view option = argv[i];
-    if (i + 1 == argc) stop(std::string(option) + ": expected a value");
-    if (option == "--sizes")
-      sizes = parse_sizes(argv[i + 1]);
-    else if (option == "--data")
-      data = argv[i + 1];
-    else if (option == "--time")
-      time_limit_s = std::strtod(argv[i + 1], nullptr);
-    else
-      stop(std::string(option) + ": unknown option");
-  }
+  CLI::App app("Compares the heights and times of memory plans with their lower bounds.");
+  app.add_option("--sizes", sizes, "numbers of buffers of the generated instances")->delimiter(',');
+  app.add_option("--data", data, "folder of instances as CSV");
+  app.add_option("--time", time_limit_s, "limit of the CPU time for the capacity in a file's name");
+  CLI11_PARSE(app, argc, argv);
   print_generated(sizes);
   if (!data.empty()) print_files(data, time_limit_s);
   return 0;

@@ -141,6 +141,27 @@ typedef struct {
   scopevm_allocator* allocator; /**< shared with the session */
 } scopevm_scope_allocator;
 
+/** The largest scopevm_module_memory_bound() over all values of the dimensions that `names` does
+ * not contain, within their bounds: see Module::largest_bound. No request needs more. */
+SCOPEVM_API scopevm_status* scopevm_module_largest_bound(const scopevm_module* module,
+                                                         const char* const* names,
+                                                         const int64_t* values, size_t count,
+                                                         int threads, const char* scope,
+                                                         int64_t* out_bytes);
+
+/** The number of memory scopes of the module's devices; 0 if `module` is NULL. */
+SCOPEVM_API size_t scopevm_module_scope_count(const scopevm_module* module);
+/** The name of the device of a memory scope; NULL if `index` is out of range or `module` is NULL.
+ */
+SCOPEVM_API const char* scopevm_module_scope_device(const scopevm_module* module, size_t index);
+/** Like scopevm_module_scope_device(): the name of the scope, such as "global.workspace". */
+SCOPEVM_API const char* scopevm_module_scope_name(const scopevm_module* module, size_t index);
+/** The bytes of a call in each memory scope, by native code: see Module::bound. `dims`: `dim_count`
+ * values, of all dimensions in the order of the model. `out_bytes`: `scope_count` elements. */
+SCOPEVM_API scopevm_status* scopevm_module_bound(const scopevm_module* module, const int64_t* dims,
+                                                 size_t dim_count, int threads, int64_t* out_bytes,
+                                                 size_t scope_count);
+
 /** Limits the live bytes of a session in a memory scope. */
 typedef struct {
   /** A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */

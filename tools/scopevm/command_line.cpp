@@ -17,11 +17,18 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
+// "alloc plan": the command's name after those of its groups.
+std::string path_of(const CLI::App& command) {
+  const CLI::App* group = command.get_parent();
+  const bool is_in_group = group != nullptr && group->get_parent() != nullptr;
+  return (is_in_group ? path_of(*group) + " " : "") + command.get_name();
+}
+
 std::string unexpected_argument(const CLI::App& command, const std::string& argument) {
   const std::string option = argument.substr(0, argument.find('='));
   const std::string suggestion =
       option.starts_with("--") ? runtime::name_suggestion(option, option_names(command)) : "";
-  return command.get_name() + ": unexpected argument \"" + argument + "\"" + suggestion;
+  return path_of(command) + ": unexpected argument \"" + argument + "\"" + suggestion;
 }
 
 // The message for an option that is given more often than the parser accepts; empty if there is

@@ -114,13 +114,24 @@ int kind_at(const std::vector<TensorSignature>& tensors, size_t index) {
   return index < tensors.size() ? static_cast<int>(tensors[index].kind) : -1;
 }
 
-Result<int64_t> scope_bound(const Module& module, const std::map<std::string, int64_t>& dims,
-                            int threads, const std::string& scope) {
-  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, module.memory_bound(dims, threads));
-  int64_t bytes = 0;
+// Reads the arguments of a bound, calls `bound_of` with the dims, and adds up the scopes.
+template <typename BoundOf>
+Status scope_bound(const char* const* names, const int64_t* values, size_t count, const char* scope,
+                   int64_t* out_bytes, const BoundOf& bound_of) {
+  SCOPEVM_RETURN_IF_ERROR(check_array(names, count, "names"));
+  SCOPEVM_RETURN_IF_ERROR(check_array(values, count, "values"));
+  std::map<std::string, int64_t> dims;
+  for (size_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
+                             to_text(names[i], "the name of a dimension"));
+    dims[std::string(name)] = values[i];
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string_view wanted, to_text(scope, "scope"));
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, bound_of(dims));
+  *out_bytes = 0;
   for (const ScopeBound& line : bound.scopes)
-    if (line.scope == scope) bytes += line.bytes;
-  return bytes;
+    if (line.scope == wanted) *out_bytes += line.bytes;
+  return {};
 }
 
 Status give_module(Result<Module> module, scopevm_module** out) {
@@ -255,18 +266,45 @@ scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const 
                                             const int64_t* values, size_t count, int threads,
                                             const char* scope, int64_t* out_bytes) {
   return checked({{module, "module"}, {out_bytes, "out_bytes"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(names, count, "names"));
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(values, count, "values"));
-    std::map<std::string, int64_t> dims;
-    for (size_t i = 0; i < count; ++i) {
-      SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
-                               scopevm::to_text(names[i], "the name of a dimension"));
-      dims[std::string(name)] = values[i];
-    }
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(scope, "scope"));
-    SCOPEVM_ASSIGN_OR_RETURN(
-        *out_bytes, scopevm::scope_bound(module->module, dims, threads, std::string(text)));
-    return {};
+    return scopevm::scope_bound(names, values, count, scope, out_bytes, [&](const auto& dims) {
+      return module->module.memory_bound(dims, threads);
+    });
+  });
+}
+
+scopevm_status* scopevm_module_largest_bound(const scopevm_module* module, const char* const* names,
+                                             const int64_t* values, size_t count, int threads,
+                                             const char* scope, int64_t* out_bytes) {
+  return checked({{module, "module"}, {out_bytes, "out_bytes"}}, [&]() -> Status {
+    return scopevm::scope_bound(names, values, count, scope, out_bytes, [&](const auto& dims) {
+      return module->module.largest_bound(dims, threads);
+    });
+  });
+}
+
+size_t scopevm_module_scope_count(const scopevm_module* module) {
+  return module == nullptr ? 0 : module->module.memory_scopes().size();
+}
+
+const char* scopevm_module_scope_device(const scopevm_module* module, size_t index) {
+  return index < scopevm_module_scope_count(module)
+             ? module->module.memory_scopes()[index].device.c_str()
+             : nullptr;
+}
+
+const char* scopevm_module_scope_name(const scopevm_module* module, size_t index) {
+  return index < scopevm_module_scope_count(module)
+             ? module->module.memory_scopes()[index].scope.c_str()
+             : nullptr;
+}
+
+scopevm_status* scopevm_module_bound(const scopevm_module* module, const int64_t* dims,
+                                     size_t dim_count, int threads, int64_t* out_bytes,
+                                     size_t scope_count) {
+  return checked({{module, "module"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(dims, dim_count, "dims"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(out_bytes, scope_count, "out_bytes"));
+    return module->module.bound({dims, dim_count}, {out_bytes, scope_count}, threads);
   });
 }
 

@@ -366,6 +366,13 @@ int main(int argc, char** argv) {
   EXPECT(bytes == 16 * 3 + 64 * 2);
   FAILS(scopevm_module_memory_bound(module, names, values, 0, 1, "global", &bytes), 10,
         "missing value");
+  FAILS(scopevm_module_largest_bound(module, names, values, 1, 1, "global", &bytes), 20,
+        "no bound function");
+  EXPECT(scopevm_module_scope_count(module) > 0);
+  EXPECT(strcmp(scopevm_module_scope_device(module, 0), "cpu") == 0);
+  EXPECT(strncmp(scopevm_module_scope_name(module, 0), "global", 6) == 0);
+  EXPECT(scopevm_module_scope_name(module, scopevm_module_scope_count(module)) == NULL);
+  FAILS(scopevm_module_bound(module, values, 1, 1, &bytes, 0), 10, "given 1 dim");
 
   scopevm_session* session = NULL;
   OK(scopevm_session_create(module, NULL, &session));

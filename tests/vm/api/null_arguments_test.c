@@ -79,6 +79,14 @@ static void check_module(const char* path, const scopevm_module* module) {
       5, scopevm_module_memory_bound(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
                                      1, 1, ARGUMENT(3, "global"), ARGUMENT(4, &bytes)));
   EACH_FAILS(1, scopevm_module_memory_bound(module, no_names, values, 1, 1, "global", &bytes));
+  EACH_FAILS(
+      5, scopevm_module_largest_bound(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
+                                      1, 1, ARGUMENT(3, "global"), ARGUMENT(4, &bytes)));
+  EACH_FAILS(3, scopevm_module_bound(ARGUMENT(0, module), ARGUMENT(1, values), 1, 1,
+                                     ARGUMENT(2, &bytes), 1));
+  EXPECT(scopevm_module_scope_count(NULL) == 0);
+  EXPECT(scopevm_module_scope_device(NULL, 0) == NULL);
+  EXPECT(scopevm_module_scope_name(NULL, 0) == NULL);
 
   scopevm_session* session = NULL;
   const scopevm_memory_limit no_scope = {NULL, 1};

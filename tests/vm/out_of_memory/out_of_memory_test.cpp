@@ -7,11 +7,13 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "scopevm/allocators.h"
 #include "scopevm/scopevm.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/adder.h"
@@ -37,11 +39,27 @@ struct Failure {
   bool has_occurred = false;
 };
 
+// The process keeps its list of pools, and the thread its list of caches. They are allocated here,
+// so that they are not counted as leaks.
+void warm_up_pools() {
+  constexpr size_t kMostPools = 16;  // of a session
+  std::vector<std::shared_ptr<Allocator>> pools;
+  while (pools.size() < kMostPools) {
+    auto pool = make_allocator("pool");
+    ASSERT_TRUE(pool.ok()) << pool.status().message();
+    void* const block = (*pool)->allocate(64);
+    ASSERT_NE(block, nullptr);
+    (*pool)->deallocate(block, 64);
+    pools.push_back(*std::move(pool));
+  }
+}
+
 // Calls body(failure) for every failure of the operation that `body` passes to failure.during().
 // There are two sequences: failures of single calls, and failures of one call and all later ones.
 // In the last body of each sequence, the operation succeeds.
 template <typename Body>
 void for_each_failure(Body&& body) {
+  warm_up_pools();
   constexpr int64_t kAll = int64_t{1} << 60;
   for (const int64_t count : {int64_t{1}, kAll}) {
     Failure failure{.first = 0, .count = count};
@@ -58,9 +76,13 @@ void for_each_failure(Body&& body) {
   }
 }
 
+// After a failure, an operation can succeed: a pool works without the cache of a thread.
+void expect_out_of_memory(StatusCode code, std::string_view message, const Failure& failure) {
+  if (failure.has_occurred && code == StatusCode::kOk) return;
+  EXPECT_EQ(code, failure.has_occurred ? StatusCode::kOutOfMemory : StatusCode::kOk) << message;
+}
 void expect_out_of_memory(const Status& status, const Failure& failure) {
-  EXPECT_EQ(status.code(), failure.has_occurred ? StatusCode::kOutOfMemory : StatusCode::kOk)
-      << status.message();
+  expect_out_of_memory(status.code(), status.message(), failure);
 }
 
 struct Input {
@@ -321,9 +343,8 @@ TEST(OutOfMemory, CApi) {
   for_each_failure([&](Failure& failure) {
     Handles handles;
     scopevm_status* status = failure.during([&] { return run(module, x, handles); });
-    EXPECT_EQ(scopevm_status_code(status),
-              static_cast<int>(failure.has_occurred ? StatusCode::kOutOfMemory : StatusCode::kOk))
-        << scopevm_status_message(status);
+    expect_out_of_memory(static_cast<StatusCode>(scopevm_status_code(status)),
+                         status ? scopevm_status_message(status) : "", failure);
     scopevm_status_free(status);
     if (handles.output != nullptr)
       EXPECT_EQ(static_cast<float*>(handles.output->dl_tensor.data)[7], 32);
