@@ -52,7 +52,7 @@ struct Pool {
 /// The input of solve().
 struct Problem {
   std::vector<Buffer> buffers;  ///< what needs an offset
-  std::vector<Pool> pools;  ///< empty: one pool without a limit
+  std::vector<Pool> pools;      ///< empty: one pool without a limit
 };
 
 /// The portfolio's parts.
@@ -65,8 +65,8 @@ enum class Solver : uint8_t {
 
 /// The options of solve().
 struct Options {
-  std::optional<int64_t> capacity;  ///< bytes, of each pool; solve() stops at a plan within it
-  double time_limit_s = 10;         ///< CPU time of the calling thread, in seconds
+  std::optional<int64_t> capacity;     ///< bytes, of each pool; solve() stops at a plan within it
+  double time_limit_s = 10;            ///< CPU time of the calling thread, in seconds
   Solver solver = Solver::kAutomatic;  ///< the parts that run
   uint64_t seed = 1;  ///< of randomised searches: equal inputs and seeds try equal plans
 };
@@ -85,11 +85,11 @@ struct Plan {
   /// Bytes: the largest end of a buffer, over all pools. If no plan was found, that of the lowest
   /// plan that exceeds the capacity or a limit; 0 if there is none.
   int64_t height = 0;
-  int64_t lower_bound = 0;  ///< bytes: no plan with the same pools has a smaller height
-  double cost = 0;          ///< the sum over the buffers of size times cost_per_byte
+  int64_t lower_bound = 0;     ///< bytes: no plan with the same pools has a smaller height
+  double cost = 0;             ///< the sum over the buffers of size times cost_per_byte
   Proof proof = Proof::kNone;  ///< what is proved
-  std::string solver;  ///< the part of the portfolio that found the plan
-  double cpu_s = 0;    ///< CPU time, in seconds
+  std::string solver;          ///< the part of the portfolio that found the plan
+  double cpu_s = 0;            ///< CPU time, in seconds
 };
 
 /// Chooses pools of low cost, then searches for a plan of least height in these pools. Returns the
