@@ -18,7 +18,7 @@ def UnrollPass : Pass<"sv-unroll", "mlir::ModuleOp"> {
   let description = [{
     A call of a recursive function gets a copy of the function for its constant arguments and dims,
     and so do the calls in the copy. A call stays if its depth depends on data, or if it would need
-    more than 1024 copies.
+    more than 512 copies.
   }];
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "tools/scopevm/file.h"
 #include "tools/scopevm/memory_lab/plot/history.h"
@@ -99,6 +100,7 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
 // The positions of the columns of a plan.
 struct Columns {
   size_t id, lower, upper, size, offset;
+  std::optional<size_t> pool;  // of plans with several pools
 };
 
 Result<Columns> columns_of(std::string_view header) {
@@ -117,6 +119,8 @@ Result<Columns> columns_of(std::string_view header) {
                     "size and offset in the first line");
     *position = static_cast<size_t>(found - names.begin());
   }
+  if (const auto pool = std::ranges::find(names, "pool"); pool != names.end())
+    columns.pool = static_cast<size_t>(pool - names.begin());
   return columns;
 }
 
@@ -147,19 +151,32 @@ Status add_buffer(std::string_view line, const Columns& columns, History& histor
   span.stack = static_cast<uint32_t>(tables.stacks.size());
   tables.stacks.push_back({.caller = 0, .frame = static_cast<uint32_t>(tables.strings.size())});
   tables.strings.emplace_back(columns.id < fields.size() ? fields[columns.id] : "");
+  if (columns.pool) {
+    const std::string pool(*columns.pool < fields.size() ? fields[*columns.pool] : "");
+    const auto known = std::ranges::find(tables.scopes, pool);
+    span.scope = static_cast<uint32_t>(known - tables.scopes.begin());
+    if (known == tables.scopes.end()) tables.scopes.push_back(pool);
+  }
   history.begin = std::min(history.begin, span.begin);
   history.end = std::max(history.end, span.end);
   history.spans.push_back(span);
   return {};
 }
 
+bool is_before_header(std::string_view line) {
+  return line.empty() || line.starts_with('#') || line.starts_with("pool,");
+}
+
 Result<History> read_plan(std::string_view text, const std::string& path) {
   History history{.title = path, .is_plan = true, .begin = kNever};
-  history.tables.scopes = {"plan"};
   const std::vector<std::string_view> lines = split(text, '\n');
-  SCOPEVM_ASSIGN_OR_RETURN(const Columns columns, columns_of(lines.front()));
-  for (size_t i = 1; i < lines.size(); ++i) {
-    if (lines[i].empty()) continue;
+  // Comments and the declarations of pools precede the header.
+  size_t header = 0;
+  while (header + 1 < lines.size() && is_before_header(lines[header])) ++header;
+  SCOPEVM_ASSIGN_OR_RETURN(const Columns columns, columns_of(lines[header]));
+  if (!columns.pool) history.tables.scopes = {"plan"};
+  for (size_t i = header + 1; i < lines.size(); ++i) {
+    if (lines[i].empty() || lines[i].starts_with('#')) continue;
     if (Status status = add_buffer(lines[i], columns, history); !status.ok())
       return std::move(status).with_context("line " + std::to_string(i + 1));
   }

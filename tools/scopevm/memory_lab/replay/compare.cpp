@@ -97,7 +97,8 @@ Status compare(const CompareCommand& command) {
                         .options = command.selection.options};
   for (const Rounds& rounds : all) comparison.allocators.push_back(summary_of(rounds));
   command.json ? print_json(comparison) : print_table(comparison);
-  return {};
+  if (std::ranges::any_of(all, [](const Rounds& rounds) { return rounds.failure.ok(); })) return {};
+  return {StatusCode::kResourceLimit, "no allocator was measured"};
 }
 
 }  // namespace

@@ -62,7 +62,9 @@ class Execution {
         interval_(schedule.operations / kMemorySamples + 1),
         slots_(map_array<Slot>(schedule.slots)),
         steps_(map_array<std::atomic<uint32_t>>(schedule.slots)),
-        results_(map_array<ThreadResult>(options.has_threads ? schedule.threads : 1)),
+        // A trace without events has no threads; run() returns the first result.
+        results_(map_array<ThreadResult>(
+            options.has_threads ? std::max<uint32_t>(1, schedule.threads) : 1)),
         clock_ticks_(clock_cost()) {}
 
   bool has_memory() const { return slots_ != nullptr && steps_ != nullptr && results_ != nullptr; }
