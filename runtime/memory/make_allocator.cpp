@@ -170,7 +170,7 @@ AllocatorResult make_allocator(std::string_view name, AllocatorOptions options) 
   return runtime::without_exceptions([&]() -> AllocatorResult {
     const auto* entry = std::ranges::find(kEntries, name, &Entry::name);
     if (entry == std::end(kEntries))
-      return Status(StatusCode::kNotFound, "there is no allocator \"" + std::string(name) + "\"" +
+      return Status(StatusCode::kNotFound, "unknown allocator \"" + std::string(name) + "\"" +
                                                runtime::name_suggestion(name, allocator_names()));
     return make_entry(*entry, options);
   });

@@ -11,7 +11,7 @@ namespace scopevm::plan {
 
 struct PoolChoice {
   bool is_found = false;         // false: no choice within the limits was found
-  bool is_only = false;          // there is no other choice: each group has one candidate
+  bool is_only = false;          // each group has one candidate
   bool is_cheapest = false;      // each group has its first candidate, so no plan costs less
   std::vector<int> pools;        // by group
   std::vector<int64_t> offsets;  // by group, bytes: a plan within the limits; empty if is_only

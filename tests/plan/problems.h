@@ -18,7 +18,7 @@ inline Buffer buffer(std::string id, int64_t lower, int64_t upper, int64_t size)
   return result;
 }
 
-// Fails the test if there is no plan, or if it is invalid.
+// Fails the test if the plan is missing or invalid.
 inline Plan solve_or_fail(const Problem& problem, const Options& options = {}) {
   Result<Plan> plan = solve(problem, options);
   if (!plan.ok()) {

@@ -155,7 +155,8 @@ class Unroller {
       if (found == names->end() || !found->second.is_constant()) return std::nullopt;
       return found->second;
     };
-    decide_branches(copy, constant_dim);
+    bind_dims_tensors(copy, constant_dim);
+    simplify(copy);
     if (failed(specialise(copy, constant_dim))) return mlir::failure();
     const std::string callee = call.getCallee().str();
     llvm::SmallVector<mlir::Type> types;
@@ -165,15 +166,14 @@ class Unroller {
     return mlir::success(is_inferred && llvm::equal(types, call.getResultTypes(), is_same_value));
   }
 
-  // Replaces the names in dims tensors first, and removes the branches that they exclude: type
-  // inference with the constant dims could reject ops of these branches.
-  static void decide_branches(mlir::func::FuncOp copy, const Replacement& with) {
+  // Replaces the names in dims tensors. Simplification then removes the branches that these
+  // exclude: type inference with the constant dims could reject ops of these branches.
+  static void bind_dims_tensors(mlir::func::FuncOp copy, const Replacement& with) {
     copy.walk([&](DimsTensorOp op) {
       const auto dims = llvm::map_to_vector(op.getDims().getValue(),
                                             [&](DimExpr dim) { return dim.substitute(with); });
       op.setDimsAttr(DimsAttr::get(op.getContext(), dims));
     });
-    simplify(copy);
   }
 
   mlir::ModuleOp module_;

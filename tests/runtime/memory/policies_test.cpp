@@ -218,7 +218,7 @@ TEST(Wrappers, FailsOnlyTheChosenAllocation) {
 }
 
 TEST(MakeAllocator, ReportsWrongNamesAndOptions) {
-  EXPECT_EQ(error("pol"), "there is no allocator \"pol\"; did you mean \"pool\"?");
+  EXPECT_EQ(error("pol"), "unknown allocator \"pol\"; did you mean \"pool\"?");
   EXPECT_EQ(error("pool:limits=1"),
             "allocator \"pool\": has no option \"limits\"; did you mean \"limit\"?");
   EXPECT_EQ(error("pool:limit=1X"),

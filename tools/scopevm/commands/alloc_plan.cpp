@@ -74,7 +74,7 @@ void print_json(std::FILE* stream, const plan::Problem& problem, const plan::Pla
   std::fputs((out.dump(2) + "\n").c_str(), stream);
 }
 
-// The reason why there is no plan within the capacity and the limits.
+// The reason why no plan within the capacity and the limits was found.
 std::string failure_text(const plan::Plan& plan, const plan::Options& options) {
   const std::string within =
       options.capacity ? "within the capacity of " +

@@ -37,14 +37,20 @@ void print_text(const MemoryBound& bound) {
           scope.lower_bound_bytes);
 }
 
-// "batch = 1, length <= 512": the values and bounds of the dims.
+// "batch = 1, 8 <= length <= 512 (a multiple of 8)": the values and bounds of the dims.
 std::string range_text(const Signature& signature, const std::map<std::string, int64_t>& dims) {
   std::string text;
   for (const DimensionSignature& dimension : signature.dimensions) {
     const auto given = dims.find(dimension.name);
-    text += (text.empty() ? "" : ", ") + dimension.name;
-    text += given == dims.end() ? " <= " + std::to_string(dimension.max)
-                                : " = " + std::to_string(given->second);
+    text += text.empty() ? "" : ", ";
+    if (given != dims.end()) {
+      text += dimension.name + " = " + std::to_string(given->second);
+      continue;
+    }
+    if (dimension.min > 1) text += std::to_string(dimension.min) + " <= ";
+    text += dimension.name + " <= " + std::to_string(dimension.max);
+    if (dimension.multiple_of > 1)
+      text += " (a multiple of " + std::to_string(dimension.multiple_of) + ")";
   }
   return text;
 }
