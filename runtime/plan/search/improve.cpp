@@ -4,19 +4,13 @@
 #include "runtime/plan/instance.h"
 #include "runtime/plan/search/exact_priorities.h"
 #include "runtime/plan/search/exact_search.h"
+#include "runtime/plan/steps.h"
 
 namespace scopevm::plan {
 namespace {
 
 constexpr int64_t kMostEntries = 16'000'000;  // 256 MiB in SearchState
 constexpr double kGrowth = 1.01;              // of the numbers of placements, after each search
-
-int64_t height_of_plan(const Instance& instance, const std::vector<int64_t>& offsets) {
-  int64_t height = 0;
-  for (size_t item = 0; item < offsets.size(); ++item)
-    height = std::max(height, offsets[item] + instance.items[item].size);
-  return height;
-}
 
 class Improver {
  public:
@@ -26,7 +20,7 @@ class Improver {
         search_(instance, cliques),
         priorities_(instance, seed),
         offsets_(offsets),
-        height_(height_of_plan(instance, offsets)),
+        height_(height_of(instance, offsets)),
         target_(std::max(target, clique_bound(instance, cliques))) {}
 
   // Two of three searches have a capacity at which they are likely to succeed. The third has the
@@ -61,7 +55,7 @@ class Improver {
         search_.run(capacity, static_cast<int64_t>(most_placements), deadline);
     if (outcome == SearchOutcome::kFound) {
       offsets_ = search_.offsets();
-      height_ = height_of_plan(instance_, offsets_);
+      height_ = height_of(instance_, offsets_);
     }
     if (outcome == SearchOutcome::kInfeasible) target_ = capacity + 1;
     return outcome;
@@ -83,7 +77,7 @@ class Improver {
 int64_t improve(const Instance& instance, int64_t target, double time_limit_s, uint64_t seed,
                 std::vector<int64_t>& offsets) {
   const Deadline deadline(time_limit_s);
-  const int64_t height = height_of_plan(instance, offsets);
+  const int64_t height = height_of(instance, offsets);
   if (height <= target) return height;
   const Cliques cliques(instance);
   if (cliques.entries() > kMostEntries || deadline.is_over()) return height;

@@ -1,9 +1,10 @@
 // scopevm alloc plan: reads buffers as CSV, plans them, and writes the CSV with their offsets.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "runtime/count_text.h"
 #include "scopevm/plan.h"
@@ -25,11 +26,18 @@ struct PlanCommand {
   bool json = false;
 };
 
-const std::map<std::string, plan::Solver>& solvers() {
-  static const std::map<std::string, plan::Solver> names = {{"automatic", plan::Solver::kAutomatic},
-                                                            {"heuristic", plan::Solver::kHeuristic},
-                                                            {"search", plan::Solver::kSearch},
-                                                            {"exact", plan::Solver::kExact}};
+struct NamedSolver {
+  const char* name;
+  plan::Solver solver;
+};
+constexpr NamedSolver kSolvers[] = {{"automatic", plan::Solver::kAutomatic},
+                                    {"heuristic", plan::Solver::kHeuristic},
+                                    {"search", plan::Solver::kSearch},
+                                    {"exact", plan::Solver::kExact}};
+
+std::vector<std::string> solver_names() {
+  std::vector<std::string> names;
+  for (const NamedSolver& one : kSolvers) names.emplace_back(one.name);
   return names;
 }
 
@@ -117,7 +125,7 @@ Status plan_file(const PlanCommand& command, const plan::Options& options) {
 int run_alloc_plan(const PlanCommand& command) {
   plan::Options options;
   options.time_limit_s = command.time_limit_s;
-  options.solver = solvers().at(command.solver);
+  options.solver = std::ranges::find(kSolvers, command.solver, &NamedSolver::name)->solver;
   if (!command.capacity.empty()) {
     const Result<int64_t> capacity = parse_bytes(command.capacity);
     if (!capacity.ok())
@@ -163,7 +171,7 @@ void add_alloc_plan(CLI::App& group, std::function<int()>& action) {
       ->add_option("--solver", options->solver,
                    "heuristic: fast; search: improve until the time limit; exact: search for a "
                    "proof; automatic: all of these until the plan is proved optimal")
-      ->check(CLI::IsMember({"automatic", "heuristic", "search", "exact"}))
+      ->check(CLI::IsMember(solver_names()))
       ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print the report as JSON");
