@@ -344,7 +344,9 @@ void Compilation::dump_plan(const memory::Plan& plan, const ShapeProgram& shapes
         arena.pool != machine_.workspace_pool(machine_.host_device())) {
       dump("memory", "# " + machine_.pool_name(arena.pool) + "\n");
     }
-    dump("memory", memory::to_csv(plan.at(arena, shapes, symbols, 1)));
+    if (const auto placed = plan.at(machine_, arena, shapes, symbols, 1))
+      if (const auto text = plan::to_csv(placed->problem, &placed->plan); text.ok())
+        dump("memory", *text);
   }
 }
 
@@ -367,7 +369,7 @@ Status Compilation::plan() {
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
     dump("shapes", shapes.str());
     begin("memory");
-    SCOPEVM_ASSIGN_OR_RETURN(memory::Plan plan, memory::plan(machine_, function, shapes));
+    SCOPEVM_ASSIGN_OR_RETURN(memory::Plan plan, memory::make_plan(machine_, function, shapes));
     std::map<std::string, int64_t> symbols;
     for (const Dimension& dimension : function.dimensions)
       symbols[dimension.name] = dimension.representative;

@@ -8,36 +8,26 @@
 //   stack.cpp         moves buffers into the stack frame of a function call
 //   liveness.cpp      a function's steps -> one half-open lifespan per buffer
 //   samples.cpp       the dims at which plans are compared and validated
-//   first_fit.cpp     sizes at given dims -> offsets at these dims, in several orders
 //   layers.cpp        offsets at given dims -> Layers, and Layers -> offsets at any dims
-//   plan.cpp          chooses the best Layers at sample dims; writes their offset formulas to the
-//                     shape program
+//   choose_layers.cpp chooses the best Layers at sample dims
+//   plan.cpp          Layers -> formulas of offsets in the shape program
 //   spill/            spills buffers of pools that are over their limits; runs before plan.cpp
-//   validate.cpp      checks the offsets of a plan; shares no code with the planner
-//   csv.cpp           plans as CSV
+//
+// libscopevm_plan (scopevm/plan.h) computes and validates the offsets at given dims.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/program.h"
 #include "compiler/shapes/program/shape_program.h"
+#include "scopevm/plan.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::memory {
-
-// A lifespan with a size; the planner adds the offset.
-struct PlannedBuffer {
-  int id = 0;
-  int64_t lower = 0;  // live in steps [lower, upper)
-  int64_t upper = 0;
-  int64_t size = 0;               // bytes
-  std::optional<int64_t> offset;  // bytes
-};
 
 using BufferIndex = isa::Index<struct BufferTag>;  // Liveness::buffers
 
@@ -110,51 +100,23 @@ Status use_stacks(Program& program);
 // temporary.
 void remove_unused_devices(Program& program);
 
-// Assigns offsets by first fit, in the given order of indices. Each buffer takes the lowest offset
-// at which it overlaps no placed buffer with an overlapping lifespan.
-void place_first_fit(std::vector<PlannedBuffer>& buffers, const std::vector<int>& order);
-// Orders for place_first_fit(): by size, length of the lifespan, bytes of the buffers with
-// overlapping lifespans, largest number of live bytes during the lifespan, time, and products of
-// these. Each is best on some graphs. Without `may_use_spans`, omits the orders that use the length
-// of lifespans, so that inserted steps do not change the result.
-std::vector<std::vector<int>> placement_orders(const std::vector<PlannedBuffer>& buffers,
-                                               bool may_use_spans = true);
-// Tries first fit with the orders of placement_orders(), keeps the plan of least height, and
-// returns the height.
-int64_t place_best(std::vector<PlannedBuffer>& buffers, bool may_use_spans = true);
-
-// The part of a plan that is independent of sizes: the order of offsets, and the buffers directly
-// below each buffer. If the lifespans of two buffers overlap, one of the two is above the other at
-// all sizes.
-struct Layers {
-  std::vector<int> order;               // lower offsets first
-  std::vector<std::vector<int>> below;  // by buffer
-};
-Layers layers_of(const std::vector<PlannedBuffer>& buffers);
-// Assigns offsets by layers: the largest end of the buffers below (a longest path in the graph of
-// `below`). REQUIRES: `layers` was computed from the same buffers, except for sizes and offsets.
-void place_by_layers(const Layers& layers, std::vector<PlannedBuffer>& buffers);
-
-// The largest end of a buffer, in bytes.
-int64_t height_of(const std::vector<PlannedBuffer>& buffers);
-// The largest number of bytes that are live at one step: a lower bound of every plan's height.
-int64_t lower_bound_of(const std::vector<PlannedBuffer>& buffers);
-
-// Checks that each buffer has an aligned, nonnegative offset, that none ends above `height`, and
-// that buffers with overlapping lifespans do not overlap in memory. Errors: kInternal.
-Status validate(const std::vector<PlannedBuffer>& buffers, int64_t height, int64_t alignment);
-
 // The buffers of one pool whose sizes become known in one segment. They are planned together and
 // have one storage.
 struct Arena {
   SegmentIndex segment;
   PoolIndex pool;
   std::vector<BufferIndex> buffers;
-  Layers layers;  // by position in `buffers`
   ShapeProgram::ValueIndex height;
   ShapeProgram::ValueIndex lower_bound;
 };
 using ArenaIndex = isa::Index<struct ArenaTag>;  // Plan::arenas
+
+// The buffers of an arena at given dims, in the order of Arena::buffers, and their plan. The ids
+// are those of Liveness::buffers.
+struct PlacedArena {
+  plan::Problem problem;
+  plan::Plan plan;
+};
 
 struct Plan {
   Liveness liveness;
@@ -162,26 +124,19 @@ struct Plan {
   IndexedVector<BufferIndex, ArenaIndex> arena_of_buffer;
   IndexedVector<BufferIndex, ShapeProgram::ValueIndex> offsets;  // bytes, in the buffer's arena
 
-  // The buffers of an arena at given dims, to validate or to print. Empty if a size overflows, or
-  // if a symbol has no value.
-  std::vector<PlannedBuffer> at(const Arena& arena, const ShapeProgram& shapes,
+  // An arena at given dims, to validate or to print. Empty if a size overflows, or if a symbol has
+  // no value.
+  std::optional<PlacedArena> at(const Machine& machine, const Arena& arena,
+                                const ShapeProgram& shapes,
                                 const std::map<std::string, int64_t>& symbols,
                                 int64_t threads) const;
 };
 
-// Plans `function` and adds the formulas to `shapes`. Computes first-fit plans in several orders at
-// several sample dims. Takes the plan whose largest ratio of height to lower bound, over all
-// samples, is least. Validates the plan at all samples. Errors: kInternal if a plan is invalid (a
-// defect of the planner), kInvalidModel if sizes overflow at all samples.
-Result<Plan> plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
-
-// `id,lower,upper,size[,offset]`: a header line, then one buffer per line. REQUIRES: all buffers
-// have an offset, or none has.
-std::string to_csv(const std::vector<PlannedBuffer>& buffers);
-// Parses CSV of that form. `start` and `end` are synonyms of `lower` and `upper`. A column `buffer`
-// is a synonym of `id`. A buffer whose id is missing or not a number gets its position, from 0, as
-// its id. Other columns, such as "alignment" in the minimalloc instances, must have numbers and are
-// ignored. Errors: kInvalidModel, with the line if there is one.
-Result<std::vector<PlannedBuffer>> parse_csv(std::string_view text);
+// Plans `function` and adds the formulas to `shapes`. Computes plans at many sample dims and takes
+// the one that fits all samples best. Where no single plan fits, the offsets are those of the
+// lowest of several plans at the dims of a request. Validates the result at all samples. Errors:
+// kInternal if a plan is invalid (a defect of the planner), kInvalidModel if sizes overflow at all
+// samples.
+Result<Plan> make_plan(const Machine& machine, const Function& function, ShapeProgram& shapes);
 
 }  // namespace scopevm::compiler::memory

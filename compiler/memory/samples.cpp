@@ -2,6 +2,8 @@
 #include "compiler/memory/samples.h"
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 
 namespace scopevm::compiler::memory {
 namespace {
@@ -36,9 +38,42 @@ Request scaled(const Function& function, int64_t numerator, int64_t denominator,
   return request;
 }
 
+// Between `least` and `most`; all magnitudes are equally likely. REQUIRES: 0 < least <= most.
+int64_t random_value(int64_t least, int64_t most, std::mt19937& random) {
+  const double range = static_cast<double>(most) / static_cast<double>(least);
+  const double part = static_cast<double>(random()) / static_cast<double>(std::mt19937::max());
+  return static_cast<int64_t>(static_cast<double>(least) * std::pow(range, part));
+}
+
+// From the minimum to 64 times the representative value.
+int64_t random_dim(const Dimension& dimension, std::mt19937& random) {
+  const int64_t representative = std::clamp<int64_t>(dimension.representative, 1, kLargestSample);
+  const int64_t least = std::max<int64_t>(dimension.min, 1);
+  const int64_t most = std::max(least, std::min(dimension.max, 64 * representative));
+  const int64_t multiple = dimension.multiple_of;
+  const int64_t dim = (random_value(least, most, random) + multiple - 1) / multiple * multiple;
+  return std::clamp(dim, dimension.min, dimension.max);
+}
+
+// Nothing to add if no dim varies.
+void add_random(const Function& function, int count, std::vector<Request>& requests) {
+  if (requests.front().symbols.empty()) return;
+  std::mt19937 random(1);
+  for (int i = 0; i < count; ++i) {
+    Request request{requests.front().symbols, random_value(1, 32, random)};
+    for (const Dimension& dimension : function.dimensions)
+      request.symbols[dimension.name] = random_dim(dimension, random);
+    for (const Segment& segment : function.segments)
+      for (const RuntimeSymbol& defined : segment.symbols)
+        if (defined.part != RuntimeSymbol::Part::kNegative)
+          request.symbols[defined.symbol] = random_dim(kRuntimeDimension, random);
+    requests.push_back(std::move(request));
+  }
+}
+
 }  // namespace
 
-std::vector<Request> sample_requests(const Function& function) {
+std::vector<Request> sample_requests(const Function& function, int random_requests) {
   std::vector<Request> requests = {
       scaled(function, 1, 1, 0, kRepresentativeThreads),
       scaled(function, 3, 1, 1, 1),
@@ -58,11 +93,12 @@ std::vector<Request> sample_requests(const Function& function) {
       requests.push_back(std::move(request));
     }
   }
+  add_random(function, random_requests, requests);
   return requests;
 }
 
 Request limit_request(const Machine& machine, const Function& function) {
-  Request request = sample_requests(function).front();
+  Request request = sample_requests(function, 0).front();
   request.threads = machine.devices[machine.host_device()].workers;
   for (const Dimension& dimension : function.dimensions)
     // A larger maximum counts as no bound: limits are then kept at the representative value.
@@ -79,18 +115,21 @@ std::optional<int64_t> evaluate(DimExpr expression, const Request& request) {
   });
 }
 
-std::optional<std::vector<PlannedBuffer>> buffers_at(const Liveness& liveness,
-                                                     const std::vector<BufferIndex>& members,
-                                                     const Request& request) {
-  std::vector<PlannedBuffer> buffers;
-  int64_t total = 0;  // bounds every sum of sizes
+std::optional<std::vector<int64_t>> sizes_at(const Liveness& liveness,
+                                             const std::vector<BufferIndex>& members,
+                                             const Request& request) {
+  std::vector<int64_t> sizes;
+  std::map<DimExpr, std::optional<int64_t>> known;  // many buffers have equal sizes
+  int64_t total = 0;                                // bounds every sum of sizes
   for (BufferIndex id : members) {
-    const Liveness::Lifespan& lifespan = liveness.buffers[id];
-    std::optional<int64_t> size = evaluate(lifespan.bytes, request);
+    const DimExpr bytes = liveness.buffers[id].bytes;
+    const auto [found, is_new] = known.try_emplace(bytes);
+    if (is_new) found->second = evaluate(bytes, request);
+    const std::optional<int64_t> size = found->second;
     if (!size || *size < 0 || __builtin_add_overflow(total, *size, &total)) return std::nullopt;
-    buffers.push_back({static_cast<int>(id.value), lifespan.lower, lifespan.upper, *size, {}});
+    sizes.push_back(*size);
   }
-  return buffers;
+  return sizes;
 }
 
 }  // namespace scopevm::compiler::memory

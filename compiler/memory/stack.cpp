@@ -4,6 +4,7 @@
 // has the size of its upper bound over all dims, so that the size of a frame is a constant.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -169,15 +170,17 @@ class FunctionStacks {
   }
 
   // The height of a plan of these buffers at their largest sizes. It does not change when spilling
-  // adds steps to the function, since only orders that ignore the length of lifespans are used.
+  // adds steps to the function, because solve() counts only steps at which a lifespan begins. The
+  // largest number if the sum of the sizes exceeds 64 bits.
   int64_t height_of_all(const std::vector<BufferIndex>& buffers) const {
-    std::vector<PlannedBuffer> sized;
+    plan::Problem problem;
     for (BufferIndex buffer : buffers) {
       const Liveness::Lifespan& lifespan = liveness_.buffers[buffer];
-      sized.push_back(
-          {static_cast<int>(buffer.value), lifespan.lower, lifespan.upper, most_bytes(buffer), {}});
+      problem.buffers.push_back(
+          {.lifespans = {{lifespan.lower, lifespan.upper}}, .size = most_bytes(buffer)});
     }
-    return sized.empty() ? 0 : place_best(sized, /*may_use_spans=*/false);
+    const auto plan = plan::solve(problem, {.solver = plan::Solver::kHeuristic});
+    return plan.ok() ? plan->height : std::numeric_limits<int64_t>::max();
   }
 
   // Marks buffers that stay in their pool: the graph requires a scope, a value may outlive the

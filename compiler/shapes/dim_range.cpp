@@ -1,7 +1,10 @@
 // Interval arithmetic on dimension expressions; see dim_range.h.
 #include "compiler/shapes/dim_range.h"
 
+#include <algorithm>
 #include <unordered_map>
+
+#include "compiler/shapes/polynomial.h"
 
 namespace scopevm::compiler {
 namespace {
@@ -45,11 +48,24 @@ class RangeFinder {
         return quotient(x, y);
       case Kind::kMod:
         return remainder(x, y);
-      case Kind::kMin:
-        return {min(x.least, y.least), min(x.most, y.most)};
       default:
-        return {max(x.least, y.least), max(x.most, y.most)};
+        return {extremum(kind, x.least, y.least), extremum(kind, x.most, y.most)};
     }
+  }
+
+  // min or max, without a search for operands that another operand dominates: the operands of `e`
+  // are simplified already, and the search takes seconds for two maxima of 50 sums.
+  static DimExpr extremum(Kind kind, DimExpr a, DimExpr b) {
+    std::vector<DimExpr> operands;
+    for (DimExpr e : {a, b}) {
+      if (e.kind() == kind)
+        operands.insert(operands.end(), e.operands().begin(), e.operands().end());
+      else
+        operands.push_back(e);
+    }
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    return operands.size() == 1 ? operands.front() : dims::make(kind, std::move(operands));
   }
 
   static DimRange product(DimExpr a, const DimRange& x, DimExpr b, const DimRange& y) {

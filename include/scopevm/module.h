@@ -41,6 +41,12 @@ struct DimensionSignature {
   int64_t multiple_of = 1;  ///< required factor of the size
 };
 
+/// The values of one dimension.
+struct DimRange {
+  int64_t least = 0;  ///< the first value
+  int64_t most = 0;   ///< the last value
+};
+
 /// The inputs, outputs and dimensions of a module.
 struct Signature {
   std::vector<TensorSignature> inputs;         ///< in the order of the model
@@ -137,13 +143,13 @@ class SCOPEVM_API Module {
   /// - kInvalidModel, kDevice: as for memory_bound()
   Status bound(std::span<const int64_t> dims, std::span<int64_t> bytes, int threads = 1) const;
 
-  /// The largest memory_bound() over all values of the dimensions that `dims` does not name, within
-  /// their bounds in the signature. In `scopes` of the result, no request needs more than `bytes`,
-  /// and a request needs `lower_bound_bytes`. They are equal unless the search stops early, after
-  /// milliseconds. `lines` contains only the memory that depends on data.
-  /// Errors: those of memory_bound() and bound(), and kInvalidArgument if an unnamed dimension has
-  /// no upper bound.
-  Result<MemoryBound> largest_bound(const std::map<std::string, int64_t>& dims = {},
+  /// The largest memory_bound() over all values of the dimensions in the ranges `dims`. A dimension
+  /// that `dims` does not name has the range of the signature. In `scopes` of the result, no
+  /// request needs more than `bytes`, and a request needs `lower_bound_bytes`. They are equal
+  /// unless the search stops early, after milliseconds. `lines` contains only the memory that
+  /// depends on data. Errors: those of memory_bound() and bound(), and kInvalidArgument if a range
+  /// is empty, or if an unnamed dimension has no upper bound.
+  Result<MemoryBound> largest_bound(const std::map<std::string, DimRange>& dims = {},
                                     int threads = 1) const;
 
   /// The shape of an input for these values of the dimensions that it names. `index` is the

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -281,6 +282,17 @@ class SCOPEVM_API Session {
   /// kOutOfMemory.
   Result<Call> make_call() const;
 
+  /// Allocates the memory of `calls` concurrent calls now: that of Module::largest_bound(dims) in
+  /// each memory scope. Calls whose dims are in these ranges then take no memory from allocators,
+  /// the operating system or devices, while at most `calls` calls run or have results that are not
+  /// released. Exceptions are memory whose size depends on data, and functions that are called but
+  /// not inlined, if their storages are not released in reverse order. Other calls use the
+  /// allocators, as before. The memory belongs to the session and its results; trim() does not
+  /// return it. A second reservation adds to the first. Thread-safe. If it fails, nothing is
+  /// reserved. Errors: those of Module::largest_bound(), kInvalidArgument (`calls` below 1),
+  /// kResourceLimit (a limit of the session is lower), kOutOfMemory.
+  Status reserve(const std::map<std::string, DimRange>& dims = {}, int calls = 1) const;
+
   /// The signature of the module. Valid as long as the session.
   const Signature& signature() const;
   /// The number of workers, at least 1.
@@ -289,7 +301,8 @@ class SCOPEVM_API Session {
   int running_threads() const;
   /// Current counters of all pools, one entry per pool. Errors: kOutOfMemory.
   Result<std::vector<ScopeStats>> memory_stats() const;
-  /// Returns the cached blocks of all pools to the operating system and the devices.
+  /// Returns the cached blocks of all pools to the operating system and the devices, except the
+  /// memory of reserve().
   void trim() const;
 
  private:

@@ -1,6 +1,7 @@
 // Allocates storages within a limit and reuses Storage objects; see scope_memory.h.
 #include "runtime/memory/scope_memory.h"
 
+#include <algorithm>
 #include <new>
 #include <optional>
 #include <utility>
@@ -19,19 +20,19 @@ ScopeMemory::~ScopeMemory() {
   while (spare_ != nullptr) delete std::exchange(spare_, spare_->next);
 }
 
-ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
+ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage, Region* region) {
   // Charged before the allocation, so that concurrent calls cannot exceed the limit together.
   const std::optional<int64_t> live = counters_.reserve(bytes, limit_);
   if (!live) return limit_ >= 0 ? Outcome::kOverLimit : Outcome::kNoRoom;
   Storage* made = take_spare();
-  void* data = made == nullptr ? nullptr : allocator_->allocate(bytes);
+  void* data = made == nullptr ? nullptr : allocate_bytes(bytes, region);
   if (data == nullptr) {
     if (made != nullptr) return_spare(made);
     counters_.subtract(bytes);
     return Outcome::kNoRoom;
   }
   if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment_) != 0) {
-    allocator_->deallocate(data, bytes);
+    allocator_->deallocate(data, bytes);  // regions are aligned
     return_spare(made);
     counters_.subtract(bytes);
     return Outcome::kMisaligned;
@@ -39,6 +40,7 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
   counters_.commit(*live);
   made->data = data;
   made->bytes = bytes;
+  made->region = region;
   // Relaxed: no other thread has the storage yet, and mutex_ orders its reuse.
   made->references_.store(1, std::memory_order_relaxed);
   made->call_references = 0;
@@ -52,8 +54,51 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage) {
 
 void ScopeMemory::reclaim(Storage* storage) {
   counters_.subtract(storage->bytes);
-  allocator_->deallocate(storage->data, storage->bytes);
+  deallocate_bytes(storage);
   return_spare(storage);
+}
+
+void* ScopeMemory::allocate_bytes(int64_t bytes, Region*& region) {
+  if (region != nullptr) {
+    if (void* data = region->take(bytes, alignment_)) {
+      region_live_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+      return data;
+    }
+    region = nullptr;
+  }
+  return allocator_->allocate(bytes);
+}
+
+void ScopeMemory::deallocate_bytes(Storage* storage) {
+  Region* region = std::exchange(storage->region, nullptr);
+  if (region == nullptr) return allocator_->deallocate(storage->data, storage->bytes);
+  region_live_bytes_.fetch_sub(storage->bytes, std::memory_order_relaxed);
+  region->give_back(storage->data, storage->bytes, alignment_);
+  leave_region(region);
+}
+
+void ScopeMemory::add_region(std::unique_ptr<Region> region) {
+  std::lock_guard lock(mutex_);
+  free_regions_.reserve(regions_.size() + 1);
+  regions_.push_back(std::move(region));
+  free_regions_.push_back(regions_.back().get());
+}
+
+// The largest region is used first: regions of several reservations can differ.
+Region* ScopeMemory::enter_region() {
+  std::lock_guard lock(mutex_);
+  if (free_regions_.empty()) return nullptr;
+  const auto largest = std::ranges::max_element(free_regions_, {}, &Region::bytes);
+  Region* region = *largest;
+  free_regions_.erase(largest);
+  region->begin();
+  return region;
+}
+
+void ScopeMemory::leave_region(Region* region) {
+  if (!region->end_use()) return;
+  std::lock_guard lock(mutex_);
+  free_regions_.push_back(region);
 }
 
 Storage* ScopeMemory::take_spare() {
@@ -71,7 +116,11 @@ void ScopeMemory::return_spare(Storage* storage) {
 }
 
 AllocatorStats ScopeMemory::stats() const {
-  return counters_.read(allocator_->stats().cached_bytes);
+  AllocatorStats stats = counters_.read(allocator_->stats().cached_bytes);
+  std::lock_guard lock(mutex_);
+  for (const auto& region : regions_) stats.cached_bytes += region->bytes();
+  stats.cached_bytes -= region_live_bytes_.load(std::memory_order_relaxed);
+  return stats;
 }
 
 }  // namespace scopevm::runtime

@@ -2,12 +2,15 @@
 // counters of the memory of calls and results. Allocates storages.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/memory/counters.h"
+#include "runtime/memory/region.h"
 #include "runtime/memory/storage.h"
 #include "scopevm/allocator.h"
 
@@ -36,8 +39,17 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
     kOverLimit,  // live bytes would exceed limit()
     kMisaligned  // the allocator returned a block that is not aligned to alignment()
   };
-  // On kOk, *storage has `bytes` bytes and one reference. Thread-safe.
-  Outcome allocate(int64_t bytes, Storage** storage);
+  // On kOk, *storage has `bytes` bytes and one reference. Takes them from `region` (can be null) if
+  // it has room, else from the allocator. Thread-safe.
+  Outcome allocate(int64_t bytes, Storage** storage, Region* region = nullptr);
+
+  // Allocates a region of `bytes` without adding it; null if out of memory.
+  std::unique_ptr<Region> make_region(int64_t bytes) { return Region::make(allocator_, bytes); }
+  // The scope keeps the region until it is destroyed. The storages of results keep the scope alive.
+  void add_region(std::unique_ptr<Region> region);
+  // A region that no call uses, or null. The call must return it by leave_region().
+  Region* enter_region();
+  void leave_region(Region* region);
   // Counts bytes that were allocated elsewhere as live, until release(). Returns false if the live
   // bytes would exceed the limit.
   bool hold(int64_t bytes) { return counters_.hold(bytes, limit_); }
@@ -48,6 +60,9 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   friend class Storage;
   // Deallocates the bytes and keeps the Storage object for reuse.
   void reclaim(Storage* storage);
+  // Takes bytes from the region or the allocator; null if out of memory.
+  void* allocate_bytes(int64_t bytes, Region*& region);
+  void deallocate_bytes(Storage* storage);
   // Takes a Storage from the free list, or creates one; null if out of memory.
   Storage* take_spare();
   void return_spare(Storage* storage);
@@ -58,8 +73,11 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   const int64_t limit_;
   const int64_t alignment_;
   MemoryCounters counters_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards the members below
   Storage* spare_ = nullptr;  // free list of Storage objects
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<Region*> free_regions_;  // has capacity for all regions
+  std::atomic<int64_t> region_live_bytes_{0};
 };
 
 }  // namespace scopevm::runtime

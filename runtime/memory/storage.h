@@ -13,6 +13,7 @@
 
 namespace scopevm::runtime {
 
+class Region;
 class ScopeMemory;
 
 class Storage {
@@ -20,10 +21,11 @@ class Storage {
   void* data = nullptr;
   int64_t bytes = 0;
   int32_t call_references = 0;
-  int32_t pool = -1;        // pool index in the call's module; -1: none
-  bool is_list = false;     // contains a list (vm/run/list.h)
-  bool is_result = false;   // shared by a result of the call
-  Storage* next = nullptr;  // in the call's list of live storages, or the scope's free list
+  int32_t pool = -1;         // pool index in the call's module; -1: none
+  bool is_list = false;      // contains a list (vm/run/list.h)
+  bool is_result = false;    // shared by a result of the call
+  Region* region = nullptr;  // that contains the bytes; null: the allocator allocated them
+  Storage* next = nullptr;   // in the call's list of live storages, or the scope's free list
   Storage* previous = nullptr;
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }

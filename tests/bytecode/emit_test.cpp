@@ -67,7 +67,7 @@ Emitted emit(const Program& program) {
   for (const Function& function : program.functions) {
     Result<ShapeProgram> shapes = ShapeProgram::create(function);
     EXPECT_TRUE(shapes.ok()) << shapes.status().message();
-    Result<memory::Plan> plan = memory::plan(program.machine, function, *shapes);
+    Result<memory::Plan> plan = memory::make_plan(program.machine, function, *shapes);
     EXPECT_TRUE(plan.ok()) << plan.status().message();
     emitted.planned.push_back({*std::move(shapes), *std::move(plan)});
   }

@@ -90,7 +90,7 @@ TEST(Bound, IncludesVariants) {
 TEST(Bound, KeepsTheGivenValues) {
   const Result<Module> module = module_with({{"n", {1, 40}}, {"m", {1, 10}}}, {{{"n", {1, 1}}}});
   ASSERT_TRUE(module.ok()) << module.status().message();
-  const Result<MemoryBound> bound = module->largest_bound({{"n", 7}, {"m", 3}});
+  const Result<MemoryBound> bound = module->largest_bound({{"n", {7, 7}}, {"m", {3, 3}}});
   const Result<MemoryBound> expected = module->memory_bound({{"n", 7}, {"m", 3}});
   ASSERT_TRUE(bound.ok() && expected.ok());
   for (size_t i = 0; i < bound->scopes.size(); ++i)
@@ -109,7 +109,7 @@ TEST(Bound, Errors) {
   EXPECT_THAT(error({191, 1}), HasSubstr("dimension n is 191; dimension n must be at most 190"));
   EXPECT_THAT(std::string(module->largest_bound().status().message()),
               HasSubstr("no upper bound of \"m\""));
-  EXPECT_THAT(std::string(module->largest_bound({{"k", 1}}).status().message()),
+  EXPECT_THAT(std::string(module->largest_bound({{"k", {1, 1}}}).status().message()),
               HasSubstr("the module has no dimension \"k\""));
 }
 

@@ -1,6 +1,8 @@
 // Plans with symbolic sizes: offsets are formulas that are valid for every request.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "compiler/memory/plan.h"
@@ -22,7 +24,7 @@ struct Planned {
 Planned plan_of(const Function& function) {
   Result<ShapeProgram> shapes = ShapeProgram::create(function);
   EXPECT_TRUE(shapes.ok()) << shapes.status().message();
-  Result<Plan> made = plan(kHost, function, *shapes);
+  Result<Plan> made = make_plan(kHost, function, *shapes);
   EXPECT_TRUE(made.ok()) << made.status().message();
   return {*std::move(shapes), *std::move(made)};
 }
@@ -77,31 +79,40 @@ TEST(Plan, EachPoolHasAnArena) {
   EXPECT_EQ(p.value(p.plan.arenas[{1}].height, {{"n", 5}}, 1), 5 * 128);
 }
 
+// At dims that are not the samples of the planner. Small and large dims are equally likely.
 TEST(Plan, RandomFunctionsHoldAtRandomRequests) {
   std::mt19937 random(3);
-  double worst = 1;
+  std::uniform_real_distribution<double> magnitude(std::log(3), std::log(4096));
+  double worst = 1, sum = 0;
+  int requests = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     Planned p = plan_of(random_function(seed, 10 + static_cast<int>(seed) * 3));
-    for (int i = 0; i < 12; ++i) {
-      Symbols symbols = {{"n", static_cast<int64_t>(random() % 4096)},
-                         {"m", static_cast<int64_t>(random() % 64)}};
-      int64_t threads = 1 + static_cast<int64_t>(random() % 16);
-      std::vector<PlannedBuffer> buffers =
-          p.plan.at(p.plan.arenas.front(), p.shapes, symbols, threads);
-      ASSERT_EQ(buffers.size(), p.plan.offsets.size());
-      int64_t height = p.value(p.plan.arenas.front().height, symbols, threads);
-      Status status = validate(buffers, height, Pool::kLeastAlignment);
+    const Arena& arena = p.plan.arenas.front();
+    for (int i = 0; i < 20; ++i) {
+      const Symbols symbols = {{"n", std::llround(std::exp(magnitude(random)))},
+                               {"m", std::llround(std::exp(magnitude(random)))}};
+      const int64_t threads = 1 + static_cast<int64_t>(random() % 16);
+      const auto placed = p.plan.at(kHost, arena, p.shapes, symbols, threads);
+      ASSERT_TRUE(placed);
+      const Status status = plan::validate(placed->problem, placed->plan);
       ASSERT_TRUE(status.ok()) << status.message();
-      ASSERT_EQ(height, height_of(buffers));
-      int64_t bound = p.value(p.plan.arenas.front().lower_bound, symbols, threads);
-      ASSERT_EQ(bound, lower_bound_of(buffers));
-      // The planner compares plans at sample dims. For dims of 0 to 2, another plan can be much
-      // lower.
-      if (symbols["n"] > 2 && symbols["m"] > 2)
-        worst = std::max(worst, static_cast<double>(height) / static_cast<double>(bound));
+      int64_t height = 0;
+      for (size_t b = 0; b < arena.buffers.size(); ++b)
+        height = std::max(height, placed->plan.offsets[b] + placed->problem.buffers[b].size);
+      ASSERT_EQ(placed->plan.height, height);
+      const int64_t bound = *plan::live_bytes_bound(placed->problem);
+      ASSERT_EQ(placed->plan.lower_bound, bound);
+      const double ratio = static_cast<double>(height) / static_cast<double>(bound);
+      worst = std::max(worst, ratio);
+      sum += ratio;
+      ++requests;
     }
   }
-  EXPECT_LT(worst, 1.3);
+  EXPECT_LT(sum / requests, 1.002);
+  // With dims of 3 to 8, rounding to the alignment determines the sizes, and plans that fit all of
+  // them are rare.
+  EXPECT_LT(worst, 1.12);
+  RecordProperty("mean_height_over_lower_bound", std::to_string(sum / requests));
   RecordProperty("worst_height_over_lower_bound", std::to_string(worst));
 }
 
@@ -132,7 +143,7 @@ TEST(Plan, SizesThatOverflowEverywhereAreAnError) {
   f.dimensions = {{"n", int64_t{1} << 40, int64_t{1} << 41, 1, int64_t{1} << 40}};
   add_output(f, add_step(f, {add_step(f, {add_input(f, {n})}, {n, n})}, {n}));
   ShapeProgram shapes = *ShapeProgram::create(f);
-  EXPECT_EQ(plan(kHost, f, shapes).status().code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(make_plan(kHost, f, shapes).status().code(), StatusCode::kInvalidModel);
 }
 
 }  // namespace

@@ -123,16 +123,17 @@ TEST(Alignment, OffsetsAndSizesAreMultiplesOfThePoolsAlignment) {
   Fixture f(machine_with(kPinned), n);
   Result<ShapeProgram> shapes = ShapeProgram::create(f.main());
   ASSERT_TRUE(shapes.ok());
-  Result<Plan> made = plan(f.program.machine, f.main(), *shapes);
+  Result<Plan> made = make_plan(f.program.machine, f.main(), *shapes);
   ASSERT_TRUE(made.ok()) << made.status().message();
   ASSERT_EQ(made->arenas.size(), 2u);
   for (const Arena& arena : made->arenas) {
     const Pool& pool = f.program.machine.pools[arena.pool];
     EXPECT_EQ(pool.alignment, pool.device == kFirst ? 64 : 256);
-    for (const PlannedBuffer& buffer : made->at(arena, *shapes, {{"n", 17}}, 1)) {
+    const auto placed = made->at(f.program.machine, arena, *shapes, {{"n", 17}}, 1);
+    ASSERT_TRUE(placed);
+    for (const plan::Buffer& buffer : placed->problem.buffers)
       EXPECT_EQ(buffer.size, pool.device == kFirst ? 128 : 256);
-      EXPECT_EQ(*buffer.offset % pool.alignment, 0);
-    }
+    for (const int64_t offset : placed->plan.offsets) EXPECT_EQ(offset % pool.alignment, 0);
     EXPECT_EQ((*shapes->evaluate({{"n", 17}}, 1))[arena.height], pool.device == kFirst ? 128 : 512);
   }
 }

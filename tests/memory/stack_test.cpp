@@ -46,7 +46,7 @@ bool uses_stack(const Program& program, FunctionIndex function = {}) {
 // The bytes of the frame in the function's plan; 0 if nothing is stored in the frame.
 int64_t height_in_frame(const Program& program, FunctionIndex function = {}) {
   Result<ShapeProgram> shapes = ShapeProgram::create(program.functions[function]);
-  Result<Plan> made = plan(program.machine, program.functions[function], *shapes);
+  Result<Plan> made = make_plan(program.machine, program.functions[function], *shapes);
   EXPECT_TRUE(made.ok()) << made.status().message();
   int64_t height = 0;
   for (const Arena& arena : made->arenas)

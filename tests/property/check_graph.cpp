@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdio>
 #include <ctime>
+#include <ranges>
 #include <sstream>
 
 #include "scopevm/compiler.h"
@@ -103,7 +104,9 @@ Verdict check_bound_function(const Module& module, const Symbols& symbols) {
   if (!expected.ok()) return {};  // the dims do not determine a bound
   std::vector<int64_t> bytes(module.memory_scopes().size());
   const Status status = module.bound(dims, bytes, 2);
-  const auto largest = module.largest_bound(named, 2);
+  std::map<std::string, DimRange> ranges;
+  for (const auto& [name, dim] : named) ranges[name] = {dim, dim};
+  const auto largest = module.largest_bound(ranges, 2);
   if (status.code() == StatusCode::kUnsupported) return {};  // the module has no shape functions
   if (!status.ok() || !largest.ok())
     return failure(Finding::kWrongFormula, "bound function: " + std::string(status.message()));
@@ -123,10 +126,26 @@ Verdict check_bound_function(const Module& module, const Symbols& symbols) {
   return {};
 }
 
+// Reserves the memory of all requests. Returns false if the module has no bound function, or its
+// sizes exceed 64 bits.
+bool reserve(const Session& session, const GraphCase& graph) {
+  std::map<std::string, DimRange> ranges;
+  for (const DimensionSignature& dimension : session.signature().dimensions) {
+    const auto value_in = [&](const Request& request) {
+      return request.symbols.at(dimension.name);
+    };
+    const auto [least, most] =
+        std::ranges::minmax(graph.requests | std::views::transform(value_in));
+    ranges[dimension.name] = {least, most};
+  }
+  return session.reserve(ranges).ok();
+}
+
 // Checks for each pool that the lower bound is at most the peak, and the bound at least the peak.
-// The bound equals the peak if the dims determine all sizes of the pool and the module has no calls
-// of functions, which a branch can skip.
-Verdict check_memory(const Module& module, const CallStats& stats, const Symbols& symbols) {
+// With reserved memory, nothing is allocated. The bound equals the peak if the dims determine all
+// sizes of the pool and the module has no calls of functions, which a branch can skip.
+Verdict check_memory(const Module& module, const CallStats& stats, const Symbols& symbols,
+                     bool is_reserved) {
   std::map<std::string, int64_t> dims;
   for (const DimensionSignature& dimension : module.signature().dimensions)
     dims[dimension.name] = symbols.at(dimension.name);
@@ -138,6 +157,9 @@ Verdict check_memory(const Module& module, const CallStats& stats, const Symbols
           return (line.depends_on_data || line.what == "calls") && line.device == use.device &&
                  line.scope == use.scope;
         });
+    if (is_reserved && !is_open && use.allocations > 0)
+      return failure(Finding::kWrongMemory, pool + ": " + std::to_string(use.allocations) +
+                                                " allocations after reserve()");
     if (use.lower_bound_bytes > use.peak_bytes || use.bound_bytes < use.peak_bytes ||
         (!is_open && use.bound_bytes != use.peak_bytes))
       return failure(Finding::kWrongMemory, pool + ": lower bound " +
@@ -156,6 +178,8 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   auto session = Session::create(*module, {.external_libraries = options.external_libraries});
   if (!session.ok())
     return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
+  const bool is_reserved =
+      std::hash<std::string>()(graph.text()) % 2 == 0 && reserve(*session, graph);
   Verdict verdict;
   for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
     Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
@@ -180,7 +204,7 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
     else
       verdict = failure(Finding::kRunError, std::string(status.message()));
     if (verdict.finding == Finding::kAgrees) {
-      Verdict memory = check_memory(*module, call.stats(), graph.requests[i].symbols);
+      Verdict memory = check_memory(*module, call.stats(), graph.requests[i].symbols, is_reserved);
       if (memory.finding != Finding::kAgrees) verdict = std::move(memory);
     }
     if (verdict.finding != Finding::kAgrees) verdict.detail += str(graph.requests[i].symbols);
@@ -302,7 +326,9 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   auto output = compile(compile_options);
   double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   Verdict verdict;
-  if (output.ok()) {
+  if (output.ok() && options.measures_plans) {
+    verdict.plans = measure_plans(output->module);
+  } else if (output.ok()) {
     verdict = run_requests(graph, expected, output->module, compile_options);
   } else if ((is_limited && output.status().code() == StatusCode::kResourceLimit) ||
              (options.is_pinned && is_contradiction(output.status()))) {
@@ -324,7 +350,8 @@ std::string packed(const Verdict& verdict) {
   std::ostringstream text;
   text << static_cast<int>(verdict.finding) << ' ' << verdict.compile_seconds << ' '
        << verdict.compared << ' ' << verdict.skipped << ' ' << verdict.external_runs << ' '
-       << verdict.omitted << ' ' << verdict.is_refused << '\n'
+       << verdict.omitted << ' ' << verdict.is_refused << ' ' << verdict.plans.requests << ' '
+       << verdict.plans.sum << ' ' << verdict.plans.worst << verdict.plans.worst_request << '\n'
        << verdict.detail;
   return text.str();
 }
@@ -334,8 +361,9 @@ Verdict unpacked(const std::string& text) {
   std::istringstream stream(text);
   int finding = 0;
   stream >> finding >> verdict.compile_seconds >> verdict.compared >> verdict.skipped >>
-      verdict.external_runs >> verdict.omitted >> verdict.is_refused;
-  stream.get();
+      verdict.external_runs >> verdict.omitted >> verdict.is_refused >> verdict.plans.requests >>
+      verdict.plans.sum >> verdict.plans.worst;
+  std::getline(stream, verdict.plans.worst_request);
   verdict.finding = static_cast<Finding>(finding);
   verdict.detail.assign(std::istreambuf_iterator<char>(stream), {});
   return verdict;

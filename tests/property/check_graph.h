@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tests/property/check_plans.h"
 #include "tests/property/random_graph.h"
 
 namespace scopevm::compiler::property {
@@ -29,6 +30,7 @@ struct Verdict {
   int64_t skipped = 0;         // elements whose value the reference does not know
   int64_t external_runs = 0;   // of functions of the external library
   int64_t omitted = 0;         // formulas that would need too many definitions
+  PlanQuality plans;           // with CheckOptions::measures_plans
   // compile() rejected the graph, because it needs more than the limit of
   // CheckOptions::is_squeezed, or because the places of CheckOptions::is_pinned or is_explained
   // contradict each other. `finding` is then kAgrees.
@@ -64,6 +66,8 @@ struct CheckOptions {
   bool is_explained = false;
   // Compares the costs of copies with and without an additional pool instead of results.
   bool is_pooled = false;
+  // Measures memory plans instead of results.
+  bool measures_plans = false;
   // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only
   // on the graph's assembly.
   bool is_squeezed = false;

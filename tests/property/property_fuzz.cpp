@@ -35,7 +35,8 @@ struct Summary {
   int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0, refused = 0;
   int64_t external_runs = 0, omitted = 0;
   double compile_seconds = 0, slowest = 0;
-  uint64_t slowest_seed = 0;
+  uint64_t slowest_seed = 0, worst_seed = 0;
+  PlanQuality plans;
 
   void add(uint64_t seed, const GraphCase& graph, const Verdict& verdict) {
     ++graphs;
@@ -46,6 +47,8 @@ struct Summary {
     refused += verdict.is_refused ? 1 : 0;
     external_runs += verdict.external_runs;
     omitted += verdict.omitted;
+    if (verdict.plans.worst > plans.worst) worst_seed = seed;
+    plans.add(verdict.plans);
     compile_seconds += verdict.compile_seconds;
     if (verdict.compile_seconds > slowest) {
       slowest = verdict.compile_seconds;
@@ -73,6 +76,11 @@ struct Summary {
                   scopevm::runtime::count_text(external_runs, "run").c_str());
     if (omitted > 0)
       std::printf("%s omitted\n", scopevm::runtime::count_text(omitted, "formula").c_str());
+    if (plans.requests > 0)
+      std::printf("plans at %s: %.4f of the lower bound on average, at most %.4f (seed %llu%s)\n",
+                  scopevm::runtime::count_text(plans.requests, "request").c_str(),
+                  plans.sum / static_cast<double>(plans.requests), plans.worst,
+                  static_cast<unsigned long long>(worst_seed), plans.worst_request.c_str());
     if (refused > 0)
       std::printf("%s refused\n", scopevm::runtime::count_text(refused, "graph").c_str());
     for (const auto& [kind, count] : failures)
@@ -144,6 +152,8 @@ int main(int argc, char** argv) {
                "check the reasons for copies instead of results");
   app.add_flag("--pooled", options.check.is_pooled,
                "compare the costs of copies with and without an additional pool; with --scattered");
+  app.add_flag("--plans", options.check.measures_plans,
+               "compare memory plans with their lower bounds instead of results");
   app.add_flag("--squeezed", options.check.is_squeezed,
                "limit the workspace to a part of its size");
   app.add_flag("!--no-shrink", options.shrinks, "print failing graphs without shrinking them");

@@ -59,6 +59,23 @@ Status add_dim_value(const std::string& name, const std::string& value,
   return {StatusCode::kInvalidArgument, "dimension \"" + name + "\" is given twice"};
 }
 
+Result<std::map<std::string, DimRange>> parse_dim_ranges(const std::vector<std::string>& strings) {
+  std::map<std::string, DimRange> dims;
+  for (const std::string& text : strings) {
+    SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
+    const auto& [name, value] = parts;
+    const size_t dots = value.find("..");
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t least, parse_number(value.substr(0, dots)));
+    int64_t most = least;
+    if (dots != std::string::npos) {
+      SCOPEVM_ASSIGN_OR_RETURN(most, parse_number(value.substr(dots + 2)));
+    }
+    if (!dims.emplace(name, DimRange{least, most}).second)
+      return Status(StatusCode::kInvalidArgument, "dimension \"" + name + "\" is given twice");
+  }
+  return dims;
+}
+
 Result<int64_t> parse_bytes(const std::string& text) {
   constexpr struct {
     std::string_view suffix;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scopevm/compiler.h"
+#include "scopevm/module.h"
 #include "scopevm/status.h"
 
 namespace scopevm::tool {
@@ -25,6 +26,10 @@ Result<int64_t> parse_number(std::string_view text);
 // Adds the value of a dimension. Errors: kInvalidArgument (not an integer, or a second value).
 Status add_dim_value(const std::string& name, const std::string& value,
                      std::map<std::string, int64_t>& dims);
+
+// Parses NAME=VALUE and NAME=LEAST..MOST. Errors: kInvalidArgument (not integers, or a second value
+// of a name).
+Result<std::map<std::string, DimRange>> parse_dim_ranges(const std::vector<std::string>& strings);
 
 // Parses "512", "64KiB", "2MiB", "1GiB" into bytes. Errors: kInvalidArgument.
 Result<int64_t> parse_bytes(const std::string& text);

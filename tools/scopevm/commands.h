@@ -20,6 +20,7 @@ struct RunOptions {
   std::vector<std::string> outputs;     // NAME=FILE.npy
   std::vector<std::string> limits;      // [DEVICE.]SCOPE=BYTES
   std::vector<std::string> allocators;  // [DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]
+  std::vector<std::string> reserve;     // NAME=VALUE or NAME=LEAST..MOST; "all": no range
   std::vector<std::string> devices;     // NAME=KIND:NUMBER
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
@@ -37,7 +38,7 @@ int run(const RunOptions& options);
 
 struct BoundOptions {
   std::string module;
-  std::vector<std::string> dims;  // NAME=VALUE
+  std::vector<std::string> dims;  // NAME=VALUE or NAME=LEAST..MOST
   int threads = 1;
   bool json = false;
 };

@@ -237,6 +237,13 @@ void add_run(CLI::App& app, Action& action) {
                    "NAME or PATH of a plug-in that computes external functions of the module; "
                    "NAME denotes libscopevm_NAME.so")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--reserve", options->reserve,
+          "NAME=LEAST..MOST, NAME=VALUE or all: before the first call, allocate the memory "
+          "that a call needs at most for these ranges of dimensions, or for all values "
+          "that the module permits; calls then take no memory from the system")
+      ->allow_extra_args(false);
   command->add_flag("--emulate", options->emulate,
                     "Delay copies and launches to match the speeds of the module's pools");
   command->add_option(
@@ -256,8 +263,8 @@ void add_bound(CLI::App& app, Action& action) {
   auto options = std::make_shared<BoundOptions>();
   command->add_option("MODULE", options->module, "Module file")->required();
   command->add_option("DIMS", options->dims,
-                      "Values of dimensions: n=512. Without some of them, the largest number of "
-                      "bytes over their bounds");
+                      "Values or ranges of dimensions: n=512, n=1..512. With ranges, or without "
+                      "some dimensions, the largest number of bytes over them");
   command->add_option("--threads", options->threads, "Number of worker threads of the session")
       ->check(integer_in(1))
       ->capture_default_str();

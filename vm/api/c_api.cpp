@@ -277,7 +277,9 @@ scopevm_status* scopevm_module_largest_bound(const scopevm_module* module, const
                                              const char* scope, int64_t* out_bytes) {
   return checked({{module, "module"}, {out_bytes, "out_bytes"}}, [&]() -> Status {
     return scopevm::scope_bound(names, values, count, scope, out_bytes, [&](const auto& dims) {
-      return module->module.largest_bound(dims, threads);
+      std::map<std::string, scopevm::DimRange> ranges;
+      for (const auto& [name, value] : dims) ranges[name] = {value, value};
+      return module->module.largest_bound(ranges, threads);
     });
   });
 }

@@ -24,7 +24,7 @@ Status Module::bound(std::span<const int64_t> dims, std::span<int64_t> bytes, in
   return runtime::without_exceptions([&] { return vm::bound(*loaded_, dims, bytes, threads); });
 }
 
-Result<MemoryBound> Module::largest_bound(const std::map<std::string, int64_t>& dims,
+Result<MemoryBound> Module::largest_bound(const std::map<std::string, DimRange>& dims,
                                           int threads) const {
   return runtime::without_exceptions([&] { return vm::largest_bound(*loaded_, dims, threads); });
 }

@@ -128,6 +128,7 @@ Status run(vm::CallContext& context, const CallOptions& options) {
   vm::BoundSession& session = *context.session;
   context.begin();
   if (Status bound = vm::bind_inputs(session.module(), context); !bound.ok()) {
+    context.end();
     context.stats = {};  // stats() must not return the statistics of the previous run
     return bound;
   }
@@ -307,6 +308,10 @@ Result<Call> Session::make_call() const {
     context->session = bound_;
     return Call(std::move(context));
   });
+}
+
+Status Session::reserve(const std::map<std::string, DimRange>& dims, int calls) const {
+  return without_exceptions([&] { return bound_->reserve(dims, calls); });
 }
 
 const Signature& Session::signature() const { return bound_->module().signature(); }

@@ -23,13 +23,7 @@ Status bound(const LoadedModule& module, std::span<const int64_t> dims, std::spa
              int threads);
 
 Result<MemoryBound> largest_bound(const LoadedModule& module,
-                                  const std::map<std::string, int64_t>& dims, int threads);
-
-// The values of one dimension.
-struct DimRange {
-  int64_t least = 0;
-  int64_t most = 0;
-};
+                                  const std::map<std::string, DimRange>& dims, int threads);
 
 // Calls the bound function of an entry. `ranges`: by dimension of the signature. `bytes`: by pool.
 Status bound_in(const LoadedModule& module, uint32_t entry, const DimRange* ranges, int threads,

@@ -12,6 +12,7 @@
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/nearest_name.h"
 #include "vm/run/allocation.h"
+#include "vm/run/bound.h"
 
 namespace scopevm::vm {
 namespace {
@@ -86,6 +87,21 @@ Status check_constants(const format::ModuleContents& contents, const std::vector
                   ": constants of " + count_text(held[i], "byte") + " exceed the limit of " +
                   count_text(limits[i], "byte")};
   return {};
+}
+
+// The size of a region for a call that needs `bytes` in a pool: each block of the call is rounded
+// up to the pool's alignment.
+Result<int64_t> region_bytes(const LoadedModule& module, uint32_t pool, int64_t bytes) {
+  int64_t most_blocks = 0;
+  for (const uint32_t entry : module.entries())
+    most_blocks = std::max<int64_t>(
+        most_blocks,
+        std::ranges::count(module.function(entry).decl->memory, pool, &format::MemoryDecl::pool));
+  int64_t rounded = 0;
+  if (__builtin_add_overflow(bytes, most_blocks * module.contents().pools[pool].alignment,
+                             &rounded))
+    return Status(StatusCode::kResourceLimit, "the sizes exceed 64 bits");
+  return rounded;
 }
 
 }  // namespace
@@ -189,17 +205,58 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
               "\" takes no allocator: the device's driver allocates its blocks"};
 }
 
-Status BoundSession::allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage) {
+Status BoundSession::allocate(const CallContext& context, uint32_t pool, int64_t bytes,
+                              runtime::Storage** storage) {
   using Outcome = runtime::ScopeMemory::Outcome;
   runtime::ScopeMemory& memory = *pools_[pool];
-  Outcome outcome = memory.allocate(bytes, storage);
-  if (outcome == Outcome::kNoRoom && make_room(pool)) outcome = memory.allocate(bytes, storage);
+  runtime::Region* const region = context.region(pool);
+  Outcome outcome = memory.allocate(bytes, storage, region);
+  if (outcome == Outcome::kNoRoom && make_room(pool))
+    outcome = memory.allocate(bytes, storage, region);
   if (outcome == Outcome::kOk) return {};
   const uint32_t source = module_->contents().block_source(module_->contents().pools[pool]);
   if (const auto& device = devices_.device(source); device != nullptr)
     SCOPEVM_RETURN_IF_ERROR(device->health().with_context(
         "device \"" + module_->contents().devices[source].name + "\""));
   return allocation_failure(outcome, bytes, memory);
+}
+
+Status BoundSession::reserve(const std::map<std::string, DimRange>& dims, int calls) {
+  if (calls < 1)
+    return {StatusCode::kInvalidArgument,
+            "memory for " + std::to_string(calls) + " calls, expected at least 1"};
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, largest_bound(*module_, dims, threads_));
+  // By pool. They are added only if all of them were allocated.
+  std::vector<std::vector<std::unique_ptr<runtime::Region>>> regions(pools_.size());
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    runtime::ScopeMemory& memory = *pools_[i];
+    const MemoryScope scope{memory.device(), memory.scope()};
+    const auto found = std::ranges::find_if(bound.scopes, [&](const ScopeBound& other) {
+      return other.device == scope.device && other.scope == scope.scope;
+    });
+    // The bytes of a stack are in the frames of calls.
+    if (found == bound.scopes.end() || found->bytes == 0 ||
+        module_->contents().pools[i].kind == format::PoolKind::kStack)
+      continue;
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, region_bytes(*module_, i, found->bytes));
+    if (memory.limit() >= 0 && found->bytes > memory.limit() / calls)
+      return {StatusCode::kResourceLimit,
+              scope.device + " " + scope.scope + ": " + count_text(calls, "call") + " of " +
+                  count_text(found->bytes, "byte") + " exceed the limit of " +
+                  count_text(memory.limit(), "byte")};
+    for (int call = 0; call < calls; ++call) {
+      std::unique_ptr<runtime::Region> region = memory.make_region(bytes);
+      if (region == nullptr)
+        return allocation_failure(runtime::ScopeMemory::Outcome::kNoRoom, bytes, memory)
+            .with_context("reserve");
+      regions[i].push_back(std::move(region));
+    }
+  }
+  for (size_t i = 0; i < pools_.size(); ++i)
+    for (std::unique_ptr<runtime::Region>& region : regions[i])
+      pools_[i]->add_region(std::move(region));
+  has_reserved_ = true;
+  return {};
 }
 
 bool BoundSession::make_room(uint32_t pool) {

@@ -2,8 +2,11 @@
 // external functions, one ScopeMemory per pool, and a free list of call contexts.
 #pragma once
 
+#include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "runtime/memory/scope_memory.h"
@@ -37,7 +40,13 @@ class BoundSession {
   // Allocates a storage with one reference. Errors: kOutOfMemory, kResourceLimit, kDevice (the
   // device whose driver allocates the pool's blocks is lost), kInvalidArgument (an embedder's
   // allocator returned a misaligned block). Thread-safe.
-  Status allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage);
+  // Takes the bytes from the reserved memory of `context` if it has room.
+  Status allocate(const CallContext& context, uint32_t pool, int64_t bytes,
+                  runtime::Storage** storage);
+
+  // Session::reserve().
+  Status reserve(const std::map<std::string, DimRange>& dims, int calls);
+  bool has_reserved() const { return has_reserved_.load(std::memory_order_relaxed); }
 
   // Takes a context from the free list, or creates one. Thread-safe, like return_context().
   std::unique_ptr<CallContext> take_context();
@@ -65,6 +74,7 @@ class BoundSession {
   int threads_ = 1;
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
   std::unique_ptr<const Emulation> emulation_;
+  std::atomic<bool> has_reserved_{false};
   std::mutex mutex_;
   // Has capacity for all contexts, so that return_context() cannot fail.
   std::vector<std::unique_ptr<CallContext>> spare_;

@@ -30,6 +30,10 @@ void CallContext::begin() {
   std::ranges::fill(pools_, PoolAccount{});
   copies_.clear();
   emulated_seconds = 0;
+  if (!session->has_reserved()) return;
+  regions_.resize(pools_.size());
+  for (size_t i = 0; i < regions_.size(); ++i)
+    regions_[i] = session->pool(static_cast<uint32_t>(i)).enter_region();
 }
 
 // Charges either all stack allocations of a frame or none, because pop_frame() releases all of
@@ -78,6 +82,9 @@ void CallContext::end() {
   while (live_ != nullptr) unlink_and_release(live_);
   // A failed call leaves frames that no `ret` has popped.
   while (frames.depth() > 0) pop_frame();
+  for (size_t i = 0; i < regions_.size(); ++i)
+    if (runtime::Region* region = std::exchange(regions_[i], nullptr))
+      session->pool(static_cast<uint32_t>(i)).leave_region(region);
 }
 
 }  // namespace scopevm::vm

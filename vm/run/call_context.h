@@ -106,7 +106,7 @@ class CallContext {
     live_ = storage;
     if (pool < 0) return;
     PoolAccount& account = pools_[pool];
-    ++account.allocations;
+    if (storage->region == nullptr) ++account.allocations;
     account.live_bytes += storage->bytes;
     if (account.live_bytes > account.peak_bytes) account.peak_bytes = account.live_bytes;
   }
@@ -122,6 +122,11 @@ class CallContext {
   void end();
   // Starts a run: resets the accounts and releases the results of the last run.
   void begin();
+
+  // The reserved memory of this call in a pool; null if there is none. Set from begin() to end().
+  runtime::Region* region(uint32_t pool) const {
+    return regions_.empty() ? nullptr : regions_[pool];
+  }
 
   std::vector<PoolAccount>& pools() { return pools_; }
 
@@ -148,6 +153,7 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
+  std::vector<runtime::Region*> regions_;  // by pool; empty if the session has no reserved memory
   std::vector<CopyAccount> copies_;  // one per pair of pools; linear search, because they are few
   runtime::Storage* live_ = nullptr;
 };

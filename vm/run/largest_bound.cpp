@@ -20,20 +20,21 @@ constexpr int kMostBoxes = 2000;
 // The largest multiple that is at most `value`.
 int64_t round_down(int64_t value, int64_t multiple) { return value - value % multiple; }
 
-// The box of the calls with the given values that enter a variant or main (null); none if no such
+// The box of the calls in the given ranges that enter a variant or main (null); none if no such
 // call enters it.
 std::optional<Box> box_of(const format::VariantDecl* variant, const Signature& signature,
-                          const std::map<std::string, int64_t>& given) {
+                          const std::map<std::string, DimRange>& given) {
   Box box;
   for (size_t i = 0; i < signature.dimensions.size(); ++i) {
     const DimensionSignature& dimension = signature.dimensions[i];
     DimRange range{dimension.min, dimension.max};
     if (variant) range = {variant->dimensions[i].min, variant->dimensions[i].max};
-    range.most = round_down(range.most, dimension.multiple_of);
-    if (const auto value = given.find(dimension.name); value != given.end()) {
-      if (value->second < range.least || value->second > range.most) return std::nullopt;
-      range = {value->second, value->second};
+    if (const auto found = given.find(dimension.name); found != given.end()) {
+      range.least = std::max(range.least, found->second.least);
+      range.most = std::min(range.most, found->second.most);
     }
+    range.most = round_down(range.most, dimension.multiple_of);
+    if (range.least > range.most) return std::nullopt;
     box.push_back(range);
   }
   return box;
@@ -113,8 +114,24 @@ class LargestBound {
   std::priority_queue<Bounded> boxes_;
 };
 
-// Fails if a dimension without a value has no upper bound.
-Status check_upper_bounds(const Signature& signature, const std::map<std::string, int64_t>& dims) {
+// Checks that both ends of each range are values of the dimension.
+Status check_ranges(const Signature& signature, const std::map<std::string, DimRange>& dims,
+                    int threads) {
+  std::map<std::string, int64_t> least, most;
+  for (const auto& [name, range] : dims) {
+    if (range.least > range.most)
+      return {StatusCode::kInvalidArgument, "the range " + std::to_string(range.least) + ".." +
+                                                std::to_string(range.most) + " of " + name +
+                                                " is empty"};
+    least[name] = range.least;
+    most[name] = range.most;
+  }
+  SCOPEVM_RETURN_IF_ERROR(check_request(signature, least, threads));
+  return check_request(signature, most, threads);
+}
+
+// Fails if a dimension without a range has no upper bound.
+Status check_upper_bounds(const Signature& signature, const std::map<std::string, DimRange>& dims) {
   std::string missing, example;
   for (const DimensionSignature& dimension : signature.dimensions) {
     if (dims.contains(dimension.name) || dimension.max < format::DimensionDecl().max) continue;
@@ -130,9 +147,9 @@ Status check_upper_bounds(const Signature& signature, const std::map<std::string
 }  // namespace
 
 Result<MemoryBound> largest_bound(const LoadedModule& module,
-                                  const std::map<std::string, int64_t>& dims, int threads) {
+                                  const std::map<std::string, DimRange>& dims, int threads) {
   const Signature& signature = module.signature();
-  SCOPEVM_RETURN_IF_ERROR(check_request(signature, dims, threads));
+  SCOPEVM_RETURN_IF_ERROR(check_ranges(signature, dims, threads));
   SCOPEVM_RETURN_IF_ERROR(check_upper_bounds(signature, dims));
   MemoryBound bound{.function = "main", .definitions = {}, .lines = {}, .scopes = {}};
   for (const format::MemoryDecl& decl : module.main().decl->memory) {

@@ -118,7 +118,7 @@ class ResultMaker {
               "output \"" + name + "\": the module has no heap pool for a copy"};
     Storage* storage = nullptr;
     // Nothing between allocate() and own() may throw, so the context is formatted on failure only.
-    if (Status status = session_.allocate(*pool, from.bytes, &storage); !status.ok())
+    if (Status status = session_.allocate(context_, *pool, from.bytes, &storage); !status.ok())
       return std::move(status).with_context("copy of output \"" + name + "\"");
     std::memcpy(storage->data, from.data, static_cast<size_t>(from.bytes));
     // One reference for the call, released at its end, and one for the tensor.

@@ -35,7 +35,8 @@ Result<Storage*> StringTable::allocate(int64_t bytes) {
   if (session_ == nullptr)
     return Status(StatusCode::kInvalidModel, "the module has no heap pool for strings");
   Storage* storage = nullptr;
-  SCOPEVM_RETURN_IF_ERROR(session_->allocate(pool_, bytes, &storage).with_context("strings"));
+  SCOPEVM_RETURN_IF_ERROR(
+      session_->allocate(*context_, pool_, bytes, &storage).with_context("strings"));
   context_->own(storage, static_cast<int32_t>(pool_));
   return storage;
 }

@@ -89,8 +89,7 @@ class InstanceReader {
     // Pools without a limit have no entry in problem.elsewhere. Their room is unlimited.
     make_room_elsewhere();
     for (BufferIndex buffer : sizes_.indices())
-      if (instance_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer].size > 0)
-        add_item(buffer);
+      if (instance_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer] > 0) add_item(buffer);
     std::vector<int64_t> live(problem.steps, fixed_in(pool_));
     for (const SpillItem& item : problem.items)
       for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
@@ -105,15 +104,18 @@ class InstanceReader {
     std::vector<BufferIndex> known;
     for (BufferIndex buffer : instance_.liveness.buffers.indices())
       if (instance_.liveness.buffers[buffer].segment == SegmentIndex{0}) known.push_back(buffer);
-    sizes_.resize(instance_.liveness.buffers.size());
-    for (const PlannedBuffer& buffer :
-         buffers_at(instance_.liveness, known, request).value_or(std::vector<PlannedBuffer>()))
-      sizes_[{static_cast<uint32_t>(buffer.id)}] = buffer;
+    sizes_.assign(instance_.liveness.buffers.size(), 0);
+    if (const auto sizes = sizes_at(instance_.liveness, known, request))
+      for (size_t i = 0; i < known.size(); ++i) sizes_[known[i]] = (*sizes)[i];
   }
 
   int64_t fixed_in(PoolIndex pool) const {
     auto found = fixed_.find(pool);
     return found == fixed_.end() ? 0 : found->second;
+  }
+
+  const Liveness::Lifespan& lifespan_of(BufferIndex buffer) const {
+    return instance_.liveness.buffers[buffer];
   }
 
   bool is_candidate(PoolIndex pool) const {
@@ -128,16 +130,15 @@ class InstanceReader {
       std::vector<int64_t> left(instance_.problem.steps, room - fixed_in(pool));
       for (BufferIndex b : sizes_.indices())
         if (instance_.liveness.buffers[b].pool == pool)
-          for (int64_t step = sizes_[b].lower; step < sizes_[b].upper; ++step)
-            left[step] -= sizes_[b].size;
+          for (int64_t step = lifespan_of(b).lower; step < lifespan_of(b).upper; ++step)
+            left[step] -= sizes_[b];
       instance_.problem.elsewhere[pool] = std::move(left);
     }
   }
 
   void add_item(BufferIndex buffer) {
-    const PlannedBuffer& sized = sizes_[buffer];
     SpillItem& item = instance_.problem.items.emplace_back();
-    item = {sized.size, sized.lower, sized.upper, {}, {}};
+    item = {sizes_[buffer], lifespan_of(buffer).lower, lifespan_of(buffer).upper, {}, {}};
     instance_.buffers.push_back(buffer);
     std::vector<ValueId>& values = instance_.values.emplace_back();
     add_moves(item, buffer);
@@ -145,7 +146,7 @@ class InstanceReader {
       // Each value of the buffer is spilled separately, because values that share the buffer in
       // place have different gaps.
       if (SpillItem::Value held; find_gaps(id, held)) {
-        add_destinations(id, sized.size, held);
+        add_destinations(id, sizes_[buffer], held);
         if (held.destinations.empty()) continue;
         item.values.push_back(std::move(held));
         values.push_back(id);
@@ -220,7 +221,7 @@ class InstanceReader {
   const Blocks blocks_;
   SpillInstance instance_;
   const BufferUses uses_;
-  IndexedVector<BufferIndex, PlannedBuffer> sizes_;  // size 0 for data-dependent sizes
+  IndexedVector<BufferIndex, int64_t> sizes_;  // bytes; 0 for data-dependent sizes
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Functio
   PoolBytes heights;
   std::map<std::string, int64_t> symbols = request.symbols;
   // Segment 0 does not depend on runtime-defined symbols, so any values of them serve.
-  const Request sample = sample_requests(function).front();
+  const Request sample = sample_requests(function, 0).front();
   symbols.insert(sample.symbols.begin(), sample.symbols.end());
   std::optional<ShapeProgram::Values> values = shapes.evaluate(symbols, request.threads);
   if (!values) return heights;
@@ -293,7 +293,7 @@ class LimitKeeper {
       // fragmentation and is reported as such.
       if (!status.ok()) return over.ok() ? status : over;
       SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
-      SCOPEVM_ASSIGN_OR_RETURN(const Plan made, plan(program_.machine, function, shapes));
+      SCOPEVM_ASSIGN_OR_RETURN(const Plan made, make_plan(program_.machine, function, shapes));
       PoolBytes heights = heights_of(made, shapes, function, request);
       add(heights, fixed);
       const std::optional<PoolIndex> worst = tighten(limits_, heights, round, room);

@@ -43,6 +43,22 @@ ShapeProgram::ValueIndex ShapeProgram::add(ValueIndex a, ValueIndex b) {
   return instruction({Op::kAdd, 0, std::min(a, b), std::max(a, b)});
 }
 
+ShapeProgram::ValueIndex ShapeProgram::multiply(ValueIndex a, ValueIndex b) {
+  auto x = constant_of(a), y = constant_of(b);
+  int64_t product;
+  if (x && y && !__builtin_mul_overflow(*x, *y, &product)) return constant(product);
+  if (x == 0 || y == 1) return a;
+  if (y == 0 || x == 1) return b;
+  return instruction({Op::kMul, 0, std::min(a, b), std::max(a, b)});
+}
+
+ShapeProgram::ValueIndex ShapeProgram::min(ValueIndex a, ValueIndex b) {
+  auto x = constant_of(a), y = constant_of(b);
+  if (x && y) return constant(std::min(*x, *y));
+  if (a == b) return a;
+  return instruction({Op::kMin, 0, std::min(a, b), std::max(a, b)});
+}
+
 ShapeProgram::ValueIndex ShapeProgram::max(ValueIndex a, ValueIndex b) {
   auto x = constant_of(a), y = constant_of(b);
   if (x && y) return constant(std::max(*x, *y));

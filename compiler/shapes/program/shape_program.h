@@ -94,6 +94,8 @@ class ShapeProgram {
   ValueIndex value(DimExpr expr);
   ValueIndex constant(int64_t value);
   ValueIndex add(ValueIndex a, ValueIndex b);
+  ValueIndex multiply(ValueIndex a, ValueIndex b);
+  ValueIndex min(ValueIndex a, ValueIndex b);
   ValueIndex max(ValueIndex a, ValueIndex b);
 
   // Translates `value` of `callee` to a value of the caller. `dims` are the dims of the callee's

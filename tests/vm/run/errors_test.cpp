@@ -126,7 +126,7 @@ TEST_F(SumErrors, BoundReportsMissingDims) {
          "the module has no dimension \"N\"; did you mean \"n\"?");
   expect(module_.memory_bound({{"n", 2000}}).status(), StatusCode::kInvalidArgument,
          "main: n is 2000, at most 1000; y has 2000 rows");
-  expect(module_.largest_bound({{"n", 1}}).status(), StatusCode::kUnsupported,
+  expect(module_.largest_bound({{"n", {1, 1}}}).status(), StatusCode::kUnsupported,
          "the module has no bound function: compile it with this version");
 }
 

@@ -1,7 +1,7 @@
 // scopevm bound: prints the number of bytes that a call allocates at given dims, without making the
 // call. The numbers are exact, except for "calls", which a branch can skip, and for storages with
-// data-dependent sizes, which are listed but count as 0 bytes in totals. Without the values of some
-// dims, it prints the largest number over their bounds.
+// data-dependent sizes, which are listed but count as 0 bytes in totals. With ranges of
+// dims, or without the values of some dims, it prints the largest number over these ranges.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,18 +37,20 @@ void print_text(const MemoryBound& bound) {
           scope.lower_bound_bytes);
 }
 
-// "batch = 1, 8 <= length <= 512 (a multiple of 8)": the values and bounds of the dims.
-std::string range_text(const Signature& signature, const std::map<std::string, int64_t>& dims) {
+// "batch = 1, 8 <= length <= 512 (a multiple of 8)": the ranges of the dims.
+std::string range_text(const Signature& signature, const std::map<std::string, DimRange>& dims) {
   std::string text;
   for (const DimensionSignature& dimension : signature.dimensions) {
     const auto given = dims.find(dimension.name);
+    const DimRange range =
+        given != dims.end() ? given->second : DimRange{dimension.min, dimension.max};
     text += text.empty() ? "" : ", ";
-    if (given != dims.end()) {
-      text += dimension.name + " = " + std::to_string(given->second);
+    if (given != dims.end() && range.least == range.most) {
+      text += dimension.name + " = " + std::to_string(range.least);
       continue;
     }
-    if (dimension.min > 1) text += std::to_string(dimension.min) + " <= ";
-    text += dimension.name + " <= " + std::to_string(dimension.max);
+    if (range.least > 1) text += std::to_string(range.least) + " <= ";
+    text += dimension.name + " <= " + std::to_string(range.most);
     if (dimension.multiple_of > 1)
       text += " (a multiple of " + std::to_string(dimension.multiple_of) + ")";
   }
@@ -56,7 +58,7 @@ std::string range_text(const Signature& signature, const std::map<std::string, i
 }
 
 void print_largest(const Module& module, const MemoryBound& bound,
-                   const std::map<std::string, int64_t>& dims) {
+                   const std::map<std::string, DimRange>& dims) {
   print("at most, for {}\n", range_text(module.signature(), dims));
   print("{:<8} {:<20} {:>14}\n", "device", "scope", "bytes");
   for (const ScopeBound& scope : bound.scopes) {
@@ -92,13 +94,18 @@ void print_json(const MemoryBound& bound) {
   write_json(out);
 }
 
-Status print_bound(const BoundOptions& options, const std::map<std::string, int64_t>& dims) {
+Status print_bound(const BoundOptions& options, const std::map<std::string, DimRange>& dims) {
   SCOPEVM_ASSIGN_OR_RETURN(const Module module, load_module(options.module));
-  const bool is_range = std::ranges::any_of(module.signature().dimensions,
-                                            [&](const auto& d) { return !dims.contains(d.name); });
+  std::map<std::string, int64_t> values;
+  for (const auto& [name, range] : dims)
+    if (range.least == range.most) values[name] = range.least;
+  const bool is_range = values.size() < dims.size() ||
+                        std::ranges::any_of(
+                            module.signature().dimensions,
+                            [&](const auto& dimension) { return !dims.contains(dimension.name); });
   SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound,
                            is_range ? module.largest_bound(dims, options.threads)
-                                    : module.memory_bound(dims, options.threads));
+                                    : module.memory_bound(values, options.threads));
   if (options.json)
     print_json(bound);
   else if (is_range)
@@ -108,19 +115,10 @@ Status print_bound(const BoundOptions& options, const std::map<std::string, int6
   return {};
 }
 
-Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>& strings) {
-  std::map<std::string, int64_t> dims;
-  for (const std::string& text : strings) {
-    SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
-    SCOPEVM_RETURN_IF_ERROR(add_dim_value(parts.first, parts.second, dims));
-  }
-  return dims;
-}
-
 }  // namespace
 
 int bound(const BoundOptions& options) {
-  const auto dims = parse_dims(options.dims);
+  const auto dims = parse_dim_ranges(options.dims);
   if (!dims.ok()) return report_usage(std::string(dims.status().message()));
   return report(print_bound(options, *dims));
 }

@@ -1,6 +1,7 @@
 // scopevm run: makes one or more calls, prints the results, and writes them to files.
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -30,7 +31,11 @@ struct Plan {
   RunInputs inputs;
   std::vector<NamedText> outputs;
   SessionOptions session;
+  std::map<std::string, DimRange> reserved;
 };
+
+// The value of --reserve for all dims.
+constexpr char kAll[] = "all";
 
 // True if an output or a trace is written to stdout.
 bool writes_to_stdout(const Plan& plan, const RunOptions& options) {
@@ -69,6 +74,9 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
     SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Allocator> made,
                              make_allocator_from_text(allocator.text));
     plan.session.allocators.push_back({allocator.name, std::move(made)});
+  }
+  if (options.reserve != std::vector<std::string>{kAll}) {
+    SCOPEVM_ASSIGN_OR_RETURN(plan.reserved, parse_dim_ranges(options.reserve));
   }
   SCOPEVM_RETURN_IF_ERROR(parse_named(options.devices, {}, "device").status());
   for (const std::string& device : options.devices) {
@@ -163,6 +171,7 @@ Status run_plan(const Plan& plan, const RunOptions& options, const Module& modul
   SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
   Traces traces(options);
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
+  if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed));

@@ -324,7 +324,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
 }
 
 bool Interpreter::allocate(uint32_t pool, int64_t bytes, Storage** storage) {
-  const Status status = session_.allocate(pool, bytes, storage);
+  const Status status = session_.allocate(context_, pool, bytes, storage);
   if (!status.ok()) return fail(status.code(), std::string(status.message()));
   context_.own(*storage, static_cast<int32_t>(pool));
   return true;
