@@ -52,6 +52,9 @@ RunId PageAllocator::grow(uint32_t pages) {
   if (!added) return 0;
   if (!space_.has_source()) boundary_ = heap_.add_boundary();
   const RunId id = heap_.add(*added, space_.has_source() ? 0 : boundary_);
+  // The first run keeps its id: a run is merged into the run before it, and split() returns the
+  // second part.
+  space_.set_first_run(*added, id);
   heap_.run(id).backing = space_.has_source() ? Backing::kDirty : Backing::kClean;
   if (added->pages > pages) heap_.release(heap_.split(id, pages), heap_.run(id).backing);
   return id;
@@ -78,8 +81,7 @@ RunId PageAllocator::commit(RunId id) {
       if (space_.clean_pages({rest.first, rest.pages}) == 0) rest.backing = Backing::kDirty;
     }
   }
-  live_ += range.pages;
-  return id;
+  return add_live(id);
 }
 
 void PageAllocator::end_window() {

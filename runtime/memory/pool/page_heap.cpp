@@ -6,9 +6,9 @@
 namespace scopevm::runtime {
 
 bool PageHeap::reserve(size_t pages) {
-  if (!runs_.reserve(pages + kBins + 1) || !run_of_.reserve(pages)) return false;
-  for (int bin = 0; bin < kBins; ++bin)
-    runs_[head_of(bin)].next = runs_[head_of(bin)].previous = head_of(bin);
+  const size_t ids = pages + kBins + 1;
+  if (!runs_.reserve(ids) || !links_.reserve(ids)) return false;
+  for (int bin = 0; bin < kBins; ++bin) links_[head_of(bin)] = {head_of(bin), head_of(bin)};
   return true;
 }
 
@@ -35,15 +35,15 @@ RunId PageHeap::find(uint32_t pages) const {
   RunId best = 0;
   uint32_t best_pages = UINT32_MAX;
   // Runs in the bin of the size can be smaller than the size.
-  RunId id = runs_[head_of(bin)].next;
-  for (int i = 0; i < kCandidates && id != head_of(bin); ++i, id = runs_[id].next)
+  RunId id = links_[head_of(bin)].next;
+  for (int i = 0; i < kCandidates && id != head_of(bin); ++i, id = links_[id].next)
     if (runs_[id].pages >= pages && runs_[id].pages < best_pages) {
       best = id;
       best_pages = runs_[id].pages;
     }
   if (best != 0) return best;
   const int next = next_bin(bin + 1);
-  return next < 0 ? 0 : runs_[head_of(next)].next;
+  return next < 0 ? 0 : links_[head_of(next)].next;
 }
 
 RunId PageHeap::allocate(uint32_t pages) {
@@ -114,39 +114,36 @@ void PageHeap::absorb_after(RunId id) {
 RunId PageHeap::describe(const Run& run) {
   RunId id = unused_;
   if (id != 0)
-    unused_ = runs_[id].next;
+    unused_ = links_[id].next;
   else
     id = described_++;
   runs_[id] = run;
-  run_of_[run.first] = id;
   return id;
 }
 
 void PageHeap::discard(RunId id) {
-  runs_[id].next = unused_;
+  links_[id].next = unused_;
   unused_ = id;
 }
 
 void PageHeap::link(RunId id) {
   const int bin = bin_of(runs_[id].pages);
   const RunId head = head_of(bin);
-  const RunId next = runs_[head].next;
-  runs_[id].next = next;
-  runs_[id].previous = head;
-  runs_[next].previous = id;
-  runs_[head].next = id;
+  const RunId next = links_[head].next;
+  links_[id] = {next, head};
+  links_[next].previous = id;
+  links_[head].next = id;
   bin_bits_[static_cast<size_t>(bin) / 64] |= uint64_t{1} << (bin % 64);
   word_bits_ |= 1U << (bin / 64);
 }
 
 void PageHeap::unlink(RunId id) {
-  const Run& run = runs_[id];
-  runs_[run.next].previous = run.previous;
-  runs_[run.previous].next = run.next;
-  // Without branches: whether the bin is now empty is hard to predict.
-  const int bin = bin_of(run.pages);
+  const Links links = links_[id];
+  links_[links.next].previous = links.previous;
+  links_[links.previous].next = links.next;
+  const int bin = bin_of(runs_[id].pages);
   const auto word = static_cast<size_t>(bin) / 64;
-  bin_bits_[word] &= ~(static_cast<uint64_t>(run.next == run.previous) << (bin % 64));
+  bin_bits_[word] &= ~(static_cast<uint64_t>(links.next == links.previous) << (bin % 64));
   word_bits_ &= ~(static_cast<uint32_t>(bin_bits_[word] == 0) << word);
 }
 

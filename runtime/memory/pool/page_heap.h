@@ -1,11 +1,10 @@
-// PageHeap: the free and used runs of pages, by page number. It does not access the pages, so they
-// can be device memory.
+// PageHeap: the free and used runs of pages. It does not access the pages, so they can be device
+// memory.
 //
 //   run   consecutive pages that are allocated, or free, together. Its descriptor has links to the
 //         runs before and after it, so that release() merges free runs in constant time
-//   bin   a circular list of free runs of similar size; its head is a descriptor without pages.
-//         There are 32 bins per power of two, as in the two-level segregated fit of Masmano et al.
-//         (TLSF), and a bitmap of the bins with runs
+//   bin   a circular list of free runs of similar size. There are 32 bins per power of two, as in
+//         the two-level segregated fit of Masmano et al. (TLSF), and a bitmap of the bins with runs
 //
 // allocate() takes the best of the first runs of the bin of the size, or a run of the next larger
 // bin: a best fit up to 1/32. Descriptors are stored densely, not by page number, so that they
@@ -38,8 +37,6 @@ class PageHeap {
     uint32_t pages;
     RunId before;  // in address order; 0 at the start of a segment
     RunId after;   // in address order; 0 at the end of a segment
-    RunId next;    // in the bin; of an unused descriptor, the next unused one
-    RunId previous;
     bool is_free;
     Backing backing;  // of a free run
   };
@@ -78,10 +75,6 @@ class PageHeap {
 
   Run& run(RunId id) { return runs_[id]; }
   const Run& run(RunId id) const { return runs_[id]; }
-  // The run that starts at a page.
-  RunId run_at(Page first) const { return run_of_[first]; }
-  // Makes run_at() return `id` for a page inside the run, too.
-  void set_run_at(Page page, RunId id) { run_of_[page] = id; }
 
  private:
   static constexpr int kBins = 896;
@@ -96,8 +89,14 @@ class PageHeap {
   RunId describe(const Run& run);
   void discard(RunId id);
 
+  // Neighbours in a bin. The head of a bin is an id without a run. The links are apart from the
+  // runs so that the heads of all bins occupy 7 KiB.
+  struct Links {
+    RunId next;  // of an unused descriptor, the next unused one
+    RunId previous;
+  };
   ReservedArray<Run> runs_;
-  ReservedArray<RunId> run_of_;                  // by the first page of a run
+  ReservedArray<Links> links_;                   // by run
   RunId unused_ = 0;                             // list of unused descriptors
   RunId described_ = kBins + 1;                  // descriptors from here on have never been used
   std::array<uint64_t, kBins / 64> bin_bits_{};  // bit i: bin i has a run
@@ -108,7 +107,7 @@ template <typename Accepts>
 RunId PageHeap::find_largest(uint32_t min_pages, Accepts accepts) const {
   RunId largest = 0;
   for (int bin = kBins - 1; bin >= bin_of(min_pages) && largest == 0; --bin)
-    for (RunId id = runs_[head_of(bin)].next; id != head_of(bin); id = runs_[id].next)
+    for (RunId id = links_[head_of(bin)].next; id != head_of(bin); id = links_[id].next)
       if (runs_[id].pages >= min_pages &&
           (largest == 0 || runs_[id].pages > runs_[largest].pages) && accepts(runs_[id]))
         largest = id;
@@ -118,7 +117,7 @@ RunId PageHeap::find_largest(uint32_t min_pages, Accepts accepts) const {
 template <typename Body>
 void PageHeap::for_each_free(Body body) {
   for (int bin = 0; bin < kBins; ++bin)
-    for (RunId id = runs_[head_of(bin)].next; id != head_of(bin); id = runs_[id].next)
+    for (RunId id = links_[head_of(bin)].next; id != head_of(bin); id = links_[id].next)
       body(runs_[id]);
 }
 

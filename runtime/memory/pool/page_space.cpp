@@ -164,7 +164,7 @@ std::optional<PageRange> PageSpace::add_source_segment(uint32_t pages) {
 }
 
 void PageSpace::return_segment(PageRange run) {
-  auto& segment = const_cast<Segment&>(segment_of(run.first));
+  Segment& segment = segment_of(run.first);
   ++upstream_calls_;
   options_.source->deallocate(segment.base, segment.bytes);
   segment.base = nullptr;
@@ -177,6 +177,14 @@ const PageSpace::Segment& PageSpace::segment_of(Page page) const {
   auto segment = segments_.begin();
   while (page - segment->first >= segment->pages) ++segment;
   return *segment;
+}
+
+PageSpace::Segment& PageSpace::segment_of(Page page) {
+  return const_cast<Segment&>(std::as_const(*this).segment_of(page));
+}
+
+void PageSpace::set_first_run(PageRange segment, RunId id) {
+  segment_of(segment.first).first_run = id;
 }
 
 void* PageSpace::address(Page page) const {

@@ -57,11 +57,13 @@ class PageSpace {
   void* address(Page page) const;
   Page page_of(const void* block) const;
 
-  // Calls body(run) with the used pages of each segment.
+  // Stores the first run of the last added segment, for for_each_segment().
+  void set_first_run(PageRange segment, RunId id);
+  // Calls body(first_run) for each segment.
   template <typename Body>
   void for_each_segment(Body body) const {
     for (const Segment& segment : segments_)
-      if (segment.base != nullptr) body(PageRange{segment.first, segment.used});
+      if (segment.base != nullptr) body(segment.first_run);
   }
 
   // The number of pages of a run that are not committed.
@@ -88,6 +90,7 @@ class PageSpace {
     uint32_t used;        // pages that were added by extend() or add_segment()
     uint32_t accessible;  // pages that the process can access
     int64_t bytes;        // of the mapping or of the block
+    RunId first_run = 0;
   };
 
   void count_committed(int64_t pages);
@@ -95,6 +98,7 @@ class PageSpace {
   std::optional<PageRange> add_source_segment(uint32_t pages);
   bool make_accessible(Segment& segment, uint32_t pages);
   const Segment& segment_of(Page page) const;
+  Segment& segment_of(Page page);
   Page next_first() const;
 
   const Options options_;

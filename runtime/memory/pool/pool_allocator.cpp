@@ -29,6 +29,12 @@ uint32_t pages_of(int64_t bytes) {
   return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
 }
 
+// Runs are longer than the largest block of a slab. With an alignment above a page, short ones are
+// multiples of it.
+uint32_t run_granularity(int64_t alignment) {
+  return alignment <= kPageBytes ? SizeClasses::kMaxBytes / kPageBytes : pages_of(alignment);
+}
+
 }  // namespace
 
 PoolAllocator::PoolAllocator(const AllocatorOptions& options)
@@ -40,8 +46,8 @@ PoolAllocator::PoolAllocator(const AllocatorOptions& options, const PageSpace::O
       // Slabs start at a page, so they cannot align blocks to more than a page.
       small_end_(options_.alignment <= kPageBytes ? SizeClasses::kMaxBytes + 1 : 0),
       has_limit_(options_.limit_bytes >= 0),
-      slab_pages_(space, 1),
-      pages_(space, pages_of(options_.alignment)),
+      slab_pages_(space, 1, 1),
+      pages_(space, pages_of(options_.alignment), run_granularity(options_.alignment)),
       slabs_(slab_pages_) {
   is_usable_ = slab_pages_.reserve() && pages_.reserve() && slabs_.reserve();
   id_ = ThreadSlots::register_pool(this);
