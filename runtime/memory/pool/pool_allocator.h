@@ -16,14 +16,16 @@
 //
 // Counters: each thread counts its blocks up to 32 KiB. The pool adds the counters up when a thread
 // uses the pool's lock, and in stats(). Live bytes and allocations are exact. The peak is exact if
-// one thread allocates, or with a limit. Otherwise it can miss up to 64 blocks of each other
-// thread.
+// one thread allocates. Otherwise it can miss up to 64 blocks of each other thread.
+//
+// Limit: the pool grants parts of the limit to thread caches, by which their live bytes can grow
+// without the lock. The live bytes and all grants never exceed the limit. An allocation that does
+// not fit revokes all grants first, so the limit is exact to the byte.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "runtime/memory/counters.h"
 #include "runtime/memory/pool/page_allocator.h"
 #include "runtime/memory/pool/slabs.h"
 #include "runtime/memory/pool/spin_lock.h"
@@ -63,6 +65,8 @@ class PoolAllocator final : public Allocator {
   void* refill(ThreadCache& cache, int size_class);
   void flush(ThreadCache& cache, int size_class, int kept);
   void add_up(ThreadCache& cache) const;
+  bool fits_limit(ThreadCache* cache, int64_t bytes);
+  void revoke_grant(ThreadCache& cache) const;
   void count(ThreadCache* cache, int64_t bytes);
 
   int64_t cached_in_threads() const;
@@ -77,7 +81,6 @@ class PoolAllocator final : public Allocator {
   const bool has_limit_;
   bool is_usable_ = false;  // the tables are reserved
   uint64_t id_ = 0;         // of ThreadSlots
-  MemoryCounters limited_;  // exact counters; only used with a limit
 
   mutable SpinLock lock_;  // guards the members below, and the caches that are not owned
   PageAllocator slab_pages_;
@@ -87,6 +90,7 @@ class PoolAllocator final : public Allocator {
   mutable int64_t live_ = 0;       // without the counters of caches since they were added up
   mutable int64_t peak_ = 0;
   mutable int64_t allocations_ = 0;
+  mutable int64_t granted_ = 0;  // the sum of the grants of all caches; 0 without a limit
 };
 
 }  // namespace scopevm::runtime
