@@ -225,8 +225,8 @@ void add_run(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option("--allocator", options->allocators,
-                   "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope of a CPU with this "
-                   "allocator: pool, arena, stack or direct")
+                   "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope with this allocator: "
+                   "pool, arena, stack, planned or direct")
       ->allow_extra_args(false);
   command
       ->add_option("--device", options->devices,

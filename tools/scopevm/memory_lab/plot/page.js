@@ -17,7 +17,7 @@ function bytesText(bytes) {
 }
 
 function timeText(time) {
-  if (data.unit === "step") return `step ${Math.round(time)}`;
+  if (data.unit === "step") return `step ${Math.round(time) + data.first_step}`;
   const ns = time - data.begin;
   if (ns >= 1e9) return `${(ns / 1e9).toFixed(3)} s`;
   if (ns >= 1e6) return `${(ns / 1e6).toFixed(3)} ms`;

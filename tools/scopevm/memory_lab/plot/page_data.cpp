@@ -131,9 +131,13 @@ void add_blocks(const History& history, Json& json) {
 }  // namespace
 
 std::string page_data(const History& history) {
-  Json json = {{"title", history.title}, {"unit", history.is_plan ? "step" : "ns"},
-               {"gap", history.gap},     {"begin", history.begin},
-               {"end", history.end},     {"allocations", history.allocations}};
+  Json json = {{"title", history.title},
+               {"first_step", history.first_step},
+               {"unit", history.is_plan ? "step" : "ns"},
+               {"gap", history.gap},
+               {"begin", history.begin},
+               {"end", history.end},
+               {"allocations", history.allocations}};
   const auto live = std::ranges::count_if(
       history.spans, [&](const Span& span) { return history.is_live_at_peak(span); });
   json["peak"] = {{"bytes", history.peak_bytes}, {"time", history.peak_time}, {"blocks", live}};
