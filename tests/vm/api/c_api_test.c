@@ -373,8 +373,10 @@ static void run_with_named_allocators(const char* path) {
   functions.source_allocate = no_block;
   functions.source_deallocate = ignore_block;
   named[0].options = &functions;
-  FAILS(scopevm_session_create(module, &options, &session), 10,
-        "has source functions: the session determines the source");
+  FAILS(
+      scopevm_session_create(module, &options, &session), 10,
+      "the named allocator of memory scope \"global.workspace\" has source functions: the session "
+      "determines the source");
   scopevm_module_free(module);
 }
 

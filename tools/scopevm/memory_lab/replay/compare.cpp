@@ -87,8 +87,9 @@ ComparedAllocator summary_of(const Rounds& rounds) {
 Status compare(const CompareCommand& command) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<AllocatorEntry> allocators,
                            selected_allocators(command.selection));
-  SCOPEVM_ASSIGN_OR_RETURN(const ScheduleFile schedule,
-                           ScheduleFile::load(command.selection.trace));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const ScheduleFile schedule,
+      ScheduleFile::load(command.selection.trace, command.selection.has_mappings));
   std::vector<Rounds> all;
   for (const AllocatorEntry& allocator : allocators) all.push_back({.allocator = allocator});
   run_interleaved(command, schedule, all);

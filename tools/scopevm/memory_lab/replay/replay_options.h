@@ -14,6 +14,7 @@ namespace scopevm::lab {
 struct ReplaySelection {
   std::string trace;
   std::vector<std::string> allocators;  // names, or "all"
+  bool has_mappings = false;            // also replays the mappings of a recorded program
   ReplayOptions options;
 };
 

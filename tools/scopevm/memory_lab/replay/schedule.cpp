@@ -9,7 +9,9 @@
 #include <bit>
 #include <utility>
 
+#include "runtime/count_text.h"
 #include "tools/scopevm/memory_lab/trace_file.h"
+#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::lab {
 namespace {
@@ -17,6 +19,11 @@ namespace {
 // A slot in use keeps the index of its block's size.
 class Builder {
  public:
+  // Keeps the numbers of later blocks.
+  void skip(const Event& event) {
+    if (event.kind == EventKind::kAllocate) slots_.push_back(0);
+  }
+
   void add(const Event& event) {
     const uint32_t slot = event.kind == EventKind::kAllocate ? take_slot() : slots_[event.block];
     Operation operation = {};
@@ -88,11 +95,19 @@ bool write_all(int file, const void* data, size_t bytes) {
 
 }  // namespace
 
-Result<ScheduleFile> ScheduleFile::load(const std::string& trace_path) {
+Result<ScheduleFile> ScheduleFile::load(const std::string& trace_path, bool has_mappings) {
   SCOPEVM_ASSIGN_OR_RETURN(OpenTrace trace, open_trace(trace_path));
   Builder builder;
-  SCOPEVM_RETURN_IF_ERROR(
-      for_each_event(trace.reader, trace_path, [&](const Event& event) { builder.add(event); }));
+  uint64_t skipped = 0;
+  SCOPEVM_RETURN_IF_ERROR(for_each_event(trace.reader, trace_path, [&](const Event& event) {
+    if (has_mappings || trace.reader.tables().scopes[event.scope] != kMappingScope)
+      return builder.add(event);
+    builder.skip(event);
+    ++skipped;
+  }));
+  if (skipped > 0)
+    tool::print_message(stderr, "scopevm: note: {}: {} of mmap() not replayed (--mappings)\n",
+                        trace_path, runtime::count_text(skipped, "operation"));
   const size_t scopes = trace.reader.tables().scopes.size();
   if (scopes > UINT16_MAX)
     return Status(StatusCode::kInvalidModel, trace_path + ": too many memory scopes");

@@ -40,9 +40,10 @@ struct Schedule {
 // A schedule in a file without a name, whose descriptor child processes inherit.
 class ScheduleFile {
  public:
-  // Reads a trace. Prints a warning if it is incomplete. Errors: those of open_trace(),
-  // kInvalidModel, kOutOfMemory.
-  static Result<ScheduleFile> load(const std::string& trace_path);
+  // Reads a trace. Prints a warning if it is incomplete. Unless `has_mappings`, skips the events of
+  // kMappingScope, and prints their number. Errors: those of open_trace(), kInvalidModel,
+  // kOutOfMemory.
+  static Result<ScheduleFile> load(const std::string& trace_path, bool has_mappings);
   // Maps the schedule whose descriptor a parent process has passed. Null if it cannot be mapped.
   static const Schedule* map(int descriptor);
 
