@@ -193,13 +193,7 @@ class Execution {
     // Other threads change blocks meanwhile, so sums over all blocks would be wrong.
     if (options_.has_threads) return;
     out_.resident_at_peak = static_cast<int64_t>(grown);
-    int64_t usable = 0;
-    for (uint64_t i = 0; i < schedule_.slots && usable >= 0; ++i) {
-      if (slots_[i].block == nullptr) continue;
-      const int64_t bytes = target_.usable_bytes(slots_[i]);
-      usable = bytes < 0 ? kUnknown : usable + bytes;
-    }
-    out_.usable_at_peak = usable;
+    out_.usable_at_peak = target_.usable_bytes({slots_, static_cast<size_t>(schedule_.slots)});
   }
 
   Target target_;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "tools/scopevm/memory_lab/replay/schedule.h"
@@ -32,8 +33,11 @@ class MallocTarget {
     return std::realloc(slot.block, operation.size);
   }
   void release(const Operation& /*operation*/, const Slot& slot) { std::free(slot.block); }
-  int64_t usable_bytes(const Slot& slot) {
-    return static_cast<int64_t>(malloc_usable_size(slot.block));
+  // The sum of the usable sizes of the live blocks.
+  int64_t usable_bytes(std::span<const Slot> slots) {
+    int64_t usable = 0;
+    for (const Slot& slot : slots) usable += static_cast<int64_t>(malloc_usable_size(slot.block));
+    return usable;
   }
 };
 
@@ -59,7 +63,14 @@ class AllocatorTarget {
     if (slot.block != nullptr)
       of(operation).deallocate(slot.block, static_cast<int64_t>(slot.size));
   }
-  int64_t usable_bytes(const Slot& /*slot*/) { return -1; }  // the interface has no such function
+  int64_t usable_bytes(std::span<const Slot> /*slots*/) {
+    int64_t usable = 0;
+    for (const std::shared_ptr<Allocator>& allocator : allocators_) {
+      const AllocatorStats stats = allocator->stats();
+      usable += stats.live_bytes + stats.rounding_bytes;
+    }
+    return usable;
+  }
 
  private:
   Allocator& of(const Operation& operation) { return *allocators_[operation.scope]; }
