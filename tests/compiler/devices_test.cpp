@@ -238,7 +238,7 @@ TEST_P(Devices, NamedAllocators) {
         *module_,
         {.allocators = {{"global.workspace", nullptr, make}, {"dev.global", nullptr, make}}});
     ASSERT_EQ(made.size(), 3u);
-    for (const int64_t n : {7, 300, 1, 40, 7}) expect_right(session, n);
+    for (const int64_t n : {7, 100, 1, 40, 7}) expect_right(session, n);
     int64_t allocations = 0;
     for (const auto& allocator : made) {
       allocations += allocator->stats().allocations;

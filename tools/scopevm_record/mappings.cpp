@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "tools/scopevm_record/allocator_call.h"
 #include "tools/scopevm_record/recorder.h"
 #include "tools/scopevm_record/ticks.h"
@@ -25,7 +27,7 @@ void store_range(RecordKind kind, const void* address, size_t bytes, const void*
 void* map(void* address, size_t bytes, int protection, int flags, int file, off_t offset,
           const void* caller) {
   void* const mapped =
-      reinterpret_cast<void*>(syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
+      std::bit_cast<void*>(syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
   if (mapped == MAP_FAILED || is_in_allocator) return mapped;
   if ((flags & MAP_ANONYMOUS) != 0)
     store_range(protection == PROT_NONE ? RecordKind::kMapInaccessible : RecordKind::kMap, mapped,
@@ -75,7 +77,7 @@ SCOPEVM_HOOK void* mremap(void* address, size_t old_bytes, size_t bytes, int fla
   va_end(arguments);
   if (!is_in_allocator) store_range(RecordKind::kRemapBegin, address, old_bytes, SCOPEVM_CALLER);
   void* const mapped =
-      reinterpret_cast<void*>(syscall(SYS_mremap, address, old_bytes, bytes, flags, wanted));
+      std::bit_cast<void*>(syscall(SYS_mremap, address, old_bytes, bytes, flags, wanted));
   if (!is_in_allocator)
     store_range(RecordKind::kRemapEnd, mapped == MAP_FAILED ? nullptr : mapped, bytes,
                 SCOPEVM_CALLER);

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "tools/scopevm_record/stack.h"
 #include "tools/scopevm_record/ticks.h"
 
@@ -61,7 +63,7 @@ bool has_thread_end = false;
 
 // Not mmap() and munmap(): those of this library record.
 void* map_memory(uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
-  return reinterpret_cast<void*>(
+  return std::bit_cast<void*>(
       syscall(SYS_mmap, nullptr, bytes, protection, flags, file, static_cast<off_t>(offset)));
 }
 void unmap_memory(void* address, uint64_t bytes) { syscall(SYS_munmap, address, bytes); }
