@@ -9,7 +9,7 @@
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/alloc.h"
 #include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 #include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
 

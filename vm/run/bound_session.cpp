@@ -7,9 +7,9 @@
 
 #include "runtime/count_text.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/memory/arena_allocator.h"
-#include "runtime/memory/block_sources.h"
+#include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
 #include "vm/run/allocation.h"
 

@@ -3,11 +3,11 @@
 //   block        memory of one allocate(): from a slab up to 32 KiB, else a run of pages
 //   thread cache the free blocks of a thread, per size class    thread_cache.h, thread_slots.h
 //   slab         a run of pages that holds blocks of one class  slabs.h, size_classes.h
-//   run          consecutive pages                              page_heap.h: free and used runs.
+//   run          consecutive pages                              pages/: free and used runs.
 //                Slabs have an address range of their own, because a slab between large runs would
 //                divide the free memory there as long as it has a live block
-//   segment      a range of addresses or a block of a source    page_space.h: commit, decommit
-//   retention    how much free memory stays committed           page_allocator.h
+//   segment      a range of addresses or a block of a source    pages/: commit, decommit
+//   retention    how much free memory stays committed           pages/page_allocator.h
 //
 //   allocate(bytes)   thread cache -> slabs (a batch under the pool's lock) -> runs -> segments
 //
@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/memory/pool/page_allocator.h"
+#include "runtime/memory/pool/pages/page_allocator.h"
 #include "runtime/memory/pool/slabs.h"
 #include "runtime/memory/pool/spin_lock.h"
 #include "runtime/memory/pool/thread_cache.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
 #include "scopevm/allocators.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/run/faulty_session.h"

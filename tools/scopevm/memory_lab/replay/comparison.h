@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/scopevm/memory_lab/replay/schedule.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/schedule.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 
 namespace scopevm::lab {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "scopevm/status.h"
-#include "tools/scopevm/memory_lab/replay/allocators.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/allocators.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 
 namespace scopevm::lab {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "scopevm/status.h"
-#include "tools/scopevm/memory_lab/replay/allocators.h"
-#include "tools/scopevm/memory_lab/replay/schedule.h"
+#include "tools/scopevm/memory_lab/replay/worker/allocators.h"
+#include "tools/scopevm/memory_lab/replay/worker/schedule.h"
 
 namespace scopevm::lab {
 

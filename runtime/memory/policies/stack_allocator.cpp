@@ -1,5 +1,5 @@
 // The two ends of a StackAllocator; see stack_allocator.h.
-#include "runtime/memory/stack_allocator.h"
+#include "runtime/memory/policies/stack_allocator.h"
 
 #include <algorithm>
 #include <new>

@@ -1,13 +1,13 @@
 // Selects the largest spans and aggregates the others; see page_data.h.
-#include "tools/scopevm/memory_lab/plot/page_data.h"
+#include "tools/scopevm/memory_lab/plot/page/page_data.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_map>
 
-#include "tools/scopevm/memory_lab/plot/address_axis.h"
-#include "tools/scopevm/memory_lab/plot/flame.h"
+#include "tools/scopevm/memory_lab/plot/page/address_axis.h"
+#include "tools/scopevm/memory_lab/plot/page/flame.h"
 
 namespace scopevm::lab {
 namespace {

@@ -1,7 +1,7 @@
 // Calls the operating system, drivers and embedders; see block_sources.h.
-#include "runtime/memory/block_sources.h"
+#include "runtime/memory/sources/block_sources.h"
 
-#include "runtime/memory/system_memory.h"
+#include "runtime/memory/sources/system_memory.h"
 #include "scopevm/allocators.h"
 
 namespace scopevm::runtime {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "tools/scopevm/memory_lab/replay/latency.h"
-#include "tools/scopevm/memory_lab/replay/resident_memory.h"
-#include "tools/scopevm/memory_lab/replay/schedule.h"
-#include "tools/scopevm/memory_lab/replay/target.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/latency.h"
+#include "tools/scopevm/memory_lab/replay/worker/resident_memory.h"
+#include "tools/scopevm/memory_lab/replay/worker/schedule.h"
+#include "tools/scopevm/memory_lab/replay/worker/target.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 #include "tools/scopevm_record/ticks.h"
 
 namespace scopevm::lab {

@@ -1,7 +1,7 @@
 // A seccomp filter delivers SIGSYS for the counted calls; its handler executes them. Allocators
 // call the kernel directly, so their calls cannot be counted by replacing functions. See
 // system_calls.h.
-#include "tools/scopevm/memory_lab/replay/system_calls.h"
+#include "tools/scopevm/memory_lab/replay/worker/system_calls.h"
 
 #if defined(__x86_64__)
 

@@ -14,7 +14,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/memory/pool/reserved_array.h"
+#include "runtime/memory/pool/pages/reserved_array.h"
 
 namespace scopevm::runtime {
 

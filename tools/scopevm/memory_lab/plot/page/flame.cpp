@@ -1,5 +1,5 @@
 // Sums the blocks of each call stack; see flame.h.
-#include "tools/scopevm/memory_lab/plot/flame.h"
+#include "tools/scopevm/memory_lab/plot/page/flame.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Both sides of a worker process: its start in the parent, and its main function; see worker.h.
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 
 #include <dlfcn.h>
 #include <sys/resource.h>
@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "tools/scopevm/memory_lab/child_process.h"
-#include "tools/scopevm/memory_lab/replay/execution.h"
-#include "tools/scopevm/memory_lab/replay/system_calls.h"
+#include "tools/scopevm/memory_lab/replay/worker/execution.h"
+#include "tools/scopevm/memory_lab/replay/worker/system_calls.h"
 
 namespace scopevm::lab {
 namespace {

@@ -1,5 +1,5 @@
 // The table of allocators; see allocators.h.
-#include "tools/scopevm/memory_lab/replay/allocators.h"
+#include "tools/scopevm/memory_lab/replay/worker/allocators.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/memory/block_sources.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "scopevm/allocator.h"
 
 namespace scopevm::runtime {

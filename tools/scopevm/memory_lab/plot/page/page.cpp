@@ -1,5 +1,5 @@
 // Inserts the data into the template; see page.h.
-#include "tools/scopevm/memory_lab/plot/page.h"
+#include "tools/scopevm/memory_lab/plot/page/page.h"
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // Descriptors and bins of runs; see page_heap.h.
-#include "runtime/memory/pool/page_heap.h"
+#include "runtime/memory/pool/pages/page_heap.h"
 
 #include <bit>
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/memory/pool/page_heap.h"
-#include "runtime/memory/pool/reserved_array.h"
+#include "runtime/memory/pool/pages/page_heap.h"
+#include "runtime/memory/pool/pages/reserved_array.h"
 #include "scopevm/allocators.h"
 
 namespace scopevm::runtime {

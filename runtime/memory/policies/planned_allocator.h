@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/memory/biased_lock.h"
-#include "runtime/memory/block_sources.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "scopevm/allocators.h"
 
 namespace scopevm::runtime {

@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/memory/pool/page_heap.h"
-#include "runtime/memory/pool/page_space.h"
-#include "runtime/memory/pool/reserved_array.h"
+#include "runtime/memory/pool/pages/page_heap.h"
+#include "runtime/memory/pool/pages/page_space.h"
+#include "runtime/memory/pool/pages/reserved_array.h"
 
 namespace scopevm::runtime {
 

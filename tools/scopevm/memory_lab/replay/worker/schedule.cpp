@@ -1,5 +1,5 @@
 // Assigns slots to the blocks of a trace; see schedule.h.
-#include "tools/scopevm/memory_lab/replay/schedule.h"
+#include "tools/scopevm/memory_lab/replay/worker/schedule.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Allocates host memory, with huge pages for large blocks; see system_memory.h.
-#include "runtime/memory/system_memory.h"
+#include "runtime/memory/sources/system_memory.h"
 
 #include <sys/mman.h>
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/memory/block_sources.h"
 #include "runtime/memory/counters.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "scopevm/allocator.h"
 
 namespace scopevm::runtime {

@@ -1,5 +1,5 @@
 // Reserves, commits and decommits pages; see page_space.h.
-#include "runtime/memory/pool/page_space.h"
+#include "runtime/memory/pool/pages/page_space.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "runtime/memory/block_sources.h"
+#include "runtime/memory/sources/block_sources.h"
 
 namespace scopevm::runtime {
 namespace {

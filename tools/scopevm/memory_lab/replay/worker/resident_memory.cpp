@@ -1,5 +1,5 @@
 // Parses the second field of /proc/self/statm; see resident_memory.h.
-#include "tools/scopevm/memory_lab/replay/resident_memory.h"
+#include "tools/scopevm/memory_lab/replay/worker/resident_memory.h"
 
 #include <fcntl.h>
 #include <unistd.h>

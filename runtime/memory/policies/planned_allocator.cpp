@@ -1,5 +1,5 @@
 // The plan and the bias of a PlannedAllocator; see planned_allocator.h.
-#include "runtime/memory/planned_allocator.h"
+#include "runtime/memory/policies/planned_allocator.h"
 
 #include <algorithm>
 

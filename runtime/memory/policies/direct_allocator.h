@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/memory/block_sources.h"
 #include "runtime/memory/counters.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "scopevm/allocator.h"
 
 namespace scopevm::runtime {

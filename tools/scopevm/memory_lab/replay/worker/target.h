@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "tools/scopevm/memory_lab/replay/schedule.h"
+#include "tools/scopevm/memory_lab/replay/worker/schedule.h"
 
 namespace scopevm::lab {
 

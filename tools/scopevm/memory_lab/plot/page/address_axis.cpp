@@ -1,5 +1,5 @@
 // Merges spans into regions; see address_axis.h.
-#include "tools/scopevm/memory_lab/plot/address_axis.h"
+#include "tools/scopevm/memory_lab/plot/page/address_axis.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Growth, alignment and retention of runs of pages; see page_allocator.h.
-#include "runtime/memory/pool/page_allocator.h"
+#include "runtime/memory/pool/pages/page_allocator.h"
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 // The block cache of ArenaAllocator; see arena_allocator.h.
-#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
 
 #include <algorithm>
 #include <limits>
