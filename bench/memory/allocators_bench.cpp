@@ -2,6 +2,7 @@
 // general-purpose allocators that programs link today, and how much memory do they occupy?
 //
 //   memory_allocators_bench [--rounds N] [--trace NAME]... [--allocator NAME]...
+//                           [--json FILE]
 //
 // Every measurement is a child process of this program with the same driver and the same trace. A
 // peer replaces malloc by LD_PRELOAD; scopevm's allocators are called through scopevm::Allocator.
@@ -17,13 +18,13 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/memory/measure.h"
+#include "bench/memory/results.h"
 #include "bench/memory/traces.h"
 
 namespace scopevm::bench {
@@ -106,41 +107,18 @@ int child(char** arguments) {
   return 0;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-void print_row(const Peer& peer, const std::vector<Measurement>& rounds) {
-  const auto column = [&](double Measurement::* member) {
-    std::vector<double> values;
-    for (const Measurement& m : rounds) values.push_back(m.*member);
-    return values;
-  };
-  const std::vector<double> times = column(&Measurement::pair_ns);
-  const double spread = (*std::ranges::max_element(times) - *std::ranges::min_element(times)) / 2;
-  std::printf("  %-16s %10.1f %8.1f %10.1f %10.1f %10.2f %10.3f\n", std::string(peer.name).c_str(),
-              median(times), spread, median(column(&Measurement::p50_ns)),
-              median(column(&Measurement::p99_ns)), median(column(&Measurement::rss_ratio)),
-              median(column(&Measurement::faults)));
-  std::fflush(stdout);
-}
-
-void run_case(const Case& test, const std::vector<Peer>& peers, int rounds,
-              const std::string& self) {
-  std::printf("%s, %s\n  %-16s %10s %8s %10s %10s %10s %10s\n", test.trace.c_str(),
-              std::string(test.title).c_str(), "allocator", "ns/pair", "+/-", "p50", "p99",
-              "RSS/live", "faults");
-  std::map<std::string_view, std::vector<Measurement>> measured;
-  for (int round = 0; round < rounds; ++round)
-    for (const Peer& peer : peers)
-      if (const std::optional<Measurement> m = run_child(peer, test, self))
-        measured[peer.name].push_back(*m);
+// Appends the results of each peer.
+void run_case(const Case& test, const std::vector<Peer>& peers, int rounds, const std::string& self,
+              std::vector<Results>& all) {
+  print_header(test.trace, test.title);
+  const size_t first = all.size();
   for (const Peer& peer : peers)
-    if (!measured[peer.name].empty())
-      print_row(peer, measured[peer.name]);
-    else
-      std::printf("  %-16s failed\n", std::string(peer.name).c_str());
+    all.push_back({test.trace, std::string(test.title), std::string(peer.name), {}});
+  for (int round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < peers.size(); ++i)
+      if (const std::optional<Measurement> m = run_child(peers[i], test, self))
+        all[first + i].rounds.push_back(*m);
+  for (size_t i = first; i < all.size(); ++i) print_row(all[i]);
 }
 
 std::vector<Case> all_cases() {
@@ -168,11 +146,13 @@ bool has_case(const Peer& peer, const Case& test) {
 int parent(int argc, char** argv) {
   int rounds = 5;
   std::vector<std::string> traces, names;
+  std::string json;
   CLI::App app("Compares the time and memory of allocators on generated traces.");
   app.add_option("--rounds", rounds, "rounds, of which the table has medians")
       ->check(CLI::PositiveNumber);
   app.add_option("--trace", traces, "name of a trace; can be repeated (default: all)");
   app.add_option("--allocator", names, "name of an allocator; can be repeated (default: all)");
+  app.add_option("--json", json, "file for the results, in the form of Google Benchmark");
   CLI11_PARSE(app, argc, argv);
   std::vector<Peer> peers;
   for (const Peer& peer : kPeers)
@@ -180,14 +160,17 @@ int parent(int argc, char** argv) {
         (peer.library.empty() || !library_path(peer.library).empty()))
       peers.push_back(peer);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<Results> all;
   for (const Case& test : all_cases()) {
     if (!traces.empty() && std::ranges::find(traces, test.trace) == traces.end()) continue;
     std::vector<Peer> used;
     std::ranges::copy_if(peers, std::back_inserter(used),
                          [&](const Peer& peer) { return has_case(peer, test); });
-    run_case(test, used, rounds, self);
+    run_case(test, used, rounds, self, all);
   }
-  return 0;
+  if (json.empty() || write_json(all, json)) return 0;
+  std::fprintf(stderr, "%s: cannot write\n", json.c_str());
+  return 1;
 }
 
 }  // namespace

@@ -111,6 +111,17 @@ SCOPEVM_API Result<int64_t> live_bytes_bound(const Problem& problem);
 /// Parses `id,lower,upper,size` and optional columns; docs/planning.md describes them. Errors:
 /// kInvalidModel, with the line.
 SCOPEVM_API Result<Problem> parse_csv(std::string_view text);
+
+/// A problem with a plan.
+struct PlannedProblem {
+  Problem problem;  ///< its buffers have no required offsets, unless the column `fixed` has them
+  Plan plan;        ///< offsets, pools and height
+};
+
+/// Like parse_csv(), and parses the columns `offset`, which is required, and `pool`. A pool without
+/// a declaration has no limit. Does not validate() the plan. Errors: kInvalidModel, with the line.
+SCOPEVM_API Result<PlannedProblem> parse_plan_csv(std::string_view text);
+
 /// The inverse of parse_csv(). With a plan, appends the column `offset`, and `pool` if there are
 /// several pools. Errors: kInvalidArgument (an id or name that CSV cannot express).
 SCOPEVM_API Result<std::string> to_csv(const Problem& problem, const Plan* plan = nullptr);

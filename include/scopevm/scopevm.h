@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /** The API version that this header describes. */
-#define SCOPEVM_API_VERSION 5
+#define SCOPEVM_API_VERSION 6
 
 /** An error: a status code and a message. */
 typedef struct scopevm_status scopevm_status;
@@ -85,7 +85,13 @@ SCOPEVM_API scopevm_status* scopevm_module_memory_bound(const scopevm_module* mo
                                                         int threads, const char* scope,
                                                         int64_t* out_bytes);
 
-/** Functions of the embedder for an allocator. Initialise with
+/** A part of a memory plan: PlannedBlock in scopevm/allocators.h. */
+typedef struct {
+  int64_t offset; /**< in bytes, a multiple of the alignment */
+  int64_t bytes;  /**< at least 0 */
+} scopevm_planned_block;
+
+/** Functions of the embedder for an allocator, and its plan. Initialise with
  * {sizeof(scopevm_allocator_options)}. Each function can be called by several threads at once. */
 typedef struct {
   size_t struct_size; /**< sizeof(scopevm_allocator_options) */
@@ -96,6 +102,10 @@ typedef struct {
   void (*source_deallocate)(void* context, void* block, int64_t bytes); /**< see above */
   /** AllocatorOptions::on_exhausted in scopevm/allocators.h: nonzero to try again. Can be NULL. */
   int (*on_exhausted)(void* context, int64_t bytes);
+  /** Of "planned": the blocks in the order of allocation. Can be NULL if plan_count is 0. The array
+   * is copied. */
+  const scopevm_planned_block* plan;
+  size_t plan_count; /**< number of elements of `plan` */
 } scopevm_allocator_options;
 
 /** AllocatorStats in scopevm/allocator.h. Initialise with {sizeof(scopevm_allocator_stats)}. */
@@ -140,6 +150,16 @@ typedef struct {
   const char* scope;
   scopevm_allocator* allocator; /**< shared with the session */
 } scopevm_scope_allocator;
+
+/** An allocator by name. The session creates one for each pool of the scope, also of non-CPU
+ * devices, whose drivers then supply the memory: see ScopeAllocator::make in scopevm/session.h. */
+typedef struct {
+  /** A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */
+  const char* scope;
+  const char* text; /**< name and options: see scopevm_allocator_create() */
+  /** Without source functions. Can be NULL. */
+  const scopevm_allocator_options* options;
+} scopevm_named_allocator;
 
 /** The largest scopevm_module_memory_bound() over all values of the dimensions that `names` does
  * not contain, within their bounds: see Module::largest_bound. No request needs more. */
@@ -191,6 +211,9 @@ typedef struct {
   size_t external_library_count;             /**< number of elements of `external_libraries` */
   const scopevm_scope_allocator* allocators; /**< can be NULL if allocator_count is 0 */
   size_t allocator_count;                    /**< number of elements of `allocators` */
+  /** Can be NULL if named_allocator_count is 0. A scope has at most one allocator. */
+  const scopevm_named_allocator* named_allocators;
+  size_t named_allocator_count; /**< number of elements of `named_allocators` */
 } scopevm_session_options;
 
 /** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */

@@ -36,10 +36,20 @@
 
 namespace scopevm {
 
-/// An allocator for a memory scope of a CPU. Non-CPU devices allocate through their drivers.
+/// Creates the allocator of a pool. `source` supplies the memory of the pool: a driver of a device,
+/// or null for the operating system. The host cannot always access it. Every block is aligned to
+/// `alignment`.
+using AllocatorFactory = std::function<Result<std::shared_ptr<Allocator>>(
+    std::shared_ptr<BlockSource> source, int64_t alignment)>;
+
+/// The allocator of a memory scope. A pool has at most one.
 struct ScopeAllocator {
-  std::string scope;  ///< of every CPU ("global.workspace") or of one ("cpu.global.workspace")
-  std::shared_ptr<Allocator> allocator;  ///< shared with the session
+  std::string scope;  ///< of every device ("global.workspace") or of one ("cpu.global.workspace")
+  /// Shared with the session. For scopes of CPUs only: blocks are host memory.
+  std::shared_ptr<Allocator> allocator;
+  /// If `allocator` is null: called for each pool of the scope, also of non-CPU devices. See
+  /// make_allocator() in scopevm/allocators.h.
+  AllocatorFactory make;
 };
 
 /// Limits the live bytes of the session in one memory scope: those of all calls, results and

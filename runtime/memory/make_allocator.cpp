@@ -4,11 +4,11 @@
 #include <charconv>
 #include <utility>
 
-#include "runtime/memory/arena_allocator.h"
-#include "runtime/memory/direct_allocator.h"
-#include "runtime/memory/planned_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
+#include "runtime/memory/policies/direct_allocator.h"
+#include "runtime/memory/policies/planned_allocator.h"
+#include "runtime/memory/policies/stack_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
-#include "runtime/memory/stack_allocator.h"
 #include "runtime/memory/wrappers/limiting_allocator.h"
 #include "runtime/memory/wrappers/retrying_allocator.h"
 #include "runtime/memory/wrappers/tracing_allocator.h"

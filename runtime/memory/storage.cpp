@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/memory/scope_memory.h"
-#include "runtime/memory/system_memory.h"
+#include "runtime/memory/sources/system_memory.h"
 
 namespace scopevm::runtime {
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "scopevm/allocators.h"
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
 #include "tests/temporary_file.h"
@@ -76,8 +77,9 @@ class Devices : public testing::TestWithParam<const char*> {
     return x;
   }
 
-  void expect_right(int64_t n) {
-    Result<std::vector<Tensor>> results = session_->call(std::vector{rows(n)});
+  void expect_right(int64_t n) { expect_right(*session_, n); }
+  static void expect_right(const Session& session, int64_t n) {
+    Result<std::vector<Tensor>> results = session.call(std::vector{rows(n)});
     ASSERT_TRUE(results.ok()) << results.status().message();
     for (int64_t i = 0; i < n * 64; ++i)
       ASSERT_EQ((*results)[0].elements<float>()[i], 6.0f * static_cast<float>(i + 1));
@@ -212,15 +214,40 @@ TEST_P(Devices, AllocatorOfOneDevice) {
     EXPECT_EQ(own->count(), 1);
   } else {
     EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(
-        session.status().message(),
-        "memory scope \"dev.global.workspace\" takes no allocator: the device's driver allocates "
-        "its blocks");
+    EXPECT_EQ(session.status().message(),
+              "memory scope \"dev.global.workspace\" takes no allocator of host memory: the "
+              "device\'s driver allocates its blocks");
   }
   auto all = std::make_shared<CountingAllocator>();
   const Session of_all = *Session::create(*module_, {.allocators = {{"global.workspace", all}}});
   EXPECT_TRUE(of_all.call(std::vector{rows(7)}).ok());
   EXPECT_EQ(all->count(), is_cpu ? 2 : 1);
+}
+
+// A session creates an allocator for each pool, whose memory comes from the device's driver.
+TEST_P(Devices, NamedAllocators) {
+  for (const std::string name : {"pool", "arena", "direct"}) {
+    std::vector<std::shared_ptr<Allocator>> made;
+    const AllocatorFactory make = [&](std::shared_ptr<BlockSource> source, int64_t alignment) {
+      Result<std::shared_ptr<Allocator>> allocator =
+          make_allocator(name, {.alignment = alignment, .source = std::move(source)});
+      if (allocator.ok()) made.push_back(*allocator);
+      return allocator;
+    };
+    const Session session = *Session::create(
+        *module_,
+        {.allocators = {{"global.workspace", nullptr, make}, {"dev.global", nullptr, make}}});
+    ASSERT_EQ(made.size(), 3u);
+    for (const int64_t n : {7, 100, 1, 40, 7}) expect_right(session, n);
+    int64_t allocations = 0;
+    for (const auto& allocator : made) {
+      allocations += allocator->stats().allocations;
+      EXPECT_EQ(allocator->stats().live_bytes, 0);
+    }
+    EXPECT_GE(allocations, 10) << name;
+    session.trim();
+    for (const auto& allocator : made) EXPECT_EQ(allocator->stats().reserved_bytes, 0) << name;
+  }
 }
 
 TEST_P(Devices, ConcurrentCallsReturnTheirOwnResults) {

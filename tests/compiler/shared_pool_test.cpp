@@ -157,8 +157,8 @@ TEST_F(SharedPool, TakesNoAllocatorOfTheCaller) {
   const Result<Session> session = Session::create(
       *module_, {.allocators = {{"cpu.global.shared", std::make_shared<Unused>()}}});
   EXPECT_EQ(session.status().message(),
-            "memory scope \"cpu.global.shared\" takes no allocator: the device's driver allocates "
-            "its blocks");
+            "memory scope \"cpu.global.shared\" takes no allocator of host memory: the "
+            "device\'s driver allocates its blocks");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ def integer(data, at):
 
 
 def events(contents):
-    """(kind, thread, scope, stack, alignment, distance, size, address change) of each event."""
+    """(kind, thread, alignment, distance, size, scope) of each event."""
     _, at = integer(contents, 0)
     _, at = integer(contents, at)
     thread = scope = stack = 0
@@ -40,7 +40,7 @@ def events(contents):
         if kind != 1:
             size, at = integer(contents, at)
             _, at = integer(contents, at)
-        yield kind, thread, alignment, distance, size
+        yield kind, thread, alignment, distance, size, scope
 
 
 def main():
@@ -49,13 +49,22 @@ def main():
     assert data[:8] == b"SVMEMTRC" and int.from_bytes(data[8:12], "little") == 1
     at, sizes, live, peak, threads = 12, [], 0, 0, set()
     counts, of_size = [0, 0, 0], {int(size): 0 for size in sys.argv[2:]}
-    alignments = set()
+    alignments, scopes, of_mapping, mappings = set(), [], [], [0, 0, 0]
     while at < len(data):
         size = int.from_bytes(data[at + 1:at + 5], "little")
         contents = data[at + 9:at + 9 + size]
+        if data[at] == 4:
+            name = 0
+            while name < len(contents):
+                length, name = integer(contents, name)
+                scopes.append(contents[name:name + length])
+                name += length
         if data[at] == 5:
-            for kind, thread, alignment, distance, bytes_ in events(contents):
-                counts[kind] += 1
+            for kind, thread, alignment, distance, bytes_, scope in events(contents):
+                if kind == 0:
+                    of_mapping.append(scopes[scope] == b"mmap")
+                is_mapping = of_mapping[len(of_mapping) - 1 - (distance or 0)]
+                (mappings if is_mapping else counts)[kind] += 1
                 threads.add(thread)
                 if kind == 0:
                     sizes.append(0)
@@ -70,6 +79,7 @@ def main():
         at += 9 + size
     print(f"allocations {counts[0]} releases {counts[1]} reallocations {counts[2]}")
     print(f"peak {peak} threads {len(threads)} alignments {sorted(alignments)}")
+    print(f"mappings {mappings[0]} releases {mappings[1]} reallocations {mappings[2]}")
     for size, count in of_size.items():
         print(f"size {size}: {count}")
 

@@ -1,5 +1,6 @@
 /* A program whose allocations are known: recorded_program MODE...
  * Blocks of 12345 bytes mark the allocations that a test counts. */
+#define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +61,39 @@ static void aligned(void) {
   free(block);
 }
 
+static char* map(void* address, size_t bytes, int protection, int flags) {
+  char* mapped = mmap(address, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  if (mapped == MAP_FAILED) abort();
+  return mapped;
+}
+
+static void check(int result) {
+  if (result != 0) abort();
+}
+
+/* 5 allocations, 5 releases and 4 reallocations; 64 KiB are live at the peak. */
+static void mappings(void) {
+  enum { kPage = 4096, kAccess = PROT_READ | PROT_WRITE };
+  /* Released in two steps, the middle first: the rest is another block. */
+  char* whole = map(NULL, 16 * kPage, kAccess, 0);
+  check(munmap(whole + 4 * kPage, 4 * kPage));
+  check(munmap(whole, 16 * kPage));
+  /* Only the accessible part of reserved addresses is a block. */
+  char* reserved = map(NULL, 1 << 30, PROT_NONE, 0);
+  check(mprotect(reserved + kPage, 2 * kPage, kAccess));
+  check(mprotect(reserved + kPage, kPage, PROT_READ));
+  check(mprotect(reserved + 2 * kPage, kPage, PROT_NONE));
+  /* A new mapping replaces the accessible part. */
+  map(reserved, 3 * kPage, kAccess, MAP_FIXED);
+  check(munmap(reserved, 1 << 30));
+  char* moved = mremap(map(NULL, 2 * kPage, kAccess, 0), 2 * kPage, 8 * kPage, MREMAP_MAYMOVE);
+  if (moved == MAP_FAILED || mremap(moved, 8 * kPage, SIZE_MAX / 2, 0) != MAP_FAILED) abort();
+  moved = mremap(moved, 8 * kPage, kPage, 0);
+  check(munmap(moved, kPage));
+  /* The mappings of malloc() are not recorded. */
+  free(malloc(64 << 20));
+}
+
 static int child(const char* program) {
   void* inherited = malloc(kMark);
   const pid_t pid = fork();
@@ -86,6 +121,8 @@ int main(int argc, char** argv) {
       many_threads();
     else if (strcmp(mode, "aligned") == 0)
       aligned();
+    else if (strcmp(mode, "mappings") == 0)
+      mappings();
     else if (strcmp(mode, "fork") == 0)
       code = child(NULL);
     else if (strcmp(mode, "exec") == 0)

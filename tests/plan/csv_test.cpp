@@ -54,6 +54,42 @@ TEST(Csv, PlansAreAppended) {
   EXPECT_FALSE(parse(*text).buffers[0].offset.has_value());
 }
 
+TEST(Csv, PlansAreParsed) {
+  const Result<PlannedProblem> parsed = parse_plan_csv(
+      "pool,fast,100,\nid,lower,upper,size,pool,offset\nx,-2,2,8,fast,16\ny,1,3,8,slow,0\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(parsed->plan.offsets, (std::vector<int64_t>{16, 0}));
+  EXPECT_EQ(parsed->plan.pools, (std::vector<int>{0, 1}));
+  EXPECT_EQ(parsed->plan.height, 24);
+  ASSERT_EQ(parsed->problem.pools.size(), 2u);
+  EXPECT_EQ(parsed->problem.pools[1].name, "slow");
+  EXPECT_TRUE(validate(parsed->problem, parsed->plan).ok());
+}
+
+TEST(Csv, ParsedPlansRoundTrip) {
+  const Problem problem = parse(kAll);
+  const Plan plan = solve_or_fail(problem, quick());
+  const Result<std::string> text = to_csv(problem, &plan);
+  ASSERT_TRUE(text.ok());
+  const Result<PlannedProblem> parsed = parse_plan_csv(*text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(parsed->plan.offsets, plan.offsets);
+  EXPECT_EQ(parsed->plan.pools, plan.pools);
+  EXPECT_EQ(parsed->plan.height, plan.height);
+  EXPECT_EQ(*to_csv(parsed->problem), kAll);
+}
+
+TEST(Csv, RejectsBadPlans) {
+  const auto error = [](const std::string& text) {
+    return std::string(parse_plan_csv(text).status().message());
+  };
+  EXPECT_EQ(error("id,lower,upper,size\nx,0,2,8\n"), "line 1: missing column \"offset\"");
+  EXPECT_EQ(error("lower,upper,size,offset\n0,2,8,\n"),
+            "line 2: offset \"\": expected a number of 64 bits");
+  EXPECT_EQ(error("lower,upper,size,offset\n0,2,8,-8\n"),
+            "line 2: offset -8: expected at least 0, and an end of the buffer that fits 64 bits");
+}
+
 TEST(Csv, AcceptsSynonymsOrdersAndOtherColumns) {
   const Problem problem =
       parse("\xef\xbb\xbf# comment\r\nsize,kind,end,start,buffer\r\n8,act,3,1,b7\r\n\r\n");

@@ -1,6 +1,7 @@
 // Messages of the command-line parser; see command_line.h.
 #include "tools/scopevm/command_line.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/count_text.h"
@@ -57,8 +58,11 @@ std::string describe(const CLI::App& app, const CLI::Error& error) {
            (arguments.empty() ? "expected a command" : unknown_command(command, arguments.front()));
   }
   if (const std::string repeated = repeated_option(command); !repeated.empty()) return repeated;
-  if (const std::vector<std::string> arguments = command.remaining(); !arguments.empty())
-    return unexpected_argument(command, arguments.front());
+  // After an invalid value, a "--" that the command accepts remains, too.
+  const std::vector<std::string> arguments = command.remaining();
+  const auto unexpected =
+      std::ranges::find_if(arguments, [](const std::string& text) { return text != "--"; });
+  if (unexpected != arguments.end()) return unexpected_argument(command, *unexpected);
   return error.what();
 }
 

@@ -9,7 +9,7 @@
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/alloc.h"
 #include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 #include "tools/scopevm/reference.h"
 #include "tools/scopevm/standard_streams.h"
 
@@ -225,8 +225,8 @@ void add_run(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option("--allocator", options->allocators,
-                   "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope of a CPU with this "
-                   "allocator: pool, arena, stack or direct")
+                   "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope with this allocator: "
+                   "pool, arena, stack, planned or direct")
       ->allow_extra_args(false);
   command
       ->add_option("--device", options->devices,

@@ -1,6 +1,7 @@
 // libscopevm_record.so: replaces the functions of malloc() in a program that is started with
 // LD_PRELOAD, calls the program's own ones, and stores an event for each.
 //   hooks.cpp      the replaced functions
+//   mappings.cpp   the replaced functions of mmap()
 //   recorder.cpp   events -> spool
 //   spool.h        the files of the spool
 //
@@ -15,6 +16,7 @@
 
 #include <atomic>
 
+#include "tools/scopevm_record/allocator_call.h"
 #include "tools/scopevm_record/recorder.h"
 #include "tools/scopevm_record/ticks.h"
 
@@ -88,23 +90,23 @@ inline void* stored(RecordKind kind, void* block, size_t size, size_t alignment,
 
 inline void* allocate_aligned(size_t alignment, size_t size, const void* caller) {
   if (!is_ready()) return nullptr;
-  return stored(RecordKind::kAllocate, functions.memalign(alignment, size), size, alignment,
+  return stored(RecordKind::kAllocate, call(functions.memalign, alignment, size), size, alignment,
                 caller);
 }
 
 inline void* reallocate(void* block, size_t size, const void* caller) {
   if (!is_ready()) return nullptr;
   if (is_early(block)) {
-    void* copy = functions.malloc(size);
+    void* copy = call(functions.malloc, size);
     const size_t rest =
         static_cast<size_t>(early_memory + sizeof(early_memory) - static_cast<char*>(block));
     if (copy != nullptr) memcpy(copy, block, size < rest ? size : rest);
     return stored(RecordKind::kAllocate, copy, size, 0, caller);
   }
   if (block == nullptr)
-    return stored(RecordKind::kAllocate, functions.realloc(nullptr, size), size, 0, caller);
+    return stored(RecordKind::kAllocate, call(functions.realloc, nullptr, size), size, 0, caller);
   store({RecordKind::kReallocateBegin, address_of(block), size}, now_ticks(), caller);
-  void* moved = functions.realloc(block, size);
+  void* moved = call(functions.realloc, block, size);
   store({RecordKind::kReallocateEnd, address_of(moved), size}, now_ticks(), caller);
   return moved;
 }
@@ -119,19 +121,19 @@ using namespace scopevm::record;  // NOLINT: the hooks below are in the global n
 
 SCOPEVM_HOOK void* malloc(size_t size) {
   if (!is_ready()) return allocate_early(size);
-  return stored(RecordKind::kAllocate, functions.malloc(size), size, 0, SCOPEVM_CALLER);
+  return stored(RecordKind::kAllocate, call(functions.malloc, size), size, 0, SCOPEVM_CALLER);
 }
 
 SCOPEVM_HOOK void* calloc(size_t count, size_t size) {
   if (!is_ready()) return allocate_early(count * size);  // static memory is zero
-  void* block = functions.calloc(count, size);
+  void* block = call(functions.calloc, count, size);
   return stored(RecordKind::kAllocateZeroed, block, count * size, 0, SCOPEVM_CALLER);
 }
 
 SCOPEVM_HOOK void free(void* block) {
   if (block == nullptr || is_early(block) || !is_ready()) return;
   store({RecordKind::kRelease, address_of(block)}, now_ticks(), SCOPEVM_CALLER);
-  functions.free(block);
+  call(functions.free, block);
 }
 
 SCOPEVM_HOOK void* realloc(void* block, size_t size) {
@@ -149,7 +151,7 @@ SCOPEVM_HOOK void* reallocarray(void* block, size_t count, size_t size) {
 
 SCOPEVM_HOOK int posix_memalign(void** block, size_t alignment, size_t size) {
   if (!is_ready()) return ENOMEM;
-  const int error = functions.posix_memalign(block, alignment, size);
+  const int error = call(functions.posix_memalign, block, alignment, size);
   if (error == 0) stored(RecordKind::kAllocate, *block, size, alignment, SCOPEVM_CALLER);
   return error;
 }

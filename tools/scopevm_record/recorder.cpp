@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "tools/scopevm_record/stack.h"
 #include "tools/scopevm_record/ticks.h"
 
@@ -59,6 +61,13 @@ int free_chunk_count = 0;
 pthread_key_t thread_end;
 bool has_thread_end = false;
 
+// Not mmap() and munmap(): those of this library record.
+void* map_memory(uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
+  return std::bit_cast<void*>(
+      syscall(SYS_mmap, nullptr, bytes, protection, flags, file, static_cast<off_t>(offset)));
+}
+void unmap_memory(void* address, uint64_t bytes) { syscall(SYS_munmap, address, bytes); }
+
 void* map_shared(const char* path, int flags, uint64_t offset, uint64_t bytes) {
   errno = 0;
   const int file = open(path, flags | O_CLOEXEC | O_RDWR, 0600);
@@ -67,8 +76,7 @@ void* map_shared(const char* path, int flags, uint64_t offset, uint64_t bytes) {
   // Populated, because 64 page faults per chunk cost more.
   void* mapped = MAP_FAILED;
   if (posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0)
-    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
-                  static_cast<off_t>(offset));
+    mapped = map_memory(bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
   close(file);
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
@@ -133,14 +141,14 @@ void recycle_chunk(void* /*value*/) {
   if (has_space_for(2) && free_chunk_count < kMaxFreeChunks)
     free_chunks[free_chunk_count++] = thread.chunk;
   else
-    munmap(thread.chunk, kChunkBytes);
+    unmap_memory(thread.chunk, kChunkBytes);
   thread.chunk = nullptr;
   release();
 }
 
 void make_live_page() {
   if (live_generation != nullptr) return;
-  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = map_memory(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
   madvise(page, 4096, MADV_WIPEONFORK);
   live_generation = static_cast<volatile uint32_t*>(page);
@@ -217,7 +225,7 @@ __attribute__((noinline)) bool prepare_thread() {
   }
   if (process.header == nullptr) return false;
   if (thread.generation == process.generation && thread.chunk != nullptr)
-    munmap(thread.chunk, kChunkBytes);  // full
+    unmap_memory(thread.chunk, kChunkBytes);  // full
   thread.generation = process.generation;
   thread.chunk = claim_chunk();
   if (thread.chunk == nullptr) return false;

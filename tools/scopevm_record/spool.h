@@ -34,6 +34,14 @@ enum class RecordKind : uint8_t {
   kReallocateBegin = 4,
   kReallocateEnd = 5,
   kThread = 6,  // the records that follow are those of the thread `address`
+  // Anonymous mappings, by range. The range of a mapping need not be that of an mmap().
+  kMap = 7,                // accessible memory; replaces the range
+  kMapInaccessible = 8,    // reserved addresses; replaces the range
+  kUnmap = 9,              // also: a file replaces the range
+  kMakeAccessible = 10,    // mprotect()
+  kMakeInaccessible = 11,  // mprotect()
+  kRemapBegin = 12,        // the old range of mremap()
+  kRemapEnd = 13,          // the new range; address 0 after a failure
 };
 
 struct Record {

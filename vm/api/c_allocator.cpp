@@ -5,14 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "scopevm/allocators.h"
 #include "scopevm/scopevm.h"
 #include "vm/api/c_support.h"
 
 namespace scopevm {
-namespace {
 
-Result<AllocatorOptions> to_cpp(const scopevm_allocator_options* given) {
+Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given) {
   // Members that the caller's version of the struct lacks are zero.
   scopevm_allocator_options c{};
   if (given != nullptr) std::memcpy(&c, given, std::min(given->struct_size, sizeof c));
@@ -28,10 +26,12 @@ Result<AllocatorOptions> to_cpp(const scopevm_allocator_options* given) {
         [c](void* block, int64_t bytes) { c.source_deallocate(c.context, block, bytes); });
   if (c.on_exhausted != nullptr)
     options.on_exhausted = [c](int64_t bytes) { return c.on_exhausted(c.context, bytes) != 0; };
+  SCOPEVM_RETURN_IF_ERROR(check_array(c.plan, c.plan_count, "the plan of an allocator"));
+  for (size_t i = 0; i < c.plan_count; ++i)
+    options.plan.push_back({c.plan[i].offset, c.plan[i].bytes});
   return options;
 }
 
-}  // namespace
 }  // namespace scopevm
 
 using scopevm::checked;
@@ -40,7 +40,8 @@ using scopevm::Status;
 scopevm_status* scopevm_allocator_create(const char* text, const scopevm_allocator_options* options,
                                          scopevm_allocator** out) {
   return checked({{text, "text"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(scopevm::AllocatorOptions converted, scopevm::to_cpp(options));
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::AllocatorOptions converted,
+                             scopevm::allocator_options(options));
     SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<scopevm::Allocator> allocator,
                              scopevm::make_allocator_from_text(text, std::move(converted)));
     *out = new scopevm_allocator{std::move(allocator)};

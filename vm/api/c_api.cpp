@@ -69,6 +69,26 @@ scopevm_session_options complete(const scopevm_session_options* given) {
   return options;
 }
 
+Result<ScopeAllocator> to_cpp(const scopevm_named_allocator& given) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
+                           to_text(given.scope, "the scope of an allocator"));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
+                           to_text(given.text, "the name of an allocator"));
+  SCOPEVM_ASSIGN_OR_RETURN(AllocatorOptions options, allocator_options(given.options));
+  if (options.source != nullptr)
+    return Status(StatusCode::kInvalidArgument,
+                  "the named allocator of memory scope \"" + std::string(scope) +
+                      "\" has source functions: the session determines the source");
+  const auto make = [text = std::string(name), options = std::move(options)](
+                        std::shared_ptr<BlockSource> source, int64_t alignment) {
+    AllocatorOptions of_pool = options;
+    of_pool.source = std::move(source);
+    of_pool.alignment = alignment;
+    return make_allocator_from_text(text, std::move(of_pool));
+  };
+  return ScopeAllocator{.scope = std::string(scope), .allocator = nullptr, .make = make};
+}
+
 Result<SessionOptions> to_cpp(const scopevm_session_options& options) {
   SessionOptions out;
   // A member that the caller does not set is 0 in the C struct and must mean the default, 1 thread.
@@ -87,7 +107,13 @@ Result<SessionOptions> to_cpp(const scopevm_session_options& options) {
     SCOPEVM_RETURN_IF_ERROR(check_not_null({{binding.allocator, "an allocator"}}));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
                              to_text(binding.scope, "the scope of an allocator"));
-    out.allocators.push_back({std::string(scope), binding.allocator->allocator});
+    out.allocators.push_back({std::string(scope), binding.allocator->allocator, {}});
+  }
+  SCOPEVM_RETURN_IF_ERROR(check_array(options.named_allocators, options.named_allocator_count,
+                                      "the array of named allocators"));
+  for (size_t i = 0; i < options.named_allocator_count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator named, to_cpp(options.named_allocators[i]));
+    out.allocators.push_back(std::move(named));
   }
   out.emulate = options.emulate != 0;
   SCOPEVM_RETURN_IF_ERROR(check_array(options.external_libraries, options.external_library_count,

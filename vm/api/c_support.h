@@ -9,6 +9,7 @@
 
 #include "runtime/without_exceptions.h"
 #include "scopevm/allocator.h"
+#include "scopevm/allocators.h"
 #include "scopevm/scopevm.h"
 #include "scopevm/status.h"
 
@@ -22,6 +23,9 @@ struct scopevm_allocator {
 namespace scopevm {
 
 scopevm_status* to_c(Status status) noexcept;
+
+// The options of an allocator; NULL: the defaults. Errors: kInvalidArgument.
+Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given);
 
 // Calls `body`, which returns a Status. Converts this status, or the exception that `body` threw,
 // to a status of the C API.

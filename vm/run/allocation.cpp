@@ -5,7 +5,6 @@
 #include <string>
 
 #include "runtime/bytes_text.h"
-#include "runtime/count_text.h"
 
 namespace scopevm::vm {
 
@@ -23,12 +22,9 @@ Status allocation_failure(runtime::ScopeMemory::Outcome outcome, int64_t bytes,
     return {StatusCode::kInvalidArgument, what + "the allocator's block is not aligned to " +
                                               std::to_string(memory.alignment()) + " bytes"};
   const int64_t free_bytes = std::max<int64_t>(0, memory.limit() - memory.stats().live_bytes);
-  std::string free_text = runtime::bytes_text(free_bytes) + " free";
-  // Print the exact difference if both sizes round to the same text.
-  if (runtime::bytes_text(free_bytes) == runtime::bytes_text(bytes))
-    free_text = runtime::count_text(bytes - free_bytes, "byte") + " more than free";
-  return {StatusCode::kResourceLimit,
-          what + free_text + " of a limit of " + runtime::bytes_text(memory.limit())};
+  return {StatusCode::kResourceLimit, what + runtime::bytes_text(free_bytes) +
+                                          " free of a limit of " +
+                                          runtime::bytes_text(memory.limit())};
 }
 
 }  // namespace scopevm::vm

@@ -7,9 +7,9 @@
 
 #include "runtime/count_text.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/memory/arena_allocator.h"
-#include "runtime/memory/block_sources.h"
+#include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
 #include "vm/run/allocation.h"
 #include "vm/run/bound.h"
@@ -19,18 +19,24 @@ namespace {
 
 using runtime::count_text;
 
+// The driver that supplies the memory of the pool; null: the operating system.
+std::shared_ptr<BlockSource> source_of(const format::ModuleContents& contents,
+                                       const format::PoolDecl& pool, const BoundDevices& devices) {
+  using Kind = runtime::DeviceSource::Kind;
+  const auto& device = devices.device(contents.block_source(pool));
+  if (device == nullptr) return nullptr;
+  const Kind kind = pool.pinned_for >= 0            ? Kind::kPinned
+                    : contents.sharing_device(pool) ? Kind::kShared
+                                                    : Kind::kDevice;
+  return std::make_shared<runtime::DeviceSource>(device, kind);
+}
+
 std::shared_ptr<Allocator> default_allocator(const format::ModuleContents& contents,
                                              const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
   using runtime::ArenaAllocator;
-  using Kind = runtime::DeviceSource::Kind;
-  if (const auto& device = devices.device(contents.block_source(pool)); device != nullptr) {
-    const Kind kind = pool.pinned_for >= 0            ? Kind::kPinned
-                      : contents.sharing_device(pool) ? Kind::kShared
-                                                      : Kind::kDevice;
-    return std::make_shared<ArenaAllocator>(std::make_shared<runtime::DeviceSource>(device, kind),
-                                            pool.alignment);
-  }
+  if (std::shared_ptr<BlockSource> source = source_of(contents, pool, devices))
+    return std::make_shared<ArenaAllocator>(std::move(source), pool.alignment);
   if (pool.kind == format::PoolKind::kHeap)
     return std::make_shared<runtime::PoolAllocator>(AllocatorOptions{.alignment = pool.alignment});
   return std::make_shared<ArenaAllocator>(pool.alignment);
@@ -60,6 +66,13 @@ std::vector<bool> pools_named(const format::ModuleContents& contents, const std:
   for (const format::PoolDecl& pool : contents.pools)
     named.push_back(scope == pool.scope || scope == name_of(contents, pool));
   return named;
+}
+
+// What a pool without allocated blocks contains; null for other pools.
+const char* content_without_blocks(format::PoolKind kind) {
+  if (kind == format::PoolKind::kStack) return "only values in the frames of calls";
+  if (kind == format::PoolKind::kConstant) return "only constants of the module";
+  return nullptr;
 }
 
 Status check_scope(const format::ModuleContents& contents, const std::string& scope) {
@@ -193,16 +206,37 @@ Status BoundSession::bind_allocator(const ScopeAllocator& binding,
   for (size_t i = 0; i < named.size(); ++i) {
     // A scope without a device prefix denotes pools of all devices. Only pools in host memory can
     // use the caller's allocator, unless another device accesses them too.
-    if (!named[i] || devices_.of_pool(static_cast<uint32_t>(i)) != nullptr ||
-        contents.sharing_device(contents.pools[i]))
-      continue;
-    allocators[i] = binding.allocator;
+    const bool is_host = devices_.of_pool(static_cast<uint32_t>(i)) == nullptr &&
+                         !contents.sharing_device(contents.pools[i]);
+    if (!named[i] || (binding.allocator != nullptr && !is_host)) continue;
+    if (const char* content = content_without_blocks(contents.pools[i].kind); content != nullptr)
+      return {StatusCode::kInvalidArgument, "memory scope \"" +
+                                                name_of(contents, contents.pools[i]) +
+                                                "\" takes no allocator: it contains " + content};
+    if (allocators[i] != nullptr)
+      return {StatusCode::kInvalidArgument,
+              "memory scope \"" + name_of(contents, contents.pools[i]) + "\" has two allocators"};
+    SCOPEVM_ASSIGN_OR_RETURN(allocators[i], make_pool_allocator(binding, contents.pools[i]));
     is_bound = true;
   }
   if (is_bound) return {};
   return {StatusCode::kInvalidArgument,
           "memory scope \"" + binding.scope +
-              "\" takes no allocator: the device's driver allocates its blocks"};
+              "\" takes no allocator of host memory: the device's driver allocates its blocks"};
+}
+
+Result<std::shared_ptr<Allocator>> BoundSession::make_pool_allocator(
+    const ScopeAllocator& binding, const format::PoolDecl& pool) const {
+  if (binding.allocator != nullptr) return binding.allocator;
+  if (!binding.make)
+    return Status(StatusCode::kInvalidArgument,
+                  "memory scope \"" + binding.scope + "\": the allocator is null");
+  Result<std::shared_ptr<Allocator>> made =
+      binding.make(source_of(module_->contents(), pool, devices_), pool.alignment);
+  if (made.ok() && *made == nullptr)
+    return Status(StatusCode::kInvalidArgument,
+                  "memory scope \"" + binding.scope + "\": the factory returned no allocator");
+  return made;
 }
 
 Status BoundSession::allocate(const CallContext& context, uint32_t pool, int64_t bytes,

@@ -63,6 +63,8 @@ class BoundSession {
   Status bind_pools(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,
                         std::vector<std::shared_ptr<Allocator>>& allocators) const;
+  Result<std::shared_ptr<Allocator>> make_pool_allocator(const ScopeAllocator& binding,
+                                                         const format::PoolDecl& pool) const;
 
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;

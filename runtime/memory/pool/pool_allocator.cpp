@@ -14,6 +14,10 @@ namespace {
 
 // Half of the 47-bit user address space. Larger requests are rejected without a system call.
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
+// A grant is at most this part of the rest of the limit, so that several threads have grants.
+constexpr int64_t kGrantShare = 8;
+// A thread allocates at most 64 blocks of 32 KiB before the pool adds up its counters.
+constexpr int64_t kMaxGrant = int64_t{2} << 20;
 
 PageSpace::Options space_options(const AllocatorOptions& options) {
   return {.source = options.source,
@@ -29,6 +33,12 @@ uint32_t pages_of(int64_t bytes) {
   return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
 }
 
+// Runs are longer than the largest block of a slab. With an alignment above a page, short ones are
+// multiples of it.
+uint32_t run_granularity(int64_t alignment) {
+  return alignment <= kPageBytes ? SizeClasses::kMaxBytes / kPageBytes : pages_of(alignment);
+}
+
 }  // namespace
 
 PoolAllocator::PoolAllocator(const AllocatorOptions& options)
@@ -40,8 +50,8 @@ PoolAllocator::PoolAllocator(const AllocatorOptions& options, const PageSpace::O
       // Slabs start at a page, so they cannot align blocks to more than a page.
       small_end_(options_.alignment <= kPageBytes ? SizeClasses::kMaxBytes + 1 : 0),
       has_limit_(options_.limit_bytes >= 0),
-      slab_pages_(space, 1),
-      pages_(space, pages_of(options_.alignment)),
+      slab_pages_(space, 1, 1),
+      pages_(space, pages_of(options_.alignment), run_granularity(options_.alignment)),
       slabs_(slab_pages_) {
   is_usable_ = slab_pages_.reserve() && pages_.reserve() && slabs_.reserve();
   id_ = ThreadSlots::register_pool(this);
@@ -53,7 +63,7 @@ PoolAllocator::~PoolAllocator() {
 }
 
 void* PoolAllocator::allocate(int64_t bytes) {
-  if (is_small(bytes) && !has_limit_) [[likely]]
+  if (is_small(bytes)) [[likely]]
     if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
       if (void* block = cache->allocate(classes_.class_of(bytes), bytes)) [[likely]]
         return block;
@@ -61,7 +71,7 @@ void* PoolAllocator::allocate(int64_t bytes) {
 }
 
 void PoolAllocator::deallocate(void* block, int64_t bytes) {
-  if (is_small(bytes) && !has_limit_) [[likely]]
+  if (is_small(bytes)) [[likely]]
     if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
       if (cache->deallocate(classes_.class_of(bytes), block, bytes)) [[likely]]
         return;
@@ -80,22 +90,13 @@ void* PoolAllocator::allocate_slowly(int64_t bytes) {
 }
 
 void* PoolAllocator::try_allocate(int64_t bytes) {
-  if (!has_limit_)
-    return is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
-  const std::optional<int64_t> live = limited_.reserve(bytes, options_.limit_bytes);
-  if (!live) return nullptr;
-  void* block =
-      is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
-  if (block == nullptr)
-    limited_.subtract(bytes);
-  else
-    limited_.commit(*live);
-  return block;
+  return is_small(bytes) ? allocate_small(classes_.class_of(bytes), bytes) : allocate_run(bytes);
 }
 
 void* PoolAllocator::allocate_small(int size_class, int64_t bytes) {
   ThreadCache* cache = cache_of_thread();
   std::lock_guard lock(lock_);
+  if (!fits_limit(cache, bytes)) return nullptr;
   slab_pages_.step();
   pages_.step();
   void* block = nullptr;
@@ -124,6 +125,7 @@ void* PoolAllocator::refill(ThreadCache& cache, int size_class) {
 void* PoolAllocator::allocate_run(int64_t bytes) {
   ThreadCache* cache = ThreadSlots::find(id_);
   std::lock_guard lock(lock_);
+  if (!fits_limit(cache, bytes)) return nullptr;
   const RunId run = pages_.allocate(pages_of(bytes));
   if (run == 0) return nullptr;
   count(cache, bytes);
@@ -131,7 +133,6 @@ void* PoolAllocator::allocate_run(int64_t bytes) {
 }
 
 void PoolAllocator::deallocate_slowly(void* block, int64_t bytes) {
-  if (has_limit_) limited_.subtract(bytes);
   ThreadCache* cache = is_small(bytes) ? cache_of_thread() : ThreadSlots::find(id_);
   std::lock_guard lock(lock_);
   if (cache != nullptr) add_up(*cache);
@@ -163,11 +164,42 @@ void PoolAllocator::count(ThreadCache* cache, int64_t bytes) {
   live_ += bytes;
   peak_ = std::max(peak_, live_);
   ++allocations_;
+  if (!has_limit_ || cache == nullptr) return;
+  const int64_t room = options_.limit_bytes - live_ - granted_;
+  cache->grant = std::min(room / kGrantShare, kMaxGrant);
+  granted_ += cache->grant;
+}
+
+// Whether another `bytes` live bytes are within the limit. Revokes the grant of `cache`, and all
+// others if necessary. REQUIRES: lock_ is held.
+bool PoolAllocator::fits_limit(ThreadCache* cache, int64_t bytes) {
+  if (!has_limit_) return true;
+  if (cache != nullptr) revoke_grant(*cache);
+  const auto fits = [&] { return bytes <= options_.limit_bytes - live_ - granted_; };
+  if (fits()) return true;
+  const AllCaches excluded(caches_);
+  for (ThreadCache* other = caches_; other != nullptr; other = other->next) revoke_grant(*other);
+  return fits();
+}
+
+// REQUIRES: the pool has a limit; lock_ is held, and the owner of the cache is excluded or the
+// caller.
+void PoolAllocator::revoke_grant(ThreadCache& cache) const {
+  add_up(cache);
+  granted_ -= std::exchange(cache.grant, 0);
 }
 
 // Adds the counters of a cache to those of the pool. REQUIRES: lock_ is held.
 void PoolAllocator::add_up(ThreadCache& cache) const {
   peak_ = std::max(peak_, live_ + cache.peak);
+  if (has_limit_) {
+    // Bytes of other caches that are deallocated but not added up yet can make the sum too large.
+    peak_ = std::min(peak_, options_.limit_bytes);
+    // The bytes that become part of live_ reduce the grant, so that the sum of both is the same.
+    const int64_t used = std::max<int64_t>(cache.live, 0);
+    cache.grant -= used;
+    granted_ -= used;
+  }
   live_ += std::exchange(cache.live, 0);
   allocations_ += std::exchange(cache.allocations, 0);
   cache.peak = 0;
@@ -191,6 +223,7 @@ ThreadCache* PoolAllocator::make_cache() {
   if (cache == nullptr) {
     cache = new (std::nothrow) ThreadCache;
     if (cache == nullptr) return nullptr;
+    if (has_limit_) cache->grant = 0;
     std::lock_guard lock(lock_);
     cache->next = std::exchange(caches_, cache);
   }
@@ -202,6 +235,7 @@ ThreadCache* PoolAllocator::make_cache() {
 void PoolAllocator::return_cache(ThreadCache* cache) {
   std::lock_guard lock(lock_);
   add_up(*cache);
+  if (has_limit_) revoke_grant(*cache);
   for (int c = 0; c < SizeClasses::kCount; ++c) flush(*cache, c, 0);
   cache->is_owned = false;
 }

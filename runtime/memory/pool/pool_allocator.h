@@ -3,11 +3,11 @@
 //   block        memory of one allocate(): from a slab up to 32 KiB, else a run of pages
 //   thread cache the free blocks of a thread, per size class    thread_cache.h, thread_slots.h
 //   slab         a run of pages that holds blocks of one class  slabs.h, size_classes.h
-//   run          consecutive pages                              page_heap.h: free and used runs.
+//   run          consecutive pages                              pages/: free and used runs.
 //                Slabs have an address range of their own, because a slab between large runs would
 //                divide the free memory there as long as it has a live block
-//   segment      a range of addresses or a block of a source    page_space.h: commit, decommit
-//   retention    how much free memory stays committed           page_allocator.h
+//   segment      a range of addresses or a block of a source    pages/: commit, decommit
+//   retention    how much free memory stays committed           pages/page_allocator.h
 //
 //   allocate(bytes)   thread cache -> slabs (a batch under the pool's lock) -> runs -> segments
 //
@@ -16,15 +16,17 @@
 //
 // Counters: each thread counts its blocks up to 32 KiB. The pool adds the counters up when a thread
 // uses the pool's lock, and in stats(). Live bytes and allocations are exact. The peak is exact if
-// one thread allocates, or with a limit. Otherwise it can miss up to 64 blocks of each other
-// thread.
+// one thread allocates. Otherwise it can miss up to 64 blocks of each other thread.
+//
+// Limit: the pool grants parts of the limit to thread caches, by which their live bytes can grow
+// without the lock. The live bytes and all grants never exceed the limit. An allocation that does
+// not fit revokes all grants first, so the limit is exact to the byte.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "runtime/memory/counters.h"
-#include "runtime/memory/pool/page_allocator.h"
+#include "runtime/memory/pool/pages/page_allocator.h"
 #include "runtime/memory/pool/slabs.h"
 #include "runtime/memory/pool/spin_lock.h"
 #include "runtime/memory/pool/thread_cache.h"
@@ -63,6 +65,8 @@ class PoolAllocator final : public Allocator {
   void* refill(ThreadCache& cache, int size_class);
   void flush(ThreadCache& cache, int size_class, int kept);
   void add_up(ThreadCache& cache) const;
+  bool fits_limit(ThreadCache* cache, int64_t bytes);
+  void revoke_grant(ThreadCache& cache) const;
   void count(ThreadCache* cache, int64_t bytes);
 
   int64_t cached_in_threads() const;
@@ -77,7 +81,6 @@ class PoolAllocator final : public Allocator {
   const bool has_limit_;
   bool is_usable_ = false;  // the tables are reserved
   uint64_t id_ = 0;         // of ThreadSlots
-  MemoryCounters limited_;  // exact counters; only used with a limit
 
   mutable SpinLock lock_;  // guards the members below, and the caches that are not owned
   PageAllocator slab_pages_;
@@ -87,6 +90,7 @@ class PoolAllocator final : public Allocator {
   mutable int64_t live_ = 0;       // without the counters of caches since they were added up
   mutable int64_t peak_ = 0;
   mutable int64_t allocations_ = 0;
+  mutable int64_t granted_ = 0;  // the sum of the grants of all caches; 0 without a limit
 };
 
 }  // namespace scopevm::runtime

@@ -41,7 +41,7 @@ AllocatorStats PoolAllocator::stats() const {
     largest_free = (run.pages - pages_.space().clean_pages({run.first, run.pages})) * kPageBytes;
   }
   return {.live_bytes = live_,
-          .peak_bytes = has_limit_ ? limited_.read(0).peak_bytes : peak_,
+          .peak_bytes = peak_,
           .cached_bytes = committed_bytes() - blocks,
           .allocations = allocations_,
           .reserved_bytes = committed_bytes(),

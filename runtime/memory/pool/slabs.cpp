@@ -81,8 +81,7 @@ RunId Slabs::make_slab(int size_class) {
                 .size_class = static_cast<uint8_t>(size_class)};
   for (size_t i = 0; i < shape.blocks; ++i) slabs_[id].free_bits[i / 64] |= uint64_t{1} << (i % 64);
   // release() finds the slab of a block by any page of the slab.
-  const Page first = pages_.heap().run(id).first;
-  for (Page page = first; page < first + shape.pages; ++page) pages_.heap().set_run_at(page, id);
+  pages_.set_run_of_pages(id);
   link(id);
   return id;
 }

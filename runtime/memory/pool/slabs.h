@@ -7,8 +7,8 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/memory/pool/page_allocator.h"
-#include "runtime/memory/pool/reserved_array.h"
+#include "runtime/memory/pool/pages/page_allocator.h"
+#include "runtime/memory/pool/pages/reserved_array.h"
 #include "runtime/memory/pool/size_classes.h"
 
 namespace scopevm::runtime {

@@ -32,13 +32,14 @@ class ThreadCache {
 
   // The following two are the common case of the pool. They compile to about 20 instructions
   // without a locked one. They return null or false if the pool's lock is needed: the stack is
-  // empty or full, the owner is excluded, or the pool must add up the counters.
+  // empty or full, the owner is excluded, the grant does not suffice, or the pool must add up the
+  // counters.
   void* allocate(int size_class, int64_t bytes) {
     Stack& stack = stacks_[static_cast<size_t>(size_class)];
     if (!lock.try_enter()) [[unlikely]]
       return nullptr;
     void* block = nullptr;
-    if (stack.end != stack.begin && allocations < kBatch) [[likely]] {
+    if (stack.end != stack.begin && allocations < kBatch && bytes <= grant - live) [[likely]] {
       block = *--stack.end;
       count_allocation(bytes);
     }
@@ -66,6 +67,8 @@ class ThreadCache {
 
   // Allocations until the pool adds up the counters.
   static constexpr int64_t kBatch = 64;
+  // The grant in a pool without a limit. `grant - live` does not overflow.
+  static constexpr int64_t kUnlimited = INT64_MAX / 2;
   struct Stack {
     void** begin;
     void** end;    // after the last block
@@ -78,6 +81,7 @@ class ThreadCache {
   int64_t live = 0;             // allocated minus deallocated bytes since the pool added them up
   int64_t peak = 0;             // maximum of `live` since then
   int64_t allocations = 0;      // since then
+  int64_t grant = kUnlimited;   // maximum of `live`: a part of the pool's limit
   bool is_owned = true;         // by a thread
   ThreadCache* next = nullptr;  // of the pool
 

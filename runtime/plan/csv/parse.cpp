@@ -1,4 +1,4 @@
-// parse_csv(): CSV -> Problem.
+// parse_csv(): CSV -> Problem. parse_plan_csv(): CSV -> Problem and Plan.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -37,7 +37,10 @@ std::string quoted(std::string_view field) {
 
 class Parser {
  public:
-  Result<Problem> run(std::string_view text) {
+  // `has_plan`: the column `offset` is required, and the column `pool` is read.
+  explicit Parser(bool has_plan) : has_plan_(has_plan) {}
+
+  Result<PlannedProblem> run(std::string_view text) {
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // UTF-8 byte order mark
     for (line_ = 1; !text.empty(); ++line_) {
       std::string_view row = take(text, '\n');
@@ -48,7 +51,7 @@ class Parser {
     if (columns_.empty())
       return Status(StatusCode::kInvalidModel, "expected a header line: id,lower,upper,size");
     SCOPEVM_RETURN_IF_ERROR(resolve_bases());
-    return std::move(problem_);
+    return PlannedProblem{std::move(problem_), std::move(plan_)};
   }
 
  private:
@@ -106,6 +109,7 @@ class Parser {
          {std::pair(Column::kLower, "lower"), std::pair(Column::kUpper, "upper"),
           std::pair(Column::kSize, "size")})
       if (!has(column)) return fail("missing column \"" + std::string(name) + "\"");
+    if (has_plan_ && !has(Column::kOffset)) return fail("missing column \"offset\"");
     return {};
   }
 
@@ -127,6 +131,7 @@ class Parser {
       return fail("lifespan [" + std::to_string(span.lower) + ", " + std::to_string(span.upper) +
                   "): expected lower < upper");
     if (buffer.size < 0) return fail("size " + std::to_string(buffer.size) + " is negative");
+    if (has_plan_) SCOPEVM_RETURN_IF_ERROR(add_to_plan(buffer.size));
     SCOPEVM_RETURN_IF_ERROR(parse_gaps(gaps, span, buffer.lifespans));
     problem_.buffers.push_back(std::move(buffer));
     return {};
@@ -134,7 +139,6 @@ class Parser {
 
   Status parse_field(Column column, std::string_view field, Buffer& buffer, Lifespan& span,
                      std::string_view& gaps) {
-    int64_t ignored = 0;
     switch (column) {
       case Column::kId:
         return parse_id(field, buffer.id);
@@ -149,7 +153,7 @@ class Parser {
       case Column::kFixed:
         return field.empty() ? Status() : parse_int(field, "fixed", buffer.offset.emplace());
       case Column::kOffset:
-        return field.empty() ? Status() : parse_int(field, "offset", ignored);
+        return field.empty() && !has_plan_ ? Status() : parse_int(field, "offset", offset_);
       case Column::kBaseOffset:
         return field.empty() ? Status() : parse_int(field, "base_offset", buffer.base_offset);
       case Column::kBase:
@@ -160,9 +164,30 @@ class Parser {
         gaps = field;
         return {};
       case Column::kPool:
+        pool_ = field;
+        return {};
       case Column::kOther:
         return {};
     }
+    return {};
+  }
+
+  // Adds the offset and the pool of the current line.
+  Status add_to_plan(int64_t size) {
+    if (offset_ < 0 || size > INT64_MAX - offset_)
+      return fail("offset " + std::to_string(offset_) +
+                  ": expected at least 0, and an end of the "
+                  "buffer that fits 64 bits");
+    int pool = 0;
+    if (has(Column::kPool)) {
+      const auto [known, is_new] =
+          pool_index_.emplace(pool_, static_cast<int>(problem_.pools.size()));
+      if (is_new) problem_.pools.push_back({.name = std::string(pool_)});
+      pool = known->second;
+    }
+    plan_.offsets.push_back(offset_);
+    plan_.pools.push_back(pool);
+    plan_.height = std::max(plan_.height, offset_ + size);
     return {};
   }
 
@@ -240,9 +265,13 @@ class Parser {
     int64_t line;
   };
 
+  const bool has_plan_;
   Problem problem_;
+  Plan plan_;
   std::vector<Column> columns_;
   std::vector<std::string_view> fields_;  // of the current line
+  int64_t offset_ = 0;                    // of the current line
+  std::string_view pool_;                 // of the current line
   std::map<std::string_view, int> pool_index_;
   std::vector<Base> bases_;
   int64_t line_ = 0;
@@ -251,7 +280,14 @@ class Parser {
 }  // namespace
 
 Result<Problem> parse_csv(std::string_view text) {
-  return runtime::without_exceptions([&] { return Parser().run(text); });
+  return runtime::without_exceptions([&]() -> Result<Problem> {
+    SCOPEVM_ASSIGN_OR_RETURN(PlannedProblem parsed, Parser(false).run(text));
+    return std::move(parsed.problem);
+  });
+}
+
+Result<PlannedProblem> parse_plan_csv(std::string_view text) {
+  return runtime::without_exceptions([&] { return Parser(true).run(text); });
 }
 
 }  // namespace scopevm::plan

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/wrappers/failing_allocator.h"
 #include "scopevm/allocators.h"

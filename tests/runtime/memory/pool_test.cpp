@@ -86,21 +86,63 @@ TEST(PoolAllocator, LimitIsExactToTheByte) {
   EXPECT_EQ(pool.stats().peak_bytes, 100000);
 }
 
+// The cache of a thread that has deallocated its blocks keeps a part of the limit, which the pool
+// revokes.
+TEST(PoolAllocator, OneThreadCanUseTheWholeLimit) {
+  constexpr int64_t kLimit = 3 * kMiB + 1;
+  PoolAllocator pool({.limit_bytes = kLimit});
+  void* kept = nullptr;
+  std::atomic<int> step{0};
+  std::thread other([&] {
+    kept = pool.allocate(100);
+    for (int i = 0; i < 1000; ++i) pool.deallocate(pool.allocate(64 * i), 64 * i);
+    for (step = 1; step < 2;) std::this_thread::yield();
+    EXPECT_EQ(pool.allocate(1), nullptr);
+    pool.deallocate(kept, 100);
+    EXPECT_EQ(pool.allocate(101), nullptr);
+    kept = pool.allocate(100);
+  });
+  while (step < 1) std::this_thread::yield();
+  std::vector<void*> blocks;
+  while (void* block = pool.allocate(64)) blocks.push_back(block);
+  EXPECT_EQ(static_cast<int64_t>(blocks.size()), (kLimit - 100) / 64);
+  constexpr int64_t kRest = (kLimit - 100) % 64;
+  EXPECT_EQ(pool.allocate(kRest + 1), nullptr);
+  void* rest = pool.allocate(kRest);
+  EXPECT_NE(rest, nullptr);
+  step = 2;
+  other.join();
+  EXPECT_EQ(pool.stats().live_bytes, kLimit);
+  EXPECT_EQ(pool.stats().peak_bytes, kLimit);
+  pool.deallocate(rest, kRest);
+  pool.deallocate(kept, 100);
+  for (void* block : blocks) pool.deallocate(block, 64);
+  EXPECT_EQ(pool.stats().live_bytes, 0);
+}
+
 TEST(PoolAllocator, ConcurrentThreadsCannotExceedTheLimit) {
   constexpr int64_t kLimit = 100 * 64;
   PoolAllocator pool({.limit_bytes = kLimit});
+  std::atomic<int64_t> live{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       std::vector<void*> blocks;
       for (int i = 0; i < 1000; ++i) {
-        if (void* block = pool.allocate(64)) blocks.push_back(block);
+        if (void* block = pool.allocate(64)) {
+          blocks.push_back(block);
+          EXPECT_LE(live += 64, kLimit);
+        }
         if (blocks.size() > 40) {
+          live -= 64;
           pool.deallocate(blocks.back(), 64);
           blocks.pop_back();
         }
       }
-      for (void* block : blocks) pool.deallocate(block, 64);
+      for (void* block : blocks) {
+        live -= 64;
+        pool.deallocate(block, 64);
+      }
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_LE(pool.stats().peak_bytes, kLimit);
@@ -321,7 +363,8 @@ TEST(PoolAllocator, DescribesTheLargestHolders) {
   void* c = pool.allocate(1000);
   EXPECT_EQ(pool.allocate(3 * kMiB), nullptr);
   const std::string text = pool.describe_failure(3 * kMiB);
-  EXPECT_NE(text.find("3.0 MiB requested, 8.0 MiB live of a limit of 10.0 MiB"), std::string::npos)
+  EXPECT_NE(text.find("3.0 MiB requested, 8389608 bytes live of a limit of 10.0 MiB"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("most live bytes: 2 blocks of 4.0 MiB, 1 block of 1.0 KiB"),
             std::string::npos)

@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 
-#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/scope_memory.h"
 #include "runtime/memory/wrappers/failing_allocator.h"

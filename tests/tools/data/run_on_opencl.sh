@@ -15,6 +15,11 @@ for rule in '*=gpu' 'type:conv=gpu' 'type:matmul=gpu' 'output:*=gpu'; do
   scopevm run "$folder/gpu.bc" --input image=random:5x1x8x8 --output "probability=$folder/gpu.npy" --json \
     --trace "$folder/trace.json" \
     >"$folder/run.json"
+  # Pools over memory of the device's driver.
+  scopevm run "$folder/gpu.bc" --input image=random:5x1x8x8 --repeat 3 \
+    --output "probability=$folder/pool.npy" --allocator global=pool \
+    --allocator global.workspace=pool:chunk=64KiB >"$folder/log"
+  cmp "$folder/gpu.npy" "$folder/pool.npy"
   scopevm explain "$model" --machine "$machine" --place "$rule" --copies --dim n=5 --json >"$folder/explain.json"
   python3 - "$folder" "$rule" <<'PYTHON'
 import json, struct, sys

@@ -294,6 +294,13 @@ static void ignore_block(void* context, void* block, int64_t bytes) {
   (void)bytes;
 }
 
+static void* no_block(void* context, int64_t bytes, int64_t alignment) {
+  (void)context;
+  (void)bytes;
+  (void)alignment;
+  return NULL;
+}
+
 static int exhausted_calls = 0;
 
 static int on_exhausted(void* context, int64_t bytes) {
@@ -339,6 +346,54 @@ static void run_with_allocator(const char* path) {
   OK(scopevm_allocator_trim(allocator));
   OK(scopevm_allocator_read_stats(allocator, &stats));
   EXPECT(stats.reserved_bytes == 0);
+  scopevm_allocator_free(allocator);
+}
+
+// Allocators that the session creates.
+static void run_with_named_allocators(const char* path) {
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  OK(scopevm_module_load(path, &module));
+  scopevm_allocator_options functions = {sizeof(scopevm_allocator_options)};
+  scopevm_named_allocator named[] = {{"global.workspace", "pool:limit=1MiB", NULL},
+                                     {"global.workspace", "arena", NULL}};
+  scopevm_session_options options = {sizeof(scopevm_session_options)};
+  options.named_allocators = named;
+  options.named_allocator_count = 1;
+  OK(scopevm_session_create(module, &options, &session));
+  run_calls(session);
+  scopevm_session_free(session);
+  options.named_allocator_count = 2;
+  FAILS(scopevm_session_create(module, &options, &session), 10,
+        "memory scope \"cpu.global.workspace\" has two allocators");
+  options.named_allocator_count = 1;
+  named[0].text = "pol";
+  FAILS(scopevm_session_create(module, &options, &session), 12, "did you mean \"pool\"?");
+  named[0].text = "pool";
+  functions.source_allocate = no_block;
+  functions.source_deallocate = ignore_block;
+  named[0].options = &functions;
+  FAILS(
+      scopevm_session_create(module, &options, &session), 10,
+      "the named allocator of memory scope \"global.workspace\" has source functions: the session "
+      "determines the source");
+  scopevm_module_free(module);
+}
+
+static void use_plan(void) {
+  const scopevm_planned_block plan[] = {{64, 100}, {0, 64}};
+  scopevm_allocator* allocator = NULL;
+  scopevm_allocator_options options = {sizeof(scopevm_allocator_options)};
+  options.plan_count = 2;
+  FAILS(scopevm_allocator_create("planned", &options, &allocator), 10, "is NULL");
+  options.plan = plan;
+  OK(scopevm_allocator_create("planned", &options, &allocator));
+  char* first = scopevm_allocator_allocate(allocator, 100);
+  char* second = scopevm_allocator_allocate(allocator, 64);
+  EXPECT(first - second == 64);
+  EXPECT(scopevm_allocator_allocate(allocator, 1) == NULL);
+  scopevm_allocator_deallocate(allocator, first, 100);
+  scopevm_allocator_deallocate(allocator, second, 64);
   scopevm_allocator_free(allocator);
 }
 
@@ -421,5 +476,7 @@ int main(int argc, char** argv) {
   run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0);
   run_external(argv[6]);
   run_with_allocator(argv[1]);
+  run_with_named_allocators(argv[1]);
+  use_plan();
   return failures == 0 ? 0 : 1;
 }

@@ -108,6 +108,12 @@ static void check_module(const char* path, const scopevm_module* module) {
   options.allocators = no_allocator;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.allocator_count = 0;
+  const scopevm_named_allocator no_name[] = {{"global", NULL, NULL}};
+  options.named_allocator_count = 1;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.named_allocators = no_name;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.named_allocator_count = 0;
   missing = 0;
   expect_null_error(scopevm_session_create(NULL, &options, &session), __LINE__);
   expect_null_error(scopevm_session_create(module, &options, NULL), __LINE__);

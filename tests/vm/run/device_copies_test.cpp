@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
+#include "scopevm/allocators.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/run/faulty_session.h"
 #include "vm/format/assembler.h"
@@ -147,6 +148,49 @@ TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
     }
     EXPECT_EQ(testing::live_driver_objects(), before);
   }
+}
+
+// A pool divides blocks of the driver, with metadata in host memory.
+TEST_F(DeviceCopies, PoolOfTheDevicesMemory) {
+  const Module module = test::load(
+      *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva"));
+  const int64_t dims[] = {kElements};
+  Tensor x = *Tensor::allocate(DType::kF32, dims);
+  std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
+  std::shared_ptr<Allocator> pool;
+  SessionOptions options;
+  options.allocators = {
+      {"dev.global", nullptr, [&](std::shared_ptr<BlockSource> source, int64_t alignment) {
+         auto made = make_allocator_from_text("pool:chunk=16MiB",
+                                              {.alignment = alignment, .source = source});
+         pool = *made;
+         return made;
+       }}};
+  set_fault_plan({});
+  const auto before = testing::live_driver_objects();
+  {
+    const auto bound =
+        vm::BoundSession::create(ModuleAccess::loaded(module), options, testing::open_faulty);
+    ASSERT_TRUE(bound.ok()) << bound.status().message();
+    const Session session = SessionAccess::make(*bound);
+    // Other blocks of the pool precede the blocks of the calls.
+    void* const small = pool->allocate(100);
+    void* const large = pool->allocate(100000);
+    for (int call = 0; call < 3; ++call) {
+      const Result<std::vector<Tensor>> results = session.call(std::vector{x});
+      ASSERT_TRUE(results.ok()) << results.status().message();
+      const auto y = (*results)[0].elements<float>();
+      EXPECT_TRUE(std::equal(y.begin(), y.end(), x.elements<float>().begin()));
+    }
+    EXPECT_EQ(pool->stats().allocations, 5);
+    EXPECT_EQ(pool->stats().upstream_calls, 2) << "one block for slabs, one for large blocks";
+    pool->deallocate(small, 100);
+    pool->deallocate(large, 100000);
+    session.trim();
+    EXPECT_EQ(pool->stats().reserved_bytes, 0);
+    pool = nullptr;
+  }
+  EXPECT_EQ(testing::live_driver_objects(), before);
 }
 
 TEST_F(DeviceCopies, ReturnWaitsForAllCopies) {

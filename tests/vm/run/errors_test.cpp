@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/arena_allocator.h"
+#include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/wrappers/failing_allocator.h"
+#include "scopevm/allocators.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 
@@ -257,6 +258,24 @@ TEST(LoopErrors, DeadlineEndsALongLoop) {
   ASSERT_TRUE(call.set_input(0, *x).ok());
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   EXPECT_EQ(call.run({.deadline = deadline}).code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST(Allocators, AScopeHasAtMostOne) {
+  const Module module = test::load(test::sum_contents());
+  const auto error = [&](std::vector<ScopeAllocator> allocators) {
+    return std::string(
+        Session::create(module, {.allocators = std::move(allocators)}).status().message());
+  };
+  const auto pool = std::make_shared<runtime::PoolAllocator>();
+  const AllocatorFactory none = [](auto, int64_t) { return std::shared_ptr<Allocator>(); };
+  const AllocatorFactory fails = [](auto, int64_t) { return make_allocator("pol"); };
+  EXPECT_EQ(error({{"global", pool, {}}, {"cpu.global", pool, {}}}),
+            "memory scope \"cpu.global\" has two allocators");
+  EXPECT_EQ(error({{"global", nullptr, {}}}), "memory scope \"global\": the allocator is null");
+  EXPECT_EQ(error({{"global", nullptr, none}}),
+            "memory scope \"global\": the factory returned no allocator");
+  EXPECT_EQ(error({{"global", nullptr, fails}}),
+            "unknown allocator \"pol\"; did you mean \"pool\"?");
 }
 
 // The first allocation of each scope fails once. The failed call releases all memory, and the next

@@ -121,11 +121,29 @@ class CountingAllocator final : public Allocator {
   runtime::PoolAllocator heap_;
 };
 
+TEST(Stack, TakesNoAllocator) {
+  const Module module = test::load(contents_of(kNested, kOver));
+  const auto error = [&](const char* scope) {
+    SessionOptions options;
+    options.allocators.push_back({scope, std::make_shared<CountingAllocator>(), {}});
+    return std::string(Session::create(module, options).status().message());
+  };
+  EXPECT_EQ(error("global.stack"),
+            "memory scope \"cpu.global.stack\" takes no allocator: it contains only values in the "
+            "frames of calls");
+  EXPECT_EQ(error("cpu.global.constant"),
+            "memory scope \"cpu.global.constant\" takes no allocator: it contains only constants "
+            "of the module");
+}
+
 TEST(Stack, DoesNotAllocate) {
   auto allocator = std::make_shared<CountingAllocator>();
   SessionOptions options;
-  for (const char* scope : {"global", "global.constant", "global.stack"})
-    options.allocators.push_back({scope, allocator});
+  options.allocators.push_back({"global", allocator, {}});
+  // Observes pools that take no allocator, too.
+  options.wrap_allocator = [&](auto, std::string_view scope, std::shared_ptr<Allocator> given) {
+    return scope == "global" ? given : allocator;
+  };
   const Session session = *Session::create(test::load(contents_of(kNested, kOver)), options);
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());

@@ -41,6 +41,7 @@ std::vector<std::string> solver_names() {
   return names;
 }
 
+// What is proved, in the JSON report.
 const char* proof_name(plan::Proof proof) {
   switch (proof) {
     case plan::Proof::kNone:
@@ -66,7 +67,9 @@ void print_text(std::FILE* stream, const plan::Problem& problem, const plan::Pla
   if (problem.pools.size() > 1) print_message(stream, "{:<12} {}\n", "cost", plan.cost);
   print_message(stream, "{:<12} {}\n", "solver", plan.solver);
   print_message(stream, "{:<12} {:.3f} s\n", "CPU time", plan.cpu_s);
-  print_message(stream, "{:<12} {}\n", "proof", proof_name(plan.proof));
+  const bool has_choice = plan.proof == plan::Proof::kOptimal && problem.pools.size() > 1;
+  print_message(stream, "{:<12} {}{}\n", "proof", proof_name(plan.proof),
+                has_choice ? " cost, and optimal height for this choice of pools" : "");
 }
 
 void print_json(std::FILE* stream, const plan::Problem& problem, const plan::Plan& plan) {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "scopevm/allocators.h"
 #include "scopevm/external_library.h"
 #include "scopevm/session.h"
 #include "tools/scopevm/arguments.h"
 #include "tools/scopevm/commands.h"
+#include "tools/scopevm/commands/allocator_option.h"
 #include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/commands/run_inputs.h"
 #include "tools/scopevm/commands/run_report.h"
@@ -71,9 +71,9 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> allocators,
                            parse_named(options.allocators, {}, "the allocator of"));
   for (const NamedText& allocator : allocators) {
-    SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Allocator> made,
-                             make_allocator_from_text(allocator.text));
-    plan.session.allocators.push_back({allocator.name, std::move(made)});
+    SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator made,
+                             parse_scope_allocator(allocator.name, allocator.text));
+    plan.session.allocators.push_back(std::move(made));
   }
   if (options.reserve != std::vector<std::string>{kAll}) {
     SCOPEVM_ASSIGN_OR_RETURN(plan.reserved, parse_dim_ranges(options.reserve));

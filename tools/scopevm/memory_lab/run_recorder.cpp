@@ -25,6 +25,10 @@ class RunRecorder::RecordedPool final : public Allocator {
   }
   AllocatorStats stats() const override { return allocator_->stats(); }
   void trim() override { allocator_->trim(); }
+  std::string describe_failure(int64_t bytes) const override {
+    return allocator_->describe_failure(bytes);
+  }
+  Result<AllocatorSnapshot> snapshot() const override { return allocator_->snapshot(); }
 
  private:
   const std::shared_ptr<RunRecorder> recorder_;

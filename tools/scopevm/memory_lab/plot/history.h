@@ -32,9 +32,10 @@ struct Sample {
 
 struct History {
   std::string title;
-  bool is_plan = false;  // times are steps of a plan; otherwise nanoseconds
-  std::string gap;       // what an incomplete trace lacks
-  uint64_t begin = 0;    // of all spans
+  bool is_plan = false;    // times are steps of a plan; otherwise nanoseconds
+  std::string gap;         // what an incomplete trace lacks
+  int64_t first_step = 0;  // of a plan: time 0
+  uint64_t begin = 0;      // of all spans
   uint64_t end = 0;
   uint64_t allocations = 0;
   std::vector<uint64_t> scope_peaks;  // bytes, by scope; at different times

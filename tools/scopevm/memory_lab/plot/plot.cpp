@@ -6,8 +6,8 @@
 #include "tools/scopevm/file.h"
 #include "tools/scopevm/memory_lab/commands.h"
 #include "tools/scopevm/memory_lab/plot/history.h"
-#include "tools/scopevm/memory_lab/plot/page.h"
-#include "tools/scopevm/memory_lab/plot/page_data.h"
+#include "tools/scopevm/memory_lab/plot/page/page.h"
+#include "tools/scopevm/memory_lab/plot/page/page_data.h"
 
 namespace scopevm::lab {
 namespace {

@@ -1,10 +1,8 @@
 // Reads traces and plans as histories; see history.h.
 #include <algorithm>
-#include <charconv>
 #include <limits>
-#include <numeric>
-#include <optional>
 
+#include "scopevm/plan.h"
 #include "tools/scopevm/file.h"
 #include "tools/scopevm/memory_lab/plot/history.h"
 #include "tools/scopevm/memory_lab/plot/live_bytes.h"
@@ -87,101 +85,57 @@ Result<History> read_trace(TraceReader reader, const std::string& path) {
   return history;
 }
 
-std::vector<std::string_view> split(std::string_view line, char separator) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const size_t end = line.find(separator);
-    fields.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return fields;
-    line.remove_prefix(end + 1);
-  }
-}
-
-// The positions of the columns of a plan.
-struct Columns {
-  size_t id, lower, upper, size, offset;
-  std::optional<size_t> pool;  // of plans with several pools
-};
-
-Result<Columns> columns_of(std::string_view header) {
-  const std::vector<std::string_view> names = split(header, ',');
-  Columns columns;
-  const std::pair<std::string_view, size_t*> required[] = {{"id", &columns.id},
-                                                           {"lower", &columns.lower},
-                                                           {"upper", &columns.upper},
-                                                           {"size", &columns.size},
-                                                           {"offset", &columns.offset}};
-  for (const auto& [name, position] : required) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end())
-      return Status(StatusCode::kInvalidModel,
-                    "neither a memory trace nor a plan: expected the columns id, lower, upper, "
-                    "size and offset in the first line");
-    *position = static_cast<size_t>(found - names.begin());
-  }
-  if (const auto pool = std::ranges::find(names, "pool"); pool != names.end())
-    columns.pool = static_cast<size_t>(pool - names.begin());
-  return columns;
-}
-
-Result<uint64_t> number_in(const std::vector<std::string_view>& fields, size_t column) {
-  uint64_t value = 0;
-  const std::string_view text = column < fields.size() ? fields[column] : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > kMaxBlockSize)
-    return Status(StatusCode::kInvalidModel, "\"" + std::string(text) +
-                                                 "\": expected an integer from 0 to " +
-                                                 std::to_string(kMaxBlockSize));
-  return value;
-}
-
-Status add_buffer(std::string_view line, const Columns& columns, History& history) {
-  const std::vector<std::string_view> fields = split(line, ',');
-  Span span;
-  SCOPEVM_ASSIGN_OR_RETURN(span.begin, number_in(fields, columns.lower));
-  SCOPEVM_ASSIGN_OR_RETURN(span.end, number_in(fields, columns.upper));
-  SCOPEVM_ASSIGN_OR_RETURN(span.size, number_in(fields, columns.size));
-  SCOPEVM_ASSIGN_OR_RETURN(span.address, number_in(fields, columns.offset));
-  if (span.begin >= span.end)
-    return {StatusCode::kInvalidModel, "the lower end of the lifespan is not below the upper end"};
-  // In a step, the buffers whose lifespans end are released first.
-  span.begin_event = span.begin;
-  span.end_event = span.end;
+// The spans of a buffer: one for each lifespan.
+void add_buffer(const plan::Buffer& buffer, int64_t offset, int pool, History& history) {
   TraceTables& tables = history.tables;
-  span.stack = static_cast<uint32_t>(tables.stacks.size());
+  const auto stack = static_cast<uint32_t>(tables.stacks.size());
   tables.stacks.push_back({.caller = 0, .frame = static_cast<uint32_t>(tables.strings.size())});
-  tables.strings.emplace_back(columns.id < fields.size() ? fields[columns.id] : "");
-  if (columns.pool) {
-    const std::string pool(*columns.pool < fields.size() ? fields[*columns.pool] : "");
-    const auto known = std::ranges::find(tables.scopes, pool);
-    span.scope = static_cast<uint32_t>(known - tables.scopes.begin());
-    if (known == tables.scopes.end()) tables.scopes.push_back(pool);
+  tables.strings.emplace_back(buffer.id);
+  for (const plan::Lifespan& lifespan : buffer.lifespans) {
+    // Exact for negative steps, too: all times are relative to first_step.
+    const auto begin = static_cast<uint64_t>(lifespan.lower - history.first_step);
+    const auto end = static_cast<uint64_t>(lifespan.upper - history.first_step);
+    // In a step, the buffers whose lifespans end are released first.
+    history.spans.push_back({.begin = begin,
+                             .end = end,
+                             .address = static_cast<uint64_t>(offset),
+                             .size = static_cast<uint64_t>(buffer.size),
+                             .begin_event = begin,
+                             .end_event = end,
+                             .scope = static_cast<uint32_t>(pool),
+                             .stack = stack});
+    history.end = std::max(history.end, end);
   }
-  history.begin = std::min(history.begin, span.begin);
-  history.end = std::max(history.end, span.end);
-  history.spans.push_back(span);
+}
+
+// Numbers that the page and its drawings represent exactly.
+Status check_range(const plan::Buffer& buffer, int64_t offset) {
+  constexpr auto kMost = static_cast<int64_t>(kMaxBlockSize);
+  for (const int64_t value :
+       {buffer.size, offset, buffer.lifespans.front().lower, buffer.lifespans.back().upper})
+    if (value > kMost || value < -kMost)
+      return {StatusCode::kInvalidModel, "buffer \"" + buffer.id + "\": " + std::to_string(value) +
+                                             ": expected at most " + std::to_string(kMost)};
   return {};
 }
 
-bool is_before_header(std::string_view line) {
-  return line.empty() || line.starts_with('#') || line.starts_with("pool,");
-}
-
 Result<History> read_plan(std::string_view text, const std::string& path) {
-  History history{.title = path, .is_plan = true, .begin = kNever};
-  const std::vector<std::string_view> lines = split(text, '\n');
-  // Comments and the declarations of pools precede the header.
-  size_t header = 0;
-  while (header + 1 < lines.size() && is_before_header(lines[header])) ++header;
-  SCOPEVM_ASSIGN_OR_RETURN(const Columns columns, columns_of(lines[header]));
-  if (!columns.pool) history.tables.scopes = {"plan"};
-  for (size_t i = header + 1; i < lines.size(); ++i) {
-    if (lines[i].empty() || lines[i].starts_with('#')) continue;
-    if (Status status = add_buffer(lines[i], columns, history); !status.ok())
-      return std::move(status).with_context("line " + std::to_string(i + 1));
+  Result<plan::PlannedProblem> parsed = plan::parse_plan_csv(text);
+  if (!parsed.ok())
+    return std::move(parsed).status().with_context("neither a memory trace nor a valid plan");
+  const auto& [problem, plan] = *parsed;
+  if (problem.buffers.empty()) return Status(StatusCode::kInvalidModel, "the plan has no buffer");
+  History history{.title = path, .is_plan = true};
+  history.first_step = problem.buffers.front().lifespans.front().lower;
+  for (const plan::Buffer& buffer : problem.buffers)
+    history.first_step = std::min(history.first_step, buffer.lifespans.front().lower);
+  for (const plan::Pool& pool : problem.pools) history.tables.scopes.push_back(pool.name);
+  if (problem.pools.empty()) history.tables.scopes = {"plan"};
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(check_range(problem.buffers[i], plan.offsets[i]));
+    add_buffer(problem.buffers[i], plan.offsets[i], plan.pools[i], history);
   }
-  if (history.spans.empty()) return Status(StatusCode::kInvalidModel, "the plan has no buffer");
-  history.allocations = history.spans.size();
+  history.allocations = problem.buffers.size();
   count_live_bytes(history);
   return history;
 }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "tools/scopevm/file.h"
+#include "tools/scopevm/memory_lab/record/mappings.h"
 #include "tools/scopevm/memory_lab/record/symbols.h"
 #include "tools/scopevm/memory_lab/trace/trace_writer.h"
 #include "tools/scopevm/memory_lab/trace_file.h"
@@ -61,7 +62,8 @@ class Conversion {
         ticks_per_ns_(ticks_per_ns),
         symbols_(mappings),
         writer_(image.command),
-        heap_(writer_.scope("heap")) {}
+        heap_(writer_.scope("heap")),
+        mappings_(writer_) {}
 
   void add_all(std::vector<Sequence> sequences) {
     std::priority_queue<Sequence, std::vector<Sequence>, LaterFirst> queue(LaterFirst(),
@@ -114,6 +116,29 @@ class Conversion {
         event.stack = stack_of(record);
         return end_reallocation(event);
       case RecordKind::kThread:
+        return;
+      default:
+        return add_mapping(static_cast<RecordKind>(record.kind), event, record);
+    }
+  }
+
+  void add_mapping(RecordKind kind, Event event, const Record& record) {
+    event.scope = writer_.scope(kMappingScope);
+    event.stack = stack_of(record);
+    switch (kind) {
+      case RecordKind::kMap:
+      case RecordKind::kMapInaccessible:
+        return mappings_.map(event, kind == RecordKind::kMap);
+      case RecordKind::kUnmap:
+        return mappings_.unmap(event);
+      case RecordKind::kMakeAccessible:
+      case RecordKind::kMakeInaccessible:
+        return mappings_.protect(event, kind == RecordKind::kMakeAccessible);
+      case RecordKind::kRemapBegin:
+        return mappings_.begin_remap(event);
+      case RecordKind::kRemapEnd:
+        return mappings_.end_remap(event);
+      default:
         return;
     }
   }
@@ -178,6 +203,7 @@ class Conversion {
   Symbolizer symbols_;
   TraceWriter writer_;
   const uint32_t heap_;
+  Mappings mappings_;
   uint64_t last_ns_ = 0;
   uint64_t unknown_releases_ = 0;
   std::unordered_map<uint64_t, uint64_t> blocks_;   // live blocks, by address

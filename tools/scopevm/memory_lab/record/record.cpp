@@ -27,6 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 using runtime::count_text;
 
+// As in shells.
+constexpr int kExitNotStarted = 127;
+
 struct RecordOptions {
   std::string output;
   std::vector<std::string> command;
@@ -135,11 +138,14 @@ Result<int> record_command(const RecordOptions& options, int64_t limit) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::string path, make_spool_folder(options.output));
   const ScratchFolder folder(path);
   const TickRate rate;
-  SCOPEVM_ASSIGN_OR_RETURN(
-      const ChildProcess child,
-      run_child(options.command, variables(library, folder.path(), options, limit)));
-  SCOPEVM_RETURN_IF_ERROR(write_traces(folder.path(), child.pid, rate.ticks_per_ns(), options));
-  return child.exit_code;
+  const Result<ChildProcess> child =
+      run_child(options.command, variables(library, folder.path(), options, limit));
+  if (!child.ok()) {
+    tool::print_error(child.status().message());
+    return kExitNotStarted;
+  }
+  SCOPEVM_RETURN_IF_ERROR(write_traces(folder.path(), child->pid, rate.ticks_per_ns(), options));
+  return child->exit_code;
 }
 
 int record_allocations(const RecordOptions& options) {

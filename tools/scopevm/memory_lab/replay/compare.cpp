@@ -6,6 +6,7 @@
 
 #include "tools/scopevm/command_line.h"
 #include "tools/scopevm/exit_code.h"
+#include "tools/scopevm/file.h"
 #include "tools/scopevm/memory_lab/commands.h"
 #include "tools/scopevm/memory_lab/replay/comparison.h"
 #include "tools/scopevm/memory_lab/replay/replay_options.h"
@@ -17,6 +18,7 @@ struct CompareCommand {
   ReplaySelection selection;
   int rounds = 5;
   bool json = false;
+  std::string output;  // file for the JSON; empty: none
 };
 
 // The rounds of one allocator. After a failed round there are no further ones.
@@ -85,10 +87,13 @@ ComparedAllocator summary_of(const Rounds& rounds) {
 }
 
 Status compare(const CompareCommand& command) {
+  SCOPEVM_RETURN_IF_ERROR(tool::check_is_no_input(command.output, {command.selection.trace}));
+  SCOPEVM_RETURN_IF_ERROR(tool::check_is_writable(command.output));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<AllocatorEntry> allocators,
                            selected_allocators(command.selection));
-  SCOPEVM_ASSIGN_OR_RETURN(const ScheduleFile schedule,
-                           ScheduleFile::load(command.selection.trace));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const ScheduleFile schedule,
+      ScheduleFile::load(command.selection.trace, command.selection.has_mappings));
   std::vector<Rounds> all;
   for (const AllocatorEntry& allocator : allocators) all.push_back({.allocator = allocator});
   run_interleaved(command, schedule, all);
@@ -96,7 +101,12 @@ Status compare(const CompareCommand& command) {
                         .schedule = schedule.schedule(),
                         .options = command.selection.options};
   for (const Rounds& rounds : all) comparison.allocators.push_back(summary_of(rounds));
-  command.json ? print_json(comparison) : print_table(comparison);
+  if (command.json)
+    tool::write_output(json_of(comparison));
+  else
+    print_table(comparison);
+  if (!command.output.empty())
+    SCOPEVM_RETURN_IF_ERROR(tool::write_file(command.output, json_of(comparison)));
   if (std::ranges::any_of(all, [](const Rounds& rounds) { return rounds.failure.ok(); })) return {};
   return {StatusCode::kResourceLimit, "no allocator was measured"};
 }
@@ -112,7 +122,10 @@ void add_alloc_compare(CLI::App& group, Action& action) {
   command->add_option("--rounds", options->rounds, "Number of replays; the medians are printed")
       ->check(tool::integer_in(1, 1000))
       ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON in the form of Google Benchmark");
+  command->add_flag("--json", options->json,
+                    "Print JSON in the form of Google Benchmark instead of the table");
+  command->add_option("-o,--output", options->output, "Also write the JSON to this file")
+      ->type_name("FILE.json");
   command->callback(
       [options, &action] { action = [options] { return tool::report(compare(*options)); }; });
 }

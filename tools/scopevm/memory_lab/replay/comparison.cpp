@@ -201,11 +201,11 @@ void print_table(const Comparison& comparison) {
                 count_text(comparison.allocators.size(), "allocator"));
 }
 
-void print_json(const Comparison& comparison) {
+std::string json_of(const Comparison& comparison) {
   Json benchmarks = Json::array();
   for (const ComparedAllocator& allocator : comparison.allocators)
     benchmarks.push_back(benchmark_json(allocator, comparison));
-  tool::write_json({{"context", context_json(comparison)}, {"benchmarks", benchmarks}});
+  return tool::json_text({{"context", context_json(comparison)}, {"benchmarks", benchmarks}});
 }
 
 }  // namespace scopevm::lab

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/scopevm/memory_lab/replay/schedule.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/schedule.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 
 namespace scopevm::lab {
 
@@ -39,7 +39,7 @@ struct Fragmentation {
 Fragmentation fragmentation_of(const ReplayMeasurement& measured, uint64_t live_bytes);
 
 void print_table(const Comparison& comparison);
-// In the form of Google Benchmark, which its tools and others read.
-void print_json(const Comparison& comparison);
+// JSON in the form of Google Benchmark, which its tools and others read.
+std::string json_of(const Comparison& comparison);
 
 }  // namespace scopevm::lab

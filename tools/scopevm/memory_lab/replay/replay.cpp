@@ -45,8 +45,9 @@ void print_text(const std::string& name, const ReplayMeasurement& measured) {
 Status replay_all(const ReplayCommand& command) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<AllocatorEntry> allocators,
                            selected_allocators(command.selection));
-  SCOPEVM_ASSIGN_OR_RETURN(const ScheduleFile schedule,
-                           ScheduleFile::load(command.selection.trace));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const ScheduleFile schedule,
+      ScheduleFile::load(command.selection.trace, command.selection.has_mappings));
   Json all = Json::array();
   Status incomplete;
   for (const AllocatorEntry& allocator : allocators) {

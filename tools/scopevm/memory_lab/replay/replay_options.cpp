@@ -3,21 +3,39 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <numeric>
 
 #include "runtime/count_text.h"
 
 namespace scopevm::lab {
+namespace {
 
-void add_replay_options(CLI::App& command, ReplaySelection& selection,
-                        const std::string& otherwise) {
+// Returns the message for an invalid value of --time-limit. The worker counts milliseconds.
+std::string is_time_limit(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value > 0 && value <= 1e6) return "";
+  return "\"" + text + "\": expected a number of seconds above 0 and at most 1e6";
+}
+
+std::string known_allocators() {
   std::string names;
   for (const AllocatorEntry& entry : allocator_entries())
     names += (names.empty() ? "" : ", ") + entry.name;
+  return names;
+}
+
+}  // namespace
+
+void add_replay_options(CLI::App& command, ReplaySelection& selection,
+                        const std::string& otherwise) {
   command.add_option("FILE", selection.trace, "Memory trace")->required();
   command
-      .add_option("--allocator", selection.allocators,
-                  "Allocator: all, " + names + " (one per option; default: " + otherwise + ")")
+      .add_option(
+          "--allocator", selection.allocators,
+          "Allocator: all, " + known_allocators() + " (one per option; default: " + otherwise + ")")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command.add_flag(
@@ -26,10 +44,12 @@ void add_replay_options(CLI::App& command, ReplaySelection& selection,
       "one thread, in the order of time");
   command.add_flag("!--no-touch", selection.options.touches_pages,
                    "Do not write to the pages of allocated blocks");
+  command.add_flag("--mappings", selection.has_mappings,
+                   "Also allocate the anonymous mappings of the recorded program: scope mmap");
   command
       .add_option("--time-limit", selection.options.time_limit_s,
                   "Time limit of each replay in seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(is_time_limit)
       ->type_name("S")
       ->capture_default_str();
 }
@@ -42,8 +62,11 @@ Result<std::vector<AllocatorEntry>> selected_allocators(const ReplaySelection& s
       entries.insert(entries.end(), all.begin(), all.end());
       continue;
     }
-    SCOPEVM_ASSIGN_OR_RETURN(AllocatorEntry entry, find_allocator(name));
-    entries.push_back(std::move(entry));
+    Result<AllocatorEntry> entry = find_allocator(name);
+    if (!entry.ok())
+      return Status(entry.status().code(), std::string(entry.status().message()) +
+                                               "\nexpected one of: all, " + known_allocators());
+    entries.push_back(*std::move(entry));
   }
   return entries;
 }

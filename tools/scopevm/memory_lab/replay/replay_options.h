@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "scopevm/status.h"
-#include "tools/scopevm/memory_lab/replay/allocators.h"
-#include "tools/scopevm/memory_lab/replay/worker.h"
+#include "tools/scopevm/memory_lab/replay/worker/allocators.h"
+#include "tools/scopevm/memory_lab/replay/worker/worker.h"
 
 namespace scopevm::lab {
 
 struct ReplaySelection {
   std::string trace;
   std::vector<std::string> allocators;  // names, or "all"
+  bool has_mappings = false;            // also replays the mappings of a recorded program
   ReplayOptions options;
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace scopevm::lab {
@@ -48,6 +49,9 @@ struct TraceTotals {
   uint64_t unknown_releases = 0;  // of blocks that were allocated before the recording began
   bool operator==(const TraceTotals&) const = default;
 };
+
+// The scope of the anonymous mappings of a recorded program. Replays skip it by default.
+inline constexpr std::string_view kMappingScope = "mmap";
 
 // Limits of every trace. The reader rejects larger values, so that sums cannot overflow.
 inline constexpr uint64_t kMaxBlockSize = uint64_t{1} << 47;
