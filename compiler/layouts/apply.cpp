@@ -51,6 +51,14 @@ void add_slice_axis(graph::SliceOp op, TensorType result) {
   op.setStepsAttr(appended(op.getStepsAttr(), 1));
 }
 
+// Whether a slice of channels takes all pixels of all images.
+bool has_all_pixels(graph::SliceOp op) {
+  const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
+  return llvm::all_of(op.getSteps(), [](int64_t step) { return step == 1; }) &&
+         x.getDim(0) == result.getDim(0) && x.getDim(2) == result.getDim(2) &&
+         x.getDim(3) == result.getDim(3);
+}
+
 void add_pad_axis(graph::PadOp op) {
   llvm::SmallVector<DimExpr> pads(op.getPads().getValue());
   pads.insert(pads.begin() + 4, DimExpr(0));
@@ -134,6 +142,8 @@ class Rewriter {
     mlir::Operation* op = candidate.op;
     if (is_convolution(candidate))
       return blocked_convolution(builder_, candidate, blocked.lookup(op->getOperand(0)));
+    if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op)) return create_concat(concat, blocked);
+    if (auto slice = mlir::dyn_cast<graph::SliceOp>(op)) return create_slice(slice, blocked);
     mlir::Operation* copy = builder_.clone(*op, blocked);
     mlir::Value result = copy->getResult(0);
     if (mlir::isa<graph::ReductionOp>(op)) return create_reduction(candidate, copy);
@@ -142,13 +152,69 @@ class Rewriter {
     if (auto pool = mlir::dyn_cast<graph::AveragePoolOp>(copy)) add_pool_axis(pool);
     if (auto resize = mlir::dyn_cast<graph::ResizeOp>(copy))
       add_resize_axis(resize, type_of(result));
-    if (auto slice = mlir::dyn_cast<graph::SliceOp>(copy)) add_slice_axis(slice, type_of(result));
     if (auto pad = mlir::dyn_cast<graph::PadOp>(copy)) add_pad_axis(pad);
     return result;
   }
 
+  // Only the last operand of an ordinary concatenation can have padding channels.
+  mlir::Value create_concat(graph::ConcatOp op, mlir::IRMapping& blocked) {
+    llvm::SmallVector<int64_t> counts;
+    llvm::SmallVector<mlir::Value> inputs;
+    for (mlir::Value input : op.getInputs()) {
+      counts.push_back(*image_channels(input.getType()));
+      inputs.push_back(blocked.lookup(input));
+    }
+    const TensorType type = blocked_type(type_of(op.getResult()));
+    if (llvm::all_of(llvm::drop_end(counts),
+                     [](int64_t count) { return count % graph::kChannelBlock == 0; }))
+      return builder_.create<graph::ConcatOp>(op.getLoc(), type, inputs, op.getAxisAttr());
+    const llvm::SmallVector<int64_t> starts(counts.size(), 0);
+    return builder_.create<graph::BlockedConcatOp>(op.getLoc(), type, inputs,
+                                                   builder_.getDenseI64ArrayAttr(starts),
+                                                   builder_.getDenseI64ArrayAttr(counts));
+  }
+
+  // The blocks that contain the channels. If the first channel does not start a block, the channels
+  // are moved.
+  mlir::Value create_slice(graph::SliceOp op, mlir::IRMapping& blocked) {
+    const TensorType type = blocked_type(type_of(op.getResult()));
+    const int64_t taken = *image_channels(op.getResult().getType());
+    const int64_t start = *op.getStarts().getValue()[1].as_constant();
+    int64_t skipped = start % graph::kChannelBlock;
+    mlir::Value x = blocked.lookup(op.getX());
+    if (skipped != 0 && has_all_pixels(op)) {
+      skipped = start;
+    } else {
+      llvm::SmallVector<DimExpr> dims(type.getShape());
+      dims[1] = (skipped + taken + graph::kChannelBlock - 1) / graph::kChannelBlock;
+      if (!has_all_pixels(op) || type_of(x).getDim(1) != dims[1]) {
+        auto slice = mlir::cast<graph::SliceOp>(builder_.clone(*op, blocked));
+        x = slice.getResult();
+        x.setType(type.withShape(dims));
+        add_slice_axis(slice, type_of(x));
+      }
+    }
+    if (skipped == 0) return x;
+    return builder_.create<graph::BlockedConcatOp>(op.getLoc(), type, x,
+                                                   builder_.getDenseI64ArrayAttr({skipped}),
+                                                   builder_.getDenseI64ArrayAttr({taken}));
+  }
+
+  // The reduced channels are [n, 1, h, w, 1].
+  mlir::Value create_channel_reduction(const Candidate& candidate, mlir::Operation* copy) {
+    const TensorType type = type_of(candidate.op->getResult(0));
+    const TensorType x = type_of(candidate.images.front());
+    mlir::Value result = copy->getResult(0);
+    copy->setAttr("keep_dims", builder_.getBoolAttr(true));
+    copy->setAttr("axes", builder_.getDenseI64ArrayAttr({1, 4}));
+    result.setType(type.withShape({x.getDim(0), 1, x.getDim(2), x.getDim(3), 1}));
+    return reshape(builder_, result, type.getShape());
+  }
+
   // The reduced rows are [n, blocks, 1, 1, 16]. Without kept dims, the result is [n, c].
   mlir::Value create_reduction(const Candidate& candidate, mlir::Operation* copy) {
+    if (mlir::cast<graph::ReductionOp>(copy).getAxes().front() == 1)
+      return create_channel_reduction(candidate, copy);
     const mlir::Value x = candidate.images.front();
     mlir::Value result = copy->getResult(0);
     const TensorType image = type_of(x)

@@ -100,16 +100,23 @@ std::optional<Candidate> candidate_of(graph::ElementwiseOp op) {
   return candidate;
 }
 
+// Reductions of all pixels, or of all channels if blocks have no padding. One value per pixel has
+// the same order of elements in both layouts.
 std::optional<Candidate> candidate_of(graph::ReductionOp op) {
   const llvm::ArrayRef<int64_t> axes = op.getAxes();
-  if (axes != llvm::ArrayRef<int64_t>({2, 3})) return std::nullopt;
-  return Candidate{op, {op->getOperand(0)}, false, op.getKeepDims()};
+  if (axes == llvm::ArrayRef<int64_t>({2, 3}))
+    return Candidate{op, {op->getOperand(0)}, false, op.getKeepDims()};
+  if (axes != llvm::ArrayRef<int64_t>({1}) ||
+      *image_channels(op->getOperand(0).getType()) % kChannelBlock != 0)
+    return std::nullopt;
+  return Candidate{op, {op->getOperand(0)}, false, /*has_blocked_result=*/false};
 }
 
 std::optional<Candidate> candidate_of(graph::ConcatOp op) {
   if (op.getAxis() != 1) return std::nullopt;
   for (mlir::Value input : op.getInputs())
-    if (image_channels(input.getType()).value_or(1) % kChannelBlock != 0) return std::nullopt;
+    if (image_channels(input.getType()).value_or(INT64_MAX) > graph::kMaxWindow)
+      return std::nullopt;
   return Candidate{op, llvm::SmallVector<mlir::Value, 2>(op.getInputs())};
 }
 
@@ -121,14 +128,12 @@ std::optional<Candidate> candidate_of(graph::ResizeOp op) {
   return Candidate{op, {op.getX()}};
 }
 
-// Slices of whole blocks.
+// Slices of adjacent channels.
 std::optional<Candidate> candidate_of(graph::SliceOp op) {
-  const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
-  const std::optional<int64_t> channels = image_channels(x), taken = image_channels(result);
+  const std::optional<int64_t> channels = image_channels(op.getX().getType());
+  const std::optional<int64_t> taken = image_channels(op.getResult().getType());
   const std::optional<int64_t> first = op.getStarts().getValue()[1].as_constant();
-  if (!channels || !first || op.getSteps()[1] != 1) return std::nullopt;
-  const bool is_whole = *first == 0 && channels == taken;
-  if (!is_whole && (*first % kChannelBlock != 0 || *taken % kChannelBlock != 0))
+  if (!channels || !taken || !first || op.getSteps()[1] != 1 || *channels > graph::kMaxWindow)
     return std::nullopt;
   return Candidate{op, {op.getX()}};
 }
@@ -191,7 +196,10 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
                                      : growth(result));
   if (reads_plain) return {work / 0.5, blocked / 0.65};
   if (positions_of(result, known) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
-  return {work / 0.78, blocked * growth(x) / 0.93};
+  // A convolution of all single pixels does not read padding channels.
+  const bool reads_padding =
+      !is_pointwise || is_strided || positions_of(x, known) != positions_of(result, known);
+  return {work / 0.78, blocked * (reads_padding ? growth(x) : 1.0) / 0.93};
 }
 
 // Whether Winograd's algorithm is faster: the transformations amortise over the channels, and the
@@ -226,13 +234,16 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
       return std::nullopt;
     return candidate_of(reduction);
   }
-  // One channel cannot be distinguished from an operand that is the same for all channels.
-  if (image_channels(op->getResult(0).getType()).value_or(1) == 1) return std::nullopt;
+  const std::optional<int64_t> channels = image_channels(op->getResult(0).getType());
+  if (!channels) return std::nullopt;
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
     std::optional<Candidate> found = candidate_of(conv);
-    if (found) found->is_winograd = fast_conv && gains_by_winograd(conv);
+    if (!found || (*channels == 1 && found->has_blocked_result)) return std::nullopt;
+    found->is_winograd = fast_conv && gains_by_winograd(conv);
     return found;
   }
+  // One channel cannot be distinguished from an operand that is the same for all channels.
+  if (*channels == 1) return std::nullopt;
   if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return candidate_of(conv);
   if (auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op)) return candidate_of(elementwise);
   if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op)) return candidate_of(concat);

@@ -3,6 +3,7 @@
 // whose users have another layout is converted once.
 #include "compiler/layouts/layouts.h"
 
+#include "compiler/graph/convolution/window.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/layouts/apply.h"
 #include "compiler/layouts/candidate.h"
@@ -141,6 +142,9 @@ Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Optio
     if (llvm::none_of(machine.pools, [](const Pool& pool) { return pool.is_limited(); }))
       sink_transposes(function);
     if (options.layout != ImageLayout::kByChannel) {
+      // The product of a convolution with few results per pixel can read blocked images; a blocked
+      // result would mostly be padding.
+      expand_transposed(function, machine, graph::kChannelBlock);
       Chooser chooser(function, machine, options);
       const std::vector<Candidate> blocked = chooser.choose(report);
       const auto seconds = [&](graph::TensorType image) { return chooser.seconds_of(image); };

@@ -66,6 +66,12 @@ bool is_expanded(graph::ConvTransposeOp op) {
          !op->hasAttr(graph::kLocalAttribute);
 }
 
+// The elements that one element of each channel of x produces. REQUIRES: is_expanded(op).
+int64_t block_elements(graph::ConvTransposeOp op) {
+  const TensorType w = type_of(op.getW());
+  return *w.getElementCount().as_constant() / *w.getDim(0).as_constant();
+}
+
 }  // namespace
 
 bool is_disjoint(graph::ConvTransposeOp op) {
@@ -79,10 +85,10 @@ bool is_disjoint(graph::ConvTransposeOp op) {
                      [](DimExpr size, int64_t stride) { return size.is_constant(stride); });
 }
 
-void expand_transposed(mlir::func::FuncOp function, const Machine& machine) {
+void expand_transposed(mlir::func::FuncOp function, const Machine& machine, int64_t most) {
   llvm::SmallVector<graph::ConvTransposeOp> found;
   function.walk([&](graph::ConvTransposeOp op) {
-    if (is_expanded(op) && may_grow(op, machine)) found.push_back(op);
+    if (is_expanded(op) && may_grow(op, machine) && block_elements(op) <= most) found.push_back(op);
   });
   for (graph::ConvTransposeOp op : found) expand(op);
 }

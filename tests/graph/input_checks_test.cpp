@@ -39,6 +39,9 @@ std::vector<Sample> samples() {
       {"arg_max", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"arg_min", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"average_pool", {"f32[1, 2, 5]"}, "{kernel = array<i64: 2>, " + kWindow + "}"},
+      {"blocked_concat",
+       {"f32[1, 2, 4, 4, 16]", "f32[1, 1, 4, 4, 16]"},
+       "{starts = array<i64: 3, 0>, counts = array<i64: 20, 16>}"},
       {"blocked_conv",
        {"f32[1, 1, 4, 4, 16]", "f32[4, 2, 3, 3]"},
        "{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, "

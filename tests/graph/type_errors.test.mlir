@@ -149,6 +149,33 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 
 
 // -----
 
+func.func @main(%x: !sv.tensor<f32[1, 2, 4, 4, 16]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{12 channels from channel 24 on are not in f32[1, 2, 4, 4, 16]}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_concat %x {starts = array<i64: 24>, counts = array<i64: 12>} : (!sv.tensor<f32[1, 2, 4, 4, 16]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 32, 4, 4]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{f32[1, 32, 4, 4] is not a blocked image}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_concat %x {starts = array<i64: 0>, counts = array<i64: 12>} : (!sv.tensor<f32[1, 32, 4, 4]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %z: !sv.tensor<f32[1, 1, 4, 5, 16]>) -> !sv.tensor<f32[1, 2, 4, 4, 16]> {
+  // expected-error@+2 {{operands f32[1, 1, 4, 4, 16] and f32[1, 1, 4, 5, 16] differ in dim 3}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_concat %x, %z {starts = array<i64: 0, 0>, counts = array<i64: 12, 12>} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[1, 1, 4, 5, 16]>) -> !sv.tensor<f32[1, 2, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 2, 4, 4, 16]>
+}
+
+// -----
+
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[64, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 8, 8, 16]> {
   // expected-error@+2 {{expected 2 kernel dims and 2 output_pads}}
   // expected-error@+1 {{failed to infer returned types}}

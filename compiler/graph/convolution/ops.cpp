@@ -264,4 +264,44 @@ DimExpr BlockedConvTransposeOp::getFlops() {
   return flops;
 }
 
+llvm::LogicalResult BlockedConcatOp::infer(TypeRule& rule, Adaptor op) {
+  const mlir::ValueRange operands = op.getOperands();
+  const llvm::ArrayRef<int64_t> starts = op.getStarts(), counts = op.getCounts();
+  if (operands.empty()) return rule.fail("expected at least 1 operand, given 0");
+  if (failed(check_same_dtype(rule, operands)) ||
+      failed(rule.check_count(starts.size(), "start", operands.size(), "")) ||
+      failed(rule.check_count(counts.size(), "count", operands.size(), "")))
+    return mlir::failure();
+  llvm::SmallVector<DimExpr> shape;
+  int64_t channels = 0;
+  for (auto [operand, start, count] : llvm::zip(operands, starts, counts)) {
+    const TensorType x = tensor_type(operand);
+    if (x.getDtype() != DType::kF32) return rule.fail("the element type must be f32");
+    const std::optional<int64_t> blocks =
+        x.getRank() == 5 ? x.getDim(1).as_constant() : std::nullopt;
+    if (!blocks || *blocks > kMaxWindow || !x.getDim(4).is_constant(kChannelBlock))
+      return rule.fail(text_of(x) + " is not a blocked image");
+    const int64_t most = *blocks * kChannelBlock;
+    if (start < 0 || count < 1 || start >= most || count > most - start)
+      return rule.fail(llvm::Twine(count) + " channels from channel " + llvm::Twine(start) +
+                       " on are not in " + text_of(x));
+    channels += count;
+    if (shape.empty()) shape.assign(x.getShape().begin(), x.getShape().end());
+    for (int64_t axis : {0, 2, 3}) {
+      if (!may_be_equal(shape[axis], x.getDim(axis)))
+        return rule.fail("operands " + text_of(tensor_type(operands.front())) + " and " +
+                         text_of(x) + " differ in dim " + llvm::Twine(axis));
+      if (x.getDim(axis).is_constant()) shape[axis] = x.getDim(axis);
+    }
+  }
+  shape[1] = ceildiv(DimExpr(channels), kChannelBlock);
+  return rule.add_result(DType::kF32, shape);
+}
+
+void BlockedConcatOp::addRequestChecks(RequestChecks& checks) {
+  const mlir::Value first = getInputs().front();
+  for (mlir::Value input : getInputs().drop_front())
+    for (int64_t axis : {0, 2, 3}) checks.require_equal(dim_of(input, axis), dim_of(first, axis));
+}
+
 }  // namespace scopevm::compiler::graph

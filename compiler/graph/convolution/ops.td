@@ -59,4 +59,13 @@ def BlockedConvTransposeOp
                        DenseI64ArrayAttr:$output_pads);
 }
 
+// The operands and the result are blocked images. Operand i provides the counts[i] channels from
+// channel starts[i] on.
+def BlockedConcatOp
+    : Graph_Op<"blocked_concat", "ranges of channels of blocked images, concatenated"> {
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, DenseI64ArrayAttr:$starts,
+                       DenseI64ArrayAttr:$counts);
+  let elements = [kFloat];
+}
+
 #endif

@@ -73,6 +73,10 @@ class PoolKernel {
   Term load_columns(Term at, const Columns& columns);
   int64_t per_check(size_t axis) const;
   Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns, Term so_far);
+  bool is_unrolled() const;
+  Term reduce_all(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns,
+                  Term so_far);
+  Term reduce_window(llvm::ArrayRef<Taps> taps, Term plane, const Columns& columns);
   void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, const Columns& columns);
   void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
 
@@ -89,7 +93,9 @@ Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
   Term zero = k_.index(0), start = out * axis.stride_value - axis.before_value;
   // The number of taps before position `end`.
   auto taps_below = [&](Term end) {
-    return min(ceil_quotient(max(end - start, zero), axis.dilation_value), axis.kernel_value);
+    Term distance = max(end - start, zero);
+    if (axis.dilation != 1) distance = ceil_quotient(distance, axis.dilation_value);
+    return min(distance, axis.kernel_value);
   };
   Taps taps{.start = start, .high = taps_below(axis.size_value)};
   // The first tap at or after position 0.
@@ -161,6 +167,41 @@ Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const C
   return k_.long_loop(low, high, 1, most, {so_far}, accumulate)[0];
 }
 
+// Loops over windows of few elements would take longer than their elements.
+bool PoolKernel::is_unrolled() const {
+  constexpr int64_t kMostTaps = 9;
+  int64_t taps = 1;
+  for (const SpatialAxis& axis : axes_) taps = std::min(taps, kMostTaps + 1) * axis.kernel;
+  return taps <= kMostTaps;
+}
+
+// As reduce(), for windows that are inside x, without loops.
+Term PoolKernel::reduce_all(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns,
+                            Term so_far) {
+  if (axis == axes_.size()) return combine(so_far, load_columns(at, columns));
+  const SpatialAxis& along = axes_[axis];
+  const Term start = at + taps[axis].start * along.row_stride;
+  for (int64_t tap = 0; tap < along.kernel; ++tap)
+    so_far = reduce_all(axis + 1, taps, start + along.row_stride * (tap * along.dilation), columns,
+                        so_far);
+  return so_far;
+}
+
+// Accumulates the taps of a window.
+Term PoolKernel::reduce_window(llvm::ArrayRef<Taps> taps, Term plane, const Columns& columns) {
+  const auto by_loops = [&] { return reduce(0, taps, plane, columns, first(columns.lanes)); };
+  if (columns.lanes == 1 || !is_unrolled()) return by_loops();
+  // The taps of a vector are inside x on the last axis.
+  Term is_inside = k_.boolean(true);
+  for (size_t axis = 0; axis + 1 < axes_.size(); ++axis)
+    is_inside = is_inside & (taps[axis].high - taps[axis].low == axes_[axis].kernel);
+  const Term initial = first(columns.lanes);
+  return k_.branch(
+      is_inside, initial.type(),
+      [&] { return Terms{reduce_all(0, taps, plane, columns, initial)}; },
+      [&] { return Terms{by_loops()}; })[0];
+}
+
 void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to,
                               const Columns& columns) {
   const SpatialAxis& along = axes_.back();
@@ -173,7 +214,7 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to,
     Term start = out * along.stride_value - along.before_value;
     taps.push_back({start, k_.index(0), along.kernel_value, along.kernel_value});
   }
-  Term value = reduce(0, taps, plane, columns, first(lanes));
+  Term value = reduce_window(taps, plane, columns);
   if (pool_ != Pool::kMax) {
     // ONNX count_include_pad selects whether taps in the padding count.
     Term count = k_.index(1);

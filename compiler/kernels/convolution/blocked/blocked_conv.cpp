@@ -99,8 +99,9 @@ class BlockedConv {
     rest_ = reads_x_ ? channels % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
-    group_blocks_ = blocks_per_group(out_blocks_ / shape_.groups,
-                                     shape_.is_pointwise() || pixel_ == 1 || has_half_block_);
+    group_blocks_ = blocks_per_group(
+        out_blocks_ / shape_.groups,
+        (shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_);
     phase_groups_ = out_blocks_ / group_blocks_;
     declare(channels);
     emit_items();
@@ -119,6 +120,15 @@ class BlockedConv {
   // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
   bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
+  // Whether tiles of many pixels are faster than tiles of several blocks, although they load more
+  // elements of x: the weights, which are seldom in the cache, are read by fewer tiles. Single
+  // pixels of 7x7 images take 5 to 9 % less time, and those of 14x14 images 2 %. Tiles of fewer
+  // pixels would have too few independent sums.
+  bool has_few_pixels() const {
+    constexpr int64_t kLeast = 20, kMost = 256;
+    const std::optional<int64_t> pixels = (axes_[0].out * axes_[1].out).as_constant();
+    return reads_x_ && pixels && kLeast <= *pixels && *pixels <= kMost;
+  }
   DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
   DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
