@@ -1,0 +1,37 @@
+// The live bytes of an arena at each step. Private to compiler/memory/explain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/memory/samples.h"
+#include "scopevm/memory_explanation.h"
+
+namespace scopevm::compiler::memory {
+
+// The buffers of the arena of a segment and a pool, with their sizes for a request.
+struct SizedArena {
+  std::vector<BufferIndex> members;
+  std::vector<PlannedBuffer> buffers;  // by position in `members`
+};
+
+// None if a size is unknown or the sizes overflow.
+std::optional<SizedArena> sized_arena(const Liveness& liveness, SegmentIndex segment,
+                                      PoolIndex pool, const Request& request);
+
+// By step.
+std::vector<int64_t> live_bytes(const std::vector<PlannedBuffer>& buffers, size_t steps);
+
+// The first step with the most live bytes. REQUIRES: `live` is not empty.
+MemoryPeak peak_of(const std::vector<int64_t>& live);
+
+// The peak among the steps at which a buffer is live that is not live at `peak`; none if there is
+// no such step.
+std::optional<MemoryPeak> next_peak(const std::vector<PlannedBuffer>& buffers,
+                                    const std::vector<int64_t>& live, int64_t peak);
+
+// Positions in `buffers`, largest first, without empty buffers.
+std::vector<int64_t> live_at(const std::vector<PlannedBuffer>& buffers, int64_t step);
+
+}  // namespace scopevm::compiler::memory
