@@ -150,10 +150,18 @@ Result<MemoryExplanation> Compilation::explain_memory() {
     const MemoryRequest request =
         f.value == 0 ? given : MemoryRequest{.dims = {}, .threads = given.threads};
     const Function& function = program.functions[f];
-    SCOPEVM_ASSIGN_OR_RETURN(memory::Request symbols,
-                             memory::explained_request(function, planned_[f].shapes, request));
+    Result<memory::Request> symbols =
+        memory::explained_request(function, planned_[f].shapes, request);
+    if (!symbols.ok() && f.value == 0) return symbols.status();
+    if (!symbols.ok()) {
+      // Calls satisfy each check, but representative dims can violate one.
+      explanation.warnings.push_back(
+          "the memory of function " + function.name +
+          " is not explained: " + std::string(symbols.status().message()));
+      continue;
+    }
     explanation.functions.push_back(
-        FunctionExplainer(program, f, planned_[f], module_.functions[f.value], std::move(symbols))
+        FunctionExplainer(program, f, planned_[f], module_.functions[f.value], *std::move(symbols))
             .run(request));
   }
   add_alternatives(explanation.functions.front());

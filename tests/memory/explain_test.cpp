@@ -174,6 +174,66 @@ TEST(Explain, CombinesChangesOfEqualPeaks) {
   EXPECT_LT(arena.suggestions.front().lower_bound_bytes, arena.peak.bytes);
 }
 
+// Appends a loop mark. The result is its position.
+int64_t add_loop(Function& function) {
+  function.steps.push_back(
+      {.segment = function.segments.next_index(), .work = step::Loop{.trip_count = 3}});
+  function.segments.push_back({});
+  return static_cast<int64_t>(function.steps.size()) - 1;
+}
+
+TEST(Explain, MovesStepsPastLoop) {
+  Function function;
+  const ValueId x = add_input(function, {16});
+  const ValueId a = add_units(function, {x}, 8, /*is_cheap=*/false);
+  const int64_t begin = add_loop(function);
+  const ValueId b = add_units(function, {x}, 8, /*is_cheap=*/false);
+  add_units(function, {b}, 1, /*is_cheap=*/false);
+  function.steps.push_back({.work = step::EndLoop{.begin = begin}});
+  add_output(function, add_units(function, {a}, 1));
+  const MemoryExplanation::Arena arena = explain_first_arena(program_of(function), {});
+  EXPECT_EQ(arena.peak.bytes, 17 * kUnit);
+  ASSERT_EQ(arena.suggestions.size(), 2);
+  EXPECT_THAT(arena.suggestions.front().changes.front().steps, ElementsAre(0));
+  EXPECT_EQ(arena.suggestions.front().changes.front().before, 5);
+  EXPECT_EQ(arena.suggestions.front().lower_bound_bytes, 9 * kUnit);
+  // The reader of the value can also run before the loop.
+  EXPECT_THAT(arena.suggestions.back().changes.front().steps, ElementsAre(5));
+  EXPECT_EQ(arena.suggestions.back().changes.front().before, begin);
+}
+
+// The next iteration reads the value again.
+TEST(Explain, KeepsValueThatLoopReads) {
+  Function function;
+  const ValueId x = add_input(function, {16});
+  const ValueId a = add_units(function, {x}, 8);
+  const int64_t begin = add_loop(function);
+  const ValueId b = add_units(function, {x}, 8, /*is_cheap=*/false);
+  const ValueId c = add_units(function, {b}, 1, /*is_cheap=*/false);
+  add_units(function, {a, c}, 1, /*is_cheap=*/false);
+  function.steps.push_back({.work = step::EndLoop{.begin = begin}});
+  add_output(function, add_units(function, {x}, 1));
+  const MemoryExplanation::Arena arena = explain_first_arena(program_of(function), {});
+  EXPECT_EQ(arena.peak.bytes, 17 * kUnit);
+  EXPECT_TRUE(arena.suggestions.empty());
+}
+
+TEST(Explain, RepresentativeDimsSatisfyChecks) {
+  const DimExpr n = DimExpr::symbol("n"), m = DimExpr::symbol("m");
+  Function function;
+  function.dimensions = {{.name = "n", .max = 1024, .representative = 64},
+                         {.name = "m", .max = 1024, .representative = 64}};
+  const ValueId x = add_input(function, {n, m});
+  add_output(function, add_step(function, {x}, {n}));
+  function.checks = {{.kind = Check::Kind::kEqual, .lhs = m, .rhs = n + 3, .message = "{0} {1}"}};
+  const ShapeProgram shapes = *ShapeProgram::create(function);
+  const auto request = explained_request(function, shapes, {});
+  ASSERT_TRUE(request.ok()) << request.status().message();
+  EXPECT_EQ(request->symbols.at("m"), 67);
+  const auto wrong = explained_request(function, shapes, {.dims = {{"m", 7}, {"n", 5}}});
+  EXPECT_EQ(wrong.status().message(), "7 8");
+}
+
 TEST(Explain, RefusesUnknownDimension) {
   const Program program = program_of(random_function(1, 5));
   const ShapeProgram shapes = *ShapeProgram::create(program.functions.front());

@@ -2,6 +2,7 @@
 #include "compiler/memory/explain/explain.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/memory/explain/live_bytes.h"
 #include "compiler/memory/explain/steps.h"
@@ -87,6 +88,12 @@ bool holds(Check::Kind kind, int64_t lhs, int64_t rhs) {
   return false;
 }
 
+std::set<std::string> names_of(const std::map<std::string, int64_t>& dims) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : dims) names.insert(name);
+  return names;
+}
+
 void replace_all(std::string& text, const std::string& what, int64_t by) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
     text.replace(at, what.size(), std::to_string(by));
@@ -122,13 +129,39 @@ std::string violated_check(const ShapeProgram& shapes, const ShapeProgram::Value
   return "";
 }
 
-// "; for the representative dims n = 64": those that the request does not give.
-std::string assumed_text(const Function& function, const MemoryRequest& given) {
+// Sets representative dims that a check requires to be equal to another size, such as
+// total = length + past. Each dim is set once at most.
+void satisfy_checks(const Function& function, std::set<std::string> given, Request& request) {
+  const auto set_to = [&](DimExpr side, int64_t size) {
+    if (side.kind() != DimExpr::Kind::kSymbol) return false;
+    const auto dimension =
+        std::ranges::find(function.dimensions, side.symbol_name(), &Dimension::name);
+    if (dimension == function.dimensions.end() || size < dimension->min || size > dimension->max ||
+        size % dimension->multiple_of != 0 || !given.insert(dimension->name).second)
+      return false;
+    request.symbols[dimension->name] = size;
+    return true;
+  };
+  const auto satisfy = [&](const Check& check) {
+    if (check.kind != Check::Kind::kEqual && check.kind != Check::Kind::kBroadcastable)
+      return false;
+    const auto lhs = evaluate(check.lhs, request), rhs = evaluate(check.rhs, request);
+    if (!lhs || !rhs || holds(check.kind, *lhs, *rhs)) return false;
+    return set_to(check.lhs, *rhs) || set_to(check.rhs, *lhs);
+  };
+  // Terminates, because each round sets a dim.
+  while (std::ranges::any_of(function.checks, satisfy)) {
+  }
+}
+
+// "; for the representative dims n = 64": those that `given` does not contain.
+std::string assumed_text(const Function& function, const MemoryRequest& given,
+                         const Request& request) {
   std::string text;
   for (const Dimension& dimension : function.dimensions)
     if (!given.dims.contains(dimension.name) && dimension.min != dimension.max)
       text += (text.empty() ? "; for the representative dims " : ", ") + dimension.name + " = " +
-              std::to_string(dimension.representative);
+              std::to_string(request.symbols.at(dimension.name));
   return text;
 }
 
@@ -147,12 +180,13 @@ Result<Request> explained_request(const Function& function, const ShapeProgram& 
                         (known.empty() ? "all dimensions are constants" : "known: " + known));
     request.symbols[name] = value;
   }
+  satisfy_checks(function, names_of(given.dims), request);
   if (std::string text = violated_bound(function, request); !text.empty())
     return Status(StatusCode::kInvalidArgument, std::move(text));
   const auto values = shapes.evaluate(request.symbols, request.threads);
   if (!values) return Status(StatusCode::kResourceLimit, ShapeProgram::kOverflowMessage);
   if (const std::string text = violated_check(shapes, *values); !text.empty())
-    return Status(StatusCode::kInvalidArgument, text + assumed_text(function, given));
+    return Status(StatusCode::kInvalidArgument, text + assumed_text(function, given, request));
   return request;
 }
 

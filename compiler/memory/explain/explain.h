@@ -15,8 +15,9 @@
 namespace scopevm::compiler::memory {
 
 // The dims of a call of `function`, data-dependent dims and the thread count: those of `given`, and
-// representative values of the others. Errors: kInvalidArgument, if `given` contains an unknown
-// name, or if the dims violate a check of the function; kResourceLimit, if sizes overflow.
+// representative values of the others, which the checks of the function restrict. Errors:
+// kInvalidArgument, if `given` contains an unknown name, or if the dims violate a check of the
+// function; kResourceLimit, if sizes overflow.
 Result<Request> explained_request(const Function& function, const ShapeProgram& shapes,
                                   const MemoryRequest& given);
 
