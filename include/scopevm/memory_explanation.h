@@ -64,13 +64,13 @@ struct MemoryExplanation {
     enum class Kind : uint8_t {
       kReorder,    ///< run `steps` immediately before step `before`
       kReuse,      ///< `steps` do not read `operand`, so that `value` can be stored in its buffer
-      kRecompute,  ///< compute `value` again immediately before step `before`
-      kMove,       ///< store the buffer of `value` in `pool`
+      kRecompute,  ///< run a copy of the step that makes `value` before step `before`
+      kMove,       ///< store a buffer in `pool`: `value`, or scratch memory of a step
     };
     Kind kind = Kind::kReorder;  ///< the kind of this change
-    std::string value;           ///< whose buffer is live for fewer steps or elsewhere; see `steps`
+    std::string value;           ///< its buffer is live for fewer steps, or in `pool`
     std::string operand;         ///< of kReuse: the operand of the step that makes `value`
-    std::vector<int64_t> steps;  ///< of kMove: a step whose scratch memory moves instead of `value`
+    std::vector<int64_t> steps;  ///< of kMove: the step, if it is scratch memory; else empty
     int64_t before = 0;          ///< of kReorder and kRecompute
     std::string pool;            ///< of kMove: "cpu.global.slow"
     int64_t pool_bytes = 0;      ///< of kMove: the bytes of all storages in `pool` afterwards
