@@ -72,6 +72,10 @@ Result<LayoutExplanation> explain_layout(const CompileOptions& options) {
   return compiler::run(options, &compiler::Compilation::explain_layout);
 }
 
+Result<MemoryExplanation> explain_memory(const CompileOptions& options) {
+  return compiler::run(options, &compiler::Compilation::explain_memory);
+}
+
 Result<ExternalExplanation> explain_external(const CompileOptions& options) {
   return compiler::run(options, &compiler::Compilation::explain_external);
 }

@@ -48,6 +48,7 @@ class Compilation {
   Result<CopyExplanation> explain_copies();
   Result<ExternalExplanation> explain_external();
   Result<LayoutExplanation> explain_layout();
+  Result<MemoryExplanation> explain_memory();
 
   // The current stage, or the stage that failed. Empty before the first one.
   std::string_view stage() const { return stage_; }
@@ -107,6 +108,11 @@ class Compilation {
   // pools over their limits.
   Status choose_pools();
   Status plan();
+  // Runs all stages up to the memory plan.
+  Status plan_only();
+  void add_alternatives(MemoryExplanation::Function& main);
+  void find_options(MemoryExplanation::Arena& arena) const;
+  std::optional<int64_t> main_height(const MemoryExplanation::Arena& arena) const;
   void dump_plan(const memory::Plan& plan, const ShapeProgram& shapes,
                  const std::map<std::string, int64_t>& symbols);
   std::optional<int64_t> known_bytes(DimExpr bytes) const;

@@ -127,6 +127,7 @@ constexpr scopevm_compiler_table kTable = {
     .explain_copies = call<&scopevm::explain_copies>,
     .explain_external = call<&scopevm::explain_external>,
     .explain_layout = call<&scopevm::explain_layout>,
+    .explain_memory = call<&scopevm::explain_memory>,
     .status = [](const scopevm_compiler_result* result) { return result->status; },
     .message = [](const scopevm_compiler_result* result) { return result->message.c_str(); },
     .report = [](const scopevm_compiler_result* result,

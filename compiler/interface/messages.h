@@ -33,10 +33,12 @@ namespace scopevm {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DimBound, min, max, multiple_of)
 // Without the callbacks and external libraries, which cross the boundary as C pointers.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Tuning, requests)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryRequest, dims, threads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
                                    machine_json, machine_name, places, tuning, external_functions,
                                    external_functions_name, allow_unmatched, dump_after, threads,
-                                   inline_limit, image_layout, fast_conv, reproducer_path)
+                                   inline_limit, image_layout, fast_conv, memory_request,
+                                   reproducer_path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
 // Without the module, whose bytes are passed separately.
@@ -64,6 +66,28 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Op, name, kind, is_blocked
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Conversion, value, to_blocked, formula,
                                    definitions, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation, ops, conversions, warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Step, op, name)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Buffer, name, values, views, is_scratch,
+                                   first_step, last_step, bytes, offset)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::LiveBuffer, buffer, bytes_without,
+                                   is_accessed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Lifespan, lower, upper, bytes, offset)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Change, kind, value, operand, steps, before,
+                                   pool, pool_bytes, accessed_bytes, option)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Suggestion, changes, lower_bound_bytes, bytes,
+                                   peak_step, lifespans)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Alternative, option, lower_bound_bytes, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryPeak, step, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Arena, pool, segment, bytes,
+                                   lower_bound_bytes, peak, next_peak, buffers, live, suggestions,
+                                   alternatives)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Line, pool, what, is_result, depends_on_data,
+                                   bytes, lower_bound_bytes, step)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Pool, name, bytes, lower_bound_bytes,
+                                   constant_bytes, limit_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation::Function, name, dims, assumed, steps, lines,
+                                   pools, arenas)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryExplanation, threads, functions, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyExplanation, copies, limits, nodes, is_proved, notes,
                                    warnings)
 

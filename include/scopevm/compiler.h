@@ -1,9 +1,9 @@
 /// @file
 /// The compiler's entry points. compile() turns a model into the bytes of a module file.
 /// explain_shapes() and explain_copies() report the shapes and the copies of a model without
-/// compiling it. explain_layout() reports the layouts of images, and explain_external() the parts
-/// that external libraries compute. All are in libscopevm_compiler, which the `scopevm` command
-/// loads only for commands that need the compiler.
+/// compiling it. explain_layout() reports the layouts of images, explain_memory() the memory plan,
+/// and explain_external() the parts that external libraries compute. All are in
+/// libscopevm_compiler, which the `scopevm` command loads only for commands that need the compiler.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
 ///
@@ -25,6 +25,7 @@
 #include "scopevm/export.h"
 #include "scopevm/external.h"
 #include "scopevm/formula.h"
+#include "scopevm/memory_explanation.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -133,6 +134,8 @@ struct CompileOptions {
   /// times the time and 4 times the memory of weights, and their rounding errors are about 1.8
   /// times larger (docs/explain.md).
   bool fast_conv = false;
+  /// The request for which explain_memory() evaluates the memory plan.
+  MemoryRequest memory_request;
   /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
   /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
   std::string reproducer_path;
@@ -333,5 +336,11 @@ struct LayoutExplanation {
 /// Reads the model and chooses the layouts of its images as compile() does. Errors: those of
 /// compile().
 SCOPEVM_API Result<LayoutExplanation> explain_layout(const CompileOptions& options);
+
+/// Reads the model and plans its memory as compile() does, without generating code. Reports the
+/// generic variant only; `variants` is ignored. The lines and pools of main have the bytes that
+/// Module::memory_bound() returns for the same dims. Errors: those of compile(), and
+/// kInvalidArgument if `memory_request` has an unknown dimension or violates a check of the model.
+SCOPEVM_API Result<MemoryExplanation> explain_memory(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Incremented when a member of the table or a key of an encoded map changes. */
-#define SCOPEVM_COMPILER_TABLE_VERSION 5
+#define SCOPEVM_COMPILER_TABLE_VERSION 6
 
 /** Modules to measure, and the dims of the call. Valid during the call only. */
 typedef struct scopevm_compiler_measurement {
@@ -84,6 +84,10 @@ typedef struct scopevm_compiler_table {
 
   /** Like `compile`. The report is an encoded LayoutExplanation. */
   scopevm_compiler_result* (*explain_layout)(const uint8_t* options, size_t size,
+                                             const scopevm_compiler_callbacks* callbacks);
+
+  /** Like `compile`. The report is an encoded MemoryExplanation. */
+  scopevm_compiler_result* (*explain_memory)(const uint8_t* options, size_t size,
                                              const scopevm_compiler_callbacks* callbacks);
 
   /* Accessors of a result. Returned pointers are valid until the result is released. */

@@ -16,6 +16,7 @@
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
 #include "tests/property/check_copies.h"
+#include "tests/property/check_memory.h"
 #include "tests/property/check_pool.h"
 #include "tests/property/external_ops.h"
 #include "tests/property/outline.h"
@@ -291,6 +292,38 @@ Verdict check_pool(const std::string& text, const GraphCase& graph, CompileOptio
   return verdict;
 }
 
+// Explains the memory of each request. Counts one element per request whose dims determine a bound.
+Verdict check_plans(const GraphCase& graph, CompileOptions options) {
+  constexpr int kThreads = 3;
+  const auto output = compile(options);
+  if (!output.ok() && is_contradiction(output.status())) return {.is_refused = true};
+  if (!output.ok()) return failure(Finding::kCompileError, std::string(output.status().message()));
+  const auto module = Module::load_bytes(output->module);
+  if (!module.ok()) return failure(Finding::kRunError, std::string(module.status().message()));
+  Verdict verdict;
+  for (const Request& request : graph.requests) {
+    options.memory_request = {.dims = {}, .threads = kThreads};
+    for (const DimensionSignature& dimension : module->signature().dimensions)
+      options.memory_request.dims[dimension.name] = request.symbols.at(dimension.name);
+    const auto bound = module->memory_bound(options.memory_request.dims, kThreads);
+    const auto explanation = explain_memory(options);
+    // Without a bound for other reasons, the dims do not determine the sizes.
+    const bool is_invalid = bound.status().code() == StatusCode::kInvalidArgument;
+    if (explanation.ok() ? is_invalid : bound.ok())
+      return failure(Finding::kWrongMemory,
+                     "bound: " + std::string(bound.status().message()) +
+                         "; explanation: " + std::string(explanation.status().message()));
+    if (!bound.ok()) {
+      ++verdict.skipped;
+      continue;
+    }
+    ++verdict.compared;
+    if (const std::string wrong = wrong_memory(*explanation, *bound); !wrong.empty())
+      return failure(Finding::kWrongMemory, wrong + str(request.symbols));
+  }
+  return verdict;
+}
+
 Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
                         const CheckOptions& options) {
   std::string text = options.is_outlined ? outlined(graph) : graph.text();
@@ -317,6 +350,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   }
   if (options.is_explained) return check_reasons(Annotated(text), compile_options);
   if (options.is_pooled) return check_pool(text, graph, compile_options);
+  if (options.is_planned) return check_plans(graph, compile_options);
   bool is_limited = false;
   if (options.is_squeezed) {
     auto squeezed = squeeze(graph, compile_options);

@@ -150,6 +150,8 @@ int main(int argc, char** argv) {
   app.add_flag("--pinned", options.check.is_pinned, "annotate ops with places; with --scattered");
   app.add_flag("--explained", options.check.is_explained,
                "check the reasons for copies instead of results");
+  app.add_flag("--planned", options.check.is_planned,
+               "compare the explanations of memory plans with memory bounds instead of results");
   app.add_flag("--pooled", options.check.is_pooled,
                "compare the costs of copies with and without an additional pool; with --scattered");
   app.add_flag("--plans", options.check.measures_plans,

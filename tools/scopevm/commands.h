@@ -102,6 +102,10 @@ struct ExplainCommand {
   bool shapes = false;
   bool copies = false;
   bool layout = false;
+  bool memory = false;
+  std::vector<std::string> values;  // NAME=VALUE: the dims of MemoryRequest
+  int threads = 1;                  // of MemoryRequest
+  int64_t inline_limit = CompileOptions().inline_limit;
   ImageLayout image_layout = ImageLayout::kAuto;
   bool fast_conv = false;
   std::string svg;  // a file; empty: none

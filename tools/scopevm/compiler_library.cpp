@@ -180,4 +180,10 @@ Result<LayoutExplanation> CompilerLibrary::explain_layout(const CompileOptions& 
   return report_of<LayoutExplanation>(table_, result);
 }
 
+Result<MemoryExplanation> CompilerLibrary::explain_memory(const CompileOptions& options) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
+                           call(table_, table_->explain_memory, options));
+  return report_of<MemoryExplanation>(table_, result);
+}
+
 }  // namespace scopevm::tool

@@ -36,6 +36,7 @@ class CompilerLibrary {
   Result<CopyExplanation> explain_copies(const CompileOptions& options) const;
   Result<ExternalExplanation> explain_external(const CompileOptions& options) const;
   Result<LayoutExplanation> explain_layout(const CompileOptions& options) const;
+  Result<MemoryExplanation> explain_memory(const CompileOptions& options) const;
 
  private:
   explicit CompilerLibrary(const scopevm_compiler_table* table) : table_(table) {}

@@ -148,7 +148,8 @@ void add_compile(CLI::App& app, Action& action) {
 
 void add_explain(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "explain", "Print the shapes, checks, copies, layouts or external functions of a model");
+      "explain",
+      "Print the shapes, checks, copies, layouts, memory plan or external functions of a model");
   auto options = std::make_shared<ExplainCommand>();
   command
       ->add_option("MODEL", options->model, "Model: an ONNX file (.onnx) or MLIR assembly (.mlir)")
@@ -160,9 +161,22 @@ void add_explain(CLI::App& app, Action& action) {
                     "Print each copy between places: its bytes, source, destination and reason");
   command->add_flag("--layout", options->layout,
                     "Print the layout of the images of each op, and each conversion");
+  command->add_flag("--memory", options->memory,
+                    "Print the bytes of each pool, what is live at the peak of each plan, and the "
+                    "changes that lower the peak");
   command->add_option(
       "--svg", options->svg,
-      "With --copies: write the graph to this file as an SVG drawing, coloured by place");
+      "With --copies: write the graph to this file as an SVG drawing, coloured by place. With "
+      "--memory: draw the memory plans");
+  command
+      ->add_option("--at", options->values,
+                   "With --memory: the size of a dimension in the request, n=100 (default: a "
+                   "representative size)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--threads", options->threads, "With --memory: number of threads of the session")
+      ->check(integer_in(1))
+      ->capture_default_str();
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
   command->add_option("--machine", options->machine, kMachine);
   command->add_option("--place", options->places, kPlace)->allow_extra_args(false);
@@ -174,6 +188,9 @@ void add_explain(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
   add_tuning(*command, options->tune);
+  command->add_option("--inline-limit", options->inline_limit, "With --memory: as for compile")
+      ->check(integer_in<int64_t>(0))
+      ->capture_default_str();
   add_image_layout(*command, options->image_layout, options->fast_conv);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return explain(*options); }; });

@@ -2,70 +2,13 @@
 // pools that could store them, and the gaps between the uses of their values. Costs are computed
 // from the machine's bandwidths and latencies.
 #include <algorithm>
-#include <ranges>
 
+#include "compiler/memory/blocks.h"
 #include "compiler/memory/spill/spill.h"
 #include "compiler/memory/uses.h"
 
 namespace scopevm::compiler::memory {
 namespace {
-
-// The block that contains each step: a branch, the body of a loop, or the body of the function.
-struct Blocks {
-  struct Block {
-    int parent = 0;     // index of a block; the body of the function is its own parent
-    int64_t begin = 0;  // the If or Loop step of the block; it belongs to the parent
-    int64_t end = 0;    // the EndIf or EndLoop step of the block; it belongs to the parent
-    double times = 1;   // executions per call
-  };
-  std::vector<Block> blocks = std::vector<Block>(1);
-  std::vector<int> of_step;
-
-  Blocks(const Function& function, const Request& request) {
-    int current = 0;
-    for (size_t i = 0; i < function.steps.size(); ++i) {
-      const Step& step = function.steps[i];
-      const auto at = static_cast<int64_t>(i);
-      // The steps that open and close a block belong to its parent. A closing step is therefore
-      // recorded after `current` becomes the parent, and an opening step before `current` becomes
-      // the new block.
-      if (step.is<step::Else, step::EndIf, step::EndLoop>()) current = blocks[current].parent;
-      of_step.push_back(current);
-      if (step.is<step::If>()) current = add(current, at, 1);
-      if (const auto* otherwise = step.as<step::Else>())
-        current = add(current, otherwise->begin, 1);
-      if (const auto* loop = step.as<step::Loop>())
-        current = add(current, at, trips(loop->trip_count, request));
-      if (step.is<step::EndIf, step::EndLoop>())
-        for (Block& block : blocks | std::views::drop(1))
-          // Both branches of an if begin at its If and end at its EndIf. A value that only one
-          // branch reads must be reloaded before the If.
-          if (block.begin == step.begin()) block.end = at;
-    }
-  }
-
-  double times_of_step(int64_t step) const { return blocks[of_step[step]].times; }
-
- private:
-  int add(int parent, int64_t begin, double trips) {
-    blocks.push_back({parent, begin, begin, blocks[parent].times * trips});
-    return static_cast<int>(blocks.size()) - 1;
-  }
-
-  static double trips(DimExpr count, const Request& request) {
-    // kUnknown is assumed for a data-dependent trip count. Other counts are clamped to [1, kMost].
-    constexpr double kUnknown = 64, kMost = 4096;
-    const std::optional<int64_t> trips = evaluate(count, request);
-    return trips ? std::clamp(static_cast<double>(*trips), 1.0, kMost) : kUnknown;
-  }
-};
-
-// The first and the last step of one use of a value, both in the block that computes the value. If
-// the use is inside an if or a loop of that block, the access extends over the whole if or loop.
-struct Access {
-  int64_t begin = 0;
-  int64_t end = 0;
-};
 
 class InstanceReader {
  public:
@@ -182,25 +125,16 @@ class InstanceReader {
     held.made = uses.writes[0];
     held.times = blocks_.times_of_step(held.made);
     const int home = blocks_.of_step[held.made];
-    std::vector<Access> accesses = {{held.made, held.made}};
-    for (int64_t read : uses.reads) accesses.push_back(access_from(home, read));
-    std::ranges::sort(accesses, {}, &Access::begin);
+    std::vector<Blocks::Access> accesses = {{held.made, held.made}};
+    for (int64_t read : uses.reads) accesses.push_back(blocks_.access_from(home, read));
+    std::ranges::sort(accesses, {}, &Blocks::Access::begin);
     int64_t end = held.made;
     // Accesses can overlap, because a use inside a block extends over the whole block.
-    for (const Access& access : accesses) {
+    for (const Blocks::Access& access : accesses) {
       if (access.begin > end + 1) held.gaps.push_back({end + 1, access.begin});
       end = std::max(end, access.end);
     }
     return !held.gaps.empty();
-  }
-
-  Access access_from(int home, int64_t step) const {
-    Access access{step, step};
-    for (int block = blocks_.of_step[step]; block != home; block = blocks_.blocks[block].parent)
-      // A reload before the If or Loop step is executed once and on every path, so the reloaded
-      // value is defined at each later use.
-      access = {blocks_.blocks[block].begin, blocks_.blocks[block].end};
-    return access;
   }
 
   void add_destinations(ValueId id, int64_t bytes, SpillItem::Value& held) const {

@@ -13,9 +13,11 @@
 #include "tools/scopevm/commands.h"
 #include "tools/scopevm/commands/explain_external.h"
 #include "tools/scopevm/commands/explain_layout.h"
+#include "tools/scopevm/commands/explain_memory.h"
 #include "tools/scopevm/commands/external_options.h"
 #include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/commands/json_output.h"
+#include "tools/scopevm/commands/memory_svg.h"
 #include "tools/scopevm/commands/places.h"
 #include "tools/scopevm/commands/places_svg.h"
 #include "tools/scopevm/compiler_library.h"
@@ -244,6 +246,21 @@ Status print_layouts(const TuneOptions& tune, CompileOptions options, bool as_js
   return {};
 }
 
+Status print_memory_plan(const ExplainCommand& command, CompileOptions options) {
+  SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
+  SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache,
+                           set_tuning(command.tune, options));
+  const Result<MemoryExplanation> explanation = compiler.explain_memory(options);
+  if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
+  if (!explanation.ok()) return explanation.status();
+  if (!command.svg.empty()) {
+    SCOPEVM_RETURN_IF_ERROR(write_file(command.svg, memory_svg(*explanation)));
+    if (command.svg == kStandardStream) return {};
+  }
+  print_memory(*explanation, command.json);
+  return {};
+}
+
 Status print_external_parts(const TuneOptions& tune, CompileOptions options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache, set_tuning(tune, options));
@@ -264,7 +281,14 @@ Status print_explanation(const ExplainCommand& command, CompileOptions options) 
   return model.named(command.shapes   ? print_shapes(options, command.json)
                      : command.copies ? print_copies(options, command.svg, command.json)
                      : command.layout ? print_layouts(command.tune, options, command.json)
+                     : command.memory ? print_memory_plan(command, options)
                                       : print_external_parts(command.tune, options, command.json));
+}
+
+// Parses NAME=VALUE of --at.
+Status add_request_dim(const std::string& text, std::map<std::string, int64_t>& dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
+  return add_dim_value(parts.first, parts.second, dims);
 }
 
 }  // namespace
@@ -282,10 +306,18 @@ int explain(const ExplainCommand& command) {
           read_external(command.external_libraries, command.external_functions, options);
       !status.ok())
     return report(status);
-  if (!command.svg.empty() && !command.copies) return report_usage("--svg requires --copies");
-  const int reports = command.shapes + command.copies + command.layout;
+  options.inline_limit = command.inline_limit;
+  options.memory_request.threads = command.threads;
+  for (const std::string& value : command.values)
+    if (const Status status = add_request_dim(value, options.memory_request.dims); !status.ok())
+      return report_usage(std::string(status.message()));
+  if (!command.svg.empty() && !command.copies && !command.memory)
+    return report_usage("--svg requires --copies or --memory");
+  if (!command.values.empty() && !command.memory) return report_usage("--at requires --memory");
+  const int reports = command.shapes + command.copies + command.layout + command.memory;
   if (reports > 1 || (reports == 0 && command.external_libraries.empty()))
-    return report_usage("explain: expected one of --shapes, --copies, --layout and --external");
+    return report_usage(
+        "explain: expected one of --shapes, --copies, --layout, --memory and --external");
   if (command.tune.is_enabled && (command.shapes || command.copies))
     return report_usage("--tune excludes --shapes and --copies");
   if (command.svg == kStandardStream && command.json)

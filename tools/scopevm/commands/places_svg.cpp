@@ -7,42 +7,14 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/scopevm/commands/svg_text.h"
+
 namespace scopevm::tool {
 namespace {
 
 using Node = CopyExplanation::Node;
 
 constexpr int kWidth = 150, kHeight = 34, kGapX = 16, kGapY = 26, kMargin = 20;
-constexpr size_t kLongestLabel = 22;
-// The palette of Okabe and Ito (2008), for readers with colour vision deficiencies. The colours
-// repeat if there are more than seven places.
-constexpr const char* kColours[] = {"#56b4e9", "#e69f00", "#009e73", "#f0e442",
-                                    "#cc79a7", "#0072b2", "#d55e00"};
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return out;
-}
-
-std::string label(const std::string& name) {
-  if (name.size() <= kLongestLabel) return name;
-  size_t end = kLongestLabel;
-  // Do not cut within a UTF-8 sequence.
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-  return name.substr(0, end) + "...";
-}
 
 class Drawing {
  public:
@@ -103,12 +75,12 @@ class Drawing {
     out_ += fmt::format(
         "<g><title>{} {} at {}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" "
         "fill=\"{}\" stroke=\"{}\"/>",
-        escaped(node.op), escaped(node.name), escaped(node.place), x, y, kWidth, kHeight,
-        is_copy ? kHeight / 2 : 3, colours_.at(node.place), is_copy ? "#c00" : "#333");
+        xml_escaped(node.op), xml_escaped(node.name), xml_escaped(node.place), x, y, kWidth,
+        kHeight, is_copy ? kHeight / 2 : 3, colours_.at(node.place), is_copy ? "#c00" : "#333");
     out_ += fmt::format(
         "<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\" "
         "fill=\"#333\">{4}</text></g>\n",
-        x + 6, y + 14, escaped(label(node.name)), y + 28, escaped(label(node.op)));
+        x + 6, y + 14, xml_escaped(label(node.name)), y + 28, xml_escaped(label(node.op)));
   }
 
   void draw_legend(size_t i) {
@@ -117,7 +89,7 @@ class Drawing {
     out_ += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"14\" fill=\"{}\" stroke=\"#333\"/>"
         "<text x=\"{}\" y=\"{}\">{}</text>\n",
-        kMargin, y, colours_.at(places_[i]), kMargin + 20, y + 11, escaped(place));
+        kMargin, y, colours_.at(places_[i]), kMargin + 20, y + 11, xml_escaped(place));
   }
 
   const std::vector<Node>& nodes_;
