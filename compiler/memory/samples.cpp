@@ -18,10 +18,17 @@ constexpr int64_t kLargestSample = 1 << 20;
 // part is assumed to be 0.
 const Dimension kRuntimeDimension{.name = "", .min = 0, .representative = 64};
 
+// The next value of the dimension: a multiple within its bounds. Sizes are aligned only for those.
+int64_t next_value(const Dimension& dimension, int64_t value) {
+  const int64_t multiple = dimension.multiple_of;
+  const int64_t least = (dimension.min + multiple - 1) / multiple * multiple;
+  const int64_t most = std::max(least, dimension.max / multiple * multiple);
+  return std::clamp((value + multiple - 1) / multiple * multiple, least, most);
+}
+
 int64_t scaled(const Dimension& dimension, int64_t numerator, int64_t denominator, int64_t plus) {
-  int64_t value = std::clamp<int64_t>(dimension.representative, 0, kLargestSample);
-  value = value * numerator / denominator + plus;
-  return std::min(std::max(value, dimension.min), dimension.max);
+  const int64_t value = std::clamp<int64_t>(dimension.representative, 0, kLargestSample);
+  return next_value(dimension, value * numerator / denominator + plus);
 }
 
 Request scaled(const Function& function, int64_t numerator, int64_t denominator, int64_t plus,
@@ -50,9 +57,7 @@ int64_t random_dim(const Dimension& dimension, std::mt19937& random) {
   const int64_t representative = std::clamp<int64_t>(dimension.representative, 1, kLargestSample);
   const int64_t least = std::max<int64_t>(dimension.min, 1);
   const int64_t most = std::max(least, std::min(dimension.max, 64 * representative));
-  const int64_t multiple = dimension.multiple_of;
-  const int64_t dim = (random_value(least, most, random) + multiple - 1) / multiple * multiple;
-  return std::clamp(dim, dimension.min, dimension.max);
+  return next_value(dimension, random_value(least, most, random));
 }
 
 // Nothing to add if no dim varies.

@@ -2,6 +2,7 @@
 #include "vm/run/bound_session.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -103,18 +104,15 @@ Status check_constants(const format::ModuleContents& contents, const std::vector
 }
 
 // The size of a region for a call that needs `bytes` in a pool: each block of the call is rounded
-// up to the pool's alignment.
-Result<int64_t> region_bytes(const LoadedModule& module, uint32_t pool, int64_t bytes) {
+// up to the pool's alignment. Not 0, because a call can have blocks of 0 bytes in any pool.
+int64_t region_bytes(const LoadedModule& module, uint32_t pool, int64_t bytes) {
   int64_t most_blocks = 0;
   for (const uint32_t entry : module.entries())
     most_blocks = std::max<int64_t>(
-        most_blocks,
-        std::ranges::count(module.function(entry).decl->memory, pool, &format::MemoryDecl::pool));
-  int64_t rounded = 0;
-  if (__builtin_add_overflow(bytes, most_blocks * module.contents().pools[pool].alignment,
-                             &rounded))
-    return Status(StatusCode::kResourceLimit, "the sizes exceed 64 bits");
-  return rounded;
+        most_blocks, std::ranges::count(module.function(entry).decl->memory, pool,
+                                        &format::MemoryDecl::pool));
+  const int64_t rounding = (most_blocks + 1) * module.contents().pools[pool].alignment;
+  return std::min(bytes, std::numeric_limits<int64_t>::max() - rounding) + rounding;
 }
 
 }  // namespace
@@ -269,14 +267,14 @@ Status BoundSession::reserve(const std::map<std::string, DimRange>& dims, int ca
       return other.device == scope.device && other.scope == scope.scope;
     });
     // The bytes of a stack are in the frames of calls.
-    if (found == bound.scopes.end() || found->bytes == 0 ||
-        module_->contents().pools[i].kind == format::PoolKind::kStack)
-      continue;
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, region_bytes(*module_, i, found->bytes));
-    if (memory.limit() >= 0 && found->bytes > memory.limit() / calls)
+    const format::PoolKind kind = module_->contents().pools[i].kind;
+    if (kind != format::PoolKind::kHeap && kind != format::PoolKind::kArena) continue;
+    const int64_t needed = found == bound.scopes.end() ? 0 : found->bytes;
+    const int64_t bytes = region_bytes(*module_, i, needed);
+    if (memory.limit() >= 0 && needed > memory.limit() / calls)
       return {StatusCode::kResourceLimit,
               scope.device + " " + scope.scope + ": " + count_text(calls, "call") + " of " +
-                  count_text(found->bytes, "byte") + " exceed the limit of " +
+                  count_text(needed, "byte") + " exceed the limit of " +
                   count_text(memory.limit(), "byte")};
     for (int call = 0; call < calls; ++call) {
       std::unique_ptr<runtime::Region> region = memory.make_region(bytes);
