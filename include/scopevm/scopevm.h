@@ -220,6 +220,12 @@ typedef struct {
 SCOPEVM_API scopevm_status* scopevm_session_create(const scopevm_module* module,
                                                    const scopevm_session_options* options,
                                                    scopevm_session** out);
+/** Allocates the memory of `calls` concurrent calls whose dimensions are in these ranges: see
+ * Session::reserve in scopevm/session.h. A dimension that is not in `names` has its bounds in the
+ * module. The arrays have `count` elements. */
+SCOPEVM_API scopevm_status* scopevm_session_reserve(const scopevm_session* session,
+                                                    const char* const* names, const int64_t* least,
+                                                    const int64_t* most, size_t count, int calls);
 /** The number of threads that run parallel loops: see Executor::running_threads() in
  * scopevm/executor.h. 0 for NULL. */
 SCOPEVM_API int scopevm_session_running_threads(const scopevm_session* session);

@@ -45,7 +45,7 @@ class Region {
   }
   // Returns a block that take() returned for the same arguments. The room of the block that was
   // taken last can be taken again. Any thread.
-  void give_back(void* block, int64_t bytes, int64_t alignment) {
+  void release(void* block, int64_t bytes, int64_t alignment) {
     const int64_t start = static_cast<std::byte*>(block) - static_cast<std::byte*>(data_);
     int64_t end = start + rounded(bytes, alignment);
     used_.compare_exchange_strong(end, start, std::memory_order_relaxed);

@@ -73,7 +73,7 @@ void ScopeMemory::deallocate_bytes(Storage* storage) {
   Region* region = std::exchange(storage->region, nullptr);
   if (region == nullptr) return allocator_->deallocate(storage->data, storage->bytes);
   region_live_bytes_.fetch_sub(storage->bytes, std::memory_order_relaxed);
-  region->give_back(storage->data, storage->bytes, alignment_);
+  region->release(storage->data, storage->bytes, alignment_);
   leave_region(region);
 }
 

@@ -349,6 +349,23 @@ scopevm_status* scopevm_session_create(const scopevm_module* module,
   });
 }
 
+scopevm_status* scopevm_session_reserve(const scopevm_session* session, const char* const* names,
+                                        const int64_t* least, const int64_t* most, size_t count,
+                                        int calls) {
+  return checked({{session, "session"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(names, count, "names"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(least, count, "least"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(most, count, "most"));
+    std::map<std::string, scopevm::DimRange> dims;
+    for (size_t i = 0; i < count; ++i) {
+      SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
+                               scopevm::to_text(names[i], "the name of a dimension"));
+      dims[std::string(name)] = {least[i], most[i]};
+    }
+    return session->session.reserve(dims, calls);
+  });
+}
+
 int scopevm_session_running_threads(const scopevm_session* session) {
   return session == nullptr ? 0 : session->session.running_threads();
 }

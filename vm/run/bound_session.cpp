@@ -103,15 +103,14 @@ Status check_constants(const format::ModuleContents& contents, const std::vector
   return {};
 }
 
-// The size of a region for a call that needs `bytes` in a pool: each block of the call is rounded
-// up to the pool's alignment. Not 0, because a call can have blocks of 0 bytes in any pool.
+// The size of a region for a call that needs `bytes` in a pool: each block of the call and of the
+// functions that it calls is rounded up to the pool's alignment. Not 0, because a call can have
+// blocks of 0 bytes in any pool.
 int64_t region_bytes(const LoadedModule& module, uint32_t pool, int64_t bytes) {
-  int64_t most_blocks = 0;
-  for (const uint32_t entry : module.entries())
-    most_blocks = std::max<int64_t>(
-        most_blocks, std::ranges::count(module.function(entry).decl->memory, pool,
-                                        &format::MemoryDecl::pool));
-  const int64_t rounding = (most_blocks + 1) * module.contents().pools[pool].alignment;
+  int64_t blocks = 1;
+  for (const format::FunctionDecl& function : module.contents().functions)
+    blocks += std::ranges::count(function.memory, pool, &format::MemoryDecl::pool);
+  const int64_t rounding = blocks * module.contents().pools[pool].alignment;
   return std::min(bytes, std::numeric_limits<int64_t>::max() - rounding) + rounding;
 }
 
@@ -272,10 +271,10 @@ Status BoundSession::reserve(const std::map<std::string, DimRange>& dims, int ca
     const int64_t needed = found == bound.scopes.end() ? 0 : found->bytes;
     const int64_t bytes = region_bytes(*module_, i, needed);
     if (memory.limit() >= 0 && needed > memory.limit() / calls)
-      return {StatusCode::kResourceLimit,
-              scope.device + " " + scope.scope + ": " + count_text(calls, "call") + " of " +
-                  count_text(needed, "byte") + " exceed the limit of " +
-                  count_text(memory.limit(), "byte")};
+      return {StatusCode::kResourceLimit, scope.device + " " + scope.scope + ": " +
+                                              count_text(calls, "call") + " of " +
+                                              count_text(needed, "byte") + " exceed the limit of " +
+                                              count_text(memory.limit(), "byte")};
     for (int call = 0; call < calls; ++call) {
       std::unique_ptr<runtime::Region> region = memory.make_region(bytes);
       if (region == nullptr)

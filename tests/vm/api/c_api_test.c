@@ -431,6 +431,8 @@ int main(int argc, char** argv) {
 
   scopevm_session* session = NULL;
   OK(scopevm_session_create(module, NULL, &session));
+  FAILS(scopevm_session_reserve(session, names, values, values, 1, 1), 20, "no bound function");
+  FAILS(scopevm_session_reserve(session, names, values, values, 1, 0), 10, "expected at least 1");
   run_calls(session);
   scopevm_session_free(session);
 

@@ -123,6 +123,10 @@ static void check_module(const char* path, const scopevm_module* module) {
 static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   scopevm_call* created = NULL;
   EACH_FAILS(2, scopevm_call_create(ARGUMENT(0, session), ARGUMENT(1, &created)));
+  const char* names[] = {"n"};
+  const int64_t size[] = {1};
+  EACH_FAILS(4, scopevm_session_reserve(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size),
+                                        ARGUMENT(3, size), 1, 1));
   float element = 0;
   DLTensor tensor;
   memset(&tensor, 0, sizeof tensor);
