@@ -66,7 +66,8 @@ class LayersChoice {
     return std::clamp(kMostPairs / (count * count), kFewest, kMost);
   }
 
-  // The largest number of live bytes at each sample.
+  // The largest number of live bytes at each sample. One order of events serves all samples, which
+  // plan::live_bytes_bound() would sort again for each.
   void find_bounds() {
     struct Event {
       int64_t step;

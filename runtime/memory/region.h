@@ -30,11 +30,12 @@ class Region {
     used_.store(0, std::memory_order_relaxed);
     users_.store(1, std::memory_order_relaxed);
   }
-  // Takes a block whose start is a multiple of `alignment`; null if there is no room. Called by the
-  // thread of the call only.
+  // Takes a block whose start is a multiple of `alignment`. Returns null if too few bytes are left.
+  // Only the thread of the call may use it.
   void* take(int64_t bytes, int64_t alignment) {
     // Only the call itself uses the region, so no other thread changes `used_`.
     if (users_.load(std::memory_order_acquire) == 1) used_.store(0, std::memory_order_relaxed);
+    if (bytes > bytes_) return nullptr;
     const int64_t size = rounded(bytes, alignment);
     int64_t start = used_.load(std::memory_order_relaxed);
     do {
@@ -57,7 +58,7 @@ class Region {
   Region(std::shared_ptr<Allocator> allocator, void* data, int64_t bytes)
       : allocator_(std::move(allocator)), data_(data), bytes_(bytes) {}
 
-  // REQUIRES: `bytes` is at most the size of a live storage, so the sum does not overflow.
+  // REQUIRES: `bytes` is at most the size of a region, so the sum does not overflow.
   static int64_t rounded(int64_t bytes, int64_t alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
   }

@@ -77,9 +77,14 @@ void ScopeMemory::deallocate_bytes(Storage* storage) {
   leave_region(region);
 }
 
+void ScopeMemory::expect_regions(size_t count) {
+  std::lock_guard lock(mutex_);
+  regions_.reserve(regions_.size() + count);
+  free_regions_.reserve(regions_.size() + count);
+}
+
 void ScopeMemory::add_region(std::unique_ptr<Region> region) {
   std::lock_guard lock(mutex_);
-  free_regions_.reserve(regions_.size() + 1);
   regions_.push_back(std::move(region));
   free_regions_.push_back(regions_.back().get());
 }

@@ -45,6 +45,8 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
 
   // Allocates a region of `bytes` without adding it; null if out of memory.
   std::unique_ptr<Region> make_region(int64_t bytes) { return Region::make(allocator_, bytes); }
+  // Makes the next `count` calls of add_region() safe from failure.
+  void expect_regions(size_t count);
   // The scope keeps the region until it is destroyed. The storages of results keep the scope alive.
   void add_region(std::unique_ptr<Region> region);
   // A region that no call uses, or null. The call must return it by leave_region().

@@ -283,6 +283,7 @@ Status BoundSession::reserve(const std::map<std::string, DimRange>& dims, int ca
       regions[i].push_back(std::move(region));
     }
   }
+  for (size_t i = 0; i < pools_.size(); ++i) pools_[i]->expect_regions(regions[i].size());
   for (size_t i = 0; i < pools_.size(); ++i)
     for (std::unique_ptr<runtime::Region>& region : regions[i])
       pools_[i]->add_region(std::move(region));

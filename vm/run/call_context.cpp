@@ -31,7 +31,6 @@ void CallContext::begin() {
   copies_.clear();
   emulated_seconds = 0;
   if (!session->has_reserved()) return;
-  regions_.resize(pools_.size());
   for (size_t i = 0; i < regions_.size(); ++i)
     regions_[i] = session->pool(static_cast<uint32_t>(i)).enter_region();
 }

@@ -45,7 +45,7 @@ struct ListValue {
 
 class CallContext {
  public:
-  explicit CallContext(size_t pool_count) : pools_(pool_count) {}
+  explicit CallContext(size_t pool_count) : pools_(pool_count), regions_(pool_count) {}
   ~CallContext();
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -124,9 +124,7 @@ class CallContext {
   void begin();
 
   // The reserved memory of this call in a pool; null if there is none. Set from begin() to end().
-  runtime::Region* region(uint32_t pool) const {
-    return regions_.empty() ? nullptr : regions_[pool];
-  }
+  runtime::Region* region(uint32_t pool) const { return regions_[pool]; }
 
   std::vector<PoolAccount>& pools() { return pools_; }
 
@@ -153,7 +151,7 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
-  std::vector<runtime::Region*> regions_;  // by pool; empty if the session has no reserved memory
+  std::vector<runtime::Region*> regions_;  // by pool; null without reserved memory
   std::vector<CopyAccount> copies_;  // one per pair of pools; linear search, because they are few
   runtime::Storage* live_ = nullptr;
 };

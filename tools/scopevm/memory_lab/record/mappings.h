@@ -1,5 +1,5 @@
 // The anonymous mappings of a recorded program, as blocks of a trace. The accessible part of a
-// mapping is memory; the inaccessible part only reserves addresses and is no block.
+// mapping is memory; the inaccessible part only reserves addresses, and is not recorded.
 #pragma once
 
 #include <cstdint>
