@@ -104,7 +104,7 @@ struct MemoryExplanation {
     int64_t lower_bound_bytes = 0;  ///< live bytes at the peak; no plan is lower
     MemoryPeak peak;                ///< the first step with the most live bytes
     /// The step with the most live bytes among those at which a buffer is live that is not live at
-    /// the peak. None if there is no such step.
+    /// the peak. No value if no other buffer exists.
     std::optional<MemoryPeak> next_peak;
     std::vector<Buffer> buffers;            ///< by first step
     std::vector<LiveBuffer> live;           ///< at the peak, largest first
