@@ -1,5 +1,6 @@
 // How long does the shape work of a request take: all sizes, offsets, launch parameters and checks
-// that depend on dims? Measures only the native shape function of a module's entry function.
+// that depend on dims? Measures only the native shape function of a module's entry function, and
+// Module::bound().
 //
 //   vm_shape_bench MODULE NAME=VALUE...
 #include <algorithm>
@@ -60,12 +61,12 @@ std::vector<int64_t> arguments(const Signature& signature,
 }
 
 // Returns the nanoseconds per call of each round, sorted.
-std::vector<double> time_rounds(const ShapeWork& work, const std::vector<int64_t>& arguments) {
-  std::vector<int64_t> slots(work.slot_count);
+template <typename Function>
+std::vector<double> time_rounds(const Function& call) {
   std::vector<double> rounds;
   for (int round = 0; round < kRounds; ++round) {
     const auto began = std::chrono::steady_clock::now();
-    for (int i = 0; i < kCalls; ++i) work.function(arguments.data(), slots.data());
+    for (int i = 0; i < kCalls; ++i) call();
     const std::chrono::duration<double, std::nano> elapsed =
         std::chrono::steady_clock::now() - began;
     rounds.push_back(elapsed.count() / kCalls);
@@ -82,9 +83,17 @@ Status run(const char* path, const std::map<std::string, int64_t>& dims) {
   std::vector<int64_t> slots(work.slot_count);
   if (values.size() != work.decl->dim_count + 1 || work.function(values.data(), slots.data()) >= 0)
     return Status(StatusCode::kInvalidArgument, "the module does not take these dims");
-  const std::vector<double> rounds = time_rounds(work, values);
+  const std::vector<double> rounds =
+      time_rounds([&] { work.function(values.data(), slots.data()); });
   std::printf("%s: %u slots, %zu checks: %.0f ns a call, at best %.0f\n", work.entry.c_str(),
               work.decl->slot_count, work.decl->checks.size(), rounds[kRounds / 2], rounds.front());
+  std::vector<int64_t> dim_values, bytes(module.memory_scopes().size());
+  for (const DimensionSignature& dimension : module.signature().dimensions)
+    dim_values.push_back(dims.at(dimension.name));
+  SCOPEVM_RETURN_IF_ERROR(module.bound(dim_values, bytes));
+  const std::vector<double> bounds = time_rounds([&] { (void)module.bound(dim_values, bytes); });
+  std::printf("Module::bound(): %.0f ns a call, at best %.0f\n", bounds[kRounds / 2],
+              bounds.front());
   return {};
 }
 

@@ -110,8 +110,7 @@ void add_memory_of_calls(const Program& program, const CallMemory& calls, ShapeP
     }
 }
 
-// Sets the missing formulas of entries. The formula of an entry is that of its slot. Adds them up
-// by pool.
+// Sets the missing formulas of entries. The formula of an entry is that of its slot.
 void add_formulas(PlannedFunction& planned, format::FunctionDecl& decl) {
   const ShapeProgram& shapes = planned.shapes;
   std::vector<format::MemoryDecl*> entries;
@@ -123,10 +122,9 @@ void add_formulas(PlannedFunction& planned, format::FunctionDecl& decl) {
   }
   // One call for all formulas of a function, so that they share the definitions of common parts.
   const std::vector<DimExpr> formulas = shapes.formulas(values);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    DimExpr& sum = planned.bytes_of_pool[PoolIndex{entries[i]->pool}];
-    if (!entries[i]->depends_on_data) sum = sum + formulas[i];
-  }
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (!entries[i]->depends_on_data)
+      planned.storages.push_back({PoolIndex{entries[i]->pool}, values[i], formulas[i]});
   FormulaText text = formula_text(formulas);
   for (size_t i = 0; i < entries.size(); ++i) entries[i]->formula = std::move(text.formulas[i]);
   decl.definitions = std::move(text.definitions);
@@ -217,7 +215,6 @@ Status add_function(const Program& program, FunctionIndex index, PlannedFunction
   // both.
   add_memory(program, function, planned, calls, code, decl);
   add_strings(program, planned.shapes, decl);
-  planned.bytes_of_pool.resize(machine.pools.size());
   add_formulas(planned, decl);
   decl.register_count = code.register_count;
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());

@@ -4,7 +4,7 @@
 //   calls.cpp         calls
 //   lists.cpp         operations on lists
 //   call_memory.cpp   memory of callees, in the caller's dims
-//   bound.cpp         bytes in each pool -> the program of the bound function
+//   bound.cpp         bytes in each pool -> the programs of the bound functions
 //   emit.cpp          tables, such as signatures, memory formulas, shape functions and constants
 #pragma once
 
@@ -24,8 +24,13 @@ namespace scopevm::compiler::bytecode {
 struct PlannedFunction {
   ShapeProgram shapes;
   memory::Plan plan;
-  // Set by emit_module(): the bytes of a call in each pool, without memory that depends on data.
-  IndexedVector<PoolIndex, DimExpr> bytes_of_pool;
+  // Set by emit_module(): the storages of a call whose sizes do not depend on data.
+  struct Storage {
+    PoolIndex pool;
+    ShapeProgram::ValueIndex bytes;  // of `shapes`
+    DimExpr formula;                 // the same bytes
+  };
+  std::vector<Storage> storages;
 };
 
 // The instructions of a function.
@@ -51,8 +56,11 @@ using PlannedFunctions = IndexedVector<FunctionIndex, PlannedFunction>;
 // functions afterwards, with the symbols that shape_symbol() returns.
 Result<format::ModuleContents> emit_module(const Program& program, PlannedFunctions& planned);
 
-// The program of a function's bound function (BoundFn).
-Result<ShapeProgram> bound_program(const Function& function, const PlannedFunction& planned);
+// The programs of a function's bound functions (BoundFn, RangeBoundFn).
+Result<ShapeProgram> bound_program(const Machine& machine, const Function& function,
+                                   const PlannedFunction& planned);
+Result<ShapeProgram> range_bound_program(const Machine& machine, const Function& function,
+                                         const PlannedFunction& planned);
 
 // The symbol of a segment's shape function: "shape_main", "shape_main.1".
 std::string shape_symbol(const Function& function, SegmentIndex segment);

@@ -398,9 +398,12 @@ Status Compilation::make_images() {
       const bool is_variant = std::ranges::any_of(
           module_.variants, [&](const auto& variant) { return variant.function == f.value; });
       if (function.name != kMain && !is_variant) continue;
-      const Result<ShapeProgram> bound = bytecode::bound_program(function, planned_[f]);
-      if (bound.ok())
-        emit_shape_function(*bound, SegmentIndex{0}, kBoundPrefix + function.name, module);
+      const auto emit_bound = [&](const char* prefix, const Result<ShapeProgram>& program) {
+        if (!program.ok()) return;
+        emit_shape_function(*program, SegmentIndex{0}, prefix + function.name, module);
+      };
+      emit_bound(kBoundPrefix, bytecode::bound_program(machine_, function, planned_[f]));
+      emit_bound(kRangeBoundPrefix, bytecode::range_bound_program(machine_, function, planned_[f]));
     }
     emit_number(format::kLaunchChecksumSymbol, format::launch_checksum(module_), module);
   };

@@ -3,8 +3,8 @@
 ///
 /// An image is a position-independent ELF shared object. It exports one symbol per kernel
 /// (KernelFn) and one per shape function (ShapeFn). It imports symbols of libc and libm only. If it
-/// has kernels with long loops, it also exports the pointer kStopCheckSymbol. It can export a bound
-/// function (BoundFn) for main and for each variant.
+/// has kernels with long loops, it also exports the pointer kStopCheckSymbol. It can export bound
+/// functions (BoundFn and RangeBoundFn) for main and for each variant.
 #pragma once
 
 #include <cstdint>
@@ -46,16 +46,24 @@ inline constexpr char kStopCheckSymbol[] = "scopevm_stop_check";
 /// the last one. It fails if integer arithmetic overflows or a divisor is below 1.
 using ShapeFn = int64_t (*)(const int64_t* dims, int64_t* slots);
 
-/// Computes the bytes that a call of a function needs, at most, in each pool of the module. Memory
-/// that depends on data is not included. Its symbol is kBoundPrefix and the function's name.
-/// - `ends`: the least and the largest value of each dimension of the function, in order, then the
-///   session's thread count
+/// Computes the bytes that a call of a function needs in each pool of the module. Memory that
+/// depends on data is not included. Its symbol is kBoundPrefix and the function's name.
+/// - `dims`: the value of each dimension of the function, in order, then the session's thread count
 /// - `bytes`: one element per pool of the module
 ///
-/// The numbers are exact if all ranges have one value, or if no size decreases with a dimension.
 /// Returns -1, or another number if integer arithmetic overflows.
-using BoundFn = int64_t (*)(const int64_t* ends, int64_t* bytes);
-/// The start of the symbols of bound functions.
-inline constexpr char kBoundPrefix[] = "bound_";
+using BoundFn = int64_t (*)(const int64_t* dims, int64_t* bytes);
+/// The start of the symbols of functions of type BoundFn.
+inline constexpr char kBoundPrefix[] = "exact_bound_";
+
+/// Computes the bytes that calls of a function need, at most, in each pool of the module, as
+/// BoundFn does. Its symbol is kRangeBoundPrefix and the function's name.
+/// - `ends`: the least and the largest value of each dimension of the function, in order, then the
+///   session's thread count
+///
+/// The numbers are exact if all ranges have one value, or if no size decreases with a dimension.
+using RangeBoundFn = int64_t (*)(const int64_t* ends, int64_t* bytes);
+/// The start of the symbols of functions of type RangeBoundFn.
+inline constexpr char kRangeBoundPrefix[] = "range_bound_";
 
 }  // namespace scopevm

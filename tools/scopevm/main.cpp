@@ -161,9 +161,10 @@ void add_explain(CLI::App& app, Action& action) {
                     "Print each copy between places: its bytes, source, destination and reason");
   command->add_flag("--layout", options->layout,
                     "Print the layout of the images of each op, and each conversion");
-  command->add_flag("--memory", options->memory,
-                    "Print the bytes of each pool, what is live at the peak of each plan, and the "
-                    "changes that lower the peak");
+  auto* memory = command->add_flag(
+      "--memory", options->memory,
+      "Print the bytes of each pool, what is live at the peak of each plan, and the changes that "
+      "lower the peak");
   command->add_option(
       "--svg", options->svg,
       "With --copies: write the graph to this file as an SVG drawing, coloured by place. With "
@@ -172,9 +173,11 @@ void add_explain(CLI::App& app, Action& action) {
       ->add_option("--at", options->values,
                    "With --memory: the size of a dimension in the request, n=100 (default: a "
                    "representative size)")
+      ->needs(memory)
       ->allow_extra_args(false);
   command
       ->add_option("--threads", options->threads, "With --memory: number of threads of the session")
+      ->needs(memory)
       ->check(integer_in(1))
       ->capture_default_str();
   command->add_option("--dim", options->dims, kDimForms)->allow_extra_args(false);
@@ -189,6 +192,7 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
   add_tuning(*command, options->tune);
   command->add_option("--inline-limit", options->inline_limit, "With --memory: as for compile")
+      ->needs(memory)
       ->check(integer_in<int64_t>(0))
       ->capture_default_str();
   add_image_layout(*command, options->image_layout, options->fast_conv);

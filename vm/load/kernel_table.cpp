@@ -82,7 +82,9 @@ Result<const runtime::KernelImage*> LoadedModule::load_image(uint32_t device,
 
 EntryBound LoadedModule::entry_bound(uint32_t function, const runtime::KernelImage& host) const {
   const format::FunctionDecl& decl = contents_.functions[function];
-  EntryBound bound{reinterpret_cast<BoundFn>(host.symbol(kBoundPrefix + decl.name)), {}};
+  EntryBound bound{reinterpret_cast<BoundFn>(host.symbol(kBoundPrefix + decl.name)),
+                   reinterpret_cast<RangeBoundFn>(host.symbol(kRangeBoundPrefix + decl.name)),
+                   {}};
   // Variants have no dimension where their dim is a number.
   for (const format::DimensionDecl& dimension : decl.dimensions)
     bound.dimensions.push_back(static_cast<uint32_t>(

@@ -49,9 +49,10 @@ struct AxisRule {
   int32_t dimension = -1;
 };
 
-// The bound function of main or a variant.
+// The bound functions of main or a variant; null: an image of an earlier version, or not an entry.
 struct EntryBound {
-  BoundFn function = nullptr;        // null: an image of an earlier version, or not an entry
+  BoundFn function = nullptr;
+  RangeBoundFn range_function = nullptr;
   std::vector<uint32_t> dimensions;  // of the function, as indices into the signature's dimensions
 };
 

@@ -96,6 +96,22 @@ const LoadedFunction& entry_at(const LoadedModule& module,
   return module.entry(values);
 }
 
+// The bound functions of an entry.
+Result<const EntryBound*> bound_of(const LoadedModule& module, uint32_t entry) {
+  SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
+  const EntryBound& bound = kernels->bounds[entry];
+  if (bound.function == nullptr || bound.range_function == nullptr)
+    return Status(StatusCode::kUnsupported,
+                  "the module has no bound function: compile it with this version");
+  return &bound;
+}
+
+// `result`: of a bound function.
+Status check_overflow(int64_t result) {
+  if (result < 0) return {};
+  return {StatusCode::kResourceLimit, "the sizes of this request exceed 64-bit arithmetic"};
+}
+
 }  // namespace
 
 Status check_request(const Signature& signature, const std::map<std::string, int64_t>& dims,
@@ -170,24 +186,12 @@ Result<MemoryBound> memory_bound(const LoadedModule& module,
 
 Status bound_in(const LoadedModule& module, uint32_t entry, const DimRange* ranges, int threads,
                 int64_t* bytes) {
-  SCOPEVM_ASSIGN_OR_RETURN(const KernelTable* kernels, module.kernels());
-  const EntryBound& bound = kernels->bounds[entry];
-  if (bound.function == nullptr)
-    return {StatusCode::kUnsupported,
-            "the module has no bound function: compile it with this version"};
-  constexpr size_t kMostOnStack = 32;  // dimensions
-  std::array<int64_t, 2 * kMostOnStack + 1> on_stack;
-  std::vector<int64_t> on_heap;
-  if (bound.dimensions.size() > kMostOnStack) on_heap.resize(2 * bound.dimensions.size() + 1);
-  int64_t* const ends = on_heap.empty() ? on_stack.data() : on_heap.data();
-  int64_t* end = ends;
-  for (const uint32_t dimension : bound.dimensions) {
-    *end++ = ranges[dimension].least;
-    *end++ = ranges[dimension].most;
-  }
-  *end = threads;
-  if (bound.function(ends, bytes) < 0) return {};
-  return {StatusCode::kResourceLimit, "the sizes of this request exceed 64-bit arithmetic"};
+  SCOPEVM_ASSIGN_OR_RETURN(const EntryBound* entry_bound, bound_of(module, entry));
+  std::vector<int64_t> ends;
+  for (const uint32_t dimension : entry_bound->dimensions)
+    ends.insert(ends.end(), {ranges[dimension].least, ranges[dimension].most});
+  ends.push_back(threads);
+  return check_overflow(entry_bound->range_function(ends.data(), bytes));
 }
 
 Status bound(const LoadedModule& module, std::span<const int64_t> dims, std::span<int64_t> bytes,
@@ -200,20 +204,24 @@ Status bound(const LoadedModule& module, std::span<const int64_t> dims, std::spa
                 std::to_string(dimensions.size()) + " and " +
                 std::to_string(module.memory_scopes().size())};
   if (threads < 1) return check_request(module.signature(), {}, threads);
-  constexpr size_t kMostOnStack = 32;  // dimensions
-  std::array<DimRange, kMostOnStack> on_stack;
-  std::vector<DimRange> on_heap(dims.size() > kMostOnStack ? dims.size() : 0);
-  DimRange* const ranges = on_heap.empty() ? on_stack.data() : on_heap.data();
-  for (size_t i = 0; i < dims.size(); ++i) {
+  for (size_t i = 0; i < dims.size(); ++i)
     // Without this test, the text for check_dimension() would be made in each call.
     if (dims[i] < dimensions[i].min || dims[i] > dimensions[i].max ||
         dims[i] % dimensions[i].multiple_of != 0)
       return check_dimension(dimensions[i], dims[i], "dimension " + dimensions[i].name);
-    ranges[i] = {dims[i], dims[i]};
-  }
   const auto entry =
       static_cast<uint32_t>(module.entry(dims).decl - module.contents().functions.data());
-  return bound_in(module, entry, ranges, threads, bytes.data());
+  SCOPEVM_ASSIGN_OR_RETURN(const EntryBound* entry_bound, bound_of(module, entry));
+  constexpr size_t kMostOnStack = 32;  // dimensions
+  std::array<int64_t, kMostOnStack + 1> on_stack;
+  std::vector<int64_t> on_heap;
+  if (entry_bound->dimensions.size() > kMostOnStack)
+    on_heap.resize(entry_bound->dimensions.size() + 1);
+  int64_t* const values = on_heap.empty() ? on_stack.data() : on_heap.data();
+  int64_t* end = values;
+  for (const uint32_t dimension : entry_bound->dimensions) *end++ = dims[dimension];
+  *end = threads;
+  return check_overflow(entry_bound->function(values, bytes.data()));
 }
 
 }  // namespace scopevm::vm

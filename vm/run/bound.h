@@ -25,7 +25,8 @@ Status bound(const LoadedModule& module, std::span<const int64_t> dims, std::spa
 Result<MemoryBound> largest_bound(const LoadedModule& module,
                                   const std::map<std::string, DimRange>& dims, int threads);
 
-// Calls the bound function of an entry. `ranges`: by dimension of the signature. `bytes`: by pool.
+// Calls the bound function for ranges of an entry. `ranges`: by dimension of the signature.
+// `bytes`: by pool.
 Status bound_in(const LoadedModule& module, uint32_t entry, const DimRange* ranges, int threads,
                 int64_t* bytes);
 

@@ -113,6 +113,7 @@ class ShapeProgram {
   const std::vector<Condition>& conditions() const { return conditions_; }
   // The value of each slot; empty for slots that the VM writes.
   const IndexedVector<SlotIndex, std::optional<ValueIndex>>& stores() const { return stores_; }
+  const std::vector<DimExpr>& input_dims() const { return dims_; }
   uint32_t dim_count() const { return static_cast<uint32_t>(dims_.size()); }
 
   // Message of the check that fails when arithmetic overflows or a divisor is below 1. Its position

@@ -313,7 +313,6 @@ int explain(const ExplainCommand& command) {
       return report_usage(std::string(status.message()));
   if (!command.svg.empty() && !command.copies && !command.memory)
     return report_usage("--svg requires --copies or --memory");
-  if (!command.values.empty() && !command.memory) return report_usage("--at requires --memory");
   const int reports = command.shapes + command.copies + command.layout + command.memory;
   if (reports > 1 || (reports == 0 && command.external_libraries.empty()))
     return report_usage(
