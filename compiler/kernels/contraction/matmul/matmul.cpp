@@ -49,8 +49,7 @@ class MatMul {
  private:
   void declare(const RowBlocks& blocks, DimExpr panels) {
     // Only a single matrix of static shape is packed at compile time.
-    is_packed_ = shape_.batch.empty() && shape_.depth.is_constant() &&
-                 shape_.columns.is_constant() &&
+    is_packed_ = shape_.b_is_single && shape_.depth.is_constant() && shape_.columns.is_constant() &&
                  packs_constant(context_, fused_.outer(op_.getB()), pads_b());
     // The element type of packed operands and of sums: a step of the depth is one element.
     DType step = is_quads_ ? DType::kI32 : DType::kF32;

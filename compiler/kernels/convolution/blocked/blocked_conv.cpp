@@ -278,16 +278,23 @@ class BlockedConv {
   // pixels are not stored again.
   void emit_unknown_row(Term count, int64_t most, TileEmitter emit) {
     llvm::SmallVector<int64_t> widths;
-    const int64_t step = most > 8 ? 4 : 2;
+    const int64_t step = most > 12 ? 4 : 2;
     for (int64_t width = 1; width <= most; width += width < step ? 1 : step)
       widths.push_back(width);
     if (widths.back() != most) widths.push_back(most);
-    const Term needed = ceil_quotient(count, max(ceil_quotient(count, k_.index(most)), 1));
-    // The least width that needs no more tiles than the greatest one, but at most `count`.
-    Term width = k_.index(1);
-    for (size_t i = 1; i < widths.size(); ++i)
-      width = select((k_.index(widths[i - 1]) < needed) & (widths[i] <= count), k_.index(widths[i]),
-                     width);
+    // The width, at most `count`, with the least time: a step of a tile takes the time of its sums
+    // and of about kOverhead more, and pixels in two tiles are computed twice.
+    constexpr int64_t kOverhead = 2;
+    const int64_t vectors =
+        tile_blocks(k_.target(), group_blocks_) * kChannelBlock / k_.lanes(DType::kF32);
+    Term width = k_.index(1), least = count * (vectors + kOverhead);
+    for (const int64_t wider : llvm::ArrayRef<int64_t>(widths).drop_front()) {
+      const Term tiles = ceil_quotient(count, k_.index(wider));
+      const Term time = tiles * (wider * vectors + kOverhead);
+      const Term is_better = (wider <= count) & (time <= least);
+      width = select(is_better, k_.index(wider), width);
+      least = select(is_better, time, least);
+    }
     const Term tiles = ceil_quotient(count, width);
     each(k_.index(0), tiles, 1, most, [&](Term tile) {
       const Term begin = tile * width, column = min(begin, count - width);
