@@ -233,8 +233,8 @@ mlir::Value drop_zero_subtrahend(SubOp op, mlir::OpBuilder&) { return neutral(op
 mlir::Value drop_unit_factor(MulOp op, mlir::OpBuilder&) { return neutral(op, 1, true); }
 mlir::Value drop_unit_divisor(DivOp op, mlir::OpBuilder&) { return neutral(op, 1, false); }
 
-// (x / d) * c -> x * (c / d), with splat constants c and d: both have two roundings. Hard swish with
-// a learned scale has this form.
+// (x / d) * c -> x * (c / d), with splat constants c and d: both have two roundings. Hard swish
+// with a learned scale has this form.
 mlir::Value divide_factor(MulOp op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     auto div = op->getOperand(i).getDefiningOp<DivOp>();

@@ -96,7 +96,7 @@ class BlockedConv {
     x_planes_ = planes_ * shape_.groups;
     reads_x_ =
         !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
-    rest_ = reads_x_ ? channels % kChannelBlock : 0;
+    rest_ = has_one_tap() && is_blocked ? channels % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
     group_blocks_ = blocks_per_group(
@@ -120,6 +120,10 @@ class BlockedConv {
   // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
   bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
+  // Whether all windows have exactly one tap: the taps of a plane are then its channels.
+  bool has_one_tap() const {
+    return llvm::all_of(axes_, [](const BlockedAxis& a) { return a.taps == 1 && a.is_uniform(); });
+  }
   // Whether tiles of many pixels are faster than tiles of several blocks, although they load more
   // elements of x: the weights, which are seldom in the cache, are read by fewer tiles. Single
   // pixels of 7x7 images take 5 to 9 % less time, and those of 14x14 images 2 %. Tiles of fewer
