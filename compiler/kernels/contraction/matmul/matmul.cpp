@@ -15,6 +15,11 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
+// The prefetcher of the CPU reads deeper panels early enough. Products with shallower ones, which
+// are at most as large as L1, take 3 to 10 % less time if a panel is prefetched during the products
+// with the panel before it.
+constexpr int64_t kPrefetchedDepth = 256;
+
 class MatMul {
  public:
   MatMul(const FusedContraction& fused, LoweringContext& context)
@@ -157,6 +162,7 @@ class MatMul {
         .group_rows = tile_rows_,
         .b = is_packed_ ? b_ : scratch_.buffer,
         .b_at = is_packed_ ? panel * step_count_ * kPanelColumns : scratch_.start + panel_at_,
+        .prefetches_next = is_packed_ && *steps_.as_constant() <= kPrefetchedDepth,
         .scratch = scratch_.buffer,
         .scratch_at = scratch_.start,
         .rows = row_count_,
