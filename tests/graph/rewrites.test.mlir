@@ -40,3 +40,27 @@ func.func @zeros(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
   %2 = sv.add %1, %plus : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
   return %2 : !sv.tensor<f32[n]>
 }
+
+func.func @divided_factor(%x: !sv.tensor<f32[n, 4]>) -> !sv.tensor<f32[n, 4]> {
+  %six = sv.constant {value = dense<6.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %three = sv.constant {value = dense<3.0> : tensor<1xf32>} : !sv.tensor<f32[1]>
+  %q = sv.div %x, %six : (!sv.tensor<f32[n, 4]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n, 4]>
+  %y = sv.mul %three, %q : (!sv.tensor<f32[1]>, !sv.tensor<f32[n, 4]>) -> !sv.tensor<f32[n, 4]>
+  return %y : !sv.tensor<f32[n, 4]>
+}
+
+func.func @divided_small_factor(%x: !sv.tensor<f32[n, 4]>) -> !sv.tensor<f32[n, 4]> {
+  %large = sv.constant {value = dense<1.0e+20> : tensor<f32>} : !sv.tensor<f32[]>
+  %small = sv.constant {value = dense<1.0e-20> : tensor<f32>} : !sv.tensor<f32[]>
+  %q = sv.div %x, %large : (!sv.tensor<f32[n, 4]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n, 4]>
+  %y = sv.mul %q, %small : (!sv.tensor<f32[n, 4]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n, 4]>
+  return %y : !sv.tensor<f32[n, 4]>
+}
+
+// The quotient has two uses, so the division remains.
+func.func @shared_quotient(%x: !sv.tensor<f32[n]>) -> (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) {
+  %six = sv.constant {value = dense<6.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %q = sv.div %x, %six : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
+  %y = sv.mul %q, %six : (!sv.tensor<f32[n]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[n]>
+  return %q, %y : !sv.tensor<f32[n]>, !sv.tensor<f32[n]>
+}

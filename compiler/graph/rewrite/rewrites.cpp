@@ -233,6 +233,27 @@ mlir::Value drop_zero_subtrahend(SubOp op, mlir::OpBuilder&) { return neutral(op
 mlir::Value drop_unit_factor(MulOp op, mlir::OpBuilder&) { return neutral(op, 1, true); }
 mlir::Value drop_unit_divisor(DivOp op, mlir::OpBuilder&) { return neutral(op, 1, false); }
 
+// (x / d) * c -> x * (c / d), with splat constants c and d: both have two roundings. Hard swish
+// with a learned scale has this form.
+mlir::Value divide_factor(MulOp op, mlir::OpBuilder& builder) {
+  for (int i : {0, 1}) {
+    auto div = op->getOperand(i).getDefiningOp<DivOp>();
+    mlir::Value factor = op->getOperand(1 - i);
+    if (!div || !can_combine(op, div) || !div->hasOneUse()) continue;
+    const std::optional<double> c = splat_of(factor), d = splat_of(div.getB());
+    // A subnormal or infinite quotient would have a larger error than the division.
+    if (!c || !d || !std::isnormal(static_cast<float>(*c / *d))) continue;
+    // Neither op may broadcast to the shape of the divisor.
+    const TensorType divisor = type_of(div.getB()), type = type_of(factor);
+    if (div.getA().getType() != div.getResult().getType() || divisor.getRank() > type.getRank() ||
+        !divisor.getElementCount().is_constant(1))
+      continue;
+    mlir::Value quotient = builder.create<DivOp>(div.getLoc(), type, factor, div.getB());
+    return builder.create<MulOp>(join(div, op), op.getResult().getType(), div.getA(), quotient);
+  }
+  return {};
+}
+
 template <typename Op>
 mlir::Value drop_same(Op op, mlir::OpBuilder&) {
   return op.getX().getType() == op.getResult().getType() ? op.getX() : mlir::Value();
@@ -276,7 +297,7 @@ void SubOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir:
   add_rewrites<SubOp, drop_zero_subtrahend>(patterns);
 }
 void MulOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
-  add_rewrites<MulOp, drop_unit_factor, scale_into_conv>(patterns);
+  add_rewrites<MulOp, drop_unit_factor, divide_factor, scale_into_conv>(patterns);
 }
 void DivOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
   add_rewrites<DivOp, drop_unit_divisor>(patterns);

@@ -256,13 +256,13 @@ std::vector<Disassembly> disassemble(const std::vector<uint8_t>& image) {
 TEST(BlockedConv, TilesKeepTheirSumsInRegisters) {
   for (const char* cpu : {"host", "x86-64-v3"})
     for (const int64_t rows : {16, 32, 48, 64})
-      for (const int64_t kernel : {1, 3}) {
+      for (const auto& [kernel, is_static] : {std::pair(1, true), {3, true}, {3, false}}) {
         SCOPED_TRACE(std::string(cpu) + " " + std::to_string(rows) + " rows, kernel " +
-                     std::to_string(kernel));
+                     std::to_string(kernel) + (is_static ? ", static" : ""));
         const Case t{.w = {rows, 64, kernel, kernel},
                      .channels = 64,
                      .attributes = {{1, 1}, {0, 0, 0, 0}, {1, 1}, 1},
-                     .is_static = true};
+                     .is_static = is_static};
         const Array w = random_f32(t.w, 1);
         auto runner = KernelRunner::create(text_of(t, w, w, 58, 58), cpu);
         ASSERT_TRUE(runner.ok()) << runner.status().message();

@@ -15,6 +15,11 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
+// The prefetcher of the CPU reads deeper panels early enough. Products with shallower ones, which
+// are at most as large as L1, take 3 to 10 % less time if a panel is prefetched during the products
+// with the panel before it.
+constexpr int64_t kPrefetchedDepth = 256;
+
 class MatMul {
  public:
   MatMul(const FusedContraction& fused, LoweringContext& context)
@@ -49,8 +54,7 @@ class MatMul {
  private:
   void declare(const RowBlocks& blocks, DimExpr panels) {
     // Only a single matrix of static shape is packed at compile time.
-    is_packed_ = shape_.batch.empty() && shape_.depth.is_constant() &&
-                 shape_.columns.is_constant() &&
+    is_packed_ = shape_.b_is_single && shape_.depth.is_constant() && shape_.columns.is_constant() &&
                  packs_constant(context_, fused_.outer(op_.getB()), pads_b());
     // The element type of packed operands and of sums: a step of the depth is one element.
     DType step = is_quads_ ? DType::kI32 : DType::kF32;
@@ -158,6 +162,7 @@ class MatMul {
         .group_rows = tile_rows_,
         .b = is_packed_ ? b_ : scratch_.buffer,
         .b_at = is_packed_ ? panel * step_count_ * kPanelColumns : scratch_.start + panel_at_,
+        .prefetches_next = is_packed_ && *steps_.as_constant() <= kPrefetchedDepth,
         .scratch = scratch_.buffer,
         .scratch_at = scratch_.start,
         .rows = row_count_,

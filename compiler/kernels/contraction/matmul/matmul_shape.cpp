@@ -52,6 +52,8 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
     columns = columns * result.getDim(axis);
   a = batch_access(a_type, result, axes.rows);
   b = batch_access(b_type, result, axes.rows);
+  for (int64_t axis = 0; axis < b_rank - 2; ++axis)
+    b_is_single &= b_type.getDim(axis).is_constant(1);
 }
 
 void MatMulShape::collapse_batch(Epilogue& epilogue) {

@@ -15,7 +15,8 @@ struct MatMulShape {
   std::vector<DimExpr> batch;
   DimExpr rows = 1, columns = 1, depth;
   bool transpose_a = false, transpose_b = false;
-  Access a, b;  // batch strides only
+  bool b_is_single = true;  // b is one matrix, which all batch elements share
+  Access a, b;              // batch strides only
 };
 
 // The positions of the matrices of a and b for a batch element.

@@ -2,6 +2,8 @@
 // of High-Performance Matrix Multiplication (2008); microkernel.h defines the block sizes.
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 namespace scopevm::compiler::kernels {
 
 RowBlocks::RowBlocks(DimExpr rows, DimExpr most_tiles) : rows(rows) {
@@ -56,6 +58,22 @@ Term sums_at(const BlockOperands& o, Term panel) {
   return o.panels ? o.scratch_at + panel * o.scratch_size : o.scratch_at;
 }
 
+// Prefetches a part of the `depth` steps of b from `b_at` on, which the next item reads. All tiles
+// of an item prefetch equal parts, except for the first one: it is the first to read the current
+// panel.
+void prefetch_part(CodeBuilder& e, const BlockOperands& o, Term b_at, Term depth, Term tile) {
+  constexpr int64_t kLine = 16;  // elements
+  const Term parts = max(o.last_tile - o.first_tile - 1, 1), part = tile - o.first_tile;
+  const Term end = quotient(depth * part, parts);
+  const Term begin = quotient(depth * max(part - 1, 0), parts);
+  e.loop(begin, end, 1, [&](Term k) {
+    for (int64_t at = 0; at < kPanelColumns; at += kLine)
+      e.builder().create<mlir::memref::PrefetchOp>(
+          o.b.memref, mlir::ValueRange{b_at + k * kPanelColumns + at}, /*isWrite=*/false,
+          /*localityHint=*/2, /*isDataCache=*/true);
+  });
+}
+
 void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
   e.long_loop(e.index(0), o.depth_blocks, 1, kDepthBlocksPerCheck, {}, [&](Term block, auto) {
     Term k = block * kBlockDepth;
@@ -71,6 +89,7 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
       Term rows = tile_start(tile + 1, o.rows, o.tiles) - start;
       Term row = start - first_row;
       Term a_at = o.a_at(tile, row, k);
+      if (o.prefetches_next) prefetch_part(e, o, b_at + depth * kPanelColumns, depth, tile);
       each_panel(e, o, [&](Term panel, Term columns) {
         e.call(o.tile, {o.a.memref, a_at, o.b.memref, b_at + panel * (o.depth * kPanelColumns),
                         o.scratch.memref, sums_at(o, panel) + row * kPanelColumns, o.group_rows,

@@ -45,6 +45,8 @@ struct BlockOperands {
   Term group_rows;  // as the tile function requires
   Buffer b;         // the panels, each of depth * 32 elements
   Term b_at;
+  // Prefetches a panel of one depth block for the next item: the elements of b after this panel.
+  bool prefetches_next = false;
   Buffer scratch;  // the sums of each panel: 32 per row of the tiles
   Term scratch_at;
   Term panels;                 // the number of panels; null: 1

@@ -96,7 +96,7 @@ class BlockedConv {
     x_planes_ = planes_ * shape_.groups;
     reads_x_ =
         !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
-    rest_ = reads_x_ ? channels % kChannelBlock : 0;
+    rest_ = has_one_tap() && is_blocked ? channels % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
     group_blocks_ = blocks_per_group(
@@ -120,6 +120,10 @@ class BlockedConv {
   // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
   bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
+  // Whether all windows have exactly one tap: the taps of a plane are then its channels.
+  bool has_one_tap() const {
+    return llvm::all_of(axes_, [](const BlockedAxis& a) { return a.taps == 1 && a.is_uniform(); });
+  }
   // Whether tiles of many pixels are faster than tiles of several blocks, although they load more
   // elements of x: the weights, which are seldom in the cache, are read by fewer tiles. Single
   // pixels of 7x7 images take 5 to 9 % less time, and those of 14x14 images 2 %. Tiles of fewer
@@ -278,16 +282,23 @@ class BlockedConv {
   // pixels are not stored again.
   void emit_unknown_row(Term count, int64_t most, TileEmitter emit) {
     llvm::SmallVector<int64_t> widths;
-    const int64_t step = most > 8 ? 4 : 2;
+    const int64_t step = most > 12 ? 4 : 2;
     for (int64_t width = 1; width <= most; width += width < step ? 1 : step)
       widths.push_back(width);
     if (widths.back() != most) widths.push_back(most);
-    const Term needed = ceil_quotient(count, max(ceil_quotient(count, k_.index(most)), 1));
-    // The least width that needs no more tiles than the greatest one, but at most `count`.
-    Term width = k_.index(1);
-    for (size_t i = 1; i < widths.size(); ++i)
-      width = select((k_.index(widths[i - 1]) < needed) & (widths[i] <= count), k_.index(widths[i]),
-                     width);
+    // The width, at most `count`, with the least time: a step of a tile takes the time of its sums
+    // and of about kOverhead more, and pixels in two tiles are computed twice.
+    constexpr int64_t kOverhead = 2;
+    const int64_t vectors =
+        tile_blocks(k_.target(), group_blocks_) * kChannelBlock / k_.lanes(DType::kF32);
+    Term width = k_.index(1), least = count * (vectors + kOverhead);
+    for (const int64_t wider : llvm::ArrayRef<int64_t>(widths).drop_front()) {
+      const Term tiles = ceil_quotient(count, k_.index(wider));
+      const Term time = tiles * (wider * vectors + kOverhead);
+      const Term is_better = (wider <= count) & (time <= least);
+      width = select(is_better, k_.index(wider), width);
+      least = select(is_better, time, least);
+    }
     const Term tiles = ceil_quotient(count, width);
     each(k_.index(0), tiles, 1, most, [&](Term tile) {
       const Term begin = tile * width, column = min(begin, count - width);
