@@ -1,7 +1,8 @@
 // How close to the lower bound are the plans of libscopevm_plan, and how long do they take?
 //
 // Generated instances of each size (default: 1000,10000,100000): the heuristics, compared with
-// first fit in the order of decreasing size, which is computed up to 10,000 buffers. With --data:
+// first fit in the order of decreasing size, which is computed up to 10,000 buffers. With --search
+// S,...: these instances with all searches and the time limits S, instead. With --data:
 // each CSV file of the folder and its subfolders: the heuristics, one second of search, and, for a
 // name such as A.1048576.csv, the plan within that capacity, with the time limit S (default: 60).
 // Ratios are height / lower bound. Times are CPU time of one thread. Each plan is validated.
@@ -65,6 +66,24 @@ void print_generated(const std::vector<size_t>& sizes) {
     }
 }
 
+void print_searched(const std::vector<size_t>& sizes, const std::vector<double>& time_limits_s) {
+  fmt::print(
+      "| instance | buffers | limit, s | heuristics | searches | CPU s | part |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+  for (const Generator& generator : generators())
+    for (const size_t size : sizes) {
+      const plan::Problem problem = generator.generate(size, 1);
+      const plan::Plan fast = solved(problem, {.solver = plan::Solver::kHeuristic});
+      for (const double time_limit_s : time_limits_s) {
+        const plan::Plan plan = solved(problem, {.time_limit_s = time_limit_s});
+        fmt::print("| {} | {} | {:g} | {:.5f} | {:.5f} | {:.2f} | {} |\n", generator.name, size,
+                   time_limit_s, ratio(fast.height, plan.lower_bound),
+                   ratio(plan.height, plan.lower_bound), plan.cpu_s, plan.solver);
+        std::fflush(stdout);
+      }
+    }
+}
+
 plan::Problem read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -111,14 +130,21 @@ void print_files(const std::filesystem::path& folder, double time_limit_s) {
 
 int main(int argc, char** argv) {
   std::vector<size_t> sizes = {1000, 10000, 100000};
+  std::vector<double> time_limits_s;
   std::string data;
   double time_limit_s = 60;
   CLI::App app("Compares the heights and times of memory plans with their lower bounds.");
   app.add_option("--sizes", sizes, "numbers of buffers of the generated instances")->delimiter(',');
+  app.add_option("--search", time_limits_s,
+                 "limits of the CPU time of searches, instead of heuristics")
+      ->delimiter(',');
   app.add_option("--data", data, "folder of instances as CSV");
   app.add_option("--time", time_limit_s, "limit of the CPU time for the capacity in a file's name");
   CLI11_PARSE(app, argc, argv);
-  print_generated(sizes);
+  if (time_limits_s.empty())
+    print_generated(sizes);
+  else
+    print_searched(sizes, time_limits_s);
   if (!data.empty()) print_files(data, time_limit_s);
   return 0;
 }

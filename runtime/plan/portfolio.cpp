@@ -13,6 +13,8 @@ namespace {
 constexpr size_t kMostExactItems = 20000;
 // A search can start from a better plan after more heuristics.
 constexpr double kEffortBeforeSearch = 4;
+// improve() seldom finds better plans of more items, so that half of its time is spent on orders.
+constexpr size_t kFewestOrderedItems = 1500;
 constexpr double kFirstSlice = 1.0 / 32;  // of the time limit
 
 }  // namespace
@@ -83,14 +85,29 @@ void Portfolio::search(size_t index) {
     target_bytes_ = std::max(target_bytes_, other.bound_bytes());
 }
 
-void Portfolio::search_by_improving(size_t index, double slice_s) {
-  Section& section = sections_[index];
-  // Another seed for each call: the same one would repeat the steps of the last call.
-  const uint64_t calls = searches_[index].calls++;
-  const int64_t height =
-      improve(section.instance, goal_of(section), slice_s, options_.seed + calls, section.offsets);
+void Portfolio::set_height(Section& section, int64_t height) {
   if (height < section.height) section.solver = "search";
   section.height = height;
+}
+
+void Portfolio::search_by_improving(size_t index, double slice_s) {
+  Section& section = sections_[index];
+  if (section.instance.items.size() >= kFewestOrderedItems) {
+    slice_s /= 2;
+    search_orders(index, slice_s);
+    if (is_done(section)) return;
+  }
+  // Another seed for each call: the same one would repeat the steps of the last call.
+  const uint64_t calls = searches_[index].calls++;
+  set_height(section, improve(section.instance, goal_of(section), slice_s, options_.seed + calls,
+                              section.offsets));
+}
+
+void Portfolio::search_orders(size_t index, double slice_s) {
+  Section& section = sections_[index];
+  std::optional<OrderSearch>& orders = searches_[index].orders;
+  if (!orders) orders.emplace(section.instance, options_.seed);
+  set_height(section, orders->run(goal_of(section), Deadline(slice_s), deadline_, section.offsets));
 }
 
 // The bound first, because many instances reach it; then halves the interval between the capacities

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/plan/deadline.h"
+#include "runtime/plan/orders.h"
 #include "runtime/plan/sections.h"
 
 namespace scopevm::plan {
@@ -28,6 +29,7 @@ class Portfolio {
     double slice_s = 0;          // CPU time of the next search
     std::optional<int64_t> gap;  // exact searches of capacities up to it timed out
     uint64_t calls = 0;          // of improve()
+    std::optional<OrderSearch> orders;
   };
 
   bool is_done(const Section& section) const;
@@ -35,6 +37,8 @@ class Portfolio {
   size_t find_worst() const;
   void search(size_t index);
   void search_by_improving(size_t index, double slice_s);
+  void search_orders(size_t index, double slice_s);
+  static void set_height(Section& section, int64_t height);
   void search_exactly(size_t index, double slice_s);
   int64_t next_capacity(size_t index);
 

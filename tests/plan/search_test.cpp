@@ -11,6 +11,7 @@
 
 #include "runtime/plan/deadline.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/orders.h"
 
 namespace scopevm::plan {
 namespace {
@@ -224,7 +225,7 @@ Offsets stack(const Instance& instance) {
   return offsets;
 }
 
-int64_t height_of(const Instance& instance, const Offsets& offsets) {
+int64_t largest_end(const Instance& instance, const Offsets& offsets) {
   int64_t height = 0;
   for (size_t i = 0; i < offsets.size(); ++i)
     height = std::max(height, offsets[i] + instance.items[i].size);
@@ -237,12 +238,16 @@ TEST(SearchTest, MeetsTheDeadlineOnLargeInstances) {
     SCOPED_TRACE("steps " + std::to_string(steps));
     const Instance instance = random_large_instance(100'000, steps);
     Offsets offsets = stack(instance);
-    const int64_t height = height_of(instance, offsets);
+    const int64_t height = largest_end(instance, offsets);
     double start_s = thread_cpu_time();
     EXPECT_NE(search_exact(instance, height / 3, 0.5, offsets), SearchOutcome::kInfeasible);
     EXPECT_LT(thread_cpu_time() - start_s, 5);
     start_s = thread_cpu_time();
     EXPECT_LE(improve(instance, 0, 0.5, 1, offsets), height);
+    EXPECT_LT(thread_cpu_time() - start_s, 5);
+    start_s = thread_cpu_time();
+    const Deadline deadline(0.5);
+    EXPECT_LE(OrderSearch(instance, 1).run(0, deadline, deadline, offsets), height);
     EXPECT_LT(thread_cpu_time() - start_s, 5);
   }
 }
@@ -271,7 +276,7 @@ TEST(ImproveTest, ImprovesHardInstances) {
     Offsets offsets = stack(instance);
     const int64_t height = improve(instance, 1000, 1, seed, offsets);
     EXPECT_LE(height, 1080);
-    EXPECT_EQ(height, height_of(instance, offsets));
+    EXPECT_EQ(height, largest_end(instance, offsets));
     EXPECT_EQ(error_of(instance, height, offsets), "");
   }
 }
@@ -281,9 +286,24 @@ TEST(ImproveTest, KeepsPlansThatReachTheTarget) {
   const Instance instance = cut_rectangle(random, 100, 1000, 40);
   Offsets offsets = stack(instance);
   const Offsets expected = offsets;
-  const int64_t height = height_of(instance, offsets);
+  const int64_t height = largest_end(instance, offsets);
   EXPECT_EQ(improve(instance, height, 1, 1, offsets), height);
   EXPECT_EQ(offsets, expected);
+}
+
+TEST(OrderSearchTest, ImprovesHardInstancesEquallyForEqualSeeds) {
+  std::mt19937_64 random(8);
+  const Instance instance = cut_rectangle(random, 2000, 10000, 3000);
+  const Deadline deadline(60);
+  Offsets plans[2];
+  for (Offsets& offsets : plans) {
+    offsets = stack(instance);
+    const int64_t height = OrderSearch(instance, 3).run(12500, deadline, deadline, offsets);
+    EXPECT_LE(height, 12500);
+    EXPECT_EQ(height, largest_end(instance, offsets));
+    EXPECT_EQ(error_of(instance, height, offsets), "");
+  }
+  EXPECT_EQ(plans[0], plans[1]);
 }
 
 }  // namespace

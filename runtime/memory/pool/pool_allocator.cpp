@@ -12,8 +12,9 @@
 namespace scopevm::runtime {
 namespace {
 
-// Half of the 47-bit user address space. Larger requests are rejected without a system call.
-constexpr int64_t kMaxBytes = int64_t{1} << 46;
+// 4 TiB, more than a pool has pages: the pages of a request fit in 32 bits. Larger requests are
+// rejected without a search.
+constexpr int64_t kMaxBytes = int64_t{1} << 42;
 // A grant is at most this part of the rest of the limit, so that several threads have grants.
 constexpr int64_t kGrantShare = 8;
 // A thread allocates at most 64 blocks of 32 KiB before the pool adds up its counters.
@@ -30,7 +31,8 @@ PageSpace::Options space_options(const AllocatorOptions& options) {
 
 // At least one page, also for 0 bytes.
 uint32_t pages_of(int64_t bytes) {
-  return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
+  const auto size = static_cast<uint64_t>(std::max<int64_t>(bytes, 1));
+  return static_cast<uint32_t>((size + kPageBytes - 1) / kPageBytes);
 }
 
 // Runs are longer than the largest block of a slab. With an alignment above a page, short ones are
@@ -53,7 +55,7 @@ PoolAllocator::PoolAllocator(const AllocatorOptions& options, const PageSpace::O
       slab_pages_(space, 1, 1),
       pages_(space, pages_of(options_.alignment), run_granularity(options_.alignment)),
       slabs_(slab_pages_) {
-  is_usable_ = slab_pages_.reserve() && pages_.reserve() && slabs_.reserve();
+  if (slab_pages_.reserve() && pages_.reserve() && slabs_.reserve()) valid_end_ = kMaxBytes + 1;
   id_ = ThreadSlots::register_pool(this);
 }
 
@@ -63,23 +65,30 @@ PoolAllocator::~PoolAllocator() {
 }
 
 void* PoolAllocator::allocate(int64_t bytes) {
-  if (is_small(bytes)) [[likely]]
-    if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
-      if (void* block = cache->allocate(classes_.class_of(bytes), bytes)) [[likely]]
-        return block;
+  if (!is_small(bytes)) return allocate_large(bytes);
+  if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
+    if (void* block = cache->allocate(classes_.class_of(bytes), bytes)) [[likely]]
+      return block;
   return allocate_slowly(bytes);
 }
 
 void PoolAllocator::deallocate(void* block, int64_t bytes) {
-  if (is_small(bytes)) [[likely]]
-    if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
-      if (cache->deallocate(classes_.class_of(bytes), block, bytes)) [[likely]]
-        return;
-  deallocate_slowly(block, bytes);
+  if (!is_small(bytes)) return deallocate_run(block, bytes);
+  if (ThreadCache* cache = ThreadSlots::find(id_)) [[likely]]
+    if (cache->deallocate(classes_.class_of(bytes), block, bytes)) [[likely]]
+      return;
+  deallocate_small(block, bytes);
+}
+
+void* PoolAllocator::allocate_large(int64_t bytes) {
+  if (is_valid(bytes)) [[likely]]
+    if (void* block = allocate_run(bytes)) [[likely]]
+      return block;
+  return allocate_slowly(bytes);
 }
 
 void* PoolAllocator::allocate_slowly(int64_t bytes) {
-  if (bytes < 0 || bytes > kMaxBytes || !is_usable_) return nullptr;
+  if (!is_valid(bytes)) return nullptr;
   if (void* block = try_allocate(bytes)) return block;
   // Slabs and runs that free blocks in thread caches keep occupied can serve the request.
   trim();
@@ -132,21 +141,26 @@ void* PoolAllocator::allocate_run(int64_t bytes) {
   return pages_.address(run);
 }
 
-void PoolAllocator::deallocate_slowly(void* block, int64_t bytes) {
-  ThreadCache* cache = is_small(bytes) ? cache_of_thread() : ThreadSlots::find(id_);
+void PoolAllocator::deallocate_run(void* block, int64_t bytes) {
+  ThreadCache* cache = ThreadSlots::find(id_);
+  // A cache miss of the table overlaps with the lock.
+  const RunId run = pages_.run_of_unlocked(block);
   std::lock_guard lock(lock_);
   if (cache != nullptr) add_up(*cache);
   live_ -= bytes;
-  if (!is_small(bytes)) {
-    pages_.release(pages_.run_of(block));
-  } else if (cache == nullptr) {
-    slabs_.release(block);
-  } else {
-    const int size_class = classes_.class_of(bytes);
-    ThreadCache::Stack& stack = cache->stack(size_class);
-    if (stack.end == stack.limit) flush(*cache, size_class, cache_capacity(size_class) / 2);
-    *stack.end++ = block;
-  }
+  pages_.release(run != 0 ? run : pages_.run_of(block));
+}
+
+void PoolAllocator::deallocate_small(void* block, int64_t bytes) {
+  ThreadCache* cache = cache_of_thread();
+  std::lock_guard lock(lock_);
+  if (cache != nullptr) add_up(*cache);
+  live_ -= bytes;
+  if (cache == nullptr) return slabs_.release(block);
+  const int size_class = classes_.class_of(bytes);
+  ThreadCache::Stack& stack = cache->stack(size_class);
+  if (stack.end == stack.limit) flush(*cache, size_class, cache_capacity(size_class) / 2);
+  *stack.end++ = block;
 }
 
 // Returns the blocks of a stack that were deallocated first, until `kept` are left. REQUIRES: lock_
@@ -242,7 +256,7 @@ void PoolAllocator::return_cache(ThreadCache* cache) {
 
 void PoolAllocator::trim() {
   std::lock_guard lock(lock_);
-  if (!is_usable_) return;
+  if (valid_end_ == 0) return;
   {
     const AllCaches excluded(caches_);
     for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next)

@@ -56,9 +56,12 @@ class PoolAllocator final : public Allocator {
   void* allocate_slowly(int64_t bytes);
   void* try_allocate(int64_t bytes);
   void* allocate_small(int size_class, int64_t bytes);
+  void* allocate_large(int64_t bytes);
   void* allocate_run(int64_t bytes);
-  void deallocate_slowly(void* block, int64_t bytes);
+  void deallocate_small(void* block, int64_t bytes);
+  void deallocate_run(void* block, int64_t bytes);
   bool is_small(int64_t bytes) const { return static_cast<uint64_t>(bytes) < small_end_; }
+  bool is_valid(int64_t bytes) const { return static_cast<uint64_t>(bytes) < valid_end_; }
 
   ThreadCache* cache_of_thread();
   ThreadCache* make_cache();
@@ -79,7 +82,7 @@ class PoolAllocator final : public Allocator {
   const SizeClasses classes_;
   const uint64_t small_end_;  // requests below this size are blocks of slabs
   const bool has_limit_;
-  bool is_usable_ = false;  // the tables are reserved
+  uint64_t valid_end_ = 0;  // larger requests are rejected; 0: the tables are not reserved
   uint64_t id_ = 0;         // of ThreadSlots
 
   mutable SpinLock lock_;  // guards the members below, and the caches that are not owned

@@ -164,6 +164,12 @@ TEST(PoolAllocator, ServesItsOwnMaximum) {
   }
 }
 
+TEST(PoolAllocator, RejectsRequestsWhosePagesExceed32Bits) {
+  PoolAllocator pool;
+  for (const int64_t bytes : {int64_t{1} << 42, int64_t{1} << 44, int64_t{1} << 45})
+    EXPECT_EQ(pool.allocate(bytes + 65536), nullptr);
+}
+
 TEST(PoolAllocator, CapacityBoundsTheReservedMemory) {
   PoolAllocator pool({.capacity_bytes = 4 * kMiB});
   std::vector<void*> blocks;

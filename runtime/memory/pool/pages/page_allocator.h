@@ -71,6 +71,11 @@ class PageAllocator {
   RunId run_of(const void* block) const {
     return run_of_[space_.page_of(block) >> granularity_log2_];
   }
+  // Like run_of(), but returns 0 if the run cannot be found without the pool's lock. The entry of
+  // an allocated block does not change.
+  RunId run_of_unlocked(const void* block) const {
+    return run_of_[space_.page_in_first(block) >> granularity_log2_];
+  }
   // Makes run_of() return an allocated run for all its pages. REQUIRES: the granularity is 1.
   void set_run_of_pages(RunId id) {
     const PageHeap::Run& run = heap_.run(id);

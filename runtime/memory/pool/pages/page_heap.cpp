@@ -6,44 +6,47 @@
 namespace scopevm::runtime {
 
 bool PageHeap::reserve(size_t pages) {
-  const size_t ids = pages + kBins + 1;
-  if (!runs_.reserve(ids) || !links_.reserve(ids)) return false;
-  for (int bin = 0; bin < kBins; ++bin) links_[head_of(bin)] = {head_of(bin), head_of(bin)};
+  const size_t ids = pages + described_;
+  if (!runs_.reserve(ids) || !links_.reserve(ids) || !unused_.reserve(ids)) return false;
+  for (uint32_t bin = 0; bin < kBins; ++bin) links_[head_of(bin)] = {head_of(bin), head_of(bin)};
+  bin_bits_.back() = 1;
   return true;
 }
 
 // Sizes below 64 pages have a bin each. A larger size keeps its six most significant bits.
-int PageHeap::bin_of(uint32_t pages) {
-  const int shift = pages < 64 ? 0 : std::bit_width(pages) - 6;
-  return shift * 32 + static_cast<int>(pages >> shift);
+uint32_t PageHeap::bin_of(uint32_t pages) {
+  const auto shift = static_cast<uint32_t>(std::bit_width(pages | 63)) - 6;
+  return shift * 32 + (pages >> shift);
 }
 
-// The first bin with a run at or after `from`; -1 if there is none.
-int PageHeap::next_bin(int from) const {
-  const auto word = static_cast<size_t>(from) / 64;
-  if (word >= bin_bits_.size()) return -1;
+// The first bin with a run at or after `from`; kBins if there is none.
+uint32_t PageHeap::next_bin(uint32_t from) const {
+  uint32_t word = from / 64;
   if (const uint64_t bits = bin_bits_[word] >> (from % 64); bits != 0)
-    return from + std::countr_zero(bits);
-  const uint32_t words = word_bits_ >> (word + 1) << (word + 1);
-  if (words == 0) return -1;
-  const int next = std::countr_zero(words);
-  return next * 64 + std::countr_zero(bin_bits_[static_cast<size_t>(next)]);
+    return from + static_cast<uint32_t>(std::countr_zero(bits));
+  do ++word;
+  while (bin_bits_[word] == 0);
+  return word * 64 + static_cast<uint32_t>(std::countr_zero(bin_bits_[word]));
 }
 
 RunId PageHeap::find(uint32_t pages) const {
-  const int bin = bin_of(pages);
+  const uint32_t bin = bin_of(pages);
+  if (links_[head_of(bin)].next != head_of(bin))
+    if (const RunId best = find_in_bin(bin, pages)) return best;
+  return links_[head_of(next_bin(bin + 1))].next;
+}
+
+// The best of the first runs of the bin of the size; 0 if they are smaller than the size.
+[[gnu::noinline]] RunId PageHeap::find_in_bin(uint32_t bin, uint32_t pages) const {
   RunId best = 0;
   uint32_t best_pages = UINT32_MAX;
-  // Runs in the bin of the size can be smaller than the size.
   RunId id = links_[head_of(bin)].next;
   for (int i = 0; i < kCandidates && id != head_of(bin); ++i, id = links_[id].next)
     if (runs_[id].pages >= pages && runs_[id].pages < best_pages) {
       best = id;
       best_pages = runs_[id].pages;
     }
-  if (best != 0) return best;
-  const int next = next_bin(bin + 1);
-  return next < 0 ? 0 : links_[head_of(next)].next;
+  return best;
 }
 
 RunId PageHeap::allocate(uint32_t pages) {
@@ -58,21 +61,26 @@ RunId PageHeap::allocate(uint32_t pages) {
 }
 
 void PageHeap::release(RunId id, Backing backing) {
-  auto merged = static_cast<unsigned>(backing);
-  if (const RunId before = runs_[id].before; before != 0 && runs_[before].is_free) {
-    merged |= static_cast<unsigned>(runs_[before].backing);
-    unlink(before);
-    absorb_after(before);
-    id = before;
-  }
-  if (const RunId after = runs_[id].after; after != 0 && runs_[after].is_free) {
-    merged |= static_cast<unsigned>(runs_[after].backing);
-    unlink(after);
-    absorb_after(id);
-  }
-  runs_[id].is_free = true;
-  runs_[id].backing = static_cast<Backing>(merged);
-  link(id);
+  Run& released = runs_[id];
+  const RunId before = if_free(released.before);
+  const RunId after = if_free(released.after);
+  unlink(before);
+  unlink(after);
+  const RunId next = after != 0 ? runs_[after].after : released.after;
+  const RunId merged = before != 0 ? before : id;
+  const uint32_t pages = runs_[before].pages + released.pages + runs_[after].pages;
+  const unsigned backings = static_cast<unsigned>(backing) |
+                            static_cast<unsigned>(runs_[before].backing) |
+                            static_cast<unsigned>(runs_[after].backing);
+  discard(before != 0 ? id : 0);
+  discard(after);
+  Run& run = runs_[merged];
+  run.pages = pages;
+  run.after = next;
+  run.is_free = true;
+  run.backing = static_cast<Backing>(backings);
+  runs_[next].before = merged;  // no effect if `next` is 0
+  link(merged);
 }
 
 RunId PageHeap::split(RunId id, uint32_t pages) {
@@ -112,39 +120,29 @@ void PageHeap::absorb_after(RunId id) {
 }
 
 RunId PageHeap::describe(const Run& run) {
-  RunId id = unused_;
-  if (id != 0)
-    unused_ = links_[id].next;
-  else
-    id = described_++;
+  const RunId id = unused_count_ > 0 ? unused_[--unused_count_] : described_++;
   runs_[id] = run;
   return id;
 }
 
-void PageHeap::discard(RunId id) {
-  links_[id].next = unused_;
-  unused_ = id;
-}
-
 void PageHeap::link(RunId id) {
-  const int bin = bin_of(runs_[id].pages);
+  const uint32_t bin = bin_of(runs_[id].pages);
   const RunId head = head_of(bin);
   const RunId next = links_[head].next;
+  runs_[id].bin = static_cast<uint16_t>(bin);
   links_[id] = {next, head};
   links_[next].previous = id;
   links_[head].next = id;
-  bin_bits_[static_cast<size_t>(bin) / 64] |= uint64_t{1} << (bin % 64);
-  word_bits_ |= 1U << (bin / 64);
+  bin_bits_[bin / 64] |= uint64_t{1} << (bin % 64);
 }
 
+// No effect for 0, whose bin has no runs.
 void PageHeap::unlink(RunId id) {
   const Links links = links_[id];
   links_[links.next].previous = links.previous;
   links_[links.previous].next = links.next;
-  const int bin = bin_of(runs_[id].pages);
-  const auto word = static_cast<size_t>(bin) / 64;
-  bin_bits_[word] &= ~(static_cast<uint64_t>(links.next == links.previous) << (bin % 64));
-  word_bits_ &= ~(static_cast<uint32_t>(bin_bits_[word] == 0) << word);
+  const uint32_t bin = runs_[id].bin;
+  bin_bits_[bin / 64] &= ~(uint64_t{links.next == links.previous} << (bin % 64));
 }
 
 }  // namespace scopevm::runtime

@@ -99,7 +99,11 @@ std::optional<PageRange> PageSpace::add_system_segment(uint32_t pages) {
         const int64_t usable = bytes - skipped;
         segments_.push_back({static_cast<char*>(base) + skipped, first,
                              static_cast<uint32_t>(usable / kPageBytes), 0, 0, usable});
-        if (std::optional<PageRange> run = extend(pages)) return run;
+        if (std::optional<PageRange> run = extend(pages)) {
+          const Segment& added = segments_.back();
+          if (segments_.size() == 1) first_ = {added.base, added.first, added.pages};
+          return run;
+        }
         munmap(segments_.back().base, static_cast<size_t>(usable));
         segments_.pop_back();
         return std::nullopt;
@@ -187,12 +191,12 @@ void PageSpace::set_first_run(PageRange segment, RunId id) {
   segment_of(segment.first).first_run = id;
 }
 
-void* PageSpace::address(Page page) const {
+void* PageSpace::address_in_segments(Page page) const {
   const Segment& segment = segment_of(page);
   return segment.base + int64_t{page - segment.first} * kPageBytes;
 }
 
-Page PageSpace::page_of(const void* block) const {
+Page PageSpace::page_in_segments(const void* block) const {
   auto segment = segments_.begin();
   // A block before the segment wraps to a large offset.
   while (segment->base == nullptr ||

@@ -54,8 +54,24 @@ class PageSpace {
   std::optional<PageRange> add_segment(uint32_t pages);
   // Returns a whole segment to the source.
   void return_segment(PageRange run);
-  void* address(Page page) const;
-  Page page_of(const void* block) const;
+  void* address(Page page) const {
+    if (page - first_.page < first_.pages) [[likely]]
+      return first_.base + int64_t{page - first_.page} * kPageBytes;
+    return address_in_segments(page);
+  }
+  Page page_of(const void* block) const {
+    const Page page = page_in_first(block);
+    return page != 0 ? page : page_in_segments(block);
+  }
+  // The page of a block in the first segment of host memory, which is never removed; 0 for other
+  // blocks. Thread-safe for a block that is allocated.
+  Page page_in_first(const void* block) const {
+    // A block before the segment wraps to a large page number.
+    const uintptr_t page =
+        (reinterpret_cast<uintptr_t>(block) - reinterpret_cast<uintptr_t>(first_.base)) /
+        kPageBytes;
+    return page < first_.pages ? first_.page + static_cast<Page>(page) : 0;
+  }
 
   // Stores the first run of the last added segment, for for_each_segment().
   void set_first_run(PageRange segment, RunId id);
@@ -97,12 +113,21 @@ class PageSpace {
   std::optional<PageRange> add_system_segment(uint32_t pages);
   std::optional<PageRange> add_source_segment(uint32_t pages);
   bool make_accessible(Segment& segment, uint32_t pages);
+  void* address_in_segments(Page page) const;
+  Page page_in_segments(const void* block) const;
   const Segment& segment_of(Page page) const;
   Segment& segment_of(Page page);
   Page next_first() const;
 
   const Options options_;
   std::vector<Segment> segments_;  // in the order of their page numbers
+  // The first segment of host memory. Others exist only if the addresses of the process are
+  // limited.
+  struct {
+    char* base;
+    Page page;
+    uint32_t pages;
+  } first_{};
   ReservedArray<uint64_t> committed_bits_;
   int64_t committed_ = 0;  // pages; they also count in options_.budget
   int64_t upstream_calls_ = 0;
