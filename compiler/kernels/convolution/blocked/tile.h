@@ -24,8 +24,15 @@ struct BlockedTile {
   bool has_tap_rows = false, has_taps = false, has_rest = false;
   // Only the first half of the last block's channels is computed.
   bool has_half_block = false;
+  // A tile at the border of x has one row. Its first window begins `before` columns of x before the
+  // first one, and its last window ends `after` columns of x after the last one. Taps in these
+  // columns are not computed, and has_taps is false.
+  int64_t before = 0, after = 0;
+  int64_t column_elements = 1;       // of a column of x
+  int64_t stride = 1, dilation = 1;  // in columns of x; at the border
 
   int64_t pixels() const { return rows * columns; }
+  bool is_at_border() const { return before != 0 || after != 0; }
 };
 
 // The largest number of pixels of a tile that computes this number of channel blocks, so that the
