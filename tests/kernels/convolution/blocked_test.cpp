@@ -225,7 +225,9 @@ TEST(BlockedConv, SmallImagesAgreeWithLoops) {
   for (int i = 0; i < cases; ++i) {
     Case t{.images = pick(1, 3), .is_static = true, .is_fused = pick(0, 1) == 0};
     t.is_blocked = pick(0, 3) != 0;
-    t.channels = t.is_blocked ? kBlock * pick(1, 3) : pick(1, 4);
+    t.channels = !t.is_blocked     ? pick(1, 4)
+                 : pick(0, 2) == 0 ? pick(1, kBlock - 1)
+                                   : kBlock * pick(1, 3);
     t.w = {kBlock * pick(1, 8), t.channels};
     t.attributes = {{}, {0, 0, 0, 0}, {}, 1};
     int64_t sizes[2];

@@ -140,7 +140,7 @@ class BlockedConv {
     constexpr int64_t kMostPixels = 32, kLeastSums = 8;
     const std::optional<int64_t> width = axes_[1].size.as_constant();
     const std::optional<int64_t> pixels = axes_[1].out.as_constant();
-    const bool has_whole_planes = planes_ * pixel_ == channels_;
+    const bool has_whole_planes = planes_ * pixel_ == channels_ || planes_ == 1;
     if (producer_ || shape_.is_transposed || shape_.is_pointwise() || !has_whole_planes || !width ||
         !pixels || *pixels < 1 || *pixels > kMostPixels)
       return;
@@ -416,19 +416,23 @@ class BlockedConv {
       }
     }
     const bool has_padding = omits_padding_ && has_row_padding();
-    const bool is_at_border = size.before != 0 || size.after != 0;
+    // The channels after the last one can be any number, also NaN: they are not read.
+    const int64_t column_steps =
+        omits_padding_ && planes_ == 1 ? std::min(pixel_, channels_) : pixel_;
+    const bool by_column = size.before != 0 || size.after != 0 || column_steps != pixel_;
     BlockedTile tile{.rows = size.rows,
                      .blocks = tile_blocks(k_.target(), group_blocks_),
                      .group_blocks = group_blocks_,
                      .pixel_step = pixel_step,
                      .result_step = axes_[1].phases,
-                     .weight_steps = pixel_ * (has_taps() && !is_at_border ? 1 : axes_[1].taps),
+                     .weight_steps = pixel_ * (has_taps() && !by_column ? 1 : axes_[1].taps),
                      .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
-                     .has_taps = has_taps() && !is_at_border,
+                     .has_taps = has_taps() && !by_column,
                      .has_rest = rest_ != 0,
                      .before = size.before,
                      .after = size.after,
                      .column_elements = pixel_,
+                     .column_steps = column_steps,
                      .stride = axes_[1].stride,
                      .dilation = axes_[1].dilation};
     const Term pixel = result_pixel(place, place.first + row, column);

@@ -110,11 +110,11 @@ class TileBody {
 
   Terms steps(Term x, Term line, llvm::ArrayRef<Term> sums) {
     const Term w = o_.w_at + line * (t_.weight_steps * weights_per_step());
-    if (!t_.is_at_border()) return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
+    if (!t_.steps_by_column()) return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
     Terms next(sums);
     for (int64_t tap = 0; tap < t_.steps / t_.column_elements; ++tap)
-      next = steps({x + tap * (t_.dilation * t_.column_elements)},
-                   w + tap * (t_.column_elements * weights_per_step()), t_.column_elements,
+      next = steps(pixel_rows(x + tap * (t_.dilation * t_.column_elements)),
+                   w + tap * (t_.column_elements * weights_per_step()), t_.column_steps,
                    columns_of(tap), next);
     return next;
   }
@@ -248,9 +248,9 @@ std::string name_of(const BlockedTile& t) {
       "blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}", t.rows, t.columns, t.blocks,
       t.group_blocks, t.steps, t.weight_steps, t.pixel_step, t.has_tap_rows ? "_rows" : "",
       t.has_taps ? "_taps" : "", t.has_rest ? "_rest" : "", t.has_half_block ? "_half" : "");
-  if (t.is_at_border())
-    name += llvm::formatv("_border{0}_{1}_{2}x{3}x{4}", t.before, t.after, t.column_elements,
-                          t.stride, t.dilation);
+  if (t.steps_by_column())
+    name += llvm::formatv("_columns{0}_{1}_{2}of{3}x{4}x{5}", t.before, t.after, t.column_steps,
+                          t.column_elements, t.stride, t.dilation);
   return name;
 }
 
