@@ -7,6 +7,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/layouts/blocked.h"
 #include "compiler/layouts/blocked_convolution.h"
+#include "compiler/layouts/flatten.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::layouts {
@@ -91,6 +92,9 @@ class Rewriter {
     const llvm::SmallPtrSet<mlir::Operation*, 16> replaced(replaced_.begin(), replaced_.end());
     for (mlir::Operation* op : replaced_) {
       mlir::Value result = op->getResult(0);
+      if (const mlir::Value blocked = blocked_.lookup(result))
+        for (mlir::Operation* user : llvm::make_early_inc_range(result.getUsers()))
+          if (is_flattening(user)) flatten_blocked(builder_, user, blocked);
       if (llvm::all_of(result.getUsers(), [&](auto* user) { return replaced.contains(user); }))
         continue;
       mlir::Value plain = plain_.lookup(result);

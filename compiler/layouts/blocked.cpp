@@ -183,6 +183,22 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
   return constant_of(builder, weights, dims, elements);
 }
 
+mlir::Value blocked_rows(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t channels,
+                         int64_t axis) {
+  const Constant source = graph::constant_of_elements(weights.getValue(), DType::kF32);
+  const auto* from = reinterpret_cast<const float*>(source.data);
+  const int64_t dims[] = {source.dims[0], source.dims[1]};
+  const int64_t pixels = dims[axis] / channels;
+  if (axis == 1) return blocked_elements(builder, weights, dims, dims[0], channels, pixels);
+  std::vector<float> elements(dims[0] * dims[1]);
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const int64_t row = (c / kChannelBlock * pixels + pixel) * kChannelBlock + c % kChannelBlock;
+      std::copy_n(from + (c * pixels + pixel) * dims[1], dims[1], elements.begin() + row * dims[1]);
+    }
+  return constant_of(builder, weights, dims, elements);
+}
+
 mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value) {
   const TensorType type = type_of(value);
   if (llvm::all_of(type.getShape(), [](DimExpr dim) { return dim.is_constant(1); })) return value;

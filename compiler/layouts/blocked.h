@@ -43,6 +43,10 @@ mlir::Value pixel_bias(mlir::OpBuilder& builder, graph::ConstantOp constant, int
 // The weights of sv.blocked_conv_transpose for those of a transposed convolution.
 mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
                           llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads);
+// The weights of a product for flattened blocked images, f32 of rank 2. Axis `axis` counts the
+// elements of an image. REQUIRES: `channels` are whole blocks.
+mlir::Value blocked_rows(mlir::OpBuilder& builder, graph::ConstantOp weights, int64_t channels,
+                         int64_t axis);
 // The form of an operand of kind kSame that broadcasts to a blocked image.
 mlir::Value same_for_channels(mlir::OpBuilder& builder, mlir::Value value);
 

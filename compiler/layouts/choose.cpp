@@ -8,6 +8,7 @@
 #include "compiler/layouts/apply.h"
 #include "compiler/layouts/candidate.h"
 #include "compiler/layouts/expand.h"
+#include "compiler/layouts/flatten.h"
 #include "compiler/layouts/forms.h"
 #include "compiler/layouts/sink_transposes.h"
 #include "compiler/placement/min_cut.h"
@@ -121,7 +122,8 @@ class Chooser {
           found != nodes_.end() && llvm::is_contained(found->second.candidate.images, value);
       if (is_image && !found->second.candidate.reads_plain)
         network_.add_edge(found->second.index, to_blocked, kNever);
-      if (to_plain)
+      // A product of the flattened image reads both forms.
+      if (to_plain && !is_flattening(user))
         network_.add_edge(*to_plain, is_image ? found->second.index : Network::kSink, kNever);
     }
   }

@@ -9,6 +9,7 @@
 //   blocked.cpp    the blocked forms of types, constants and values
 //   expand.cpp     rewrites transposed convolutions that stay by channel
 //
+//   flatten.cpp              products of flattened blocked images
 //   blocked_convolution.cpp  the blocked forms of convolutions
 //   sink_transposes.cpp      removes transposes around ops on channels-last images
 //   channels_last.cpp        the forms of these ops by channel

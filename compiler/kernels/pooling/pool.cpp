@@ -1,8 +1,10 @@
-// max_pool and average_pool: a work item is one row of results. The columns whose windows are
+// max_pool and average_pool: a work item is one row of results. In blocked images, it is a row of
+// pixels, each with the 16 channels of a block. The columns whose windows are
 // inside x are computed as vectors. Columns at the border are computed one by one, as are all
 // columns for strides above 2 and for 16-bit floats.
 #include <limits>
 
+#include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -79,6 +81,9 @@ class PoolKernel {
   Term reduce_window(llvm::ArrayRef<Taps> taps, Term plane, const Columns& columns);
   void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, const Columns& columns);
   void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
+  bool has_blocks() const;
+  void emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to);
+  void emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to);
 
   KernelBuilder k_;
   Pool pool_;
@@ -86,6 +91,7 @@ class PoolKernel {
   DimExpr planes_;
   llvm::SmallVector<SpatialAxis> axes_;
   Term columns_, inside_low_, inside_high_;
+  Term pixels_, inside_pixel_, outside_pixel_;  // blocked images: the pixels inside are between
   int64_t lanes_ = 1;
 };
 
@@ -256,6 +262,44 @@ void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   one_by_one(select(fits, inside_high_, inside_low_), columns_);
 }
 
+// Whether the last axis is the channels of a block.
+bool PoolKernel::has_blocks() const {
+  const SpatialAxis& last = axes_.back();
+  return x_.dtype == DType::kF32 && axes_.size() > 1 && last.kernel == 1 && last.stride == 1 &&
+         last.before == 0 && last.size.is_constant(graph::kChannelBlock) &&
+         last.out.is_constant(graph::kChannelBlock);
+}
+
+// Emits the channels of a pixel.
+void PoolKernel::emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
+  if (lanes_ == 1 || graph::kChannelBlock % lanes_ != 0) return emit_row(outer, plane, to);
+  for (int64_t lane = 0; lane < graph::kChannelBlock; lane += lanes_)
+    emit_columns(outer, plane, to, {k_.index(lane), lanes_, {}});
+}
+
+// Emits a row of pixels. All taps of those inside are inside x along this row.
+void PoolKernel::emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
+  const SpatialAxis& along = axes_[axes_.size() - 2];
+  const int64_t per_pixel = graph::kChannelBlock;
+  const auto each = [&](Term low, Term high, llvm::function_ref<Taps(Term)> taps_of) {
+    const int64_t most = std::max<int64_t>(per_check(0) / per_pixel, 1);
+    k_.long_loop(low, high, 1, most, {}, [&](Term out, auto) {
+      llvm::SmallVector<Taps> taps(outer);
+      taps.push_back(taps_of(out));
+      emit_pixel(taps, plane, to + out * per_pixel);
+      return Terms{};
+    });
+  };
+  const auto at_border = [&](Term out) { return taps_at(along, out); };
+  const auto inside = [&](Term out) {
+    const Term count = k_.index(along.kernel);
+    return Taps{out * along.stride - along.before, k_.index(0), count, count};
+  };
+  each(k_.index(0), inside_pixel_, at_border);
+  each(inside_pixel_, outside_pixel_, inside);
+  each(outside_pixel_, pixels_, at_border);
+}
+
 llvm::LogicalResult PoolKernel::lower() {
   SpatialAxis& last = axes_.back();
   columns_ = k_.param(last.out);
@@ -277,7 +321,20 @@ llvm::LogicalResult PoolKernel::lower() {
     out_plane = out_plane * axis.out;
   }
   llvm::SmallVector<Axis> items = {{planes_, {plane, out_plane}}};
-  for (size_t d = 0; d + 1 < axes_.size(); ++d) {
+  const size_t row_axes = has_blocks() ? 2 : 1;
+  DimExpr row = last.out;
+  if (row_axes == 2) {
+    const SpatialAxis& along = axes_[axes_.size() - 2];
+    const DimExpr low = min(ceildiv(along.before, along.stride), along.out);
+    const int64_t reach = (along.kernel - 1) * along.dilation + 1;
+    const DimExpr high = floordiv(along.size + (along.before - reach), along.stride) + 1;
+    pixels_ = k_.param(along.out);
+    inside_pixel_ = k_.param(low);
+    outside_pixel_ = k_.param(max(low, min(high, along.out)));
+    row = row * along.out;
+    taps = taps * along.kernel;
+  }
+  for (size_t d = 0; d + row_axes < axes_.size(); ++d) {
     DimExpr inner = 1;
     for (size_t e = d + 1; e < axes_.size(); ++e) inner = inner * axes_[e].out;
     items.push_back({axes_[d].out, {0, inner}});
@@ -285,10 +342,12 @@ llvm::LogicalResult PoolKernel::lower() {
   }
   k_.for_items(items, {0, 0}, [&](auto index, auto offsets) {
     llvm::SmallVector<Taps> outer;
-    for (size_t d = 0; d + 1 < axes_.size(); ++d) outer.push_back(taps_at(axes_[d], index[d + 1]));
+    for (size_t d = 0; d + row_axes < axes_.size(); ++d)
+      outer.push_back(taps_at(axes_[d], index[d + 1]));
+    if (row_axes == 2) return emit_pixels(outer, offsets[0], offsets[1]);
     emit_row(outer, offsets[0], offsets[1]);
   });
-  return k_.launch(count_items(items), grain_of_bytes(last.out * taps * byte_size(x_.dtype)));
+  return k_.launch(count_items(items), grain_of_bytes(row * taps * byte_size(x_.dtype)));
 }
 
 }  // namespace

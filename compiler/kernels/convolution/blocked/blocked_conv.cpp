@@ -3,9 +3,10 @@
 // channel blocks. It is computed in tiles (tile.h), over one part of the depth after the other, so
 // that the weights of a part stay close to the core while all tiles use them.
 //
-// A convolution whose windows are single pixels reads x. Any other one first copies the part of x
-// that its pixels need into scratch memory, with zeros for the padding. Tiles then need no variants
-// for borders. A separable convolution computes this part of x (strip.h).
+// A convolution whose windows are single pixels reads x, and so does one with rows of few pixels,
+// whose tiles omit the taps in the padding. Any other one first copies the part of x that its
+// pixels need into scratch memory, with zeros for the padding. Tiles then need no variants for
+// borders. A separable convolution computes this part of x (strip.h).
 //
 // Grid: images x parts of an image x phases x groups of channel blocks. The groups are innermost,
 // so that a worker copies a part of x once for all groups that it computes. Only a transposed
@@ -42,6 +43,8 @@ int64_t blocks_per_group(int64_t blocks, bool prefers_blocks) {
   return 1;
 }
 
+// The most pixels of a tile for up to 4 channel blocks, in 32 registers.
+constexpr int64_t kRowPixels[] = {0, 28, 12, 9, 6};
 // The last tile of a row overlaps the one before it by fewer pixels than this.
 constexpr int64_t kMostOverlap = 28;
 
@@ -67,6 +70,7 @@ struct TileSize {
   int64_t rows;
   llvm::ArrayRef<int64_t> widths;  // the possible numbers of columns
   Term width;                      // the number of columns
+  int64_t before = 0, after = 0;   // see BlockedTile
 };
 
 using TileEmitter =
@@ -89,21 +93,22 @@ class BlockedConv {
   llvm::LogicalResult lower() {
     const TensorType x = BlockedShape::type_of(shape_.x), w = BlockedShape::type_of(shape_.w);
     const bool is_blocked = x.getRank() == 5;
-    const int64_t channels = *w.getDim(1).as_constant();
+    channels_ = *w.getDim(1).as_constant();
     pixel_ = is_blocked ? kChannelBlock : 1;
-    planes_ = (channels + pixel_ - 1) / pixel_;
+    planes_ = (channels_ + pixel_ - 1) / pixel_;
     out_blocks_ = *BlockedShape::type_of(op_->getResult(0)).getDim(1).as_constant();
     x_planes_ = planes_ * shape_.groups;
     reads_x_ =
         !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
-    rest_ = has_one_tap() && is_blocked ? channels % kChannelBlock : 0;
+    rest_ = has_one_tap() && is_blocked ? channels_ % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
     group_blocks_ = blocks_per_group(
         out_blocks_ / shape_.groups,
         (shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_);
+    set_omits_padding();
     phase_groups_ = out_blocks_ / group_blocks_;
-    declare(channels);
+    declare();
     emit_items();
     const DimExpr pixels = rows_per_part_ * row_pixels();
     const DimExpr steps = pixels * DimExpr(group_blocks_ * kChannelBlock * depth());
@@ -133,10 +138,33 @@ class BlockedConv {
     const std::optional<int64_t> pixels = (axes_[0].out * axes_[1].out).as_constant();
     return reads_x_ && pixels && kLeast <= *pixels && *pixels <= kMost;
   }
+  // Decides on tiles that omit the padding, and on the channel blocks of these tiles. Taps in the
+  // padding are different for each row, so that a tile has one row, and several blocks instead.
+  void set_omits_padding() {
+    constexpr int64_t kMostPixels = 32, kLeastSums = 8;
+    const std::optional<int64_t> width = axes_[1].size.as_constant();
+    const std::optional<int64_t> pixels = axes_[1].out.as_constant();
+    const bool has_whole_planes = planes_ * pixel_ == channels_ || planes_ == 1;
+    if (producer_ || shape_.is_transposed || shape_.is_pointwise() || rest_ != 0 ||
+        !has_whole_planes || !width || !pixels || *pixels < 1 || *pixels > kMostPixels)
+      return;
+    int64_t blocks = group_blocks_;
+    if (pixel_ != 1 && !has_half_block_)
+      for (int64_t count : {2, 3, 4})
+        if (out_blocks_ / shape_.groups % count == 0 && *pixels <= kRowPixels[count])
+          blocks = count;
+    if (has_row_padding() && *pixels * blocks < kLeastSums) return;
+    omits_padding_ = true;
+    group_blocks_ = blocks;
+  }
+  bool has_row_padding() const { return axes_[0].pad != 0 || axes_[0].pad_after != 0; }
+  bool copies_x() const { return !reads_x_ && !omits_padding_; }
+  bool has_column_padding() const { return axes_[1].pad != 0 || axes_[1].pad_after != 0; }
+
   DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
   DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
-  void declare(int64_t channels) {
+  void declare() {
     // Whole planes in the loop over the depth; the rest of a plane is multiplied after them.
     const int64_t whole = rest_ != 0 ? planes_ - 1 : planes_;
     planes_per_step_ =
@@ -145,7 +173,7 @@ class BlockedConv {
     depth_parts_ = std::max<int64_t>((whole + planes_per_step_ - 1) / planes_per_step_, 1);
     whole_planes_ = whole;
 
-    const DimExpr row_elements = reads_x_ ? DimExpr(channels) : strip_.row_elements();
+    const DimExpr row_elements = reads_x_ ? DimExpr(channels_) : strip_.row_elements();
     const DimExpr least =
         reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
@@ -170,8 +198,10 @@ class BlockedConv {
     const DimExpr sums = DimExpr(group_blocks_ * kChannelBlock) *
                          (depth_parts_ == 1 ? min(DimExpr(kMostTile), rows_per_part_ * row_pixels())
                                             : rows_per_part_ * row_sums + kMostOverlap);
-    scratch_ = k_.scratch(reads_x_ ? sums : sums + strip_.elements(rows_per_part_), DType::kF32);
-    if (!reads_x_) strip_.declare(scratch_, k_.param(sums), rows_per_part_);
+    scratch_ = k_.scratch(!copies_x() ? sums : sums + strip_.elements(rows_per_part_), DType::kF32);
+    if (copies_x()) strip_.declare(scratch_, k_.param(sums), rows_per_part_);
+    for (int64_t axis = 0; omits_padding_ && axis < 2; ++axis)
+      sizes_[axis] = k_.param(axes_[axis].size);
     parts_term_ = k_.param(parts_);
     groups_ = k_.param(shape_.phases() * phase_groups_);
     rows_per_part_term_ = k_.param(rows_per_part_);
@@ -193,7 +223,7 @@ class BlockedConv {
         return;
       }
       const Term group = remainder(item, groups_);
-      if (!reads_x_)
+      if (copies_x())
         k_.when(k_.items_done(item, strip * groups_) == 0,
                 [&] { strip_.emit(image, first, rows); });
       emit_item(image, first, rows, group);
@@ -247,7 +277,9 @@ class BlockedConv {
     std::optional<int64_t> width = axes_[1].out.as_constant();
     // Phases can have different numbers of windows.
     if (!mod(axes_[1].result, axes_[1].phases).is_constant(0)) width.reset();
-    const int64_t tile_rows = width && *width > 0 ? std::max<int64_t>(most / *width, 1) : 1;
+    const bool has_one_row = omits_padding_ && (has_row_padding() || has_column_padding());
+    const int64_t tile_rows =
+        width && *width > 0 && !has_one_row ? std::max<int64_t>(most / *width, 1) : 1;
     Term at = k_.index(0);
     // As many tiles with the most rows as possible, then one with the half, and so on.
     for (int64_t size = tile_rows; size > 0; size /= 2) {
@@ -270,12 +302,37 @@ class BlockedConv {
     const int64_t tiles = std::max<int64_t>((*known + most - 1) / most, 1);
     const int64_t least = *known / tiles, wider = *known % tiles * (least + 1);
     const auto run = [&](int64_t begin, int64_t end, int64_t width) {
+      if (omits_padding_) return emit_at_border(tile_rows, begin, end, width, row, place);
       if (begin < end)
         each(k_.index(begin), k_.index(end), width, tile_rows * width,
              [&](Term column) { emit({width}, k_.index(width), column, {}); });
     };
     run(0, wider, least + 1);
     run(wider, *known, std::max<int64_t>(least, 1));
+  }
+
+  // Emits the tiles of `width` columns that cover [begin, end). Adjacent tiles with the same taps
+  // in the padding are one loop.
+  void emit_at_border(int64_t tile_rows, int64_t begin, int64_t end, int64_t width, Term row,
+                      const TilePlace& place) {
+    const auto size_at = [&](int64_t column) {
+      const BlockedAxis& axis = axes_[1];
+      const int64_t first = column * axis.stride - axis.pad;
+      const int64_t last = first + (width - 1) * axis.stride + (axis.kernel - 1) * axis.dilation;
+      return TileSize{tile_rows, width, k_.index(width), std::max<int64_t>(-first, 0),
+                      std::max<int64_t>(last - (*axis.size.as_constant() - 1), 0)};
+    };
+    while (begin < end) {
+      const TileSize size = size_at(begin);
+      int64_t next = begin + width;
+      for (; next < end; next += width)
+        if (const TileSize other = size_at(next);
+            other.before != size.before || other.after != size.after)
+          break;
+      each(k_.index(begin), k_.index(next), width, tile_rows * width,
+           [&](Term column) { emit_tile(place, size, row, column, {}); });
+      begin = next;
+    }
   }
 
   // Tiles of equal width, one of a few. The last tile overlaps the one before it; its first `done`
@@ -341,12 +398,14 @@ class BlockedConv {
                       .weight_rows = k_.index(axes_[0].taps),
                       .rest = select(place.is_last, k_.index(rest_), k_.index(0)),
                       .accumulate = 0 < place.plane};
-    const int64_t pixel_step = pixel_ * axes_[1].tile_step();
+    const int64_t pixel_step = pixel_ * (omits_padding_ ? axes_[1].stride : axes_[1].tile_step());
     const Term x_plane =
         shape_.groups == 1
             ? place.plane
             : quotient(place.group, phase_groups_ / shape_.groups) * planes_ + place.plane;
-    if (reads_x_) {
+    if (omits_padding_) {
+      set_part_of_x(o, place, x_plane, place.first + row, column);
+    } else if (reads_x_) {
       o.x = x_;
       o.plane = total_rows_ * pixel_;
       o.x_at = (place.image * x_planes_ + x_plane) * o.plane + (place.first + column) * pixel_;
@@ -367,15 +426,26 @@ class BlockedConv {
         o.tap_rows = o.tap_rows - y.skip;
       }
     }
+    const bool has_padding = omits_padding_ && has_row_padding();
+    // The channels after the last one can be any number, also NaN: they are not read.
+    const int64_t column_steps =
+        omits_padding_ && planes_ == 1 ? std::min(pixel_, channels_) : pixel_;
+    const bool by_column = size.before != 0 || size.after != 0 || column_steps != pixel_;
     BlockedTile tile{.rows = size.rows,
                      .blocks = tile_blocks(k_.target(), group_blocks_),
                      .group_blocks = group_blocks_,
                      .pixel_step = pixel_step,
                      .result_step = axes_[1].phases,
-                     .weight_steps = pixel_ * (has_taps() ? 1 : axes_[1].taps),
-                     .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform(),
-                     .has_taps = has_taps(),
-                     .has_rest = rest_ != 0};
+                     .weight_steps = pixel_ * (has_taps() && !by_column ? 1 : axes_[1].taps),
+                     .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
+                     .has_taps = has_taps() && !by_column,
+                     .has_rest = rest_ != 0,
+                     .before = size.before,
+                     .after = size.after,
+                     .column_elements = pixel_,
+                     .column_steps = column_steps,
+                     .stride = axes_[1].stride,
+                     .dilation = axes_[1].dilation};
     const Term pixel = result_pixel(place, place.first + row, column);
     o.pixel = pixel;
     o.pixel_pitch = result_pitch();
@@ -393,6 +463,30 @@ class BlockedConv {
           call(nullptr);
           if (done) k_.when(place.is_last, store);
         });
+  }
+
+  // Sets the part of x that a tile of windows reads, without the tap rows in the padding.
+  void set_part_of_x(BlockedOperands& o, const TilePlace& place, Term plane, Term row,
+                     Term column) {
+    const BlockedAxis &y = axes_[0], &x = axes_[1];
+    const Term pitch = sizes_[1] * pixel_;
+    Term top = row * y.stride - y.pad;
+    if (has_row_padding()) {
+      const auto taps_below = [&](Term end) {
+        return min(ceil_quotient(max(end - top, 0), k_.index(y.dilation)), k_.index(y.taps));
+      };
+      const Term skipped = taps_below(k_.index(0));
+      o.tap_rows = max(taps_below(sizes_[0]) - skipped, 0);
+      o.w_at = o.w_at + skipped * (pixel_ * x.taps * group_blocks_ * kChannelBlock);
+      top = top + skipped * y.dilation;
+    }
+    o.x = x_;
+    o.plane = sizes_[0] * pitch;
+    o.x_at = (place.image * x_planes_ + plane) * o.plane + top * pitch +
+             (column * x.stride - x.pad) * pixel_;
+    o.tap_row = pitch * y.dilation;
+    o.tap = k_.index(pixel_ * x.dilation);
+    o.pixel_row = pitch * y.stride;
   }
 
   // Calls the functions that compute a tile.
@@ -471,6 +565,8 @@ class BlockedConv {
   Strip strip_;  // not used if x is read directly
 
   bool reads_x_ = false;
+  bool omits_padding_ = false;         // reads x, too
+  int64_t channels_ = 1;               // of x, in a group
   int64_t pixel_ = 1;                  // elements of a pixel of x, in one plane
   int64_t x_planes_ = 1, planes_ = 1;  // of x, and of one group of the convolution
   int64_t rest_ = 0;                   // the channels of the last plane if it is not whole
@@ -482,6 +578,7 @@ class BlockedConv {
   Buffer x_, w_;
   Scratch scratch_;
   Term parts_term_, groups_, rows_per_part_term_, total_rows_, out_width_, row_sums_, results_[2];
+  Term sizes_[2];  // of x, if tiles omit the padding
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct BlockedAxis {
   DimExpr result;  // of the result
   DimExpr out;     // windows: of the phase with the most ones
   int64_t kernel = 1, stride = 1, pad = 0, dilation = 1;  // of windows
+  int64_t pad_after = 0;                                  // not used by transposed convolutions
   int64_t taps = 1;                                       // of the weights
   int64_t phases = 1;
   int64_t least_shift = 0, full_kernel = 1, full_pad = 0;  // transposed: `shift` of phase 0
@@ -43,7 +44,8 @@ struct BlockedShape {
       for (int64_t i = 0; i < 2; ++i)
         axes[i] = {.stride = conv.getStrides()[i],
                    .pad = conv.getPads()[i],
-                   .dilation = conv.getDilations()[i]};
+                   .dilation = conv.getDilations()[i],
+                   .pad_after = conv.getPads()[2 + i]};
     } else {
       set_transposed(mlir::cast<graph::BlockedConvTransposeOp>(op));
     }

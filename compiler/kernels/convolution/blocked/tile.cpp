@@ -110,20 +110,47 @@ class TileBody {
 
   Terms steps(Term x, Term line, llvm::ArrayRef<Term> sums) {
     const Term w = o_.w_at + line * (t_.weight_steps * weights_per_step());
-    const Terms rows = pixel_rows(x);
-    if (t_.steps <= kMostUnrolled) {
-      Terms next(sums);
-      for (int64_t j = 0; j < t_.steps; ++j) step(rows, w, {}, j, next);
-      return next;
+    if (!t_.steps_by_column()) return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
+    Terms next(sums);
+    for (int64_t tap = 0; tap < t_.steps / t_.column_elements; ++tap)
+      next = steps(pixel_rows(x + tap * (t_.dilation * t_.column_elements)),
+                   w + tap * (t_.column_elements * weights_per_step()), t_.column_steps,
+                   columns_of(tap), next);
+    return next;
+  }
+
+  // A range of the tile's columns.
+  struct Columns {
+    int64_t begin, end;
+  };
+
+  // The columns whose windows have this tap in x.
+  Columns columns_of(int64_t tap) const {
+    const int64_t last = t_.steps / t_.column_elements - 1;
+    const auto outside = [&](int64_t columns, int64_t taps) {
+      const int64_t missing = std::max<int64_t>(columns - taps * t_.dilation, 0);
+      return std::min((missing + t_.stride - 1) / t_.stride, t_.columns);
+    };
+    const int64_t begin = outside(t_.before, tap);
+    return {begin, std::max(t_.columns - outside(t_.after, last - tap), begin)};
+  }
+
+  // `count` steps of the pixels of some columns.
+  Terms steps(llvm::ArrayRef<Term> rows, Term w, int64_t count, Columns columns,
+              llvm::ArrayRef<Term> sums) {
+    Terms next(sums);
+    if (columns.begin == columns.end) return next;
+    int64_t whole = 0;
+    if (count > kMostUnrolled) {
+      whole = count / kUnroll * kUnroll;
+      next = e_.loop(e_.index(0), e_.index(whole), kUnroll, sums,
+                     [&](Term j, llvm::ArrayRef<Term> carried) {
+                       Terms next(carried);
+                       for (int64_t u = 0; u < kUnroll; ++u) step(rows, w, j, u, columns, next);
+                       return next;
+                     });
     }
-    const int64_t whole = t_.steps / kUnroll * kUnroll;
-    Terms next = e_.loop(e_.index(0), e_.index(whole), kUnroll, sums,
-                         [&](Term j, llvm::ArrayRef<Term> carried) {
-                           Terms next(carried);
-                           for (int64_t u = 0; u < kUnroll; ++u) step(rows, w, j, u, next);
-                           return next;
-                         });
-    for (int64_t j = whole; j < t_.steps; ++j) step(rows, w, {}, j, next);
+    for (int64_t j = whole; j < count; ++j) step(rows, w, {}, j, columns, next);
     return next;
   }
 
@@ -132,7 +159,7 @@ class TileBody {
     const Term w = o_.w_at + o_.planes * (t_.steps * weights_per_step());
     return e_.loop(e_.index(0), o_.rest, 1, sums, [&](Term j, llvm::ArrayRef<Term> carried) {
       Terms next(carried);
-      step(rows, w, j, 0, next);
+      step(rows, w, j, 0, {0, t_.columns}, next);
       return next;
     });
   }
@@ -145,7 +172,7 @@ class TileBody {
   }
 
   // Step `base` + `j`, where a null base is 0.
-  void step(llvm::ArrayRef<Term> rows, Term w, Term base, int64_t j,
+  void step(llvm::ArrayRef<Term> rows, Term w, Term base, int64_t j, Columns columns,
             llvm::MutableArrayRef<Term> sums) {
     const auto position = [&](Term start, int64_t scale, int64_t offset) {
       return base ? start + base * scale + offset : start + offset;
@@ -158,14 +185,14 @@ class TileBody {
         prefetch(position(w, weights_per_step(), at + kPrefetchDistance));
     }
     const int64_t lanes = vectors_.front().lanes;
-    int64_t i = 0;
     for (int64_t row = 0; row < t_.rows; ++row) {
       Term first = position(rows[row], 1, j);
       if (shares_elements()) first = hidden(first);
       // Shorter vectors load the element again: the multiply-add includes this load, but a
       // conversion of the longer vector is an instruction.
       const Term again = t_.has_half_block ? hidden(first) : first;
-      for (int64_t column = 0; column < t_.columns; ++column) {
+      auto i = static_cast<size_t>((row * t_.columns + columns.begin)) * vectors_.size();
+      for (int64_t column = columns.begin; column < columns.end; ++column) {
         const int64_t offset = column * t_.pixel_step;
         const Term splat = e_.splat(e_.load(o_.x, first + offset), lanes);
         for (const auto& [v, weight] : llvm::zip_equal(vectors_, weights)) {
@@ -217,11 +244,14 @@ std::array<Term*, 15> terms_of(BlockedOperands& o) {
 }
 
 std::string name_of(const BlockedTile& t) {
-  return llvm::formatv("blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}", t.rows, t.columns,
-                       t.blocks, t.group_blocks, t.steps, t.weight_steps, t.pixel_step,
-                       t.has_tap_rows ? "_rows" : "", t.has_taps ? "_taps" : "",
-                       t.has_rest ? "_rest" : "", t.has_half_block ? "_half" : "")
-      .str();
+  std::string name = llvm::formatv(
+      "blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}", t.rows, t.columns, t.blocks,
+      t.group_blocks, t.steps, t.weight_steps, t.pixel_step, t.has_tap_rows ? "_rows" : "",
+      t.has_taps ? "_taps" : "", t.has_rest ? "_rest" : "", t.has_half_block ? "_half" : "");
+  if (t.steps_by_column())
+    name += llvm::formatv("_columns{0}_{1}_{2}of{3}x{4}x{5}", t.before, t.after, t.column_steps,
+                          t.column_elements, t.stride, t.dilation);
+  return name;
 }
 
 mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile,

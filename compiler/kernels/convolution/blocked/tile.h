@@ -24,8 +24,19 @@ struct BlockedTile {
   bool has_tap_rows = false, has_taps = false, has_rest = false;
   // Only the first half of the last block's channels is computed.
   bool has_half_block = false;
+  // A tile at the border of x has one row. Its first window begins `before` columns of x before the
+  // first one, and its last window ends `after` columns of x after the last one. Taps in these
+  // columns are not computed.
+  int64_t before = 0, after = 0;
+  int64_t column_elements = 1;       // of a column of x
+  int64_t column_steps = 1;          // if fewer, the other elements of a column are not read
+  int64_t stride = 1, dilation = 1;  // in columns of x; of a tile that steps by column
 
   int64_t pixels() const { return rows * columns; }
+  // Whether each tap of a tap row has its own steps. Then has_taps is false.
+  bool steps_by_column() const {
+    return before != 0 || after != 0 || column_steps != column_elements;
+  }
 };
 
 // The largest number of pixels of a tile that computes this number of channel blocks, so that the
