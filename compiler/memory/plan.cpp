@@ -140,9 +140,9 @@ Status validate_at_samples(const Machine& machine, const Function& function,
       const auto placed = plan.at(machine, arena, shapes, request.symbols, request.threads);
       if (!placed) continue;  // a call with such dims fails an overflow check
       Status status = plan::validate(placed->problem, placed->plan);
-      if (!status.ok())
-        return Status(StatusCode::kInternal, std::string(status.message()))
-            .with_context("memory plan of " + function.name);
+      if (status.code() == StatusCode::kInvalidArgument)
+        status = Status(StatusCode::kInternal, std::string(status.message()));
+      if (!status.ok()) return std::move(status).with_context("memory plan of " + function.name);
     }
   }
   return {};

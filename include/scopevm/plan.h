@@ -101,7 +101,7 @@ SCOPEVM_API Result<Plan> solve(const Problem& problem, const Options& options = 
 
 /// Checks a plan by definition; shares no code with the solvers. O(n log n + conflicts) time.
 /// Errors: kInvalidArgument, with the ids of the buffers that overlap, or of the buffer that breaks
-/// its alignment, required offset, pool or limit.
+/// its alignment, required offset, pool or limit; kOutOfMemory.
 SCOPEVM_API Status validate(const Problem& problem, const Plan& plan);
 
 /// The largest sum of the sizes of buffers that are live at one step: no plan in one pool has a

@@ -171,12 +171,11 @@ void add_explain(CLI::App& app, Action& action) {
       "--memory: draw the memory plans");
   command
       ->add_option("--at", options->values,
-                   "With --memory: the size of a dimension in the request, n=100 (default: a "
+                   "The size of a dimension in the request, n=100 (default: a "
                    "representative size)")
       ->needs(memory)
       ->allow_extra_args(false);
-  command
-      ->add_option("--threads", options->threads, "With --memory: number of threads of the session")
+  command->add_option("--threads", options->threads, "Number of threads of the session")
       ->needs(memory)
       ->check(integer_in(1))
       ->capture_default_str();
@@ -191,7 +190,7 @@ void add_explain(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--external-functions", options->external_functions, kExternalFunctions);
   add_tuning(*command, options->tune);
-  command->add_option("--inline-limit", options->inline_limit, "With --memory: as for compile")
+  command->add_option("--inline-limit", options->inline_limit, "As for compile")
       ->needs(memory)
       ->check(integer_in<int64_t>(0))
       ->capture_default_str();
