@@ -196,19 +196,14 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
                                      : growth(result));
   if (reads_plain) return {work / 0.5, blocked / 0.65};
   if (positions_of(result, known) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
-  // A convolution of all single pixels does not read padding channels.
-  // Neither does one of a small image with a single block.
   constexpr int64_t kSmallWidth = 32;
   const bool is_small =
       !is_pointwise && result.getDim(3).as_constant().value_or(INT64_MAX) <= kSmallWidth;
-  const bool reads_padding =
-      is_pointwise ? is_strided || positions_of(x, known) != positions_of(result, known)
-                   : !is_small || *x.getDim(1).as_constant() > kChannelBlock;
   double plain = work / 0.78;
   // Few rows do not amortise unfolding the image.
   constexpr double kFewRows = 32, kUnfoldRate = 2.4e9;
   if (is_small && rows < kFewRows) plain += work * kPeak / rows / kUnfoldRate;
-  return {plain, blocked * (reads_padding ? growth(x) : 1.0) / 0.93};
+  return {plain, blocked / 0.93};
 }
 
 // Whether Winograd's algorithm is faster: the transformations amortise over the channels, and the

@@ -234,6 +234,8 @@ int64_t largest_end(const Instance& instance, const Offsets& offsets) {
 
 // Instances with 10^5 items, with few and with many conflicts.
 TEST(SearchTest, MeetsTheDeadlineOnLargeInstances) {
+  // Far above the deadline, since sanitizers slow down the work between two checks of the clock.
+  constexpr double kMostSeconds = 20;
   for (const int64_t steps : {100, 1'000'000}) {
     SCOPED_TRACE("steps " + std::to_string(steps));
     const Instance instance = random_large_instance(100'000, steps);
@@ -241,14 +243,14 @@ TEST(SearchTest, MeetsTheDeadlineOnLargeInstances) {
     const int64_t height = largest_end(instance, offsets);
     double start_s = thread_cpu_time();
     EXPECT_NE(search_exact(instance, height / 3, 0.5, offsets), SearchOutcome::kInfeasible);
-    EXPECT_LT(thread_cpu_time() - start_s, 5);
+    EXPECT_LT(thread_cpu_time() - start_s, kMostSeconds);
     start_s = thread_cpu_time();
     EXPECT_LE(improve(instance, 0, 0.5, 1, offsets), height);
-    EXPECT_LT(thread_cpu_time() - start_s, 5);
+    EXPECT_LT(thread_cpu_time() - start_s, kMostSeconds);
     start_s = thread_cpu_time();
     const Deadline deadline(0.5);
     EXPECT_LE(OrderSearch(instance, 1).run(0, deadline, deadline, offsets), height);
-    EXPECT_LT(thread_cpu_time() - start_s, 5);
+    EXPECT_LT(thread_cpu_time() - start_s, kMostSeconds);
   }
 }
 

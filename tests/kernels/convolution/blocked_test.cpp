@@ -292,18 +292,20 @@ TEST(BlockedConv, TilesKeepTheirSumsInRegisters) {
   struct Image {
     int64_t size, kernel;
     bool is_static = true;
+    int64_t channels = 64;
   };
   for (const char* cpu : {"host", "x86-64-v3"})
     for (const int64_t rows : {16, 32, 48, 64})
-      for (const auto& [size, kernel, is_static] :
+      for (const auto& [size, kernel, is_static, channels] :
            {Image{58, 1}, Image{58, 3}, Image{58, 3, false}, Image{28, 3}, Image{14, 3},
-            Image{9, 3}, Image{6, 3}}) {
+            Image{9, 3}, Image{6, 3}, Image{58, 1, true, 24}, Image{58, 3, true, 40},
+            Image{14, 3, true, 18}}) {
         SCOPED_TRACE(std::string(cpu) + " " + std::to_string(rows) + " rows, size " +
-                     std::to_string(size) + ", kernel " + std::to_string(kernel) +
-                     (is_static ? ", static" : ""));
+                     std::to_string(size) + ", kernel " + std::to_string(kernel) + ", " +
+                     std::to_string(channels) + " channels" + (is_static ? ", static" : ""));
         const int64_t pad = size == 58 ? 0 : 1;
-        const Case t{.w = {rows, 64, kernel, kernel},
-                     .channels = 64,
+        const Case t{.w = {rows, channels, kernel, kernel},
+                     .channels = channels,
                      .attributes = {{1, 1}, {pad, pad, pad, pad}, {1, 1}, 1},
                      .is_static = is_static};
         const Array w = random_f32(t.w, 1);

@@ -100,7 +100,8 @@ class BlockedConv {
     x_planes_ = planes_ * shape_.groups;
     reads_x_ =
         !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
-    rest_ = has_one_tap() && is_blocked ? channels_ % kChannelBlock : 0;
+    // Phases of transposed convolutions skip tap rows of the weights.
+    rest_ = is_blocked && (has_one_tap() || !shape_.is_transposed) ? channels_ % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
     group_blocks_ = blocks_per_group(
@@ -144,9 +145,8 @@ class BlockedConv {
     constexpr int64_t kMostPixels = 32, kLeastSums = 8;
     const std::optional<int64_t> width = axes_[1].size.as_constant();
     const std::optional<int64_t> pixels = axes_[1].out.as_constant();
-    const bool has_whole_planes = planes_ * pixel_ == channels_ || planes_ == 1;
-    if (producer_ || shape_.is_transposed || shape_.is_pointwise() || rest_ != 0 ||
-        !has_whole_planes || !width || !pixels || *pixels < 1 || *pixels > kMostPixels)
+    if (producer_ || shape_.is_transposed || shape_.is_pointwise() || !width || !pixels ||
+        *pixels < 1 || *pixels > kMostPixels)
       return;
     int64_t blocks = group_blocks_;
     if (pixel_ != 1 && !has_half_block_)
@@ -396,7 +396,7 @@ class BlockedConv {
                       .tap_rows = k_.index(axes_[0].taps),
                       .taps = k_.index(axes_[1].taps),
                       .weight_rows = k_.index(axes_[0].taps),
-                      .rest = select(place.is_last, k_.index(rest_), k_.index(0)),
+                      .rest_planes = select(place.is_last, k_.index(1), k_.index(0)),
                       .accumulate = 0 < place.plane};
     const int64_t pixel_step = pixel_ * (omits_padding_ ? axes_[1].stride : axes_[1].tile_step());
     const Term x_plane =
@@ -427,10 +427,7 @@ class BlockedConv {
       }
     }
     const bool has_padding = omits_padding_ && has_row_padding();
-    // The channels after the last one can be any number, also NaN: they are not read.
-    const int64_t column_steps =
-        omits_padding_ && planes_ == 1 ? std::min(pixel_, channels_) : pixel_;
-    const bool by_column = size.before != 0 || size.after != 0 || column_steps != pixel_;
+    const bool by_column = size.before != 0 || size.after != 0;
     BlockedTile tile{.rows = size.rows,
                      .blocks = tile_blocks(k_.target(), group_blocks_),
                      .group_blocks = group_blocks_,
@@ -439,11 +436,10 @@ class BlockedConv {
                      .weight_steps = pixel_ * (has_taps() && !by_column ? 1 : axes_[1].taps),
                      .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
                      .has_taps = has_taps() && !by_column,
-                     .has_rest = rest_ != 0,
+                     .rest = rest_,
                      .before = size.before,
                      .after = size.after,
                      .column_elements = pixel_,
-                     .column_steps = column_steps,
                      .stride = axes_[1].stride,
                      .dilation = axes_[1].dilation};
     const Term pixel = result_pixel(place, place.first + row, column);

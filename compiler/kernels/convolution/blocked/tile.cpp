@@ -21,7 +21,7 @@ using graph::kChannelBlock;
 
 // Weights are prefetched this number of elements before their use.
 constexpr int64_t kPrefetchDistance = 8192;
-// The largest number of steps that are unrolled.
+// The largest number of steps of a tap row that are unrolled.
 constexpr int64_t kMostUnrolled = 8, kUnroll = 4;
 
 class TileBody {
@@ -53,10 +53,9 @@ class TileBody {
           return loaded;
         },
         [&] { return zeros; });
-    sums = e_.loop(e_.index(0), o_.planes, 1, sums, [&](Term plane, llvm::ArrayRef<Term> carried) {
-      return tap_rows(o_.x_at + plane * o_.plane, plane, carried);
-    });
-    return t_.has_rest ? rest(sums) : sums;
+    sums = planes(e_.index(0), o_.planes, t_.column_elements, sums);
+    if (t_.rest == 0) return sums;
+    return planes(o_.planes, o_.planes + o_.rest_planes, t_.rest, sums);
   }
 
   void store(llvm::ArrayRef<Term> sums) {
@@ -94,28 +93,40 @@ class TileBody {
         visit(i++, o_.sums_at + (pixel * t_.group_blocks * kChannelBlock + v.first), v.lanes);
   }
 
-  Terms tap_rows(Term x, Term plane, llvm::ArrayRef<Term> sums) {
-    if (!t_.has_tap_rows) return taps(x, plane, sums);
+  // The planes [begin, end), of which `channels` elements of a column are read.
+  Terms planes(Term begin, Term end, int64_t channels, llvm::ArrayRef<Term> sums) {
+    return e_.loop(begin, end, 1, sums, [&](Term plane, llvm::ArrayRef<Term> carried) {
+      return tap_rows(o_.x_at + plane * o_.plane, plane, channels, carried);
+    });
+  }
+
+  Terms tap_rows(Term x, Term plane, int64_t channels, llvm::ArrayRef<Term> sums) {
+    if (!t_.has_tap_rows) return taps(x, plane, channels, sums);
     return e_.loop(e_.index(0), o_.tap_rows, 1, sums, [&](Term row, llvm::ArrayRef<Term> carried) {
-      return taps(x + row * o_.tap_row, plane * o_.weight_rows + row, carried);
+      return taps(x + row * o_.tap_row, plane * o_.weight_rows + row, channels, carried);
     });
   }
 
-  Terms taps(Term x, Term line, llvm::ArrayRef<Term> sums) {
-    if (!t_.has_taps) return steps(x, line, sums);
+  Terms taps(Term x, Term line, int64_t channels, llvm::ArrayRef<Term> sums) {
+    if (!t_.has_taps) return steps(x, line, channels, sums);
     return e_.loop(e_.index(0), o_.taps, 1, sums, [&](Term tap, llvm::ArrayRef<Term> carried) {
-      return steps(x + tap * o_.tap, line * o_.taps + tap, carried);
+      return steps(x + tap * o_.tap, line * o_.taps + tap, channels, carried);
     });
   }
 
-  Terms steps(Term x, Term line, llvm::ArrayRef<Term> sums) {
+  Terms steps(Term x, Term line, int64_t channels, llvm::ArrayRef<Term> sums) {
     const Term w = o_.w_at + line * (t_.weight_steps * weights_per_step());
-    if (!t_.steps_by_column()) return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
+    // The elements of all columns of a tap row are adjacent.
+    if (!t_.is_at_border() && channels == t_.column_elements)
+      return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
     Terms next(sums);
-    for (int64_t tap = 0; tap < t_.steps / t_.column_elements; ++tap)
-      next = steps(pixel_rows(x + tap * (t_.dilation * t_.column_elements)),
-                   w + tap * (t_.column_elements * weights_per_step()), t_.column_steps,
-                   columns_of(tap), next);
+    for (int64_t tap = 0; tap < t_.steps / t_.column_elements; ++tap) {
+      const Term column = x + tap * (t_.dilation * t_.column_elements);
+      // The steps of few channels are unrolled, and taps read the same columns.
+      next = steps(pixel_rows(channels == t_.column_elements ? column : hidden(column)),
+                   w + tap * (t_.column_elements * weights_per_step()), channels, columns_of(tap),
+                   next);
+    }
     return next;
   }
 
@@ -141,7 +152,7 @@ class TileBody {
     Terms next(sums);
     if (columns.begin == columns.end) return next;
     int64_t whole = 0;
-    if (count > kMostUnrolled) {
+    if (t_.steps > kMostUnrolled && count > kUnroll) {
       whole = count / kUnroll * kUnroll;
       next = e_.loop(e_.index(0), e_.index(whole), kUnroll, sums,
                      [&](Term j, llvm::ArrayRef<Term> carried) {
@@ -152,16 +163,6 @@ class TileBody {
     }
     for (int64_t j = whole; j < count; ++j) step(rows, w, {}, j, columns, next);
     return next;
-  }
-
-  Terms rest(llvm::ArrayRef<Term> sums) {
-    const Terms rows = pixel_rows(o_.x_at + o_.planes * o_.plane);
-    const Term w = o_.w_at + o_.planes * (t_.steps * weights_per_step());
-    return e_.loop(e_.index(0), o_.rest, 1, sums, [&](Term j, llvm::ArrayRef<Term> carried) {
-      Terms next(carried);
-      step(rows, w, j, 0, {0, t_.columns}, next);
-      return next;
-    });
   }
 
   // The input of the first pixel of each row of pixels.
@@ -238,19 +239,20 @@ class TileBody {
 
 // The terms that are arguments of a tile's function.
 std::array<Term*, 15> terms_of(BlockedOperands& o) {
-  return {&o.x_at,        &o.plane,   &o.tap_row,    &o.tap,      &o.pixel_row,
-          &o.w_at,        &o.sums_at, &o.planes,     &o.tap_rows, &o.taps,
-          &o.weight_rows, &o.rest,    &o.accumulate, &o.pixel,    &o.pixel_pitch};
+  return {&o.x_at,        &o.plane,       &o.tap_row,    &o.tap,      &o.pixel_row,
+          &o.w_at,        &o.sums_at,     &o.planes,     &o.tap_rows, &o.taps,
+          &o.weight_rows, &o.rest_planes, &o.accumulate, &o.pixel,    &o.pixel_pitch};
 }
 
 std::string name_of(const BlockedTile& t) {
   std::string name = llvm::formatv(
       "blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}", t.rows, t.columns, t.blocks,
       t.group_blocks, t.steps, t.weight_steps, t.pixel_step, t.has_tap_rows ? "_rows" : "",
-      t.has_taps ? "_taps" : "", t.has_rest ? "_rest" : "", t.has_half_block ? "_half" : "");
-  if (t.steps_by_column())
-    name += llvm::formatv("_columns{0}_{1}_{2}of{3}x{4}x{5}", t.before, t.after, t.column_steps,
-                          t.column_elements, t.stride, t.dilation);
+      t.has_taps ? "_taps" : "", t.rest != 0 ? "_rest" + std::to_string(t.rest) : "",
+      t.has_half_block ? "_half" : "");
+  if (t.is_at_border() || t.rest != 0)
+    name += llvm::formatv("_border{0}_{1}_{2}x{3}x{4}", t.before, t.after, t.column_elements,
+                          t.stride, t.dilation);
   return name;
 }
 

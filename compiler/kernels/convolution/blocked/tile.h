@@ -21,7 +21,9 @@ struct BlockedTile {
   int64_t steps = 1;
   int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
-  bool has_tap_rows = false, has_taps = false, has_rest = false;
+  bool has_tap_rows = false, has_taps = false;
+  // The steps of a tap in one more plane, whose other channels are padding; 0: no such plane.
+  int64_t rest = 0;
   // Only the first half of the last block's channels is computed.
   bool has_half_block = false;
   // A tile at the border of x has one row. Its first window begins `before` columns of x before the
@@ -29,14 +31,11 @@ struct BlockedTile {
   // columns are not computed.
   int64_t before = 0, after = 0;
   int64_t column_elements = 1;       // of a column of x
-  int64_t column_steps = 1;          // if fewer, the other elements of a column are not read
-  int64_t stride = 1, dilation = 1;  // in columns of x; of a tile that steps by column
+  int64_t stride = 1, dilation = 1;  // in columns of x
 
   int64_t pixels() const { return rows * columns; }
-  // Whether each tap of a tap row has its own steps. Then has_taps is false.
-  bool steps_by_column() const {
-    return before != 0 || after != 0 || column_steps != column_elements;
-  }
+  // Whether each tap of a tap row has its own columns. Then has_taps is false.
+  bool is_at_border() const { return before != 0 || after != 0; }
 };
 
 // The largest number of pixels of a tile that computes this number of channel blocks, so that the
@@ -59,7 +58,7 @@ struct BlockedOperands {
   Term sums_at;
   Term planes, tap_rows, taps;
   Term weight_rows;  // tap rows of a plane in the packed weights: `tap_rows` or more
-  Term rest;         // the steps in one more plane; 0 unless has_rest
+  Term rest_planes;  // 1 if the plane after the others, with `rest` steps, is computed; else 0
   Term accumulate;   // i1: adds to the sums that are stored
   // With an epilogue: the first pixel of the result, and the pixels between adjacent rows.
   Term pixel, pixel_pitch;

@@ -214,7 +214,7 @@ class Winograd {
                   .tap_rows = k_.index(1),
                   .taps = k_.index(1),
                   .weight_rows = k_.index(1),
-                  .rest = k_.index(0),
+                  .rest_planes = k_.index(0),
                   .accumulate = k_.boolean(false)};
               call_blocked_tile(k_, context_.kernels(), tile, o, nullptr);
             }
