@@ -43,8 +43,6 @@ int64_t blocks_per_group(int64_t blocks, bool prefers_blocks) {
   return 1;
 }
 
-// The most pixels of a tile for up to 4 channel blocks, in 32 registers.
-constexpr int64_t kRowPixels[] = {0, 28, 12, 9, 6};
 // The last tile of a row overlaps the one before it by fewer pixels than this.
 constexpr int64_t kMostOverlap = 28;
 
@@ -151,7 +149,7 @@ class BlockedConv {
     int64_t blocks = group_blocks_;
     if (pixel_ != 1 && !has_half_block_)
       for (int64_t count : {2, 3, 4})
-        if (out_blocks_ / shape_.groups % count == 0 && *pixels <= kRowPixels[count])
+        if (out_blocks_ / shape_.groups % count == 0 && *pixels <= kMostTilePixels[count])
           blocks = count;
     if (has_row_padding() && *pixels * blocks < kLeastSums) return;
     omits_padding_ = true;

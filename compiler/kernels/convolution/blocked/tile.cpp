@@ -298,7 +298,7 @@ int64_t tile_blocks(const Target& target, int64_t group_blocks) {
 
 int64_t most_tile_pixels(const Target& target, int64_t blocks) {
   // Of 32 or 16 vector registers, the others hold the weights and an element of x.
-  if (target.vector_bits == 512) return blocks == 1 ? 28 : blocks == 2 ? 12 : blocks == 3 ? 9 : 6;
+  if (target.vector_bits == 512) return kMostTilePixels[blocks];
   constexpr int64_t kSums = 12;
   return kSums / (kChannelBlock / target.lanes(4) * blocks);
 }

@@ -38,6 +38,8 @@ struct BlockedTile {
   bool is_at_border() const { return before != 0 || after != 0; }
 };
 
+// most_tile_pixels() with 32 registers, by the number of channel blocks.
+inline constexpr int64_t kMostTilePixels[] = {0, 28, 12, 9, 6};
 // The largest number of pixels of a tile that computes this number of channel blocks, so that the
 // sums and the operands of a step are in registers.
 int64_t most_tile_pixels(const Target& target, int64_t blocks);
