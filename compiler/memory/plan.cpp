@@ -71,15 +71,44 @@ class ArenaPlanner {
 
   Formulas formulas_of(const Layers& layers) {
     Formulas formulas{std::vector(sizes_.size(), shapes_.constant(0)), shapes_.constant(0)};
-    const auto end_of = [&](int i) { return shapes_.add(formulas.offsets[i], sizes_[i]); };
+    std::vector<bool> is_below(sizes_.size());
     for (int i : layers.order) {
-      ValueIndex offset = shapes_.constant(0);
-      for (int other : layers.below[i]) offset = shapes_.max(offset, end_of(other));
-      formulas.offsets[i] = offset;
-      formulas.height = shapes_.max(formulas.height, end_of(i));
+      formulas.offsets[i] = largest_end(formulas.offsets, layers.below[i]);
+      for (int other : layers.below[i]) is_below[other] = true;
     }
+    std::vector<int> tops;
+    for (int i : layers.order)
+      if (!is_below[i]) tops.push_back(i);
+    formulas.height = largest_end(formulas.offsets, tops);
     return formulas;
   }
+
+  // The largest end of some buffers; 0 if there are none. Of buffers with one offset, those whose
+  // size another one's is proved to be at least are omitted.
+  ValueIndex largest_end(const std::vector<ValueIndex>& offsets, std::span<const int> buffers) {
+    std::vector<int> kept;
+    const auto is_covered = [&](int i, int by) {
+      return offsets[i] == offsets[by] && is_never_negative(bytes_of(by) - bytes_of(i));
+    };
+    for (int i : buffers) {
+      if (std::ranges::any_of(kept, [&](int other) { return is_covered(i, other); })) continue;
+      std::erase_if(kept, [&](int other) { return is_covered(other, i); });
+      kept.push_back(i);
+    }
+    std::vector<ValueIndex> ends;
+    for (int i : kept) ends.push_back(shapes_.add(offsets[i], sizes_[i]));
+    return largest(ends);
+  }
+
+  // 0 if there are no values.
+  ValueIndex largest(std::span<const ValueIndex> values) {
+    if (values.empty()) return shapes_.constant(0);
+    ValueIndex most = values.front();
+    for (const ValueIndex value : values.subspan(1)) most = shapes_.max(most, value);
+    return most;
+  }
+
+  DimExpr bytes_of(int i) const { return plan_.liveness.buffers[arena_.buffers[i]].bytes; }
 
   // The plan of smaller height at the dims of each request; `a` if the heights are equal.
   Formulas lower_of(const Formulas& a, const Formulas& b) {
@@ -100,7 +129,6 @@ class ArenaPlanner {
   // The lower bound is the maximum of the live bytes over all steps. Live sets that are contained
   // in the previous or next one are omitted to keep the formula short.
   void make_lower_bound() {
-    arena_.lower_bound = shapes_.constant(0);
     std::vector<std::vector<int>> peaks;
     for (int64_t step = 0; step < static_cast<int64_t>(function_.steps.size()); ++step) {
       std::vector<int> live;
@@ -116,11 +144,12 @@ class ArenaPlanner {
         continue;
       peaks.push_back(std::move(live));
     }
+    std::vector<ValueIndex> sums;
     for (const std::vector<int>& live : peaks) {
-      ValueIndex sum = shapes_.constant(0);
-      for (int i : live) sum = shapes_.add(sum, sizes_[i]);
-      arena_.lower_bound = shapes_.max(arena_.lower_bound, sum);
+      sums.push_back(shapes_.constant(0));
+      for (int i : live) sums.back() = shapes_.add(sums.back(), sizes_[i]);
     }
+    arena_.lower_bound = largest(sums);
   }
 
   const Machine& machine_;

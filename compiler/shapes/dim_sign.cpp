@@ -6,10 +6,15 @@
 // exchanged. For example, `n - min(512, n+m) + min(512, m)` is proved in two cases. If the second
 // min is 512, the first is replaced by 512. If the second min is m, the first is replaced by n+m.
 //
+// floordiv(x, d) is between (x - d + 1)/d and x/d, and an integer that is greater than -1 is not
+// negative. This proves `2*floordiv(n+31, 32) - floordiv(n+15, 16)`, the difference of the
+// sizes of an image that was halved five times and enlarged, and of one that was halved four times.
+//
 // Facts about symbols are used in two ways. A symbol with minimum k is replaced by k plus a symbol
 // with minimum 0, so `n*m - n` is proved with m+1 for m. A sum is proved if its interval has no
 // negative value, so `512 - n` is proved for n at most 512.
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/shapes/polynomial.h"
 
@@ -50,6 +55,7 @@ class Prover {
         if (all(e) || interval_of(e).min >= 0) return true;
         // An opaque node has no normal form, so the steps below do not apply to it.
         if (dims::is_opaque(e)) return false;
+        if (prove_by_floors(e)) return true;
         DimExpr from_zero = without_minima(e);
         return from_zero != e ? prove(from_zero) : prove_by_cases(e);
     }
@@ -78,6 +84,45 @@ class Prover {
 
   bool all(DimExpr e) {
     return std::ranges::all_of(e.operands(), [&](DimExpr o) { return prove(o); });
+  }
+
+  // The divisor if the term is a multiple of one floordiv by a constant; else 0.
+  static int64_t divisor_of(const Monomial& monomial) {
+    if (monomial.size() != 1 || monomial.front().kind() != Kind::kFloorDiv) return 0;
+    return std::max<int64_t>(monomial.front().operands()[1].as_constant().value_or(0), 0);
+  }
+
+  // Replaces the floordivs of negative terms by their upper bounds; if that is not sufficient, also
+  // those of positive terms by their lower bounds.
+  bool prove_by_floors(DimExpr e) {
+    constexpr int64_t kLargestScale = int64_t{1} << 20;
+    const Polynomial terms = dims::to_polynomial(e);
+    int64_t scale = 1;
+    bool has_negative = false, has_positive = false;
+    for (const auto& [monomial, coefficient] : terms) {
+      const int64_t d = divisor_of(monomial);
+      if (d == 0) continue;
+      if (d > kLargestScale || (scale = std::lcm(scale, d)) > kLargestScale) return false;
+      (coefficient < 0 ? has_negative : has_positive) = true;
+    }
+    const auto prove_scaled = [&](bool replaces_positive) {
+      // A multiple of g is not negative if it is greater than -g.
+      DimExpr sum = DimExpr(scale) * DimExpr(known_factor(e)) - DimExpr(1);
+      for (const auto& [monomial, coefficient] : terms) {
+        const int64_t d = divisor_of(monomial);
+        DimExpr term = DimExpr(coefficient) * DimExpr(scale);
+        if (d == 0 || (coefficient > 0 && !replaces_positive)) {
+          for (DimExpr atom : monomial) term = term * atom;
+        } else {
+          const DimExpr x = monomial.front().operands()[0];
+          term = DimExpr(coefficient) * DimExpr(scale / d) *
+                 (coefficient < 0 ? x : x - DimExpr(d - 1));
+        }
+        sum = sum + term;
+      }
+      return prove(sum);
+    };
+    return (has_negative && prove_scaled(false)) || (has_positive && prove_scaled(true));
   }
 
   // Replaces the min or max of one term by its operands. Terms whose operands must all be proved

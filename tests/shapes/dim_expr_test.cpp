@@ -123,6 +123,22 @@ TEST(DimExpr, ProvesNonNegativity) {
   EXPECT_FALSE(is_never_negative(min(n, m - 1)));
 }
 
+TEST(DimExpr, ProvesDifferencesOfFloors) {
+  EXPECT_TRUE(is_never_negative(n - floordiv(n, 2)));
+  EXPECT_TRUE(is_never_negative(n - ceildiv(n, 2)));
+  EXPECT_FALSE(is_never_negative(n - ceildiv(n, 2) - 1));
+  EXPECT_TRUE(is_never_negative(2 * ceildiv(n, 32) - ceildiv(n, 16)));
+  EXPECT_FALSE(is_never_negative(ceildiv(n, 16) - 2 * ceildiv(n, 32)));
+  EXPECT_FALSE(is_never_negative(2 * floordiv(n, 32) - floordiv(n, 16)));
+  EXPECT_TRUE(is_never_negative(2 * floordiv(n, 32) - floordiv(n, 16) + 1));
+  // The sum is a multiple of 8, so that it is not negative if it is above -8.
+  EXPECT_TRUE(is_never_negative(16 * ceildiv(n, 16) - 8 * ceildiv(n, 8)));
+  EXPECT_TRUE(is_never_negative(ceildiv(n, 2) + floordiv(n, 2) - n));
+  // A quotient that is not needed for the proof.
+  EXPECT_TRUE(is_never_negative(floordiv(m, 3) + n - floordiv(n, 2)));
+  EXPECT_EQ(max(ceildiv(n, 8), 4 * ceildiv(n, 32)), 4 * ceildiv(n, 32));
+}
+
 TEST(DimExpr, PrintsCanonically) {
   EXPECT_EQ((1 + 2 * n + n * m).str(), "m*n+2*n+1");
   EXPECT_EQ((m - n).str(), "m-n");

@@ -90,6 +90,7 @@ void Epilogue::allow_in_place(KernelBuilder& k) {
       // immediately before this write. allow_in_place() rejects an operand that the contraction
       // also reads.
       if (!k.allow_in_place(result.buffer, operand.buffer)) continue;
+      is_in_place_ = true;
       paired.insert(&operand);
       break;
     }

@@ -38,6 +38,9 @@ class Epilogue {
   ValueMap evaluate(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
   // Like `evaluate`, and stores the group's results.
   void emit(CodeBuilder& e, Term sum, Term row, Term column, int64_t lanes, Term mask);
+  // Whether an element can be emitted twice: no result can have the storage of an operand.
+  // REQUIRES: `declare` has been called.
+  bool is_repeatable() const { return !is_in_place_; }
 
   // --- A function of the kernel's module can contain the epilogue. ---
 
@@ -70,6 +73,7 @@ class Epilogue {
   OutputAxes axes_;
   mlir::Value bias_;
   std::vector<Tensor> operands_, results_;
+  bool is_in_place_ = false;  // a result can have the storage of an operand
 };
 
 }  // namespace scopevm::compiler::kernels

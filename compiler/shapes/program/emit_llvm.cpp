@@ -1,4 +1,7 @@
-// Translates a shape program to LLVM IR: straight-line code with one sticky overflow flag.
+// Translates a shape program to LLVM IR: straight-line code with a sticky overflow flag. Most
+// values are known to be non-negative. If a sum of such values overflows, it is negative: the code
+// collects the sign bits of these sums in one word instead of setting the flag for each sum. After
+// an overflow, values can be wrong, but the code has no undefined behaviour.
 #include "compiler/shapes/program/emit_llvm.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -14,7 +17,7 @@ using ValueIndex = ShapeProgram::ValueIndex;
 // Instructions of a shape function that LLVM optimises. The time of LLVM's scheduler and register
 // allocation is quadratic in the instructions of one block, and in the values that are live at
 // once. A longer function therefore reads dims and slots again for each use.
-constexpr size_t kMostOptimised = 512;
+constexpr size_t kMostOptimised = 2048;
 
 class Emitter {
  public:
@@ -35,7 +38,7 @@ class Emitter {
       function_->addFnAttr(llvm::Attribute::NoInline);
     }
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function_));
-    overflow_ = builder_.getFalse();
+    overflow_ = {builder_.getFalse(), builder_.getInt64(0)};
   }
 
   void run() {
@@ -43,6 +46,7 @@ class Emitter {
     values_.resize(instructions.size());
     overflow_at_.resize(instructions.size());
     for (ValueIndex v : instructions.indices()) {
+      is_natural_.push_back(is_natural(instructions[v]));
       if (instructions[v].segment != segment_) continue;
       values_[v] = emit(instructions[v]);
       overflow_at_[v] = overflow_;
@@ -85,18 +89,55 @@ class Emitter {
     return loaded;
   }
 
+  // Whether the value cannot be negative unless arithmetic has overflowed before.
+  bool is_natural(const ShapeProgram::Instruction& i) const {
+    switch (i.op) {
+      case Op::kConstant:
+        return i.immediate >= 0;
+      case Op::kInputDim:
+      case Op::kThreads:
+      case Op::kMod:
+        return true;
+      case Op::kRuntime:
+        return false;
+      case Op::kAdd:
+      case Op::kMul:
+      case Op::kMin:
+        return is_natural_[i.a] && is_natural_[i.b];
+      case Op::kFloorDiv:
+        return is_natural_[i.a];
+      case Op::kMax:
+        return is_natural_[i.a] || is_natural_[i.b];
+    }
+    return false;
+  }
+
   llvm::Value* checked(llvm::Intrinsic::ID intrinsic, llvm::Value* a, llvm::Value* b) {
     llvm::Value* pair = builder_.CreateBinaryIntrinsic(intrinsic, a, b);
-    overflow_ = builder_.CreateOr(overflow_, builder_.CreateExtractValue(pair, 1));
+    overflow_.flag = builder_.CreateOr(overflow_.flag, builder_.CreateExtractValue(pair, 1));
     return builder_.CreateExtractValue(pair, 0);
   }
 
+  llvm::Value* add(const ShapeProgram::Instruction& i) {
+    llvm::Value *a = value(i.a), *b = value(i.b);
+    if (!is_natural(i)) return checked(llvm::Intrinsic::sadd_with_overflow, a, b);
+    llvm::Value* sum = builder_.CreateAdd(a, b);
+    overflow_.signs = builder_.CreateOr(overflow_.signs, sum);
+    return sum;
+  }
+
   // A divisor below 1 sets the overflow flag, and the division uses 1.
-  llvm::Value* floordiv(llvm::Value* a, llvm::Value* b, llvm::Value** remainder) {
+  llvm::Value* floordiv(ValueIndex dividend, ValueIndex divisor, llvm::Value** remainder) {
+    llvm::Value *a = value(dividend), *b = value(divisor);
     llvm::Value* is_bad = builder_.CreateICmpSLT(b, builder_.getInt64(1));
     // Branch-free: the division uses a valid divisor, and the sticky flag discards the result.
-    overflow_ = builder_.CreateOr(overflow_, is_bad);
+    overflow_.flag = builder_.CreateOr(overflow_.flag, is_bad);
     b = builder_.CreateSelect(is_bad, builder_.getInt64(1), b);
+    if (is_natural_[dividend]) {
+      llvm::Value* quotient = builder_.CreateUDiv(a, b);
+      *remainder = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
+      return quotient;
+    }
     llvm::Value* quotient = builder_.CreateSDiv(a, b);
     llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
     llvm::Value* is_negative = builder_.CreateICmpSLT(rest, builder_.getInt64(0));
@@ -118,13 +159,13 @@ class Emitter {
       case Op::kRuntime:
         return load_slot({static_cast<uint32_t>(i.immediate)});
       case Op::kAdd:
-        return checked(llvm::Intrinsic::sadd_with_overflow, value(i.a), value(i.b));
+        return add(i);
       case Op::kMul:
         return checked(llvm::Intrinsic::smul_with_overflow, value(i.a), value(i.b));
       case Op::kFloorDiv:
-        return floordiv(value(i.a), value(i.b), &remainder);
+        return floordiv(i.a, i.b, &remainder);
       case Op::kMod:
-        floordiv(value(i.a), value(i.b), &remainder);
+        floordiv(i.a, i.b, &remainder);
         return remainder;
       case Op::kMin:
         return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value(i.a), value(i.b));
@@ -147,19 +188,29 @@ class Emitter {
       case Check::Kind::kAtLeast:
         return builder_.CreateICmpSGE(lhs, rhs);
       case Check::Kind::kMultipleOf:
-        floordiv(lhs, rhs, &remainder);
+        floordiv(c.lhs, c.rhs, &remainder);
         return builder_.CreateICmpEQ(remainder, builder_.getInt64(0));
     }
     return nullptr;
   }
 
+  // What has overflowed up to a point of the function.
+  struct Overflow {
+    llvm::Value* flag = nullptr;   // i1
+    llvm::Value* signs = nullptr;  // i64; negative: a sum has overflowed
+  };
+  llvm::Value* has_overflowed(const Overflow& overflow) {
+    return builder_.CreateOr(overflow.flag,
+                             builder_.CreateICmpSLT(overflow.signs, builder_.getInt64(0)));
+  }
+
   // Whether arithmetic of this segment has overflowed before an operand of the check was computed.
   llvm::Value* has_overflowed_before(const ShapeProgram::Condition& c) {
-    llvm::Value* has_overflowed = builder_.getFalse();
+    llvm::Value* result = builder_.getFalse();
     for (ValueIndex v : {c.lhs, c.rhs})
-      if (program_.instructions()[v].has_operands() && overflow_at_[v])
-        has_overflowed = builder_.CreateOr(has_overflowed, overflow_at_[v]);
-    return has_overflowed;
+      if (program_.instructions()[v].has_operands() && overflow_at_[v].flag)
+        result = builder_.CreateOr(result, has_overflowed(overflow_at_[v]));
+    return result;
   }
 
   // The first failed check, selected from the last to the first. A check after an overflow has
@@ -173,8 +224,8 @@ class Emitter {
           builder_.CreateOr(holds(*conditions[i]), has_overflowed_before(*conditions[i])), failed,
           builder_.getInt64(i));
     // After the checks: the division of a multiple-of check may set the flag.
-    llvm::Value* overflowed =
-        builder_.CreateSelect(overflow_, builder_.getInt64(conditions.size()), none);
+    llvm::Value* overflowed = builder_.CreateSelect(has_overflowed(overflow_),
+                                                    builder_.getInt64(conditions.size()), none);
     llvm::Value* has_failed = builder_.CreateICmpNE(failed, none);
     builder_.CreateRet(builder_.CreateSelect(has_failed, failed, overflowed));
   }
@@ -184,9 +235,10 @@ class Emitter {
   const bool is_long_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
-  llvm::Value* overflow_ = nullptr;
+  Overflow overflow_;
   IndexedVector<ValueIndex, llvm::Value*> values_;
-  IndexedVector<ValueIndex, llvm::Value*> overflow_at_;  // overflow_ after each instruction
+  IndexedVector<ValueIndex, Overflow> overflow_at_;  // overflow_ after each instruction
+  IndexedVector<ValueIndex, bool> is_natural_;       // for each value, also of earlier segments
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ void Parser::fail_expected(std::string_view what) {
   } else if (token_.kind == Token::Kind::kRegister) {
     found = "%r" + token_.text;
   } else if (token_.kind != Token::Kind::kEnd) {
-    found = "'" + token_.text + "'";
+    constexpr size_t kMost = 24;
+    found = "'" + token_.text.substr(0, kMost) + (token_.text.size() > kMost ? "...'" : "'");
   }
   fail("expected " + std::string(what) + ", found " + found);
 }

@@ -333,8 +333,8 @@ class BlockedConv {
     }
   }
 
-  // Tiles of equal width, one of a few. The last tile overlaps the one before it; its first `done`
-  // pixels are not stored again.
+  // Tiles of equal width, one of a few. The last tile overlaps the one before it in its first
+  // `done` pixels.
   void emit_unknown_row(Term count, int64_t most, TileEmitter emit) {
     llvm::SmallVector<int64_t> widths;
     const int64_t step = most > 12 ? 4 : 2;
@@ -450,12 +450,13 @@ class BlockedConv {
       return k_.when(place.is_last, store);
     }
     // The function of the tile computes the epilogue, unless pixels must not be stored again.
-    if (depth_parts_ == 1 && !done) return call(&epilogue_);
+    const bool omits_done = done && !epilogue_.is_repeatable();
+    if (depth_parts_ == 1 && !omits_done) return call(&epilogue_);
     k_.when(
-        done ? place.is_last & (done == 0) : place.is_last, [&] { call(&epilogue_); },
+        omits_done ? place.is_last & (done == 0) : place.is_last, [&] { call(&epilogue_); },
         [&] {
           call(nullptr);
-          if (done) k_.when(place.is_last, store);
+          if (omits_done) k_.when(place.is_last, store);
         });
   }
 
