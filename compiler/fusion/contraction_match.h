@@ -59,8 +59,12 @@ AttentionTail attention_tail(mlir::Operation* contraction, mlir::Value score);
 
 // A separable convolution of blocked images: a convolution with one group per channel, its
 // epilogue, and a convolution of single pixels with its epilogue. The image between them is not
-// stored.
+// stored. An inverted residual block (Sandler et al., MobileNetV2: Inverted Residuals and Linear
+// Bottlenecks, 2018) begins with an expansion: one more convolution of single pixels with its
+// epilogue.
 struct FusedSeparable {
+  // Its result is the image that the convolution with one group per channel reads.
+  std::optional<FusedContraction> expansion;
   FusedContraction depthwise;  // no results
   mlir::Value image;           // the last value of `depthwise`
   FusedContraction pointwise;
@@ -68,6 +72,10 @@ struct FusedSeparable {
 
 // Empty unless `op` is a group of these ops in this order.
 std::optional<FusedSeparable> match_separable(mlir::Operation* op);
+
+// The convolution with one group per channel of `image`, which is the result of `contraction` and
+// its epilogue. Null unless one kernel can compute both and a pointwise_tail(), and is faster.
+mlir::Operation* depthwise_tail(mlir::Operation* contraction, mlir::Value image);
 
 // The convolution of single pixels of `image`, which is the result of `contraction` and its
 // epilogue. Null unless one kernel can compute both, and is faster.

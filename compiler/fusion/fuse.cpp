@@ -1,7 +1,8 @@
 // Moves the ops that become one kernel into an sv.group. A group is one of:
 // - a contraction with its epilogue;
 // - attention: a product, its epilogue, a softmax, a product;
-// - a separable convolution: two convolutions, each with its epilogue;
+// - a separable convolution or an inverted residual block: two or three convolutions, each with its
+//   epilogue;
 // - elementwise ops over one iteration space. One softmax, log_softmax or layer_norm along the last
 //   dim can be among them, or a reduction can be the last op, but not both.
 //
@@ -134,6 +135,17 @@ void take_pointwise(Group& group) {
   if (inputs_of(both).size() <= kMaxInputs) group = both;
 }
 
+// Adds a separable convolution to the convolution of single pixels before it, with its epilogue.
+void take_separable(Group& group) {
+  mlir::Operation* tail = depthwise_tail(group.front(), group.back()->getResult(0));
+  if (!tail || !have_same_placement(group.front(), tail)) return;
+  Group all = group;
+  const Group separable = grow(tail);
+  all.insert(separable.begin(), separable.end());
+  const bool has_pointwise = llvm::count_if(all, is_contraction) == 3;
+  if (has_pointwise && inputs_of(all).size() <= kMaxInputs) group = all;
+}
+
 Group grow(mlir::Operation* first) {
   Group group;
   group.insert(first);
@@ -146,7 +158,7 @@ Group grow(mlir::Operation* first) {
     if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
   }
   while (group.size() > closed) group.pop_back();
-  if (is_contraction(first)) take_attention(group), take_pointwise(group);
+  if (is_contraction(first)) take_attention(group), take_pointwise(group), take_separable(group);
   return group;
 }
 

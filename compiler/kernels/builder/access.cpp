@@ -62,7 +62,7 @@ Term CodeBuilder::mask(Term count, int64_t lanes) {
 
 Term CodeBuilder::splat(Term scalar, int64_t lanes) {
   if (lanes == 1) return scalar;
-  return make<mlir::vector::BroadcastOp>(vector(scalar.type(), lanes), scalar);
+  return scalar.make<mlir::vector::BroadcastOp>(vector(scalar.type(), lanes), scalar);
 }
 
 Term CodeBuilder::iota(mlir::Type element, int64_t lanes) {

@@ -59,22 +59,41 @@ void Epilogue::collapse_batch() {
   for (Tensor& tensor : results_) fusion::collapse_batch(tensor.access);
 }
 
-void Epilogue::declare(KernelBuilder& k) {
-  auto declare_strides = [&](Tensor& tensor) {
-    for (DimExpr stride : tensor.access.batch_strides)
-      tensor.batch_strides.push_back(k.param(stride));
-    tensor.row_stride = k.param(tensor.access.row_stride);
-  };
+void Epilogue::declare_strides(KernelBuilder& k, Tensor& tensor) {
+  for (DimExpr stride : tensor.access.batch_strides)
+    tensor.batch_strides.push_back(k.param(stride));
+  tensor.row_stride = k.param(tensor.access.row_stride);
+}
+
+void Epilogue::declare_operands(KernelBuilder& k) {
   for (Tensor& tensor : operands_) {
     tensor.buffer = k.operand(k.context().value_of(fused_.outer(tensor.value)), tensor.access.dtype,
                               Elements::kNumbers);
-    declare_strides(tensor);
+    declare_strides(k, tensor);
   }
+}
+
+void Epilogue::declare(KernelBuilder& k) {
+  declare_operands(k);
   for (auto [tensor, outer] : llvm::zip(results_, fused_.op->getResults())) {
     tensor.buffer = k.result(k.context().value_of(outer), tensor.access.dtype, Elements::kNumbers);
-    declare_strides(tensor);
+    declare_strides(k, tensor);
   }
   allow_in_place(k);
+}
+
+void Epilogue::declare_in_scratch(KernelBuilder& k, const Buffer& scratch, DimExpr stride) {
+  declare_operands(k);
+  for (Tensor& tensor : results_) {
+    tensor.buffer = scratch;
+    std::fill(tensor.access.batch_strides.begin(), tensor.access.batch_strides.end(), DimExpr(0));
+    tensor.access.batch_strides.back() = stride;
+    declare_strides(k, tensor);
+  }
+}
+
+void Epilogue::set_scratch_base(Term base) {
+  for (Tensor& tensor : results_) tensor.base = base;
 }
 
 // Allows each result to use the storage of one operand: the first operand with the same shape and

@@ -27,6 +27,12 @@ class Epilogue {
 
   // Declares operands, results and strides. REQUIRES: the contraction's own operands are declared.
   void declare(KernelBuilder& k);
+  // Like `declare`, but the results are stored in scratch memory, [batch][rows][columns] with
+  // `stride` elements between the elements of the last batch dim. Other batch dims have no stride.
+  void declare_in_scratch(KernelBuilder& k, const Buffer& scratch, DimExpr stride);
+  // Sets the element of the scratch memory at batch coordinate 0 and row 0. It can be before the
+  // first element that is stored.
+  void set_scratch_base(Term base);
 
   // Emits the computation of each operand's and result's start for one batch element. `evaluate`
   // and `emit` use these starts.
@@ -61,10 +67,12 @@ class Epilogue {
     Buffer buffer{};
     Terms batch_strides{};
     Term row_stride{};
-    Term base{};   // in a function: the start at batch coordinate 0
+    Term base{};   // in a function or in scratch memory: the start at batch coordinate 0
     Term start{};  // of the current batch element
   };
 
+  void declare_operands(KernelBuilder& k);
+  static void declare_strides(KernelBuilder& k, Tensor& tensor);
   void allow_in_place(KernelBuilder& k);
   Term load(CodeBuilder& e, const Tensor& tensor, Term row, Term column, int64_t lanes, Term mask);
   static Term at(const Tensor& tensor, Term row, Term column);

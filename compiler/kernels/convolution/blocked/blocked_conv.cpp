@@ -6,7 +6,7 @@
 // A convolution whose windows are single pixels reads x, and so does one with rows of few pixels,
 // whose tiles omit the taps in the padding. Any other one first copies the part of x that its
 // pixels need into scratch memory, with zeros for the padding. Tiles then need no variants for
-// borders. A separable convolution computes this part of x (strip.h).
+// borders. A separable convolution or an inverted residual block computes this part of x (strip.h).
 //
 // Grid: images x parts of an image x phases x groups of channel blocks. The groups are innermost,
 // so that a worker copies a part of x once for all groups that it computes. Only a transposed
@@ -25,6 +25,10 @@ using graph::TensorType;
 
 // Elements of x that a work item reads: they stay in L2 while all groups use them.
 constexpr int64_t kPartElements = 1 << 16;
+// The same if an expansion computes them. Larger parts compute fewer rows of the expansion twice. A
+// block of MobileNetV2 with 56x56 pixels takes 4 % less time than with parts of half this size.
+// With parts of twice this size it takes 3 % less, but there are two parts per image.
+constexpr int64_t kExpandedPartElements = 1 << 17;
 // The pixels that amortise reading the weights of a group.
 constexpr int64_t kLeastPixels = 64;
 // Elements of the weights of a part of the depth. They are twice as large as L1, but prefetched,
@@ -33,15 +37,6 @@ constexpr int64_t kLeastPixels = 64;
 constexpr int64_t kDepthElements = 1 << 14;
 // Multiply-adds between two checks of interrupts, about 0.2 ms.
 constexpr int64_t kStepsPerCheck = 1 << 23;
-
-// The channel blocks that are computed together. Tiles of several blocks load fewer elements of x
-// per multiply-add; windows of several elements gain more from tiles of many pixels.
-int64_t blocks_per_group(int64_t blocks, bool prefers_blocks) {
-  if (prefers_blocks)
-    for (int64_t count : {4, 3, 2})
-      if (blocks % count == 0) return count;
-  return 1;
-}
 
 // The last tile of a row overlaps the one before it by fewer pixels than this.
 constexpr int64_t kMostOverlap = 28;
@@ -85,7 +80,7 @@ class BlockedConv {
         op_(fused.contraction),
         shape_(op_),
         epilogue_(fused, fusion::output_axes(op_)),
-        k_(context, op_, producer ? "separable_conv" : op_->getName().stripDialect()),
+        k_(context, op_, kind_of(op_, producer)),
         strip_(k_, shape_, *BlockedShape::type_of(shape_.w).getDim(1).as_constant()) {}
 
   llvm::LogicalResult lower() {
@@ -102,9 +97,9 @@ class BlockedConv {
     rest_ = is_blocked && (has_one_tap() || !shape_.is_transposed) ? channels_ % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
                       !shape_.is_transposed && shape_.groups == 1;
-    group_blocks_ = blocks_per_group(
-        out_blocks_ / shape_.groups,
-        (shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_);
+    // Windows of several elements gain more from tiles of many pixels than from several blocks.
+    if ((shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_)
+      group_blocks_ = blocks_per_group(out_blocks_ / shape_.groups);
     set_omits_padding();
     phase_groups_ = out_blocks_ / group_blocks_;
     declare();
@@ -119,6 +114,10 @@ class BlockedConv {
   }
 
  private:
+  static llvm::StringRef kind_of(mlir::Operation* op, const fusion::FusedSeparable* producer) {
+    if (!producer) return op->getName().stripDialect();
+    return producer->expansion ? "inverted_residual" : "separable_conv";
+  }
   int64_t plane_depth() const { return pixel_ * axes_[0].taps * axes_[1].taps; }
   int64_t depth() const { return planes_ * plane_depth(); }
   // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
@@ -175,12 +174,16 @@ class BlockedConv {
     const DimExpr least =
         reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
-    const DimExpr most = max(floordiv(kPartElements, max(row_elements, 1)), least);
+    const bool expands = producer_ && producer_->expansion;
+    const int64_t part_elements = expands ? kExpandedPartElements : kPartElements;
+    const DimExpr most = max(floordiv(part_elements, max(row_elements, 1)), least);
     parts_ = ceildiv(rows, min(most, rows));
+    if (producer_) strip_.compute_by(*producer_);
+    // An even number: parts with an expansion are so large that two threads need equal shares.
+    if (expands) parts_ = max(min(round_up(parts_, 2), floordiv(rows, strip_.least_rows())), 1);
     rows_per_part_ = ceildiv(rows, parts_);
 
     if (producer_) {
-      strip_.compute_by(*producer_);
       rows_per_part_ = ceildiv(rows_per_part_, strip_.tile_rows()) * DimExpr(strip_.tile_rows());
       parts_ = ceildiv(rows, rows_per_part_);
     } else {

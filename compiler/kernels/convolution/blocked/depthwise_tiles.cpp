@@ -15,7 +15,8 @@ constexpr int64_t kTilesPerCheck = 1024;
 
 }  // namespace
 
-DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused)
+DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused,
+                               bool x_is_operand)
     : k_(k), lanes_(k.lanes(DType::kF32)), type_(k.vector(k.builder().getF32Type(), lanes_)) {
   auto op = mlir::cast<graph::BlockedConvOp>(fused.contraction);
   const auto x = mlir::cast<TensorType>(op.getX().getType());
@@ -30,7 +31,7 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
   known_width_ = x.getDim(3).as_constant();
   known_out_width_ = result.getDim(3).as_constant();
   choose_tile(result.getDim(2).as_constant());
-  x_ = k_.operand(fused.outer(op.getX()), Elements::kNumbers);
+  if (x_is_operand) x_ = k_.operand(fused.outer(op.getX()), Elements::kNumbers);
   w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), 1, 1), DType::kF32,
                   Elements::kNumbers);
   blocks_ = k_.param(x.getDim(1));
@@ -71,15 +72,30 @@ bool DepthwiseTiles::is_inside(const Columns& columns) const {
          llvm::all_of(columns.inputs, [](Column c) { return c == Column::kInside; });
 }
 
+std::pair<Term, Term> DepthwiseTiles::input_rows(Term first, Term end) const {
+  const Term begin = clamp(first * stride_[0] - pad_[0], k_.index(0), height_);
+  const Term last = (end - 1) * stride_[0] - pad_[0] + (kernel_[0] - 1) * dilation_[0];
+  return {begin, clamp(last + 1, begin, height_)};
+}
+
 void DepthwiseTiles::emit(Term image, Term block, Term first, Term end, Store store) {
+  const Term plane = image * blocks_ + block;
+  emit_block(plane * (height_ * width_ * kChannelBlock), height_, block, first, end, store);
+}
+
+void DepthwiseTiles::emit_from(Term x_at, Term block, Term first, Term end, Store store) {
+  emit_block(x_at, input_rows(first, end).second, block, first, end, store);
+}
+
+void DepthwiseTiles::emit_block(Term x_at, Term x_end, Term block, Term first, Term end,
+                                Store store) {
   const int64_t taps = kernel_[0] * kernel_[1];
   k_.loop(k_.index(0), k_.index(kChannelBlock), lanes_, [&](Term lane) {
     weights_.clear();
     for (int64_t tap = 0; tap < taps; ++tap)
       weights_.push_back(
           k_.load(w_, block * (taps * kChannelBlock) + tap * kChannelBlock + lane, lanes_));
-    const Term plane = image * blocks_ + block;
-    const Part part{plane * (height_ * width_ * kChannelBlock) + lane, lane, end, store};
+    const Part part{x_at + lane, lane, end, x_end, store};
     k_.loop(first, end, tile_rows_, [&](Term y) { emit_row(part, y); });
   });
 }
@@ -125,7 +141,7 @@ void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& 
   const Term top = y * stride_[0] - pad_[0], start = x * stride_[1] - pad_[1];
   Terms sums(tile_rows_ * columns.known_count, k_.zero(type_));
   for (int64_t i = 0; i < reach(0, tile_rows_); ++i)
-    add_row(part.x_at, top + i, i, start, columns, sums);
+    add_row(part, top + i, i, start, columns, sums);
   for (int64_t row = 0; row < tile_rows_; ++row)
     k_.when(y + row < part.end, [&] {
       for (int64_t column = 0; column < columns.known_count; ++column) {
@@ -141,8 +157,8 @@ void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& 
 }
 
 // Adds the products with row `line` of x, the tile's input row `i`, to all sums that it is for.
-void DepthwiseTiles::add_row(Term x_at, Term line, int64_t i, Term start, const Columns& columns,
-                             Terms& sums) {
+void DepthwiseTiles::add_row(const Part& part, Term line, int64_t i, Term start,
+                             const Columns& columns, Terms& sums) {
   llvm::SmallVector<int64_t> rows, taps;
   for (int64_t row = 0; row < tile_rows_; ++row) {
     const int64_t offset = i - row * stride_[0], tap = offset / dilation_[0];
@@ -159,16 +175,16 @@ void DepthwiseTiles::add_row(Term x_at, Term line, int64_t i, Term start, const 
     return used;
   };
   Terms before = used();
-  const Terms after =
-      k_.branch((0 <= line) & (line < height_), llvm::SmallVector<mlir::Type>(before.size(), type_),
-                [&] {
-                  Terms next = before;
-                  const Term from = x_at + (line * width_ + start) * kChannelBlock;
-                  for (size_t j = 0; j < columns.inputs.size(); ++j)
-                    add_pixel(from, start, static_cast<int64_t>(j), columns, taps, next);
-                  return next;
-                },
-                [&] { return before; });
+  const Terms after = k_.branch(
+      (0 <= line) & (line < part.x_end), llvm::SmallVector<mlir::Type>(before.size(), type_),
+      [&] {
+        Terms next = before;
+        const Term from = part.x_at + (line * width_ + start) * kChannelBlock;
+        for (size_t j = 0; j < columns.inputs.size(); ++j)
+          add_pixel(from, start, static_cast<int64_t>(j), columns, taps, next);
+        return next;
+      },
+      [&] { return before; });
   size_t next = 0;
   for (int64_t row : rows)
     for (int64_t column = 0; column < columns.known_count; ++column)

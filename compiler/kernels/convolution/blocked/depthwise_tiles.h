@@ -16,16 +16,24 @@ namespace scopevm::compiler::kernels {
 // row are known at compile time if the width is. Otherwise these tiles use masked loads.
 class DepthwiseTiles {
  public:
-  // Declares the operands and params of the convolution in `fused`.
-  DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused);
+  // Declares the operands and params of the convolution in `fused`, except for x if it is in
+  // scratch memory: see read_from().
+  DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused, bool x_is_operand = true);
+  // Reads x from scratch memory, [blocks][rows][width][16].
+  void read_from(const Buffer& scratch) { x_ = scratch; }
 
   // The rows of a tile.
   int64_t rows() const { return tile_rows_; }
+  // The rows of x that rows [first, end) of the result read: [begin, end).
+  std::pair<Term, Term> input_rows(Term first, Term end) const;
 
   // Emits rows [first, end) of channel block `block` of image `image`. `store` receives a vector of
   // channels of the result: its row, its column, and its first channel in the block.
   using Store = llvm::function_ref<void(Term sum, Term y, Term x, Term lane)>;
   void emit(Term image, Term block, Term first, Term end, Store store);
+  // The same for x in scratch memory. Row 0 of the channel block would start at element `x_at`.
+  // Rows input_rows(first, end) are in the scratch memory.
+  void emit_from(Term x_at, Term block, Term first, Term end, Store store);
 
  private:
   // What is known about a column of x.
@@ -38,9 +46,9 @@ class DepthwiseTiles {
     Term count;               // of the result, if it is not known; else null
   };
 
-  // The vectors of channels that are computed, and the last row.
+  // The vectors of channels that are computed, the end of the rows, and that of the rows of x.
   struct Part {
-    Term x_at, lane, end;
+    Term x_at, lane, end, x_end;
     Store store;
   };
 
@@ -51,7 +59,9 @@ class DepthwiseTiles {
   void emit_row(const Part& part, Term y);
   void emit_known_row(const Part& part, Term y);
   void emit_tile(const Part& part, Term y, Term x, const Columns& columns);
-  void add_row(Term x_at, Term line, int64_t i, Term start, const Columns& columns, Terms& sums);
+  void emit_block(Term x_at, Term x_end, Term block, Term first, Term end, Store store);
+  void add_row(const Part& part, Term line, int64_t i, Term start, const Columns& columns,
+               Terms& sums);
   void add_pixel(Term from, Term start, int64_t j, const Columns& columns,
                  llvm::ArrayRef<int64_t> taps, Terms& sums);
 

@@ -20,6 +20,11 @@ Strip::Strip(KernelBuilder& k, const BlockedShape& shape, int64_t channels)
 DimExpr Strip::width_dim() const { return max(axes_[1].reach(axes_[1].out), 0); }
 
 DimExpr Strip::elements(DimExpr rows) const {
+  const DimExpr strip = strip_elements(rows);
+  return expansion_ ? strip + expansion_->elements(expanded_rows(rows)) : strip;
+}
+
+DimExpr Strip::strip_elements(DimExpr rows) const {
   return axes_[0].reach(rows) * width_dim() * DimExpr(all_planes_ * pixel_);
 }
 
@@ -29,9 +34,26 @@ DimExpr Strip::row_elements() const {
 
 void Strip::compute_by(const fusion::FusedSeparable& producer) {
   producer_ = &producer;
-  tiles_.emplace(k_, producer.depthwise);
+  if (producer.expansion) expansion_.emplace(k_, *producer.expansion);
+  tiles_.emplace(k_, producer.depthwise, /*x_is_operand=*/!expansion_);
   epilogue_.emplace(producer.depthwise, fusion::output_axes(producer.depthwise.contraction));
   epilogue_->declare(k_);
+}
+
+// The rows of its input that the other convolution reads for `rows` rows.
+DimExpr Strip::expanded_rows(DimExpr rows) const {
+  const BlockedAxis axis = BlockedShape(producer_->depthwise.contraction).axes[0];
+  return min((rows - 1) * DimExpr(axis.stride) + ((axis.kernel - 1) * axis.dilation + 1),
+             max(axis.size, 0));
+}
+
+int64_t Strip::least_rows() const {
+  constexpr int64_t kRowsPerRepeatedRow = 6;
+  if (!expansion_) return 1;
+  const BlockedAxis axis = BlockedShape(producer_->depthwise.contraction).axes[0];
+  const int64_t repeated =
+      std::max<int64_t>((axis.kernel - 1) * axis.dilation + 1 - axis.stride, 0);
+  return std::max<int64_t>(repeated * kRowsPerRepeatedRow / axis.stride, 1);
 }
 
 void Strip::declare(const Scratch& scratch, Term start, DimExpr rows) {
@@ -41,6 +63,10 @@ void Strip::declare(const Scratch& scratch, Term start, DimExpr rows) {
   rows_ = k_.param(axes_[0].reach(rows));
   width_ = k_.param(width);
   pitch_ = width_ * pixel_;
+  if (expansion_) {
+    tiles_->read_from(buffer_);
+    expansion_->declare(buffer_, start_ + k_.param(strip_elements(rows)), expanded_rows(rows));
+  }
   if (producer_) return;
   x_height_ = k_.param(axes_[0].size);
   x_width_ = k_.param(axes_[1].size);
@@ -68,17 +94,35 @@ void Strip::emit(Term image, Term first, Term rows) {
 }
 
 void Strip::emit_computed(Term image, Term first, Term rows) {
-  const int64_t lanes = k_.lanes(DType::kF32);
-  k_.long_loop(k_.index(0), k_.index(all_planes_), 1, 1, {}, [&](Term number, auto) {
-    epilogue_->enter(k_, {image, number});
-    const Term to = start_ + number * plane();
-    tiles_->emit(image, number, first, first + rows, [&](Term sum, Term y, Term x, Term lane) {
-      const auto values = epilogue_->evaluate(k_, sum, y * width_ + x, lane, lanes, {});
-      k_.store(buffer_, to + (y - first) * pitch_ + x * pixel_ + lane,
-               values.lookup(producer_->image));
+  const int64_t group_planes = expansion_ ? expansion_->group_blocks() : 1;
+  k_.long_loop(k_.index(0), k_.index(all_planes_ / group_planes), 1, 1, {}, [&](Term group, auto) {
+    if (!expansion_) {
+      emit_plane(image, group, first, rows, {});
+      return Terms{};
+    }
+    const auto [begin, end] = tiles_->input_rows(first, first + rows);
+    expansion_->emit(image, group, begin, end);
+    k_.loop(k_.index(0), k_.index(group_planes), 1, [&](Term plane) {
+      emit_plane(image, group * group_planes + plane, first, rows, expansion_->row_0(begin, plane));
     });
     return Terms{};
   });
+}
+
+// Computes plane `number`, from the operand x or from the expanded rows at `expanded`.
+void Strip::emit_plane(Term image, Term number, Term first, Term rows, Term expanded) {
+  const int64_t lanes = k_.lanes(DType::kF32);
+  epilogue_->enter(k_, {image, number});
+  const Term to = start_ + number * plane();
+  const auto store = [&](Term sum, Term y, Term x, Term lane) {
+    const auto values = epilogue_->evaluate(k_, sum, y * width_ + x, lane, lanes, {});
+    k_.store(buffer_, to + (y - first) * pitch_ + x * pixel_ + lane,
+             values.lookup(producer_->image));
+  };
+  if (expanded)
+    tiles_->emit_from(expanded, number, first, first + rows, store);
+  else
+    tiles_->emit(image, number, first, first + rows, store);
 }
 
 void Strip::emit_row(Term plane, Term from, Term is_inside, Term to) {

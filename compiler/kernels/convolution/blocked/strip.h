@@ -5,19 +5,21 @@
 
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
+#include "compiler/kernels/convolution/blocked/expansion.h"
 #include "compiler/kernels/convolution/blocked/shape.h"
 
 namespace scopevm::compiler::kernels {
 
 // A strip is [planes][rows][columns][pixel]. It is a copy of x with zeros for the padding of the
-// convolution and for the channels after the last one, or it is computed by another convolution. A
-// pixel has one element, or the 16 channels of a block.
+// convolution and for the channels after the last one, or it is computed by another convolution,
+// whose input can be computed by an expansion (expansion.h). A pixel has one element, or the 16
+// channels of a block.
 class Strip {
  public:
   // `channels`: of one group of the convolution.
   Strip(KernelBuilder& k, const BlockedShape& shape, int64_t channels);
 
-  // The elements of the strip for `rows` rows of the result, and those of one more row.
+  // The elements for `rows` rows of the result, and those of the strip for one more row.
   DimExpr elements(DimExpr rows) const;
   DimExpr row_elements() const;
 
@@ -26,6 +28,9 @@ class Strip {
   void compute_by(const fusion::FusedSeparable& producer);
   // The rows that are computed together.
   int64_t tile_rows() const { return tiles_ ? tiles_->rows() : 1; }
+  // The least rows for which an expansion computes few rows of its result again, because the strips
+  // of adjacent rows of the result need them, too.
+  int64_t least_rows() const;
 
   // Declares params. The strip of at most `rows` rows of the result starts at element `start` of
   // the scratch memory.
@@ -40,7 +45,10 @@ class Strip {
 
  private:
   DimExpr width_dim() const;
+  DimExpr strip_elements(DimExpr rows) const;
+  DimExpr expanded_rows(DimExpr rows) const;
   void emit_computed(Term image, Term first, Term rows);
+  void emit_plane(Term image, Term number, Term first, Term rows, Term expanded);
   void emit_row(Term plane, Term from, Term is_inside, Term to);
   void copy_pixels(Term from, Term to, Term count, int64_t channels);
 
@@ -52,6 +60,7 @@ class Strip {
 
   Buffer x_;
   const fusion::FusedSeparable* producer_ = nullptr;
+  std::optional<Expansion> expansion_;
   std::optional<DepthwiseTiles> tiles_;
   std::optional<Epilogue> epilogue_;  // of the tiles
 

@@ -292,6 +292,12 @@ mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile,
 
 }  // namespace
 
+int64_t blocks_per_group(int64_t blocks) {
+  for (int64_t count : {4, 3, 2})
+    if (blocks % count == 0) return count;
+  return 1;
+}
+
 int64_t tile_blocks(const Target& target, int64_t group_blocks) {
   return target.vector_bits == 512 ? group_blocks : 1;
 }

@@ -43,6 +43,9 @@ inline constexpr int64_t kMostTilePixels[] = {0, 28, 12, 9, 6};
 // The largest number of pixels of a tile that computes this number of channel blocks, so that the
 // sums and the operands of a step are in registers.
 int64_t most_tile_pixels(const Target& target, int64_t blocks);
+// The channel blocks, out of `blocks`, that are computed together. Tiles of several blocks load
+// fewer elements of x per multiply-add.
+int64_t blocks_per_group(int64_t blocks);
 // The channel blocks that a tile can compute together, out of `group_blocks`.
 int64_t tile_blocks(const Target& target, int64_t group_blocks);
 
