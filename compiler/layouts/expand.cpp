@@ -91,8 +91,7 @@ struct PhaseAxis {
         before(taps - 1 - least_shift) {
     const auto spatial = static_cast<int64_t>(op.getStrides().size());
     // The elements of the result after those that belong to the first element of the last block.
-    const int64_t rest =
-        op.getOutputPads()[axis] + kernel - pad - op.getPads()[spatial + axis];
+    const int64_t rest = op.getOutputPads()[axis] + kernel - pad - op.getPads()[spatial + axis];
     const int64_t blocks = rest > 0 ? (rest + stride - 1) / stride : 0;
     after = std::max<int64_t>(blocks - 1 - before + window - 1, 0);
   }
