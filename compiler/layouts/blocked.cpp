@@ -20,6 +20,12 @@ llvm::SmallVector<DimExpr> padded_dims(TensorType type) {
   return dims;
 }
 
+// Whether an elementwise op on blocked images can have an operand or result of this type.
+bool is_elementwise(TensorType type) {
+  return (type.getDtype() == DType::kF32 || type.getDtype() == DType::kBool) &&
+         !graph::has_scope(type);
+}
+
 // A constant of `dims` whose blocks of channels are `source`, [outer][channels][inner].
 mlir::Value blocked_elements(mlir::OpBuilder& builder, graph::ConstantOp constant,
                              llvm::ArrayRef<int64_t> dims, int64_t outer, int64_t channels,
@@ -70,9 +76,12 @@ mlir::Value constant_of(mlir::OpBuilder& builder, graph::ConstantOp constant,
 
 std::optional<int64_t> image_channels(mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
-  if (!tensor || tensor.getRank() != 4 || tensor.getDtype() != DType::kF32 ||
-      graph::has_scope(tensor))
-    return std::nullopt;
+  return tensor && tensor.getDtype() == DType::kF32 ? elementwise_channels(type) : std::nullopt;
+}
+
+std::optional<int64_t> elementwise_channels(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<TensorType>(type);
+  if (!tensor || tensor.getRank() != 4 || !is_elementwise(tensor)) return std::nullopt;
   const std::optional<int64_t> channels = tensor.getDim(1).as_constant();
   return channels && *channels >= 1 ? channels : std::nullopt;
 }
@@ -88,12 +97,12 @@ bool is_pixel(TensorType type) {
 
 Operand operand_kind(mlir::Value operand, TensorType image) {
   const TensorType type = type_of(operand);
-  if (type.getDtype() != DType::kF32 || type.getRank() > 4 || graph::has_scope(type))
-    return Operand::kOther;
+  if (type.getRank() > 4 || !is_elementwise(type)) return Operand::kOther;
   const llvm::SmallVector<DimExpr> dims = padded_dims(type);
   if (dims[1].is_constant(1)) return Operand::kSame;
   if (dims[1] != image.getDim(1)) return Operand::kOther;
-  if (operand.getDefiningOp<graph::ConstantOp>() && type.isStatic()) return Operand::kConstant;
+  if (operand.getDefiningOp<graph::ConstantOp>() && type.isStatic())
+    return type.getDtype() == DType::kF32 ? Operand::kConstant : Operand::kOther;
   return type.getRank() == 4 ? Operand::kImage : Operand::kOther;
 }
 

@@ -10,6 +10,8 @@ namespace scopevm::compiler::layouts {
 // The number of channels of an image: f32[n, c, h, w] in the default scope, where c is a positive
 // constant. Empty for any other type.
 std::optional<int64_t> image_channels(mlir::Type type);
+// The same for operands and results of elementwise ops, which can also be bool: conditions.
+std::optional<int64_t> elementwise_channels(mlir::Type type);
 
 // [n, ceil(c / 16), h, w, 16]. REQUIRES: `type` is an image.
 graph::TensorType blocked_type(graph::TensorType type);

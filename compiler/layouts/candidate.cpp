@@ -32,18 +32,19 @@ bool is_constant(mlir::Value value) {
   return value.getDefiningOp<graph::ConstantOp>() && !graph::has_scope(value.getType());
 }
 
-// One group per channel.
-bool is_depthwise(graph::ConvOp op) {
+bool has_narrow_groups(graph::ConvOp op) {
   const TensorType w = type_of(op.getW());
-  return w.getDim(0).is_constant(static_cast<int64_t>(op.getGroup())) && w.getDim(1).is_constant(1);
+  return graph::has_narrow_groups(static_cast<int64_t>(op.getGroup()), w.getDim(0), w.getDim(1)) &&
+         graph::is_small_window({op.getStrides(), op.getPads(), op.getDilations()},
+                                w.getShape().drop_front(2));
 }
 
 // Whether the kernel's copy of x is small: it has the rows of x that one row of the result needs,
-// and is stored for each worker. Depthwise kernels do not copy x, but are unrolled.
+// and is stored for each worker. The kernels of narrow groups do not copy x.
 bool has_small_parts(graph::ConvOp op) {
   const TensorType x = type_of(op.getX()), w = type_of(op.getW()), result = type_of(op.getResult());
   const graph::Window window{op.getStrides(), op.getPads(), op.getDilations()};
-  if (is_depthwise(op)) return graph::is_small_depthwise(window, w.getShape().drop_front(2));
+  if (has_narrow_groups(op)) return true;
   const auto span = [&](size_t axis, DimExpr count) {
     return (count - 1) * DimExpr(window.strides[axis]) +
            (w.getDim(2 + axis) - 1) * DimExpr(window.dilations[axis]) + 1;
@@ -167,17 +168,16 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
   const TensorType x = type_of(op.getX()), result = type_of(op.getResult());
   const double work = representative(op.getFlops(), known) / 2 / kPeak;
   const bool is_strided = op.getStrides()[0] > 1;
-  if (is_depthwise(op)) {
-    const bool is_small = positions_of(result, known) < 400;
-    const double plain = is_strided ? (is_small ? 0.12 : 0.22) : is_small ? 0.3 : 0.55;
-    return {work / plain, work * growth(result) / (is_strided ? 0.6 : 0.88)};
-  }
   if (op.getGroup() != 1) {
     // Tiles by channel have 12 rows. Merged groups multiply by zeros.
     const auto rows =
         static_cast<double>(*result.getDim(1).as_constant()) / static_cast<double>(op.getGroup());
-    const auto merged = static_cast<double>(merged_groups(op));
-    return {work / (0.75 * std::min(1.0, rows / 12)), work * merged / 0.9};
+    const bool is_small = positions_of(result, known) < 400;
+    double plain = 0.75 * std::min(1.0, rows / 12);
+    if (rows == 1) plain = is_strided ? (is_small ? 0.12 : 0.22) : is_small ? 0.3 : 0.55;
+    if (has_narrow_groups(op))
+      return {work / plain, work * growth(result) / (is_strided ? 0.6 : rows == 1 ? 0.88 : 0.7)};
+    return {work / plain, work * static_cast<double>(merged_groups(op)) / 0.9};
   }
   if (const int64_t pixels = pixels_per_block(op); pixels > 1) {
     // The windows of a block cover those of its pixels.
@@ -238,8 +238,10 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
       return std::nullopt;
     return candidate_of(reduction);
   }
-  const std::optional<int64_t> channels = image_channels(op->getResult(0).getType());
-  if (!channels) return std::nullopt;
+  const std::optional<int64_t> channels = elementwise_channels(op->getResult(0).getType());
+  auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op);
+  if (!channels || (!elementwise && !image_channels(op->getResult(0).getType())))
+    return std::nullopt;
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
     std::optional<Candidate> found = candidate_of(conv);
     if (!found || (*channels == 1 && found->has_blocked_result)) return std::nullopt;
@@ -249,7 +251,7 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
   // One channel cannot be distinguished from an operand that is the same for all channels.
   if (*channels == 1) return std::nullopt;
   if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return candidate_of(conv);
-  if (auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op)) return candidate_of(elementwise);
+  if (elementwise) return candidate_of(elementwise);
   if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op)) return candidate_of(concat);
   if (auto resize = mlir::dyn_cast<graph::ResizeOp>(op)) return candidate_of(resize);
   if (auto slice = mlir::dyn_cast<graph::SliceOp>(op)) return candidate_of(slice);
@@ -263,10 +265,11 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
 
 int64_t merged_groups(graph::ConvOp op) {
   const auto group = static_cast<int64_t>(op.getGroup());
-  if (group == 1 || is_depthwise(op)) return 1;
+  if (group == 1 || has_narrow_groups(op)) return 1;
   const TensorType w = type_of(op.getW());
   const int64_t channels = *w.getDim(1).as_constant(), rows = *w.getDim(0).as_constant() / group;
-  if (channels == 0) return 0;
+  // One group per channel, with a large window: most products would be with zeros.
+  if (channels == 0 || (channels == 1 && rows == 1)) return 0;
   const int64_t merged = channels % kChannelBlock == 0 ? 1 : kChannelBlock / channels;
   if (merged == 0) return 0;
   const bool is_whole = channels * merged % kChannelBlock == 0 &&

@@ -29,8 +29,8 @@ std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine, 
 bool may_grow(mlir::Operation* op, const Machine& machine);
 
 // The number of adjacent groups of a convolution that are computed as one, so that each group has
-// whole blocks of channels. It is 1 for one group and for one group per channel, and 0 if no such
-// number exists. REQUIRES: the weights are static.
+// whole blocks of channels. It is 1 for one group and for graph::has_narrow_groups(), and 0 if no
+// such number exists. REQUIRES: the weights are static.
 int64_t merged_groups(graph::ConvOp op);
 
 // The number of adjacent pixels whose output channels form one block, so that its lanes are used: 1

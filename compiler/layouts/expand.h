@@ -1,4 +1,4 @@
-// Transposed convolutions by channel whose windows do not overlap.
+// Transposed convolutions by channel as ordinary convolutions, which have faster kernels.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -16,5 +16,11 @@ bool is_disjoint(graph::ConvTransposeOp op);
 // as they are.
 void expand_transposed(mlir::func::FuncOp function, const Machine& machine,
                        int64_t most = INT64_MAX);
+
+// Rewrites 1-D and 2-D transposed convolutions with constant f32 weights and without dilations, or
+// only those of them with several groups: one convolution computes the elements of all phases (see
+// graph::PhaseTaps) as output channels, and a transposition moves them. Windows of phases are parts
+// of a common window, so that the convolution multiplies by zeros.
+void expand_phases(mlir::func::FuncOp function, const Machine& machine, bool only_groups);
 
 }  // namespace scopevm::compiler::layouts

@@ -60,7 +60,8 @@ struct Report {
 // Rewrites the ops of `module` whose images are blocked. Padding channels of blocked images can be
 // any number. Only images in the default scope of a CPU are blocked, and only if its default pools
 // have no limit: blocked images and their constants can be larger. Transposed convolutions by
-// channel become products where possible. REQUIRES: the module is placed. Always succeeds.
+// channel become products or ordinary convolutions where possible. REQUIRES: the module is placed.
+// Always succeeds.
 Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Options& options = {});
 
 }  // namespace scopevm::compiler::layouts

@@ -132,7 +132,7 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 1, 40, 40, 16]>, %w: !sv.tensor<f32[16, 1, 31, 31]>) -> !sv.tensor<f32[1, 1, 10, 10, 16]> {
-  // expected-error@+2 {{with one group per channel, the window must have at most 49 elements, and strides and dilations must be small}}
+  // expected-error@+2 {{with groups of 1, 2, 4 or 8 channels, the window must have at most 49 elements, and strides and dilations must be small}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 16 : i64} : (!sv.tensor<f32[1, 1, 40, 40, 16]>, !sv.tensor<f32[16, 1, 31, 31]>) -> !sv.tensor<f32[1, 1, 10, 10, 16]>
   return %y : !sv.tensor<f32[1, 1, 10, 10, 16]>
@@ -221,10 +221,10 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[64, 16, 
 
 // -----
 
-func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
-  // expected-error@+2 {{group is 2, expected 1, one group per channel, or groups of whole blocks of channels}}
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[6, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{group is 2, expected 1, groups of whole blocks of channels, or groups of 1, 2, 4 or 8 channels with as many output channels}}
   // expected-error@+1 {{failed to infer returned types}}
-  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 2 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 2 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[6, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
 }
 

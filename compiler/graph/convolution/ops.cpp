@@ -103,15 +103,18 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
   if (w.getRank() != 4 || !w.isStatic()) return fail("the weight must be static and have rank 4");
   if (w.getElementCount().is_constant(0)) return fail("the weight must have elements");
   const DimExpr rows = w.getDim(0), channels = w.getDim(1) * DimExpr(group);
-  const bool is_depthwise = w.getDim(1).is_constant(1) && rows == DimExpr(group);
-  if (group != 1 && !is_depthwise &&
+  const bool is_narrow = has_narrow_groups(group, rows, w.getDim(1));
+  if (group != 1 && !is_narrow &&
       !(mod(w.getDim(1), kChannelBlock).is_constant(0) &&
         mod(rows, kChannelBlock * group).is_constant(0)))
-    return fail("group is " + llvm::Twine(group) +
-                ", expected 1, one group per channel, or groups of whole blocks of channels");
-  if (group != 1 && is_depthwise && !is_small_depthwise(window, w.getShape().drop_front(2)))
     return fail(
-        "with one group per channel, the window must have at most 49 elements, and strides "
+        "group is " + llvm::Twine(group) +
+        ", expected 1, groups of whole blocks of channels, or groups of 1, 2, 4 or 8 channels "
+        "with as many output channels");
+  if (is_narrow && !is_small_window(window, w.getShape().drop_front(2)))
+    return fail(
+        "with groups of 1, 2, 4 or 8 channels, the window must have at most 49 elements, and "
+        "strides "
         "and dilations must be small");
   const bool is_blocked = x.getRank() == 5;
   const auto are = [](llvm::ArrayRef<int64_t> values, int64_t value) {

@@ -22,8 +22,9 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
 }
 // The images of the result are blocked: [n, ceil(m / 16), h, w, 16], where element [i, b, y, x, j] is
 // of output channel 16 * b + j. If m is not a multiple of 16, the last channels of the last block
-// are padding: they can be any number. x is blocked, or has few channels and is [n, c, h, w]. w is [m, c / group, kernel...], and
-// group is 1, or equal to c and m, or each group has whole blocks of channels in x and the result.
+// are padding: they can be any number. x is blocked, or has few channels and is [n, c, h, w]. w is
+// [m, c / group, kernel...]. Group is 1, or each group has whole blocks of channels in x and the
+// result, or c is m and a group has 1, 2, 4 or 8 channels.
 // `winograd` permits Winograd's algorithm, whose rounding errors are larger, for windows of 3x3
 // elements with strides, dilations and group 1.
 def BlockedConvOp : Graph_Convolution<"blocked_conv",

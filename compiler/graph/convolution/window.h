@@ -22,6 +22,14 @@ inline bool has_half_block(int64_t rows, bool is_pointwise) {
   return last > 0 && last <= kChannelBlock / 2 && rows < kChannelBlock * (is_pointwise ? 4 : 2);
 }
 
+// Whether each group of a convolution has as many output channels as channels, and no group is in
+// two blocks. `rows` is the number of output channels, and `channels` that of a group's channels.
+inline bool has_narrow_groups(int64_t group, DimExpr rows, DimExpr channels) {
+  const std::optional<int64_t> count = channels.as_constant();
+  return group != 1 && count && *count > 0 && *count < kChannelBlock &&
+         kChannelBlock % *count == 0 && rows == channels * DimExpr(group);
+}
+
 // The limit for strides, dilations, pads, groups and the kernel dims of pools. It keeps products
 // with dims far from overflow.
 constexpr int64_t kMaxWindow = int64_t{1} << 20;
@@ -70,9 +78,9 @@ inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExp
   return min(count, starts_inside);
 }
 
-// Whether a convolution with one group per channel is small enough for code without a loop over the
-// window, which computes several adjacent columns.
-inline bool is_small_depthwise(const Window& window, llvm::ArrayRef<DimExpr> kernel) {
+// Whether a convolution with narrow groups is small enough for code without a loop over the window,
+// which computes several adjacent columns.
+inline bool is_small_window(const Window& window, llvm::ArrayRef<DimExpr> kernel) {
   constexpr int64_t kMostTaps = 49, kMostColumns = 7, kMostReach = 32;
   DimExpr taps = 1;
   for (size_t i = 0; i < kernel.size(); ++i) {

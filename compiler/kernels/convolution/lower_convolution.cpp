@@ -1,4 +1,5 @@
 // Selects the generator of a convolution, or of a group with a convolution.
+#include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/convolution/convolution.h"
 #include "compiler/kernels/generators.h"
 #include "compiler/kernels/op_lowerings.h"
@@ -14,12 +15,12 @@ llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& cont
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });
   if (auto blocked = mlir::dyn_cast<graph::BlockedConvOp>(fused->contraction)) {
-    const bool is_depthwise =
-        blocked.getGroup() != 1 &&
-        mlir::cast<graph::TensorType>(blocked.getW().getType()).getDim(1).is_constant(1);
+    const auto w = mlir::cast<graph::TensorType>(blocked.getW().getType());
     if (is_winograd_conv(*fused, context)) return lower_winograd_conv(*fused, context);
-    return is_depthwise ? lower_blocked_depthwise(*fused, context)
-                        : lower_blocked_conv(*fused, context);
+    return graph::has_narrow_groups(static_cast<int64_t>(blocked.getGroup()), w.getDim(0),
+                                    w.getDim(1))
+               ? lower_blocked_depthwise(*fused, context)
+               : lower_blocked_conv(*fused, context);
   }
   if (mlir::isa<graph::BlockedConvTransposeOp>(fused->contraction))
     return lower_blocked_conv(*fused, context);

@@ -163,6 +163,9 @@ TEST(BlockedConv, AgreesWithLoops) {
       t.attributes.group = pick(1, 4);
       t.channels = t.attributes.group * pick(1, 3) * kBlock;
       rows = t.attributes.group * pick(1, 4) * kBlock;
+    } else if (!is_depthwise && t.is_blocked && pick(0, 2) == 0) {  // narrow groups
+      t.attributes.group = pick(2, 9);
+      rows = t.channels = t.attributes.group << pick(1, 3);
     }
     t.w = {rows, t.channels / t.attributes.group};
     t.attributes.pads.assign(4, 0);

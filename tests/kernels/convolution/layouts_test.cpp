@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <random>
 
 #include "tests/kernels/reference.h"
@@ -69,9 +70,9 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
          "\n  return %r : " + y + "\n}\n";
 }
 
-// `is_blocked`: the expected layout.
+// `is_blocked`: the expected layout. Empty: either layout.
 void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes,
-           bool is_blocked = true) {
+           std::optional<bool> is_blocked = true) {
   std::vector<int64_t> dims = {t.rows, t.channels / t.group};
   if (t.is_transposed) dims = {t.channels, t.rows / t.group};
   dims.insert(dims.end(), t.kernel.begin(), t.kernel.end());
@@ -88,11 +89,13 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
       blocked = *std::move(first);
       by_channel = *std::move(second);
       const std::vector<std::string> steps = blocked->steps();
-      EXPECT_EQ(std::any_of(steps.begin(), steps.end(),
-                            [](const std::string& step) {
-                              return step.find("blocked_conv") != std::string::npos;
-                            }),
-                is_blocked);
+      const auto has_step = [&](const char* name) {
+        return std::any_of(steps.begin(), steps.end(), [&](const std::string& step) {
+          return step.find(name) != std::string::npos;
+        });
+      };
+      if (is_blocked) EXPECT_EQ(has_step("blocked_conv"), *is_blocked);
+      if (t.is_transposed) EXPECT_FALSE(has_step("conv_transpose_loops"));
     }
     const auto size = [&](int axis, int64_t number) {
       return t.is_transposed ? number * t.strides[axis] + t.offset(axis)
@@ -145,6 +148,10 @@ TEST(BlockedLayout, ConvolutionsAgreeWithThoseByChannel) {
       t.channels = t.group * group_channels;
       // Groups that become one have whole blocks of rows.
       t.rows = t.group * std::max<int64_t>(16 / merged, 1) * pick(1, 3);
+      if (group_channels < 16 && pick(0, 1) == 0) {  // narrow groups
+        t.group = pick(2, 9);
+        t.channels = t.rows = t.group * group_channels;
+      }
     }
     for (int axis : {0, 1}) {
       const int64_t kernel = pick(1, 5), stride = pick(1, t.is_transposed ? 4 : 2);
@@ -159,6 +166,37 @@ TEST(BlockedLayout, ConvolutionsAgreeWithThoseByChannel) {
       sizes.emplace_back(t.least_size(0) + pick(0, 12), t.least_size(1) + pick(0, 30));
     SCOPED_TRACE("case " + std::to_string(i) + ": " + description(t));
     check(t, i % 3 == 0 ? "x86-64-v3" : "host", sizes);
+    if (HasFailure()) return;
+  }
+}
+
+// Transposed convolutions with several groups become ordinary convolutions.
+TEST(BlockedLayout, TransposedGroupsAgreeWithLoops) {
+  std::mt19937 random(7);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < 12; ++i) {
+    Case t{.is_transposed = true,
+           .has_bias = pick(0, 1) == 0,
+           .is_static = pick(0, 2) == 0,
+           .images = pick(1, 2),
+           .group = pick(2, 5)};
+    t.channels = t.group * pick(1, 4);
+    t.rows = t.group * pick(1, 4);
+    for (int axis : {0, 1}) {
+      const int64_t kernel = pick(1, 5), stride = pick(1, 4);
+      t.kernel.push_back(kernel);
+      t.strides.push_back(stride);
+      t.dilations.push_back(1);
+      t.output_pads.push_back(pick(0, stride - 1));
+      for (int side : {0, 2}) t.pads[axis + side] = pick(0, 1) * pick(0, kernel - 1);
+    }
+    std::vector<std::pair<int64_t, int64_t>> sizes;
+    for (int size = 0; size < (t.is_static ? 1 : 2); ++size)
+      sizes.emplace_back(t.least_size(0) + pick(0, 9), t.least_size(1) + pick(0, 20));
+    SCOPED_TRACE("case " + std::to_string(i) + ": " + description(t));
+    check(t, i % 3 == 0 ? "x86-64-v3" : "host", sizes, /*is_blocked=*/std::nullopt);
     if (HasFailure()) return;
   }
 }

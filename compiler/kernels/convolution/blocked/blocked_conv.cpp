@@ -1,5 +1,5 @@
 // f32 convolutions of blocked images (sv.blocked_conv, sv.blocked_conv_transpose), except for those
-// with one group per channel. A work item is some pixels of an image and one group of output
+// with narrow groups. A work item is some pixels of an image and one group of output
 // channel blocks. It is computed in tiles (tile.h), over one part of the depth after the other, so
 // that the weights of a part stay close to the core while all tiles use them.
 //

@@ -1,5 +1,6 @@
-// f32 convolutions of blocked images (sv.blocked_conv) with one group per channel. A work item is
-// some rows of one channel block. Grid: images x channel blocks x parts of an image.
+// f32 convolutions of blocked images (sv.blocked_conv) with narrow groups, such as one group per
+// channel. A work item is some rows of one channel block. Grid: images x channel blocks x parts of
+// an image.
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
 #include "compiler/kernels/convolution/convolution.h"
@@ -34,8 +35,8 @@ llvm::LogicalResult lower_blocked_depthwise(const FusedContraction& fused,
                  epilogue.emit(k, sum, y * width + x, lane, k.lanes(DType::kF32), {});
                });
   });
-  const DimExpr taps =
-      DimExpr(kRowsPerItem * kChannelBlock) * w.getDim(2) * w.getDim(3) * type.getDim(3);
+  const DimExpr taps = DimExpr(kRowsPerItem * kChannelBlock) * w.getDim(1) * w.getDim(2) *
+                       w.getDim(3) * type.getDim(3);
   return k.launch(type.getDim(0) * type.getDim(1) * parts_dim, grain_of(kTaskTaps, taps));
 }
 

@@ -1,7 +1,8 @@
-// Emits tiles of convolutions with one group per channel; see depthwise_tiles.h.
+// Emits tiles of convolutions with narrow groups; see depthwise_tiles.h.
 #include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
 
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace scopevm::compiler::kernels {
@@ -28,6 +29,7 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
     pad_[axis] = op.getPads()[axis];
     dilation_[axis] = op.getDilations()[axis];
   }
+  group_ = *w.getDim(1).as_constant();
   known_width_ = x.getDim(3).as_constant();
   known_out_width_ = result.getDim(3).as_constant();
   choose_tile(result.getDim(2).as_constant());
@@ -89,13 +91,10 @@ void DepthwiseTiles::emit_from(Term x_at, Term block, Term first, Term end, Stor
 
 void DepthwiseTiles::emit_block(Term x_at, Term x_end, Term block, Term first, Term end,
                                 Store store) {
-  const int64_t taps = kernel_[0] * kernel_[1];
+  const int64_t weights = group_ * kernel_[0] * kernel_[1] * kChannelBlock;
   k_.loop(k_.index(0), k_.index(kChannelBlock), lanes_, [&](Term lane) {
-    weights_.clear();
-    for (int64_t tap = 0; tap < taps; ++tap)
-      weights_.push_back(
-          k_.load(w_, block * (taps * kChannelBlock) + tap * kChannelBlock + lane, lanes_));
-    const Part part{x_at + lane, lane, end, x_end, store};
+    const Part part{x_at + lane, x_end, block * weights + lane, lane, end, store};
+    if (group_ == 1) load_weights(part.w_at);
     k_.loop(first, end, tile_rows_, [&](Term y) { emit_row(part, y); });
   });
 }
@@ -138,10 +137,25 @@ void DepthwiseTiles::emit_known_row(const Part& part, Term y) {
 }
 
 void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& columns) {
-  const Term top = y * stride_[0] - pad_[0], start = x * stride_[1] - pad_[1];
   Terms sums(tile_rows_ * columns.known_count, k_.zero(type_));
-  for (int64_t i = 0; i < reach(0, tile_rows_); ++i)
-    add_row(part, top + i, i, start, columns, sums);
+  if (group_ == 1) {
+    add_rows(part, y, x, columns, sums);
+  } else {
+    const int64_t weights = kernel_[0] * kernel_[1] * kChannelBlock;
+    sums = k_.loop(
+        k_.index(0), k_.index(group_), 1, sums, [&](Term channel, llvm::ArrayRef<Term> carried) {
+          channel_ = channel;
+          load_weights(part.w_at + channel * weights);
+          Part of_channel = part;
+          // A group can have several vectors.
+          if (lanes_ < group_)
+            of_channel.x_at =
+                part.x_at - remainder(part.lane, group_) + quotient(channel, lanes_) * lanes_;
+          Terms next(carried);
+          add_rows(of_channel, y, x, columns, next);
+          return next;
+        });
+  }
   for (int64_t row = 0; row < tile_rows_; ++row)
     k_.when(y + row < part.end, [&] {
       for (int64_t column = 0; column < columns.known_count; ++column) {
@@ -154,6 +168,46 @@ void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& 
           store();
       }
     });
+}
+
+// Loads a weight of each lane for each element of the window.
+void DepthwiseTiles::load_weights(Term from) {
+  weights_.clear();
+  for (int64_t tap = 0; tap < kernel_[0] * kernel_[1]; ++tap)
+    weights_.push_back(k_.load(w_, from + tap * kChannelBlock, lanes_));
+}
+
+// Each lane of the result is the lane of `pixel` that has the current channel of its group.
+Term DepthwiseTiles::channel_of_groups(Term pixel) const {
+  const int64_t group = std::min(group_, lanes_);
+  const Term channel = remainder(channel_, group);
+  if (k_.target().vector_bits == 128) {
+    Term result;
+    for (int64_t i = 0; i < group; ++i) {
+      llvm::SmallVector<int64_t> lanes;
+      for (int64_t lane = 0; lane < lanes_; ++lane) lanes.push_back(lane / group * group + i);
+      const Term shuffled = k_.shuffle(pixel, pixel, lanes);
+      result = result ? select(channel == i, shuffled, result) : shuffled;
+    }
+    return result;
+  }
+  // LLVM has no other operation with lanes that are not constant.
+  const char* permute =
+      k_.target().vector_bits == 512 ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx2.permps";
+  const Term numbers = k_.iota(k_.builder().getI32Type(), lanes_);
+  const Term lanes = (numbers & numbers.integer(-group)) +
+                     k_.splat(convert(channel, k_.builder().getI32Type()), lanes_);
+  auto call = k_.builder().create<mlir::LLVM::CallIntrinsicOp>(
+      pixel.type(), k_.builder().getStringAttr(permute), mlir::ValueRange{pixel, lanes});
+  return k_.term(call.getResult(0));
+}
+
+// Adds the products with one channel of each group of x to the sums of a tile.
+void DepthwiseTiles::add_rows(const Part& part, Term y, Term x, const Columns& columns,
+                              Terms& sums) {
+  const Term top = y * stride_[0] - pad_[0], start = x * stride_[1] - pad_[1];
+  for (int64_t i = 0; i < reach(0, tile_rows_); ++i)
+    add_row(part, top + i, i, start, columns, sums);
 }
 
 // Adds the products with row `line` of x, the tile's input row `i`, to all sums that it is for.
@@ -205,6 +259,7 @@ void DepthwiseTiles::add_pixel(Term from, Term start, int64_t j, const Columns& 
       if (columns.inputs[j] == Column::kUnknown)
         mask = k_.splat((0 <= start + j) & (start + j < width_), lanes_);
       pixel = k_.load(x_, from + j * kChannelBlock, lanes_, mask);
+      if (group_ != 1) pixel = channel_of_groups(pixel);
     }
     for (size_t row = 0; row < taps.size(); ++row) {
       Term& sum = sums[row * columns.known_count + column];

@@ -1,4 +1,5 @@
-// The tiles of convolutions of blocked images (sv.blocked_conv) with one group per channel.
+// The tiles of convolutions of blocked images (sv.blocked_conv) with narrow groups, such as one
+// group per channel: see graph::has_narrow_groups().
 #pragma once
 
 #include <array>
@@ -14,6 +15,10 @@ namespace scopevm::compiler::kernels {
 //
 // Rows of padding are skipped by branches. The columns of padding of the first and last tiles of a
 // row are known at compile time if the width is. Otherwise these tiles use masked loads.
+//
+// Each lane is an output channel. If groups have several channels, a tile loops over them: it
+// multiplies the weights of the groups' first channels by the pixels of x in which each lane has
+// the first channel of its group, and so on.
 class DepthwiseTiles {
  public:
   // Declares the operands and params of the convolution in `fused`, except for x if it is in
@@ -48,7 +53,7 @@ class DepthwiseTiles {
 
   // The vectors of channels that are computed, the end of the rows, and that of the rows of x.
   struct Part {
-    Term x_at, lane, end, x_end;
+    Term x_at, x_end, w_at, lane, end;
     Store store;
   };
 
@@ -60,6 +65,9 @@ class DepthwiseTiles {
   void emit_known_row(const Part& part, Term y);
   void emit_tile(const Part& part, Term y, Term x, const Columns& columns);
   void emit_block(Term x_at, Term x_end, Term block, Term first, Term end, Store store);
+  void load_weights(Term from);
+  Term channel_of_groups(Term pixel) const;
+  void add_rows(const Part& part, Term y, Term x, const Columns& columns, Terms& sums);
   void add_row(const Part& part, Term line, int64_t i, Term start, const Columns& columns,
                Terms& sums);
   void add_pixel(Term from, Term start, int64_t j, const Columns& columns,
@@ -70,9 +78,11 @@ class DepthwiseTiles {
   mlir::Type type_;  // vector type
   std::array<int64_t, 2> kernel_, stride_, pad_, dilation_;
   std::optional<int64_t> known_width_, known_out_width_;
+  int64_t group_ = 1;  // channels of a group
   int64_t tile_rows_ = 1, tile_columns_ = 1;
   Buffer x_, w_;
-  Terms weights_;  // of the current vector of channels
+  Terms weights_;  // of the current vector of channels, and the current channel of its groups
+  Term channel_;   // of the groups, if they have several channels: that of `weights_`
   Term blocks_, height_, width_, out_width_;
 };
 
