@@ -123,6 +123,15 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
     return fail(
         "winograd requires a blocked x and a window of 3x3 elements with strides, dilations and "
         "group 1");
+  if (op.getGroupBlocks()) {
+    const auto count = static_cast<int64_t>(*op.getGroupBlocks());
+    if (op.getWinograd() || (group != 1 && is_depthwise))
+      return fail("group_blocks excludes winograd and one group per channel");
+    const DimExpr blocks = floordiv(ceildiv(rows, kChannelBlock), group);
+    if (count < 1 || count > kMostGroupBlocks || !mod(blocks, count).is_constant(0))
+      return fail("group_blocks is " + llvm::Twine(count) + ", expected a divisor of " +
+                  short_text(blocks) + " blocks, at most " + llvm::Twine(kMostGroupBlocks));
+  }
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");
   if (!is_blocked && group != 1) return fail("with several groups, x must be blocked");

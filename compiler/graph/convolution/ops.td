@@ -22,16 +22,19 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
 }
 // The images of the result are blocked: [n, ceil(m / 16), h, w, 16], where element [i, b, y, x, j] is
 // of output channel 16 * b + j. If m is not a multiple of 16, the last channels of the last block
-// are padding: they can be any number. x is blocked, or has few channels and is [n, c, h, w]. w is [m, c / group, kernel...], and
-// group is 1, or equal to c and m, or each group has whole blocks of channels in x and the result.
+// are padding: they can be any number. x is blocked, or has few channels and is [n, c, h, w]. w is
+// [m, c / group, kernel...], and group is 1, or equal to c and m, or each group has whole blocks of
+// channels in x and the result.
 // `winograd` permits Winograd's algorithm, whose rounding errors are larger, for windows of 3x3
-// elements with strides, dilations and group 1.
+// elements with strides, dilations and group 1. `group_blocks` is the number of the result's blocks
+// that the direct algorithm computes together, up to 4; without it, the kernel decides. It divides
+// the blocks of a group.
 def BlockedConvOp : Graph_Convolution<"blocked_conv",
                                       "convolution of images whose channels are in blocks of 16"> {
   let elements = [kFloat];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group,
-                       UnitAttr:$winograd);
+                       UnitAttr:$winograd, OptionalAttr<I64Attr>:$group_blocks);
 }
 
 // w is [c, m / group, kernel...].
