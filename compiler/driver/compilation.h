@@ -93,7 +93,7 @@ class Compilation {
   Status place_within_limits();
   Status take_cheaper_placement();
   Status place_and_lower(placement::PoolChoice choice);
-  // With CompileOptions::tuning, measures the convolutions of a graph in both layouts.
+  // With CompileOptions::tuning, measures the forms of the convolutions of a graph.
   Status measure_convolutions(size_t graph);
   // Creates one PlacementRun per graph, with the machine, the rules and the choice of pools.
   void new_runs(placement::PoolChoice choice);

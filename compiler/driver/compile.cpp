@@ -158,8 +158,11 @@ Status Compilation::run_graph_stage() {
     SCOPEVM_RETURN_IF_ERROR(check_requests(options_, *placed_.graphs.front()));
     measure = [tuner = Tuner(options_, backends_, context_)](
                   external::Alternatives part) -> Result<PartSeconds> {
+      std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;
+      graphs.push_back(std::move(part.library));
+      graphs.push_back(std::move(part.own));
       SCOPEVM_ASSIGN_OR_RETURN(const Tuner::Seconds seconds,
-                               tuner({.graphs = {std::move(part.library), std::move(part.own)},
+                               tuner({.graphs = std::move(graphs),
                                       .key = std::move(part.key),
                                       .calls = std::move(part.calls)}));
       return PartSeconds{.library = seconds[0], .own = seconds[1]};
@@ -448,6 +451,8 @@ Result<CompileOutput> Compilation::finish(const std::vector<Variant>& variants) 
   // The loader refuses some models that pass all stages: two inputs of one name, a rank above 16.
   SCOPEVM_RETURN_IF_ERROR(format::verify(module_).with_context(options_.model_path));
   output_.module = format::write_module(module_);
+  for (const layouts::Report::Op& op : placed_.runs.front()->layouts.ops)
+    if (op.is_blocked && !op.forms.empty()) output_.convolutions.push_back({op.name, op.forms});
   end();
   std::ranges::sort(output_.times, {}, [](const StageTime& time) {
     return std::ranges::find(kStages, time.stage) - std::begin(kStages);

@@ -385,7 +385,7 @@ Result<LayoutExplanation> Compilation::explain_layout() {
   const layouts::Report& report = placed_.runs.front()->layouts;
   for (const layouts::Report::Op& op : report.ops)
     explanation.ops.push_back(
-        {op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds, op.is_measured});
+        {op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds, op.is_measured, op.forms});
   for (const layouts::Report::Conversion& conversion : report.conversions) {
     FormulaText text = formula_text({&conversion.bytes, 1});
     explanation.conversions.push_back({.value = conversion.value,

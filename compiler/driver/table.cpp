@@ -70,14 +70,15 @@ void set_tuning(Tuning& tuning, const scopevm_compiler_callbacks* callbacks) {
     return measure(*callbacks, modules, dims);
   };
   if (callbacks->find == nullptr || callbacks->store == nullptr) return;
-  using Seconds = std::array<double, 2>;
-  tuning.find = [callbacks](const std::string& key) -> std::optional<Seconds> {
-    Seconds seconds = {};
-    if (callbacks->find(callbacks->user, key.c_str(), seconds.data()) == 0) return std::nullopt;
+  using Seconds = std::vector<double>;
+  tuning.find = [callbacks](const std::string& key, size_t count) -> std::optional<Seconds> {
+    Seconds seconds(count);
+    if (callbacks->find(callbacks->user, key.c_str(), seconds.data(), count) == 0)
+      return std::nullopt;
     return seconds;
   };
   tuning.store = [callbacks](const std::string& key, const Seconds& seconds) {
-    callbacks->store(callbacks->user, key.c_str(), seconds.data());
+    callbacks->store(callbacks->user, key.c_str(), seconds.data(), seconds.size());
   };
 }
 

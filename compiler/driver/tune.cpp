@@ -103,7 +103,7 @@ Result<Tuner::Seconds> Tuner::operator()(Alternatives part) const {
   std::map<Request, int64_t> counts;
   for (const Request& request : requests_of(options_.tuning))
     for (const graph::DimBindings& call : part.calls) ++counts[dims_of_call(call, request)];
-  Seconds total = {};
+  Seconds total(part.graphs.size());
   Modules modules;
   for (const auto& [dims, count] : counts) {
     SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure(part, dims, modules));
@@ -116,14 +116,19 @@ Result<Tuner::Seconds> Tuner::measure(Alternatives& part, const Dims& dims,
                                       Modules& modules) const {
   const Tuning& tuning = options_.tuning;
   const std::string key = key_of(part, dims, options_);
+  const size_t count = part.graphs.size();
   if (tuning.find)
-    if (const std::optional<Seconds> known = tuning.find(key)) return *known;
-  if (modules.empty()) {
+    if (const std::optional<Seconds> known = tuning.find(key, count);
+        known && known->size() == count)
+      return *known;
+  if (modules.index.empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(modules, compile(part));
   }
-  const std::vector<std::span<const uint8_t>> bytes(modules.begin(), modules.end());
+  const std::vector<std::span<const uint8_t>> bytes(modules.distinct.begin(),
+                                                    modules.distinct.end());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds, measure_modules(tuning, bytes, dims));
-  const Seconds times = {seconds[0], seconds[1]};
+  Seconds times;
+  for (const size_t index : modules.index) times.push_back(seconds[index]);
   if (tuning.store) tuning.store(key, times);
   return times;
 }
@@ -136,10 +141,23 @@ Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
     add_bounds(*graph, options.dims);
     const LeakedOnException<Compilation> compilation(options, backends_, context_);
     SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, compilation->run_graph(std::move(graph)));
-    modules.push_back(std::move(output.module));
+    const auto known = std::ranges::find(modules.distinct, output.module);
+    modules.index.push_back(static_cast<size_t>(known - modules.distinct.begin()));
+    if (known == modules.distinct.end()) modules.distinct.push_back(std::move(output.module));
   }
   return modules;
 }
+
+namespace {
+
+// The index of the fastest form, or 0 unless another one is clearly faster than the first one.
+size_t fastest(const std::vector<double>& seconds) {
+  const auto best = std::ranges::min_element(seconds);
+  return external::is_faster(*best, seconds.front()) ? static_cast<size_t>(best - seconds.begin())
+                                                     : 0;
+}
+
+}  // namespace
 
 Status Compilation::measure_convolutions(size_t graph) {
   // With several devices, the device of a convolution depends on the other ops of the model.
@@ -157,7 +175,9 @@ Status Compilation::measure_convolutions(size_t graph) {
                                     .key = forms.key,
                                     .calls = {forms.dims},
                                     .layout = ImageLayout::kByChannel}));
-    options.measured[forms.id] = {.plain = seconds[1], .blocked = seconds[0]};
+    const std::vector<double> blocked(seconds.begin() + 1, seconds.end());
+    options.measured[forms.id] = {
+        .plain = seconds.front(), .blocked = blocked, .form = fastest(blocked)};
   }
   return {};
 }

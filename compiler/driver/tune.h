@@ -1,12 +1,12 @@
-// Choices by measurement (CompileOptions::tuning): the layouts of convolutions, and external
-// functions or scopevm's kernels.
+// Choices by measurement (CompileOptions::tuning): the layouts and forms of convolutions, and
+// external functions or scopevm's kernels.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compiler/codegen/backends.h"
 #include "compiler/external/take.h"
@@ -21,10 +21,10 @@ namespace scopevm::compiler {
 // not have, or a value outside of its bound in options.dims.
 Status check_requests(const CompileOptions& options, mlir::ModuleOp graph);
 
-// Two ways to compute a part of a graph, each as a module with a function `main`.
+// Ways to compute a part of a graph, each as a module with a function `main`.
 struct Alternatives {
-  std::array<mlir::OwningOpRef<mlir::ModuleOp>, 2> graphs;
-  std::string key;                        // identifies both
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;
+  std::string key;                        // identifies all
   std::vector<graph::DimBindings> calls;  // the dims of `main` in the names of each call
   ImageLayout layout = ImageLayout::kAuto;
 };
@@ -32,7 +32,7 @@ struct Alternatives {
 // Compiles alternatives and measures them. `options` and `backends` must outlive the object.
 class Tuner {
  public:
-  using Seconds = std::array<double, 2>;
+  using Seconds = std::vector<double>;  // by alternative
 
   Tuner(const CompileOptions& options, const codegen::Backends& backends,
         std::shared_ptr<mlir::MLIRContext> context)
@@ -43,7 +43,11 @@ class Tuner {
 
  private:
   using Dims = std::map<std::string, int64_t>;
-  using Modules = std::vector<std::vector<uint8_t>>;
+  // The compiled alternatives. Equal modules are measured once.
+  struct Modules {
+    std::vector<std::vector<uint8_t>> distinct;
+    std::vector<size_t> index;  // by alternative, in `distinct`
+  };
 
   // The times of one call. `modules` is filled when it is needed first.
   Result<Seconds> measure(Alternatives& part, const Dims& dims, Modules& modules) const;

@@ -43,7 +43,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassTime, pass, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTime, stage, seconds, peak_bytes, passes)
 // Without the module, whose bytes are passed separately.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TunedModel, functions, seconds, is_chosen)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, tuned, warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasuredForm, name, seconds, is_chosen)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TunedConvolution, name, forms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, tuned, convolutions, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Value, name, op, type, elements, depth)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeExplanation::Symbol, name, model_name, definition, bound,
                                    is_bound)
@@ -62,7 +64,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation::Part, function, library,
                                    calls, is_taken, workspace, reason, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation, parts, tuned, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Op, name, kind, is_blocked, seconds,
-                                   other_seconds, is_measured)
+                                   other_seconds, is_measured, forms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Conversion, value, to_blocked, formula,
                                    definitions, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation, ops, conversions, warnings)

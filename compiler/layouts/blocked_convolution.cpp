@@ -18,7 +18,7 @@ mlir::Value with_bias(mlir::OpBuilder& builder, mlir::Value result, mlir::Value 
       blocked_bias(builder, bias.getDefiningOp<graph::ConstantOp>()));
 }
 
-mlir::Value create(mlir::OpBuilder& builder, graph::ConvOp op, bool is_winograd, mlir::Value x) {
+mlir::Value create(mlir::OpBuilder& builder, graph::ConvOp op, ConvForm form, mlir::Value x) {
   const TensorType type = blocked_type(type_of(op.getResult()));
   mlir::Value w = op.getW();
   const auto group = static_cast<int64_t>(op.getGroup());
@@ -26,7 +26,8 @@ mlir::Value create(mlir::OpBuilder& builder, graph::ConvOp op, bool is_winograd,
   if (merged > 1) w = merged_weights(builder, w.getDefiningOp<graph::ConstantOp>(), group, merged);
   const mlir::Value result = builder.create<graph::BlockedConvOp>(
       op.getLoc(), type, x, w, op.getStridesAttr(), op.getPadsAttr(), op.getDilationsAttr(),
-      builder.getI64IntegerAttr(group / merged), is_winograd ? builder.getUnitAttr() : nullptr);
+      builder.getI64IntegerAttr(group / merged), form.is_winograd ? builder.getUnitAttr() : nullptr,
+      form.group_blocks != 0 ? builder.getI64IntegerAttr(form.group_blocks) : nullptr);
   return with_bias(builder, result, op.getBias());
 }
 
@@ -43,7 +44,8 @@ mlir::Value create_narrow(mlir::OpBuilder& builder, graph::ConvOp op, mlir::Valu
       op.getLoc(), type.withShape({n, 1, height, blocks, graph::kChannelBlock}), x, w,
       builder.getDenseI64ArrayAttr({op.getStrides()[0], pixels * stride}),
       builder.getDenseI64ArrayAttr({pads[0], pads[1], pads[2], pads[3] + (pixels - 1) * stride}),
-      op.getDilationsAttr(), op.getGroupAttr(), /*winograd=*/nullptr);
+      op.getDilationsAttr(), op.getGroupAttr(), /*winograd=*/nullptr,
+      /*group_blocks=*/nullptr);
   if (op.getBias()) {
     const mlir::Value bias =
         pixel_bias(builder, op.getBias().getDefiningOp<graph::ConstantOp>(), pixels);
@@ -79,7 +81,7 @@ mlir::Value blocked_convolution(mlir::OpBuilder& builder, const Candidate& candi
   if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(candidate.op))
     return create(builder, conv, x);
   auto conv = mlir::cast<graph::ConvOp>(candidate.op);
-  return candidate.has_blocked_result ? create(builder, conv, candidate.is_winograd, x)
+  return candidate.has_blocked_result ? create(builder, conv, candidate.forms[candidate.form], x)
                                       : create_narrow(builder, conv, x);
 }
 

@@ -206,20 +206,49 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
   return {plain, blocked / 0.93};
 }
 
+bool can_use_winograd(graph::ConvOp op, const Candidate& candidate) {
+  const TensorType w = type_of(op.getW());
+  const auto are_ones = [](llvm::ArrayRef<int64_t> values) {
+    return llvm::all_of(values, [](int64_t value) { return value == 1; });
+  };
+  return !candidate.reads_plain && candidate.has_blocked_result && op.getGroup() == 1 &&
+         w.getDim(2).is_constant(3) && w.getDim(3).is_constant(3) && are_ones(op.getStrides()) &&
+         are_ones(op.getDilations());
+}
+
 // Whether Winograd's algorithm is faster: the transformations amortise over the channels, and the
 // transformed weights, 4 times as many, over the blocks of an image.
 bool gains_by_winograd(graph::ConvOp op) {
   const TensorType w = type_of(op.getW()), result = type_of(op.getResult());
-  const auto are_ones = [](llvm::ArrayRef<int64_t> values) {
-    return llvm::all_of(values, [](int64_t value) { return value == 1; });
-  };
   constexpr int64_t kLeastChannels = 32;
   constexpr double kLeastBlocks = 12;
   const double blocks = representative(ceildiv(result.getDim(2), 4) * ceildiv(result.getDim(3), 4));
-  return op.getGroup() == 1 && w.getDim(2).is_constant(3) && w.getDim(3).is_constant(3) &&
-         are_ones(op.getStrides()) && are_ones(op.getDilations()) &&
-         *w.getDim(0).as_constant() >= kLeastChannels &&
+  return *w.getDim(0).as_constant() >= kLeastChannels &&
          *w.getDim(1).as_constant() >= kLeastChannels && blocks >= kLeastBlocks;
+}
+
+// The first form is the estimated best one. The others include all numbers of channel blocks that
+// kernels choose from: the one that equals the first form has the same kernel.
+llvm::SmallVector<ConvForm, 1> forms_of(graph::ConvOp op, const Candidate& candidate,
+                                        bool fast_conv) {
+  const bool can_be_winograd = fast_conv && can_use_winograd(op, candidate);
+  llvm::SmallVector<ConvForm, 1> forms = {
+      {.is_winograd = can_be_winograd && gains_by_winograd(op)}};
+  if (can_be_winograd) forms.push_back({.is_winograd = !forms.front().is_winograd});
+  const TensorType w = type_of(op.getW());
+  const int64_t rows = *w.getDim(0).as_constant();
+  const bool is_pointwise = w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
+  if (has_narrow_groups(op) || !candidate.has_blocked_result ||
+      (op.getGroup() == 1 && graph::has_half_block(rows, is_pointwise)))
+    return forms;
+  const int64_t groups = static_cast<int64_t>(op.getGroup()) / merged_groups(op);
+  const int64_t blocks = (rows + kChannelBlock - 1) / kChannelBlock / groups;
+  if (blocks == 1) return forms;
+  for (const int64_t count : {1, 2, 3, 4})
+    // Of 3 and 4, the larger one: each form takes time to measure.
+    if (blocks % count == 0 && (count != 3 || blocks % 4 != 0))
+      forms.push_back({.group_blocks = count});
+  return forms;
 }
 
 Times times_of_conv(graph::ConvTransposeOp op, const DimValues& known) {
@@ -245,7 +274,7 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
     std::optional<Candidate> found = candidate_of(conv);
     if (!found || (*channels == 1 && found->has_blocked_result)) return std::nullopt;
-    found->is_winograd = fast_conv && gains_by_winograd(conv);
+    found->forms = forms_of(conv, *found, fast_conv);
     return found;
   }
   // One channel cannot be distinguished from an operand that is the same for all channels.
@@ -262,6 +291,13 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
 }
 
 }  // namespace
+
+std::string ConvForm::name() const {
+  if (is_winograd) return "winograd";
+  if (group_blocks == 0) return "direct";
+  return "direct in groups of " + std::to_string(group_blocks) +
+         (group_blocks == 1 ? " block" : " blocks");
+}
 
 int64_t merged_groups(graph::ConvOp op) {
   const auto group = static_cast<int64_t>(op.getGroup());
@@ -313,7 +349,7 @@ Times times_of(const Candidate& candidate, const DimValues& known) {
     Times times = times_of_conv(conv, candidate.reads_plain, known);
     // Measured; a quarter of the multiplications are left.
     constexpr double kWinograd = 0.4;
-    if (candidate.is_winograd) times.blocked *= kWinograd;
+    if (candidate.forms.front().is_winograd) times.blocked *= kWinograd;
     return times;
   }
   if (auto conv = mlir::dyn_cast<graph::ConvTransposeOp>(op)) return times_of_conv(conv, known);

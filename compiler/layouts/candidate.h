@@ -2,12 +2,23 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/machine/machine.h"
 #include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::layouts {
+
+// How the kernel of a blocked convolution computes it.
+struct ConvForm {
+  bool is_winograd = false;  // by Winograd's algorithm
+  // `group_blocks` of sv.blocked_conv; 0: the kernel decides.
+  int64_t group_blocks = 0;
+
+  // "direct", "winograd" or "direct in groups of 2 blocks".
+  std::string name() const;
+};
 
 // An op that can run on blocked images.
 struct Candidate {
@@ -17,8 +28,9 @@ struct Candidate {
   bool reads_plain = false;
   // The result becomes blocked with the op. Otherwise it stays as it is.
   bool has_blocked_result = true;
-  // A convolution in blocked form uses Winograd's algorithm.
-  bool is_winograd = false;
+  // The blocked forms of a convolution. Without measurements, the first one is used.
+  llvm::SmallVector<ConvForm, 1> forms = {ConvForm()};
+  size_t form = 0;  // index of the used one
 };
 // Empty for an op with a value in a memory scope, on an accelerator, or if !may_grow(). `fast_conv`
 // permits Winograd's algorithm.

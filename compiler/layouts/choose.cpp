@@ -35,10 +35,10 @@ class Chooser {
       : options_(options), is_main_(function.getName() == "main") {
     function.walk([&](mlir::Operation* op) {
       if (std::optional<Candidate> found = candidate(op, machine, options.fast_conv))
-        nodes_[op] = {network_.add_node(), *std::move(found)};
+        nodes_[op] = node_of(*std::move(found));
     });
     for (auto& [op, node] : nodes_) {
-      const Measured times = times_in(node.candidate);
+      const Times times = node.times;
       network_.add_edge(Network::kSource, node.index,
                         options.layout == ImageLayout::kBlocked ? kNever : cost(times.plain));
       // Equal times: by channel.
@@ -54,14 +54,15 @@ class Chooser {
     const auto is_plain = network_.cut();
     std::vector<Candidate> blocked;
     for (auto& [op, node] : nodes_) {
-      const Measured times = times_in(node.candidate);
+      const Times times = node.times;
       const bool is_blocked = !is_plain[node.index];
       report.ops.push_back({.name = graph::DimTrace::name(op->getResult(0)),
                             .kind = op->getName().stripDialect().str(),
                             .is_blocked = is_blocked,
                             .seconds = is_blocked ? times.blocked : times.plain,
                             .other_seconds = is_blocked ? times.plain : times.blocked,
-                            .is_measured = times.is_measured});
+                            .is_measured = node.is_measured,
+                            .forms = node.forms});
       if (is_blocked) blocked.push_back(node.candidate);
     }
     return blocked;
@@ -76,9 +77,9 @@ class Chooser {
   struct Node {
     NodeIndex index;
     Candidate candidate;
-  };
-  struct Measured : Times {
+    Times times;
     bool is_measured = false;
+    std::vector<MeasuredForm> forms;  // Report::Op::forms
   };
 
   // The sum over the requests.
@@ -90,11 +91,31 @@ class Chooser {
     return sum;
   }
 
-  Measured times_in(const Candidate& candidate) const {
-    if (const std::optional<std::string> id = id_of(candidate); id && is_main_)
-      if (const auto found = options_.measured.find(*id); found != options_.measured.end())
-        return {found->second, true};
-    return {of_requests([&](const DimValues& known) { return times_of(candidate, known); })};
+  Node node_of(Candidate candidate) {
+    Node node{.index = network_.add_node(), .candidate = std::move(candidate)};
+    const std::optional<std::string> id = id_of(node.candidate);
+    const auto found = id && is_main_ ? options_.measured.find(*id) : options_.measured.end();
+    if (found == options_.measured.end()) {
+      node.times =
+          of_requests([&](const DimValues& known) { return times_of(node.candidate, known); });
+      return node;
+    }
+    const Measured& measured = found->second;
+    node.is_measured = true;
+    node.candidate.form = measured.form;
+    node.times = {.plain = measured.plain, .blocked = measured.blocked[measured.form]};
+    node.forms = forms_of(node.candidate, measured);
+    return node;
+  }
+
+  // Forms with the same kernel have equal times: the first one is listed.
+  static std::vector<MeasuredForm> forms_of(const Candidate& candidate, const Measured& measured) {
+    std::vector<MeasuredForm> forms;
+    for (size_t i = 0; i < candidate.forms.size(); ++i)
+      if (!llvm::is_contained(llvm::ArrayRef(measured.blocked).take_front(i), measured.blocked[i]))
+        forms.push_back({candidate.forms[i].name(), measured.blocked[i], i == measured.form});
+    if (forms.size() == 1) forms.clear();
+    return forms;
   }
 
   // The candidate whose blocked form computes the value in blocked form.

@@ -64,13 +64,14 @@ mlir::OwningOpRef<mlir::ModuleOp> by_channel_module(mlir::Operation* op, graph::
   return module;
 }
 
-// A copy of the module by channel in which the convolution is blocked.
+// A copy of the module by channel in which the convolution is blocked, in form `form`.
 mlir::OwningOpRef<mlir::ModuleOp> blocked_module(mlir::ModuleOp by_channel,
-                                                 const Candidate& candidate) {
+                                                 const Candidate& candidate, size_t form) {
   mlir::OwningOpRef<mlir::ModuleOp> module = by_channel.clone();
   auto main = *module->getOps<mlir::func::FuncOp>().begin();
   mlir::Block& block = main.getBody().front();
   Candidate copy = candidate;
+  copy.form = form;
   main.walk([&](mlir::Operation* op) {
     if (op->getName() == candidate.op->getName()) copy.op = op;
   });
@@ -92,7 +93,7 @@ std::string key_of(const Candidate& candidate, graph::DimBindings& dims) {
       << image_of(candidate.op->getOperand(0), dims);
   for (mlir::Value constant : llvm::drop_begin(candidate.op->getOperands()))
     out << " " << unplaced(constant);
-  if (candidate.is_winograd) out << " winograd";
+  for (const ConvForm& form : candidate.forms) out << ", " << form.name();
   return key;
 }
 
@@ -121,9 +122,10 @@ std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, bool 
     forms.key = key_of(*image_op, forms.dims);
     forms.id = id_of(forms.key, forms.dims);
     if (!ids.insert(forms.id).second) return;
-    forms.modules[1] = by_channel_module(op, forms.dims);
-    if (!forms.modules[1]) return;
-    forms.modules[0] = blocked_module(*forms.modules[1], *image_op);
+    forms.modules.push_back(by_channel_module(op, forms.dims));
+    if (!forms.modules.front()) return;
+    for (size_t form = 0; form < image_op->forms.size(); ++form)
+      forms.modules.push_back(blocked_module(*forms.modules.front(), *image_op, form));
     found.push_back(std::move(forms));
   });
   return found;

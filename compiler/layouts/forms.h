@@ -1,7 +1,6 @@
-// Both forms of a convolution as modules, for measurements.
+// The forms of a convolution as modules, for measurements.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,10 +12,10 @@
 
 namespace scopevm::compiler::layouts {
 
-// The blocked form of a convolution and the one by channel. Each is the function `main` of a
+// The form of a convolution by channel, then Candidate::forms. Each is the function `main` of a
 // module, whose inputs are named "x0". Images are not converted.
 struct Forms {
-  std::array<mlir::OwningOpRef<mlir::ModuleOp>, 2> modules;  // blocked, by channel
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   // Equal for convolutions that differ only in the elements of constants and the values of dims.
   std::string key;
   graph::DimBindings dims;  // of `main`, in the dims of the convolution's function

@@ -3,7 +3,7 @@
 // convolution. The choice therefore considers each function as a whole.
 //
 //   candidate.cpp  the ops that have both forms, and the time of each form and of a conversion
-//   forms.cpp      both forms of a convolution as modules, for measurements
+//   forms.cpp      the forms of a convolution as modules, for measurements
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
 //   blocked.cpp    the blocked forms of types, constants and values
@@ -27,12 +27,19 @@
 
 namespace scopevm::compiler::layouts {
 
+// Measured times of a convolution.
+struct Measured {
+  double plain = 0;
+  std::vector<double> blocked;  // of Candidate::forms
+  size_t form = 0;              // the chosen one of them
+};
+
 // The conditions of the choice.
 struct Options {
   ImageLayout layout = ImageLayout::kAuto;
   bool fast_conv = false;  // permits Winograd's algorithm
   // Measured times of convolutions in `main`, by Forms::id. Times of other ops are estimated.
-  std::map<std::string, Times> measured;
+  std::map<std::string, Measured> measured;
   // The requests of the measurements, for which other times are estimated. Empty: one request with
   // representative dims.
   std::vector<DimValues> requests;
@@ -46,6 +53,7 @@ struct Report {
     bool is_blocked = false;
     double seconds = 0, other_seconds = 0;  // in the chosen and in the other layout
     bool is_measured = false;               // else estimated
+    std::vector<MeasuredForm> forms;        // the measured blocked forms, if there are several
   };
   struct Conversion {
     std::string value;  // name in the model

@@ -12,7 +12,6 @@
 /// first call installs LLVM's handler of failed allocations, which throws std::bad_alloc.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,9 +42,9 @@ struct PartSeconds {
   double own = 0;      ///< with scopevm's kernels
 };
 
-/// Chooses the layouts of convolutions' images, and between external functions and scopevm's own
-/// kernels, by measurement. The compiler has no runtime: the caller runs the modules that it
-/// compiles.
+/// Chooses the layouts of convolutions' images, the kernels of convolutions of blocked images, and
+/// between external functions and scopevm's own kernels, by measurement. The compiler has no
+/// runtime: the caller runs the modules that it compiles.
 struct Tuning {
   /// The requests whose total time is minimised: the values of dimensions, by name. A dimension
   /// without a value has a representative one. Empty: one request with representative values.
@@ -57,12 +56,12 @@ struct Tuning {
   std::function<Result<std::vector<double>>(std::span<const std::span<const uint8_t>> modules,
                                             const std::map<std::string, int64_t>& dims)>
       measure;
-  /// Returns the times that `store` received for `key`, if any. `key` identifies two modules that
-  /// compute the same function: a convolution or a part of the graph, its dims, and a library with
-  /// its version, but not the CPU. Can be empty.
-  std::function<std::optional<std::array<double, 2>>(const std::string& key)> find;
-  /// Receives the measured times of the two modules. Can be empty if `find` is empty.
-  std::function<void(const std::string& key, const std::array<double, 2>& seconds)> store;
+  /// Returns the `count` times that `store` received for `key`, if any. `key` identifies modules
+  /// that compute the same function: a convolution and its forms, or a part of the graph and a
+  /// library with its version, and the dims, but not the CPU. Can be empty.
+  std::function<std::optional<std::vector<double>>(const std::string& key, size_t count)> find;
+  /// Receives the measured times of the modules. Can be empty if `find` is empty.
+  std::function<void(const std::string& key, const std::vector<double>& seconds)> store;
 };
 
 /// The layout of images: [n, c, h, w] or, blocked, [n, ceil(c / 16), h, w, 16].
@@ -168,12 +167,26 @@ struct TunedModel {
   bool is_chosen = false;  ///< compile() returns this model
 };
 
+/// A blocked form of a convolution that CompileOptions::tuning has measured.
+struct MeasuredForm {
+  std::string name;        ///< "direct", "winograd" or "direct in groups of 2 blocks"
+  double seconds = 0;      ///< the time of all requests
+  bool is_chosen = false;  ///< the fastest form; the first one unless another is clearly faster
+};
+
+/// A convolution of blocked images that CompileOptions::tuning has measured in several forms.
+struct TunedConvolution {
+  std::string name;                 ///< in the model
+  std::vector<MeasuredForm> forms;  ///< the first one is chosen without measurements
+};
+
 /// The result of compile().
 struct CompileOutput {
-  std::vector<uint8_t> module;        ///< the bytes of the module file
-  std::vector<StageTime> times;       ///< one per stage, in pipeline order
-  std::vector<TunedModel> tuned;      ///< empty without tuning
-  std::vector<std::string> warnings;  ///< one message each
+  std::vector<uint8_t> module;                 ///< the bytes of the module file
+  std::vector<StageTime> times;                ///< one per stage, in pipeline order
+  std::vector<TunedModel> tuned;               ///< empty without tuning
+  std::vector<TunedConvolution> convolutions;  ///< in program order; empty without tuning
+  std::vector<std::string> warnings;           ///< one message each
 };
 
 /// Compiles a model to a module. Errors: kInvalidArgument (an invalid option), kNotFound (no such
@@ -319,6 +332,7 @@ struct LayoutExplanation {
     double seconds = 0;        ///< in the chosen layout
     double other_seconds = 0;  ///< in the other layout
     bool is_measured = false;  ///< the times are measured (CompileOptions::tuning), else estimated
+    std::vector<MeasuredForm> forms;  ///< the measured blocked forms, if there are several
   };
   /// A change of an image's layout.
   struct Conversion {

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Incremented when a member of the table or a key of an encoded map changes. */
-#define SCOPEVM_COMPILER_TABLE_VERSION 6
+#define SCOPEVM_COMPILER_TABLE_VERSION 7
 
 /** Modules to measure, and the dims of the call. Valid during the call only. */
 typedef struct scopevm_compiler_measurement {
@@ -50,11 +50,11 @@ typedef struct scopevm_compiler_callbacks {
    * Otherwise returns a scopevm::StatusCode and writes a NUL-terminated message. */
   int (*measure)(void* user, const scopevm_compiler_measurement* measurement, double* seconds,
                  char* message, size_t message_size);
-  /** Tuning::find; can be null. Writes the times to `seconds` and returns 1 if they are known,
+  /** Tuning::find; can be null. Writes `count` times to `seconds` and returns 1 if they are known,
    * else returns 0. */
-  int (*find)(void* user, const char* key, double seconds[2]);
-  /** Tuning::store; can be null if `find` is null. `seconds` contains the times. */
-  void (*store)(void* user, const char* key, const double seconds[2]);
+  int (*find)(void* user, const char* key, double* seconds, size_t count);
+  /** Tuning::store; can be null if `find` is null. `seconds` contains `count` times. */
+  void (*store)(void* user, const char* key, const double* seconds, size_t count);
 } scopevm_compiler_callbacks;
 
 /** The result of a function below. Owned by the caller. */

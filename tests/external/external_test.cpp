@@ -409,12 +409,12 @@ TEST_F(ExternalTuning, KeepsTheFastestModel) {
 }
 
 TEST_F(ExternalTuning, TimesOfAnotherVersionOfTheLibraryAreNotUsed) {
-  std::map<std::string, std::array<double, 2>> known;
+  std::map<std::string, std::vector<double>> known;
   int found = 0;
-  options_.tuning.store = [&](const std::string& key, const std::array<double, 2>& seconds) {
+  options_.tuning.store = [&](const std::string& key, const std::vector<double>& seconds) {
     EXPECT_TRUE(known.emplace(key, seconds).second) << key;
   };
-  options_.tuning.find = [&](const std::string& key) -> std::optional<std::array<double, 2>> {
+  options_.tuning.find = [&](const std::string& key, size_t) -> std::optional<std::vector<double>> {
     const auto entry = known.find(key);
     if (entry == known.end()) return std::nullopt;
     ++found;
@@ -475,12 +475,12 @@ TEST_F(ExternalTuning, MeasuresTheGivenRequests) {
 }
 
 TEST_F(ExternalTuning, MeasuresPartsOnce) {
-  std::map<std::string, std::array<double, 2>> cache;
-  options_.tuning.find = [&](const std::string& key) {
+  std::map<std::string, std::vector<double>> cache;
+  options_.tuning.find = [&](const std::string& key, size_t) {
     const auto found = cache.find(key);
     return found == cache.end() ? std::nullopt : std::optional(found->second);
   };
-  options_.tuning.store = [&](const std::string& key, const std::array<double, 2>& seconds) {
+  options_.tuning.store = [&](const std::string& key, const std::vector<double>& seconds) {
     EXPECT_TRUE(cache.emplace(key, seconds).second);
   };
   EXPECT_THAT(chosen(), testing::ElementsAre("library", "own"));

@@ -80,15 +80,15 @@ struct Request {
       };
     if (options.tuning.measure) callbacks.measure = measure;
     if (options.tuning.find)
-      callbacks.find = [](void* user, const char* key, double seconds[2]) {
-        const auto found = static_cast<const CompileOptions*>(user)->tuning.find(key);
-        if (!found) return 0;
+      callbacks.find = [](void* user, const char* key, double* seconds, size_t count) {
+        const auto found = static_cast<const CompileOptions*>(user)->tuning.find(key, count);
+        if (!found || found->size() != count) return 0;
         std::ranges::copy(*found, seconds);
         return 1;
       };
     if (options.tuning.store)
-      callbacks.store = [](void* user, const char* key, const double seconds[2]) {
-        static_cast<const CompileOptions*>(user)->tuning.store(key, {seconds[0], seconds[1]});
+      callbacks.store = [](void* user, const char* key, const double* seconds, size_t count) {
+        static_cast<const CompileOptions*>(user)->tuning.store(key, {seconds, seconds + count});
       };
   }
 
@@ -153,6 +153,7 @@ Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) c
                         std::move(result),
                         std::move(output.times),
                         std::move(output.tuned),
+                        std::move(output.convolutions),
                         std::move(output.warnings)};
 }
 

@@ -19,6 +19,7 @@ struct CompiledModule {
   std::shared_ptr<scopevm_compiler_result> owner;
   std::vector<StageTime> times;
   std::vector<TunedModel> tuned;
+  std::vector<TunedConvolution> convolutions;
   std::vector<std::string> warnings;
 };
 

@@ -47,9 +47,9 @@ using Action = std::function<int()>;
 void add_tuning(CLI::App& command, TuneOptions& options) {
   auto* tune =
       command.add_flag("--tune", options.is_enabled,
-                       "Measure convolutions in both layouts of images and, with --external, "
-                       "parts and the whole model with external functions and with "
-                       "scopevm's kernels; use the faster ones");
+                       "Measure the forms of convolutions, by channel and blocked, and, with "
+                       "--external, parts and the whole model with external functions and with "
+                       "scopevm's kernels; use the fastest ones");
   command
       .add_option("--tune-for", options.requests,
                   "The dimensions of a representative request for --tune: n=1,length=128 (one "

@@ -114,8 +114,7 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
   if (is_narrow && !is_small_window(window, w.getShape().drop_front(2)))
     return fail(
         "with groups of 1, 2, 4 or 8 channels, the window must have at most 49 elements, and "
-        "strides "
-        "and dilations must be small");
+        "strides and dilations must be small");
   const bool is_blocked = x.getRank() == 5;
   const auto are = [](llvm::ArrayRef<int64_t> values, int64_t value) {
     return llvm::all_equal(values) && values.front() == value;
@@ -126,6 +125,15 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
     return fail(
         "winograd requires a blocked x and a window of 3x3 elements with strides, dilations and "
         "group 1");
+  if (op.getGroupBlocks()) {
+    const auto count = static_cast<int64_t>(*op.getGroupBlocks());
+    if (op.getWinograd() || is_narrow)
+      return fail("group_blocks excludes winograd and groups of 1, 2, 4 or 8 channels");
+    const DimExpr blocks = floordiv(ceildiv(rows, kChannelBlock), group);
+    if (count < 1 || count > kMostGroupBlocks || !mod(blocks, count).is_constant(0))
+      return fail("group_blocks is " + llvm::Twine(count) + ", expected a divisor of " +
+                  short_text(blocks) + " blocks, at most " + llvm::Twine(kMostGroupBlocks));
+  }
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");
   if (!is_blocked && group != 1) return fail("with several groups, x must be blocked");

@@ -14,6 +14,8 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
 
 // The channels of a block of a blocked image.
 constexpr int64_t kChannelBlock = 16;
+// The largest `group_blocks` of sv.blocked_conv.
+constexpr int64_t kMostGroupBlocks = 4;
 
 // Whether convolutions with this number of output channels compute only the first half of the last
 // block, whose other channels are padding. All blocks are then computed together.

@@ -14,6 +14,7 @@ class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, 
   }];
 }
 
+// NaN elements are ignored. The maximum of a window without elements is the lowest value.
 def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,

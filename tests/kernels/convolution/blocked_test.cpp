@@ -54,6 +54,7 @@ struct Case {
   bool is_fused = false;   // the result is relu(conv + bias + z)
   bool has_constant_weights = true;
   bool is_winograd = false;
+  int64_t group_blocks = 0;  // the attribute; 0: none
 
   int64_t out(int axis, int64_t size) const {
     const ConvAttributes& a = attributes;
@@ -92,14 +93,15 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
           : tensor_type("n, " + std::to_string(t.channels) + ", " + size);
   const std::string y =
       tensor_type("n, " + std::to_string(blocks_of(t.w[0])) + ", " + out_size + ", 16");
-  std::string text = "func.func @main(%x: " + x + (t.is_fused ? ", %z: " + y : "") +
-                     (t.has_constant_weights ? "" : ", %w: " + static_type(w)) + ") -> " + y +
-                     " {\n" + (t.has_constant_weights ? constant_text("w", w) : "") +
-                     "  %y = sv.blocked_conv %x, %w {strides = " + list(a.strides) +
-                     ", pads = " + list(a.pads) + ", dilations = " + list(a.dilations) +
-                     ", group = " + std::to_string(a.group) + " : i64" +
-                     (t.is_winograd ? ", winograd" : "") + "} : (" + x + ", " + static_type(w) +
-                     ") -> " + y + "\n";
+  std::string text =
+      "func.func @main(%x: " + x + (t.is_fused ? ", %z: " + y : "") +
+      (t.has_constant_weights ? "" : ", %w: " + static_type(w)) + ") -> " + y + " {\n" +
+      (t.has_constant_weights ? constant_text("w", w) : "") +
+      "  %y = sv.blocked_conv %x, %w {strides = " + list(a.strides) + ", pads = " + list(a.pads) +
+      ", dilations = " + list(a.dilations) + ", group = " + std::to_string(a.group) + " : i64" +
+      (t.is_winograd ? ", winograd" : "") +
+      (t.group_blocks == 0 ? "" : ", group_blocks = " + std::to_string(t.group_blocks) + " : i64") +
+      "} : (" + x + ", " + static_type(w) + ") -> " + y + "\n";
   if (!t.is_fused) return text + "  return %y : " + y + "\n}\n";
   return text + constant_text("b", bias) + "  %s = sv.add %y, %b : (" + y + ", " +
          static_type(bias) + ") -> " + y + "\n  %u = sv.add %z, %s : (" + y + ", " + y + ") -> " +
@@ -137,6 +139,11 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
     expect_near(by_channel(outputs->front(), t.w[0]), expected, "blocked");
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+// Sets the number of blocks that are computed together, if `number` is valid.
+void set_group_blocks(Case& t, int64_t number) {
+  if (blocks_of(t.w[0]) / t.attributes.group % number == 0) t.group_blocks = number;
 }
 
 // Random convolutions, each of images of several sizes.
@@ -180,14 +187,16 @@ TEST(BlockedConv, AgreesWithLoops) {
         pads += t.attributes.pads[axis + side] = pick(0, 8) == 0 ? pick(0, 3) : pick(0, kernel - 1);
       least[axis] = std::max<int64_t>((kernel - 1) * dilation + 1 - pads, 1);
     }
+    if (!is_depthwise && pick(0, 1) == 0) set_group_blocks(t, pick(1, 4));
     std::vector<std::pair<int64_t, int64_t>> sizes;
     for (int size = 0; size < (t.is_static ? 1 : 4); ++size)
       sizes.emplace_back(least[0] + pick(0, 20), least[1] + pick(0, 40));
     SCOPED_TRACE("case " + std::to_string(i) + ": w " + list(t.w) + ", channels " +
                  std::to_string(t.channels) + ", strides " + list(t.attributes.strides) +
                  ", pads " + list(t.attributes.pads) + ", dilations " +
-                 list(t.attributes.dilations) + (t.is_static ? ", static" : "") +
-                 (t.is_fused ? ", fused" : "") + (t.is_blocked ? "" : ", by channel"));
+                 list(t.attributes.dilations) + ", group_blocks " + std::to_string(t.group_blocks) +
+                 (t.is_static ? ", static" : "") + (t.is_fused ? ", fused" : "") +
+                 (t.is_blocked ? "" : ", by channel"));
     check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", sizes);
     if (HasFailure()) return;
   }
@@ -244,9 +253,11 @@ TEST(BlockedConv, SmallImagesAgreeWithLoops) {
       const int64_t least = std::max<int64_t>((kernel - 1) * dilation + 1 - pads, 1);
       sizes[axis] = least + pick(0, axis == 0 ? 6 : 20);
     }
+    if (pick(0, 1) == 0) set_group_blocks(t, pick(1, 4));
     SCOPED_TRACE("case " + std::to_string(i) + ": w " + list(t.w) + ", strides " +
                  list(t.attributes.strides) + ", pads " + list(t.attributes.pads) + ", dilations " +
-                 list(t.attributes.dilations) + (t.is_blocked ? "" : ", by channel"));
+                 list(t.attributes.dilations) + ", group_blocks " + std::to_string(t.group_blocks) +
+                 (t.is_blocked ? "" : ", by channel"));
     check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", {{sizes[0], sizes[1]}});
     if (HasFailure()) return;
   }
@@ -296,21 +307,26 @@ TEST(BlockedConv, TilesKeepTheirSumsInRegisters) {
     int64_t size, kernel;
     bool is_static = true;
     int64_t channels = 64;
+    int64_t group_blocks = 0;
   };
   for (const char* cpu : {"host", "x86-64-v3"})
     for (const int64_t rows : {16, 32, 48, 64})
-      for (const auto& [size, kernel, is_static, channels] :
+      for (const auto& [size, kernel, is_static, channels, group_blocks] :
            {Image{58, 1}, Image{58, 3}, Image{58, 3, false}, Image{28, 3}, Image{14, 3},
             Image{9, 3}, Image{6, 3}, Image{58, 1, true, 24}, Image{58, 3, true, 40},
-            Image{14, 3, true, 18}}) {
+            Image{14, 3, true, 18}, Image{58, 3, true, 64, 2}, Image{58, 3, true, 64, 3},
+            Image{58, 3, true, 64, 4}, Image{28, 3, true, 64, 4}, Image{14, 3, true, 64, 1}}) {
+        if (group_blocks != 0 && rows / kBlock % group_blocks != 0) continue;
         SCOPED_TRACE(std::string(cpu) + " " + std::to_string(rows) + " rows, size " +
                      std::to_string(size) + ", kernel " + std::to_string(kernel) + ", " +
-                     std::to_string(channels) + " channels" + (is_static ? ", static" : ""));
+                     std::to_string(channels) + " channels, group_blocks " +
+                     std::to_string(group_blocks) + (is_static ? ", static" : ""));
         const int64_t pad = size == 58 ? 0 : 1;
         const Case t{.w = {rows, channels, kernel, kernel},
                      .channels = channels,
                      .attributes = {{1, 1}, {pad, pad, pad, pad}, {1, 1}, 1},
-                     .is_static = is_static};
+                     .is_static = is_static,
+                     .group_blocks = group_blocks};
         const Array w = random_f32(t.w, 1);
         auto runner = KernelRunner::create(text_of(t, w, w, size, size), cpu);
         ASSERT_TRUE(runner.ok()) << runner.status().message();

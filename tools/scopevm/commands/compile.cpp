@@ -116,6 +116,9 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   CompiledModule output = *std::move(compiled);
   if (!output.tuned.empty())
     print_message(stderr, "scopevm: external functions: {}\n", text_of(output.tuned));
+  for (const TunedConvolution& convolution : output.convolutions)
+    if (!convolution.forms.front().is_chosen)
+      print_message(stderr, "scopevm: {}: {}\n", convolution.name, text_of(convolution.forms));
   for (const std::string& warning : output.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   const Stopwatch watch;

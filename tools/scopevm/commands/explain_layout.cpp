@@ -10,6 +10,7 @@
 #include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/commands/json_output.h"
 #include "tools/scopevm/standard_streams.h"
+#include "tools/scopevm/tuning/tuning.h"
 
 namespace scopevm::tool {
 namespace {
@@ -23,10 +24,12 @@ std::string time_text(double seconds) { return fmt::format("{:.4g} us", 1e6 * se
 void print_text(const LayoutExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
-  for (const LayoutExplanation::Op& op : explanation.ops)
+  for (const LayoutExplanation::Op& op : explanation.ops) {
     print("{:<10}  {} {}  {}, {} {}{}\n", layout_text(op.is_blocked), op.kind, op.name,
           time_text(op.seconds), layout_text(!op.is_blocked), time_text(op.other_seconds),
           op.is_measured ? " (measured)" : "");
+    if (!op.forms.empty()) print("    blocked: {}\n", text_of(op.forms));
+  }
   for (const LayoutExplanation::Conversion& conversion : explanation.conversions) {
     print("conversion of {} to {}  {} bytes, {}\n", conversion.value,
           layout_text(conversion.to_blocked), conversion.formula, time_text(conversion.seconds));
@@ -41,13 +44,18 @@ void print_json(const LayoutExplanation& explanation) {
   nlohmann::ordered_json out{{"ops", nlohmann::ordered_json::array()},
                              {"conversions", nlohmann::ordered_json::array()},
                              {"warnings", explanation.warnings}};
-  for (const LayoutExplanation::Op& op : explanation.ops)
-    out["ops"].push_back({{"name", op.name},
-                          {"kind", op.kind},
-                          {"is_blocked", op.is_blocked},
-                          {"seconds", op.seconds},
-                          {"other_seconds", op.other_seconds},
-                          {"is_measured", op.is_measured}});
+  for (const LayoutExplanation::Op& op : explanation.ops) {
+    nlohmann::ordered_json& item = out["ops"].emplace_back();
+    item = {{"name", op.name},
+            {"kind", op.kind},
+            {"is_blocked", op.is_blocked},
+            {"seconds", op.seconds},
+            {"other_seconds", op.other_seconds},
+            {"is_measured", op.is_measured}};
+    for (const MeasuredForm& form : op.forms)
+      item["forms"].push_back(
+          {{"name", form.name}, {"seconds", form.seconds}, {"is_chosen", form.is_chosen}});
+  }
   for (const LayoutExplanation::Conversion& conversion : explanation.conversions)
     out["conversions"].push_back({{"value", conversion.value},
                                   {"to_blocked", conversion.to_blocked},

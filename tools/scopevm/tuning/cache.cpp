@@ -1,6 +1,7 @@
 // Reads and writes the cache as JSON; see cache.h.
 #include "tools/scopevm/tuning/cache.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr char kNoFile[] = "none";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 // Empty if the environment names no folder.
 std::string default_path() {
@@ -38,11 +39,12 @@ std::string full_key(const std::string& key) {
   return prefix + key;
 }
 
-// A pair of times; nothing if the entry is something else.
+// The times of alternatives; nothing if the entry is something else.
 std::optional<TuningCache::Seconds> parse_entry(const json& entry) {
-  if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number() || !entry[1].is_number())
+  if (!entry.is_array() ||
+      !std::ranges::all_of(entry, [](const json& item) { return item.is_number(); }))
     return std::nullopt;
-  return TuningCache::Seconds{entry[0].get<double>(), entry[1].get<double>()};
+  return entry.get<TuningCache::Seconds>();
 }
 
 }  // namespace
@@ -70,9 +72,10 @@ Result<TuningCache> TuningCache::open(const std::string& path) {
   return cache;
 }
 
-std::optional<TuningCache::Seconds> TuningCache::find(const std::string& key) const {
+std::optional<TuningCache::Seconds> TuningCache::find(const std::string& key, size_t count) const {
   const auto found = entries_.find(full_key(key));
-  return found == entries_.end() ? std::nullopt : std::optional(found->second);
+  if (found == entries_.end() || found->second.size() != count) return std::nullopt;
+  return found->second;
 }
 
 void TuningCache::store(const std::string& key, const Seconds& seconds) {

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWarmUpRounds = 2;
 constexpr size_t kLeastRounds = 11;
 constexpr size_t kMostRounds = 200;
-constexpr std::chrono::milliseconds kEnough(100);  // of all rounds
+constexpr std::chrono::milliseconds kEnough(50);  // of all rounds, per module
 
 Status set_inputs(Call& call, const Module& module, const std::map<std::string, int64_t>& dims) {
   const std::vector<TensorSignature>& inputs = module.signature().inputs;
@@ -76,8 +76,9 @@ Result<std::vector<double>> measure_modules(std::span<const std::span<const uint
   for (int i = 0; i < kWarmUpRounds; ++i)
     for (Candidate& candidate : candidates) SCOPEVM_RETURN_IF_ERROR(run(candidate.call).status());
   const Clock::time_point began = Clock::now();
+  const auto enough = kEnough * candidates.size();
   for (size_t round = 0;
-       round < kLeastRounds || (round < kMostRounds && Clock::now() - began < kEnough); ++round)
+       round < kLeastRounds || (round < kMostRounds && Clock::now() - began < enough); ++round)
     for (size_t i = 0; i < candidates.size(); ++i) {
       // Each round begins with another module, so that none always runs after the same one.
       Candidate& candidate = candidates[(round + i) % candidates.size()];

@@ -30,8 +30,8 @@ Result<std::shared_ptr<TuningCache>> set_tuning(const TuneOptions& tune, Compile
   SCOPEVM_ASSIGN_OR_RETURN(TuningCache opened, TuningCache::open(tune.cache));
   auto cache = std::make_shared<TuningCache>(std::move(opened));
   const std::string prefix = tune.threads == 1 ? "" : fmt::format("{} threads ", tune.threads);
-  options.tuning.find = [cache, prefix](const std::string& key) {
-    return cache->find(prefix + key);
+  options.tuning.find = [cache, prefix](const std::string& key, size_t count) {
+    return cache->find(prefix + key, count);
   };
   options.tuning.store = [cache, prefix](const std::string& key, const auto& seconds) {
     cache->store(prefix + key, seconds);
@@ -49,6 +49,15 @@ std::string text_of(const std::vector<TunedModel>& models) {
     text += fmt::format("{}{} {:.3g} ms", text.empty() ? "" : ", ", model.functions,
                         1e3 * model.seconds);
     if (model.is_chosen) chosen = model.functions;
+  }
+  return fmt::format("{}; chosen: {}", text, chosen);
+}
+
+std::string text_of(const std::vector<MeasuredForm>& forms) {
+  std::string text, chosen;
+  for (const MeasuredForm& form : forms) {
+    text += fmt::format("{}{} {:.4g} us", text.empty() ? "" : ", ", form.name, 1e6 * form.seconds);
+    if (form.is_chosen) chosen = form.name;
   }
   return fmt::format("{}; chosen: {}", text, chosen);
 }

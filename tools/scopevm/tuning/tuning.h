@@ -18,5 +18,7 @@ Result<std::shared_ptr<TuningCache>> set_tuning(const TuneOptions& tune, Compile
 
 // "faster 10.2 ms, none 11.3 ms, all 15.0 ms; chosen: faster".
 std::string text_of(const std::vector<TunedModel>& models);
+// "direct 12.3 us, winograd 5.6 us; chosen: winograd".
+std::string text_of(const std::vector<MeasuredForm>& forms);
 
 }  // namespace scopevm::tool

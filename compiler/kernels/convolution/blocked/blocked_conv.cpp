@@ -96,9 +96,12 @@ class BlockedConv {
     // Phases of transposed convolutions skip tap rows of the weights.
     rest_ = is_blocked && (has_one_tap() || !shape_.is_transposed) ? channels_ % kChannelBlock : 0;
     has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
-                      !shape_.is_transposed && shape_.groups == 1;
+                      !shape_.is_transposed && shape_.groups == 1 &&
+                      shape_.group_blocks.value_or(out_blocks_) == out_blocks_;
     // Windows of several elements gain more from tiles of many pixels than from several blocks.
-    if ((shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_)
+    if (shape_.group_blocks)
+      group_blocks_ = *shape_.group_blocks;
+    else if ((shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_)
       group_blocks_ = blocks_per_group(out_blocks_ / shape_.groups);
     set_omits_padding();
     phase_groups_ = out_blocks_ / group_blocks_;
@@ -146,7 +149,7 @@ class BlockedConv {
         *pixels < 1 || *pixels > kMostPixels)
       return;
     int64_t blocks = group_blocks_;
-    if (pixel_ != 1 && !has_half_block_)
+    if (pixel_ != 1 && !has_half_block_ && !shape_.group_blocks)
       for (int64_t count : {2, 3, 4})
         if (out_blocks_ / shape_.groups % count == 0 && *pixels <= kMostTilePixels[count])
           blocks = count;

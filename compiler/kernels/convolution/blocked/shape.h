@@ -35,12 +35,14 @@ struct BlockedShape {
   mlir::Value x, w;
   BlockedAxis axes[2];
   int64_t groups = 1;
+  std::optional<int64_t> group_blocks;  // the attribute
   bool is_transposed = false;
 
   explicit BlockedShape(mlir::Operation* op) {
     if (auto conv = mlir::dyn_cast<graph::BlockedConvOp>(op)) {
       x = conv.getX(), w = conv.getW();
       groups = static_cast<int64_t>(conv.getGroup());
+      group_blocks = conv.getGroupBlocks();
       for (int64_t i = 0; i < 2; ++i)
         axes[i] = {.stride = conv.getStrides()[i],
                    .pad = conv.getPads()[i],
