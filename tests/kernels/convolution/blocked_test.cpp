@@ -187,7 +187,8 @@ TEST(BlockedConv, AgreesWithLoops) {
         pads += t.attributes.pads[axis + side] = pick(0, 8) == 0 ? pick(0, 3) : pick(0, kernel - 1);
       least[axis] = std::max<int64_t>((kernel - 1) * dilation + 1 - pads, 1);
     }
-    if (!is_depthwise && pick(0, 1) == 0) set_group_blocks(t, pick(1, 4));
+    const bool has_narrow_groups = t.attributes.group != 1 && t.w[1] < kBlock;
+    if (!has_narrow_groups && pick(0, 1) == 0) set_group_blocks(t, pick(1, 4));
     std::vector<std::pair<int64_t, int64_t>> sizes;
     for (int size = 0; size < (t.is_static ? 1 : 4); ++size)
       sizes.emplace_back(least[0] + pick(0, 20), least[1] + pick(0, 40));
