@@ -102,7 +102,9 @@ class Prover {
     for (const auto& [monomial, coefficient] : terms) {
       const int64_t d = divisor_of(monomial);
       if (d == 0) continue;
-      if (d > kLargestScale || (scale = std::lcm(scale, d)) > kLargestScale) return false;
+      if (d > kLargestScale) return false;
+      scale = std::lcm(scale, d);
+      if (scale > kLargestScale) return false;
       (coefficient < 0 ? has_negative : has_positive) = true;
     }
     const auto prove_scaled = [&](bool replaces_positive) {
