@@ -92,21 +92,23 @@ Values conv(Node& n) {
 // Computes the pads for which the output has the spatial dims `wanted`. If the total of an axis is
 // odd, auto_pad selects the end with the extra element. If the full output is smaller than
 // `wanted`, the difference is added to the output padding.
-void pads_for_output(Node& n, Value x, const Ints& wanted, SpatialAttributes& a,
+void pads_for_output(Node& n, Value x, llvm::ArrayRef<DimExpr> wanted, SpatialAttributes& a,
                      Ints& output_pads) {
   size_t rank = a.kernel.size();
-  if (!check_count(n, "output_shape dims", wanted, rank)) return;
   bool more_at_end = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
   for (size_t i = 0; i < rank; ++i) {
-    std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
-    if (!size) {
-      n.unsupported("output_shape requires constant dims, but dim " + llvm::Twine(i + 2) +
-                    " of X is " + n.dim(x, static_cast<int64_t>(i) + 2).str());
-      return;
-    }
+    const DimExpr size = n.dim(x, static_cast<int64_t>(i) + 2);
     int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
     // The formula of the ONNX operator specification.
-    int64_t total = a.strides[i] * (*size - 1) + output_pads[i] + span - wanted[i];
+    const std::optional<int64_t> pads =
+        (DimExpr(a.strides[i]) * (size - 1) + DimExpr(output_pads[i] + span) - wanted[i])
+            .as_constant();
+    if (!pads) {
+      n.unsupported("output_shape requires constant dims, but dim " + llvm::Twine(i + 2) +
+                    " of X is " + size.str());
+      return;
+    }
+    int64_t total = *pads;
     if (total < 0) {
       // The requested output is larger than the output without pads. Elements are added at the end.
       output_pads[i] -= total;
@@ -185,13 +187,14 @@ Values conv_transpose(Node& n) {
       !check_count(n, "output_padding values", output_pads, rank))
     return Value();
   if (n.has_attribute("output_shape")) {
-    pads_for_output(n, x, n.integers("output_shape"), a, output_pads);
+    const Ints wanted = n.integers("output_shape");
+    if (!check_count(n, "output_shape dims", wanted, rank)) return Value();
+    pads_for_output(n, x, Dims(wanted.begin(), wanted.end()), a, output_pads);
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
-    Ints wanted;
+    // With this output, the pads do not depend on the dims of x.
+    Dims wanted;
     for (size_t i = 0; i < rank; ++i)
-      // For a dim that is not constant, pads_for_output() fails before it reads this entry.
-      wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2).as_constant().value_or(0) *
-                       a.strides[i]);
+      wanted.push_back(n.dim(x, static_cast<int64_t>(i) + 2) * DimExpr(a.strides[i]));
     pads_for_output(n, x, wanted, a, output_pads);
   } else if (mode == "VALID") {
     a.pads.assign(2 * rank, 0);
