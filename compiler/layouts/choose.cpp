@@ -168,7 +168,7 @@ Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Optio
       // The product of a convolution with few results per pixel can read blocked images; a blocked
       // result would mostly be padding.
       expand_transposed(function, machine, graph::kChannelBlock);
-      // With several groups, there is no blocked form.
+      // Those with several groups have no blocked form.
       expand_phases(function, machine, /*only_groups=*/true);
       Chooser chooser(function, machine, options);
       const std::vector<Candidate> blocked = chooser.choose(report);

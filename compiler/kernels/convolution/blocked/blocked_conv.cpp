@@ -1,7 +1,7 @@
 // f32 convolutions of blocked images (sv.blocked_conv, sv.blocked_conv_transpose), except for those
-// with narrow groups. A work item is some pixels of an image and one group of output
-// channel blocks. It is computed in tiles (tile.h), over one part of the depth after the other, so
-// that the weights of a part stay close to the core while all tiles use them.
+// with narrow groups. A work item is some pixels of an image and one group of output channel
+// blocks. It is computed in tiles (tile.h), over one part of the depth after the other, so that the
+// weights of a part stay close to the core while all tiles use them.
 //
 // A convolution whose windows are single pixels reads x, and so does one with rows of few pixels,
 // whose tiles omit the taps in the padding. Any other one first copies the part of x that its
