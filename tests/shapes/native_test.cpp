@@ -4,6 +4,7 @@
 #include <random>
 
 #include "compiler/shapes/program/emit_llvm.h"
+#include "compiler/shapes/program/intervals.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -130,22 +131,35 @@ DimExpr random_expr(std::mt19937& random, int depth) {
   }
 }
 
+// Kind 0: large, so that arithmetic overflows. Kind 1: near a power of two, at which small dims may
+// end. Kind 2: below 60.
+std::pair<int64_t, int64_t> random_dims(std::mt19937& random, int kind) {
+  const auto draw = [&]() -> int64_t {
+    const auto number = static_cast<int64_t>(random());
+    if (kind == 0) return number % (int64_t{1} << 40);
+    if (kind == 1) return (int64_t{1} << (8 + number % 14)) + number % 3 - 1;
+    return number % 60;
+  };
+  const int64_t x = draw(), y = draw();
+  return {kind == 0 ? x << 28 : x, y};
+}
+
 TEST(NativeShapes, AgreesWithTheEvaluatorOnRandomExpressions) {
   std::mt19937 random(11);
-  int failed = 0, held = 0;
-  for (int round = 0; round < 40; ++round) {
+  int failed = 0, held = 0, with_small_dims = 0;
+  for (int round = 0; round < 60; ++round) {
     ShapeProgram program = *ShapeProgram::create(two_inputs());
     std::vector<SlotIndex> slots;
-    for (int i = 0; i < 4; ++i)
+    // Few programs with several random expressions have small dims.
+    for (int i = 0; i < (round % 3 == 0 ? 1 : 4); ++i)
       slots.push_back(program.slot_of(program.value(random_expr(random, 3))));
+    if (intervals(program, 256)) ++with_small_dims;
     NativeShapes native(program);
     for (int point = 0; point < 25; ++point) {
-      int64_t bound = point % 3 == 0 ? int64_t{1} << 40 : 60;
-      int64_t x = static_cast<int64_t>(random()) % bound,
-              y = static_cast<int64_t>(random()) % bound;
-      if (point % 3 == 0) x *= int64_t{1} << 28;
-      auto values = program.evaluate({{"n", x}, {"m", y}}, 3);
-      int64_t result = native({x, 3, y, x, 3});
+      const auto [x, y] = random_dims(random, point % 3);
+      const int64_t thread_count = point % 5 == 0 ? 1 << 21 : 3;
+      auto values = program.evaluate({{"n", x}, {"m", y}}, thread_count);
+      int64_t result = native({x, 3, y, x, thread_count});
       ASSERT_EQ(result, values ? -1 : native.overflow_check()) << program.str();
       (values ? held : failed)++;
       if (!values) continue;
@@ -155,6 +169,45 @@ TEST(NativeShapes, AgreesWithTheEvaluatorOnRandomExpressions) {
   }
   EXPECT_GT(held, 200);
   EXPECT_GT(failed, 50);
+  EXPECT_GT(with_small_dims, 10);
+}
+
+TEST(Intervals, ContainTheValuesOfRandomExpressions) {
+  std::mt19937 random(5);
+  int known = 0;
+  for (int round = 0; round < 300; ++round) {
+    ShapeProgram program = *ShapeProgram::create(two_inputs());
+    program.value(random_expr(random, 3));
+    const int64_t largest = int64_t{1} << (2 + random() % 19);  // a dim of a is 3
+    const std::optional<Intervals> found = intervals(program, largest);
+    if (!found) continue;
+    ++known;
+    for (int point = 0; point < 20; ++point) {
+      const auto draw = [&] {
+        return point % 4 == 0 ? largest : 1 + static_cast<int64_t>(random()) % largest;
+      };
+      const auto values = program.evaluate({{"n", draw()}, {"m", draw()}}, draw());
+      ASSERT_TRUE(values) << program.str();
+      for (const ShapeProgram::ValueIndex v : values->indices()) {
+        ASSERT_GE((*values)[v], (*found)[v].least) << program.str() << v.value;
+        ASSERT_LE((*values)[v], (*found)[v].most) << program.str() << v.value;
+      }
+    }
+  }
+  EXPECT_GT(known, 100);
+}
+
+TEST(Intervals, UnknownIfAValueMayOverflowOrADivisorMayBeBelowOne) {
+  const auto known = [](DimExpr e, int64_t largest) {
+    ShapeProgram program = *ShapeProgram::create(two_inputs());
+    program.value(e);
+    return intervals(program, largest).has_value();
+  };
+  EXPECT_TRUE(known(n * n * n, int64_t{1} << 20));
+  EXPECT_FALSE(known(n * n * n, int64_t{1} << 21)) << "2^63 overflows";
+  EXPECT_TRUE(known(floordiv(m, n), int64_t{1} << 62));
+  EXPECT_FALSE(known(floordiv(m, n - 1), 256)) << "n may be 1";
+  EXPECT_FALSE(known(mod(m, n - 1), 256)) << "n may be 1";
 }
 
 }  // namespace
