@@ -440,6 +440,7 @@ class BlockedConv {
                      .weight_steps = pixel_ * (has_taps() && !by_column ? 1 : axes_[1].taps),
                      .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
                      .has_taps = has_taps() && !by_column,
+                     .prefetches_x = reads_x_,
                      .rest = rest_,
                      .before = size.before,
                      .after = size.after,

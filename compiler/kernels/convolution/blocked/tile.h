@@ -22,6 +22,8 @@ struct BlockedTile {
   int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false;
+  // Prefetches the pixels of the next tile, which follow those of this tile in each plane.
+  bool prefetches_x = false;
   // The steps of a tap in one more plane, whose other channels are padding; 0: no such plane.
   int64_t rest = 0;
   // Only the first half of the last block's channels is computed.
