@@ -7,6 +7,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/layouts/blocked.h"
 #include "compiler/layouts/blocked_convolution.h"
+#include "compiler/layouts/blocked_reduction.h"
 #include "compiler/layouts/flatten.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -148,9 +149,12 @@ class Rewriter {
       return blocked_convolution(builder_, candidate, blocked.lookup(op->getOperand(0)));
     if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op)) return create_concat(concat, blocked);
     if (auto slice = mlir::dyn_cast<graph::SliceOp>(op)) return create_slice(slice, blocked);
+    if (mlir::isa<graph::ReductionOp>(op))
+      return blocked_reduction(builder_, candidate, blocked.lookup(op->getOperand(0)));
+    if (mlir::isa<graph::SoftmaxOp, graph::LogSoftmaxOp>(op))
+      return blocked_softmax(builder_, candidate, blocked.lookup(op->getOperand(0)));
     mlir::Operation* copy = builder_.clone(*op, blocked);
     mlir::Value result = copy->getResult(0);
-    if (mlir::isa<graph::ReductionOp>(op)) return create_reduction(candidate, copy);
     result.setType(blocked_type(type_of(op->getResult(0))));
     if (auto pool = mlir::dyn_cast<graph::MaxPoolOp>(copy)) add_pool_axis(pool);
     if (auto pool = mlir::dyn_cast<graph::AveragePoolOp>(copy)) add_pool_axis(pool);
@@ -202,35 +206,6 @@ class Rewriter {
     return builder_.create<graph::BlockedConcatOp>(op.getLoc(), type, x,
                                                    builder_.getDenseI64ArrayAttr({skipped}),
                                                    builder_.getDenseI64ArrayAttr({taken}));
-  }
-
-  // The reduced channels are [n, 1, h, w, 1].
-  mlir::Value create_channel_reduction(const Candidate& candidate, mlir::Operation* copy) {
-    const TensorType type = type_of(candidate.op->getResult(0));
-    const TensorType x = type_of(candidate.images.front());
-    mlir::Value result = copy->getResult(0);
-    copy->setAttr("keep_dims", builder_.getBoolAttr(true));
-    copy->setAttr("axes", builder_.getDenseI64ArrayAttr({1, 4}));
-    result.setType(type.withShape({x.getDim(0), 1, x.getDim(2), x.getDim(3), 1}));
-    return reshape(builder_, result, type.getShape());
-  }
-
-  // The reduced rows are [n, blocks, 1, 1, 16]. Without kept dims, the result is [n, c].
-  mlir::Value create_reduction(const Candidate& candidate, mlir::Operation* copy) {
-    if (mlir::cast<graph::ReductionOp>(copy).getAxes().front() == 1)
-      return create_channel_reduction(candidate, copy);
-    const mlir::Value x = candidate.images.front();
-    mlir::Value result = copy->getResult(0);
-    const TensorType image = type_of(x)
-                                 .withShape({type_of(x).getDim(0), type_of(x).getDim(1), 1, 1})
-                                 .withPlace(type_of(result).getPlace());
-    copy->setAttr("keep_dims", builder_.getBoolAttr(true));
-    result.setType(blocked_type(image));
-    if (candidate.has_blocked_result) return result;
-    const mlir::Value plain = to_plain(builder_, result, image);
-    const TensorType type = type_of(candidate.op->getResult(0));
-    return builder_.create<graph::ReshapeOp>(
-        plain.getLoc(), type, plain, graph::DimsAttr::get(builder_.getContext(), type.getShape()));
   }
 
   mlir::OpBuilder builder_;

@@ -101,15 +101,13 @@ std::optional<Candidate> candidate_of(graph::ElementwiseOp op) {
   return candidate;
 }
 
-// Reductions of all pixels, or of all channels if blocks have no padding. One value per pixel has
-// the same order of elements in both layouts.
+// Reductions of all pixels or of all channels. One value per pixel has the same order of elements
+// in both layouts.
 std::optional<Candidate> candidate_of(graph::ReductionOp op) {
   const llvm::ArrayRef<int64_t> axes = op.getAxes();
   if (axes == llvm::ArrayRef<int64_t>({2, 3}))
     return Candidate{op, {op->getOperand(0)}, false, op.getKeepDims()};
-  if (axes != llvm::ArrayRef<int64_t>({1}) ||
-      *image_channels(op->getOperand(0).getType()) % kChannelBlock != 0)
-    return std::nullopt;
+  if (axes != llvm::ArrayRef<int64_t>({1})) return std::nullopt;
   return Candidate{op, {op->getOperand(0)}, false, /*has_blocked_result=*/false};
 }
 
@@ -285,7 +283,7 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
   if (auto resize = mlir::dyn_cast<graph::ResizeOp>(op)) return candidate_of(resize);
   if (auto slice = mlir::dyn_cast<graph::SliceOp>(op)) return candidate_of(slice);
   if (auto pad = mlir::dyn_cast<graph::PadOp>(op)) return candidate_of(pad);
-  if (mlir::isa<graph::MaxPoolOp, graph::AveragePoolOp>(op))
+  if (mlir::isa<graph::MaxPoolOp, graph::AveragePoolOp, graph::SoftmaxOp, graph::LogSoftmaxOp>(op))
     return Candidate{op, {op->getOperand(0)}};
   return std::nullopt;
 }

@@ -68,14 +68,22 @@ class TileBody {
     for (int64_t block = 0; block < t_.blocks; ++block) {
       epilogue.enter(e_, e_.index(block));
       for (int64_t row = 0; row < t_.rows; ++row)
-        for (int64_t column = 0; column < t_.columns; ++column)
-          for (size_t v = 0; v < vectors_.size(); ++v) {
-            const Channels& channels = vectors_[v];
-            if (channels.first / kChannelBlock != block) continue;
-            const Term pixel = o_.pixel + o_.pixel_pitch * row + column * t_.result_step;
-            epilogue.emit(e_, sums[(row * t_.columns + column) * vectors_.size() + v], pixel,
-                          e_.index(channels.first % kChannelBlock), channels.lanes, {});
-          }
+        for (int64_t column = 0; column < t_.columns; ++column) {
+          const Term pixel = o_.pixel + o_.pixel_pitch * row + column * t_.result_step;
+          const auto emit = [&](Term sum, int64_t first, int64_t lanes) {
+            epilogue.emit(e_, sum, pixel, e_.index(first % kChannelBlock), lanes, {});
+          };
+          for (size_t v = 0; v < vectors_.size(); ++v)
+            if (const Channels& channels = vectors_[v]; channels.first / kChannelBlock == block)
+              emit(sums[(row * t_.columns + column) * vectors_.size() + v], channels.first,
+                   channels.lanes);
+          // The epilogue can give channels that are padding a number that is read: a reduction of
+          // all channels reads its neutral element.
+          if (t_.has_half_block && block == t_.blocks - 1)
+            for (const Channels& channels : vectors_)
+              if (channels.first / kChannelBlock == block)
+                emit(e_.zero(channels.type), channels.first + kChannelBlock / 2, channels.lanes);
+        }
     }
   }
 
