@@ -123,30 +123,8 @@ void take_attention(Group& group) {
   if (inputs_of(group).size() > kMaxInputs) group.pop_back(), group.pop_back();
 }
 
-Group grow(mlir::Operation* first);
-
-// Adds the second convolution of a separable convolution, with its epilogue, to the first one.
-void take_pointwise(Group& group) {
-  mlir::Operation* tail = pointwise_tail(group.front(), group.back()->getResult(0));
-  if (!tail || !have_same_placement(group.front(), tail)) return;
-  Group both = group;
-  const Group pointwise = grow(tail);
-  both.insert(pointwise.begin(), pointwise.end());
-  if (inputs_of(both).size() <= kMaxInputs) group = both;
-}
-
-// Adds a separable convolution to the convolution of single pixels before it, with its epilogue.
-void take_separable(Group& group) {
-  mlir::Operation* tail = depthwise_tail(group.front(), group.back()->getResult(0));
-  if (!tail || !have_same_placement(group.front(), tail)) return;
-  Group all = group;
-  const Group separable = grow(tail);
-  all.insert(separable.begin(), separable.end());
-  const bool has_pointwise = llvm::count_if(all, is_contraction) == 3;
-  if (has_pointwise && inputs_of(all).size() <= kMaxInputs) group = all;
-}
-
-Group grow(mlir::Operation* first) {
+// `first` and the ops that join it.
+Group with_epilogue(mlir::Operation* first) {
   Group group;
   group.insert(first);
   size_t closed = 1;
@@ -158,6 +136,35 @@ Group grow(mlir::Operation* first) {
     if (is_closed(group) && inputs_of(group).size() <= kMaxInputs) closed = group.size();
   }
   while (group.size() > closed) group.pop_back();
+  return group;
+}
+
+// Adds the convolutions of `tail` to the one of `group`. Returns whether it did.
+bool take(Group& group, const Group& tail) {
+  if (!have_same_placement(group.front(), tail.front())) return false;
+  Group all = group;
+  all.insert(tail.begin(), tail.end());
+  if (inputs_of(all).size() > kMaxInputs) return false;
+  group = all;
+  return true;
+}
+
+// Adds the second convolution of a separable convolution, with its epilogue, to the first one.
+bool take_pointwise(Group& group) {
+  mlir::Operation* tail = pointwise_tail(group.front(), group.back()->getResult(0));
+  return tail && take(group, with_epilogue(tail));
+}
+
+// Adds a separable convolution to the convolution of single pixels before it, with its epilogue.
+void take_separable(Group& group) {
+  mlir::Operation* tail = depthwise_tail(group.front(), group.back()->getResult(0));
+  if (!tail) return;
+  Group separable = with_epilogue(tail);
+  if (take_pointwise(separable)) take(group, separable);
+}
+
+Group grow(mlir::Operation* first) {
+  Group group = with_epilogue(first);
   if (is_contraction(first)) take_attention(group), take_pointwise(group), take_separable(group);
   return group;
 }

@@ -169,7 +169,8 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConstantOp weights,
   const int64_t channels = source.dims[0], rows = source.dims[1];
   const int64_t kernel[] = {source.dims[2], source.dims[3]};
   int64_t taps[2];
-  for (int axis : {0, 1}) taps[axis] = (kernel[axis] + strides[axis] - 1) / strides[axis];
+  for (int axis : {0, 1})
+    taps[axis] = graph::common_window(strides[axis], pads[axis], kernel[axis]).taps;
   const int64_t phase_rows = (rows + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
   const int64_t dims[] = {strides[0] * strides[1] * phase_rows, channels, taps[0], taps[1]};
   std::vector<float> elements(dims[0] * channels * taps[0] * taps[1]);

@@ -78,27 +78,24 @@ void expand(graph::ConvTransposeOp op) {
 // all phases (see graph::PhaseTaps) from a common window.
 struct PhaseAxis {
   int64_t kernel, stride, pad;
-  int64_t taps, least_shift;  // of a phase; and the least shift of all phases
-  int64_t window, before, after;
+  graph::CommonWindow window;
+  int64_t after;  // elements after x that are read as zeros
 
   PhaseAxis(graph::ConvTransposeOp op, int64_t axis)
       : kernel(*type_of(op.getW()).getDim(2 + axis).as_constant()),
         stride(op.getStrides()[axis]),
         pad(op.getPads()[axis]),
-        taps((kernel + stride - 1) / stride),
-        least_shift(pad / stride),
-        window(taps + (stride - 1 + pad) / stride - least_shift),
-        before(taps - 1 - least_shift) {
+        window(graph::common_window(stride, pad, kernel)) {
     const auto spatial = static_cast<int64_t>(op.getStrides().size());
     // The elements of the result after those that belong to the first element of the last block.
     const int64_t rest = op.getOutputPads()[axis] + kernel - pad - op.getPads()[spatial + axis];
     const int64_t blocks = rest > 0 ? (rest + stride - 1) / stride : 0;
-    after = std::max<int64_t>(blocks - 1 - before + window - 1, 0);
+    after = std::max<int64_t>(blocks - 1 - window.before + window.size - 1, 0);
   }
 
   // The element of the window for a tap of a phase.
   int64_t position(const graph::PhaseTaps& phase, int64_t tap) const {
-    return phase.shift - tap + before;
+    return phase.shift - tap + window.before;
   }
 };
 
@@ -114,11 +111,11 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConvTransposeOp op,
   const PhaseAxis& x = axes.back();
   const bool has_rows = axes.size() > 1;
   const int64_t y_stride = has_rows ? axes[0].stride : 1, y_kernel = has_rows ? axes[0].kernel : 1;
-  const int64_t y_window = has_rows ? axes[0].window : 1;
+  const int64_t y_window = has_rows ? axes[0].window.size : 1;
   const int64_t phases = y_stride * x.stride;
   llvm::SmallVector<int64_t> dims = {group * rows * phases, channels};
-  for (const PhaseAxis& axis : axes) dims.push_back(axis.window);
-  std::vector<float> elements(group * rows * phases * channels * y_window * x.window);
+  for (const PhaseAxis& axis : axes) dims.push_back(axis.window.size);
+  std::vector<float> elements(group * rows * phases * channels * y_window * x.window.size);
   for (int64_t i = 0; i < y_stride; ++i)
     for (int64_t j = 0; j < x.stride; ++j) {
       const graph::PhaseTaps v = has_rows ? graph::phase_taps(i, y_stride, axes[0].pad, y_kernel)
@@ -129,11 +126,11 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConvTransposeOp op,
           const int64_t kernel =
               ((row / rows * channels + channel) * rows + row % rows) * (y_kernel * x.kernel);
           const int64_t window =
-              ((row * phases + i * x.stride + j) * channels + channel) * (y_window * x.window);
+              ((row * phases + i * x.stride + j) * channels + channel) * (y_window * x.window.size);
           for (int64_t tap_y = 0; tap_y < v.count; ++tap_y)
             for (int64_t tap_x = 0; tap_x < u.count; ++tap_x) {
               const int64_t line = has_rows ? axes[0].position(v, tap_y) : 0;
-              elements[window + line * x.window + x.position(u, tap_x)] =
+              elements[window + line * x.window.size + x.position(u, tap_x)] =
                   from[kernel + (v.first + tap_y * y_stride) * x.kernel + u.first +
                        tap_x * x.stride];
             }
@@ -153,7 +150,7 @@ void expand_phases(graph::ConvTransposeOp op) {
   const llvm::SmallVector<int64_t> ones(spatial, 1);
   llvm::SmallVector<int64_t> pads(2 * spatial), block;
   for (int64_t axis = 0; axis < spatial; ++axis) {
-    pads[axis] = axes[axis].before;
+    pads[axis] = axes[axis].window.before;
     pads[spatial + axis] = axes[axis].after;
     block.push_back(axes[axis].stride);
   }
@@ -191,7 +188,7 @@ bool has_phases(graph::ConvTransposeOp op) {
         *w.getDim(2 + axis).as_constant() <= op.getPads()[axis])
       return false;
     const PhaseAxis a(op, axis);
-    weights = weights * DimExpr(a.stride * a.window);
+    weights = weights * DimExpr(a.stride * a.window.size);
   }
   return *weights.as_constant() <= kMostWeights;
 }

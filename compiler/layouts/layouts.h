@@ -11,6 +11,7 @@
 //
 //   flatten.cpp              products of flattened blocked images
 //   blocked_convolution.cpp  the blocked forms of convolutions
+//   blocked_reduction.cpp    the blocked forms of reductions and softmax
 //   sink_transposes.cpp      removes transposes around ops on channels-last images
 //   channels_last.cpp        the forms of these ops by channel
 #pragma once

@@ -115,4 +115,17 @@ inline PhaseTaps phase_taps(int64_t phase, int64_t stride, int64_t pad, int64_t 
   return {first, count, (phase + pad) / stride};
 }
 
+// The part of x that all phases read for one value of q: a window of an ordinary convolution with
+// stride 1, which is `size` wide and begins `before` elements before element q.
+struct CommonWindow {
+  int64_t taps;         // most taps of a phase
+  int64_t least_shift;  // of all phases
+  int64_t size, before;
+};
+inline CommonWindow common_window(int64_t stride, int64_t pad, int64_t kernel) {
+  const int64_t taps = (kernel + stride - 1) / stride;
+  const int64_t least = pad / stride, most = (stride - 1 + pad) / stride;
+  return {taps, least, taps + most - least, taps - 1 - least};
+}
+
 }  // namespace scopevm::compiler::graph

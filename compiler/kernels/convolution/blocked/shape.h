@@ -75,12 +75,11 @@ struct BlockedShape {
     is_transposed = true;
     for (int64_t i = 0; i < 2; ++i) {
       const int64_t stride = op.getStrides()[i], kernel = op.getKernel()[i], pad = op.getPads()[i];
-      const int64_t taps = (kernel + stride - 1) / stride;
-      const int64_t least = pad / stride, most = (stride - 1 + pad) / stride;
-      axes[i] = {.kernel = taps + most - least,
-                 .pad = taps - 1 - least,
+      const graph::CommonWindow window = graph::common_window(stride, pad, kernel);
+      axes[i] = {.kernel = window.size,
+                 .pad = window.before,
                  .phases = stride,
-                 .least_shift = least,
+                 .least_shift = window.least_shift,
                  .full_kernel = kernel,
                  .full_pad = pad};
     }
