@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vm/api/module_access.h"
@@ -101,8 +102,9 @@ Status run(const char* path, const std::map<std::string, int64_t>& dims) {
 }  // namespace scopevm
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::printf("vm_shape_bench MODULE NAME=VALUE...: no module given, nothing is measured\n");
+  if (argc < 2 || std::string_view(argv[1]) == "--help") {
+    std::printf(
+        "usage: vm_shape_bench MODULE NAME=VALUE...\nWithout a module, nothing is measured.\n");
     return 0;
   }
   std::map<std::string, int64_t> dims;

@@ -151,7 +151,7 @@ Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
 namespace {
 
 // The index of the fastest form, or 0 unless another one is clearly faster than the first one.
-size_t fastest(const std::vector<double>& seconds) {
+size_t fastest_form(const std::vector<double>& seconds) {
   const auto best = std::ranges::min_element(seconds);
   return external::is_faster(*best, seconds.front()) ? static_cast<size_t>(best - seconds.begin())
                                                      : 0;
@@ -177,7 +177,7 @@ Status Compilation::measure_convolutions(size_t graph) {
                                     .layout = ImageLayout::kByChannel}));
     const std::vector<double> blocked(seconds.begin() + 1, seconds.end());
     options.measured[forms.id] = {
-        .plain = seconds.front(), .blocked = blocked, .form = fastest(blocked)};
+        .plain = seconds.front(), .blocked = blocked, .form = fastest_form(blocked)};
   }
   return {};
 }
@@ -220,7 +220,8 @@ bool has_parts(const std::vector<Part>& parts, bool taken) {
 }
 
 // The index of the fastest candidate, without libraries unless one with them is clearly faster.
-size_t fastest(const std::vector<double>& seconds, const std::vector<Candidate>& candidates) {
+size_t fastest_candidate(const std::vector<double>& seconds,
+                         const std::vector<Candidate>& candidates) {
   const auto best = static_cast<size_t>(std::ranges::min_element(seconds) - seconds.begin());
   for (size_t i = 0; i < candidates.size(); ++i)
     if (std::ranges::none_of(candidates[i].parts, &Part::is_taken) &&
@@ -265,7 +266,7 @@ Result<CompileOutput> Compilation::run_tuned() {
   for (const Candidate& candidate : candidates) modules.emplace_back(candidate.output.module);
   const auto seconds = measure_models(options_.tuning, modules, placed_.program->functions.front());
   size_t best = 0;
-  if (seconds.ok()) best = fastest(*seconds, candidates);
+  if (seconds.ok()) best = fastest_candidate(*seconds, candidates);
   CompileOutput output = std::move(candidates[best].output);
   external_parts_ = std::move(candidates[best].parts);
   if (!seconds.ok())

@@ -45,7 +45,7 @@ class Chooser {
       network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
       if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
       for (mlir::Value image : node.candidate.images)
-        if (!maker_of(image)) add_value(image, std::nullopt);
+        if (!producer_of(image)) add_value(image, std::nullopt);
     }
   }
 
@@ -119,23 +119,23 @@ class Chooser {
   }
 
   // The candidate whose blocked form computes the value in blocked form.
-  const Node* maker_of(mlir::Value value) const {
+  const Node* producer_of(mlir::Value value) const {
     const auto found = value.getDefiningOp() ? nodes_.find(value.getDefiningOp()) : nodes_.end();
     return found != nodes_.end() && found->second.candidate.has_blocked_result ? &found->second
                                                                                : nullptr;
   }
 
-  // Adds the conversions of a value, which `maker` computes in its layout. Without a maker, the
-  // value is by channel.
-  void add_value(mlir::Value value, std::optional<NodeIndex> maker) {
+  // Adds the conversions of a value, which `producer` computes in its layout. Without a producer,
+  // the value is by channel.
+  void add_value(mlir::Value value, std::optional<NodeIndex> producer) {
     if (!seen_.insert(value).second) return;
     const Cost conversion = cost(seconds_of(mlir::cast<graph::TensorType>(value.getType())));
     const NodeIndex to_blocked = network_.add_node();
-    network_.add_edge(to_blocked, maker.value_or(Network::kSink), conversion);
+    network_.add_edge(to_blocked, producer.value_or(Network::kSink), conversion);
     std::optional<NodeIndex> to_plain;
-    if (maker) {
+    if (producer) {
       to_plain = network_.add_node();
-      network_.add_edge(*maker, *to_plain, conversion);
+      network_.add_edge(*producer, *to_plain, conversion);
     }
     for (mlir::Operation* user : value.getUsers()) {
       const auto found = nodes_.find(user);

@@ -51,7 +51,7 @@ class Sinker {
 
   void run() {
     if (nodes_.empty()) return;
-    for (auto [value, maker] : makers_) add_value(value, maker);
+    for (auto [value, producer] : producers_) add_value(value, producer);
     const auto is_channels_last = network_.cut();
     for (auto& [op, node] : nodes_)
       if (!is_channels_last[node.index]) move(op, node.images);
@@ -91,16 +91,16 @@ class Sinker {
     if (is_local && is_any_in(channels_last_)) {
       const NodeIndex index = network_.add_node();
       nodes_[op] = {index, images};
-      for (mlir::Value image : images) makers_.insert({image, Network::kSink});
+      for (mlir::Value image : images) producers_.insert({image, Network::kSink});
       if (is_rank_4(result)) add_channels_last(result, index);
     } else if (is_rank_4(result) && (is_image_op(op) || is_any_in(by_channel_images_))) {
       by_channel_images_.insert(result);
     }
   }
 
-  void add_channels_last(mlir::Value value, NodeIndex maker) {
+  void add_channels_last(mlir::Value value, NodeIndex producer) {
     channels_last_.insert(value);
-    makers_.insert({value, maker});
+    producers_.insert({value, producer});
   }
 
   // The source, the sink, or the node of an op that reads a channels-last image.
@@ -109,12 +109,12 @@ class Sinker {
     return is_to_by_channel(op) ? Network::kSource : Network::kSink;
   }
 
-  // Adds the conversions of a value that `maker` computes in its form.
-  void add_value(mlir::Value value, NodeIndex maker) {
+  // Adds the conversions of a value that `producer` computes in its form.
+  void add_value(mlir::Value value, NodeIndex producer) {
     const Cost conversion = cost_of_conversion(value);
     const NodeIndex to_last = network_.add_node(), to_first = network_.add_node();
-    add_edge(maker, to_last, conversion);
-    add_edge(to_first, maker, conversion);
+    add_edge(producer, to_last, conversion);
+    add_edge(to_first, producer, conversion);
     for (mlir::Operation* user : value.getUsers()) {
       add_edge(to_last, reader(user), kNever);
       add_edge(reader(user), to_first, kNever);
@@ -176,7 +176,7 @@ class Sinker {
   llvm::DenseSet<mlir::Value> by_channel_images_;  // values by channel that image ops compute
   llvm::DenseSet<mlir::Value> channels_last_;      // the same values after a transpose
   // The node that computes each value that the nodes read or write.
-  llvm::MapVector<mlir::Value, NodeIndex> makers_;
+  llvm::MapVector<mlir::Value, NodeIndex> producers_;
   llvm::MapVector<mlir::Value, mlir::Value> by_channel_;  // forms of channels-last values
   llvm::SetVector<mlir::Operation*> moved_;
 };

@@ -55,7 +55,7 @@ class Chain {
   std::string text_, body_;
 };
 
-TEST(ConvolutionChains, AgreeWithConvolutionsByChannel) {
+TEST(BlockedChains, AgreeWithConvolutionsByChannel) {
   std::mt19937 random(3);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);

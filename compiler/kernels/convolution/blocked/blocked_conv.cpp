@@ -16,6 +16,7 @@
 #include "compiler/kernels/convolution/blocked/strip.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
+#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
@@ -285,6 +286,8 @@ class BlockedConv {
     const int64_t tile_rows =
         width && *width > 0 && !has_one_row ? std::max<int64_t>(most / *width, 1) : 1;
     Term at = k_.index(0);
+    if (has_short_rows())
+      for (const int64_t size : {4, 2}) at = emit_short_rows(size, rows, columns, most, at, place);
     // As many tiles with the most rows as possible, then one with the half, and so on.
     for (int64_t size = tile_rows; size > 0; size /= 2) {
       const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
@@ -295,13 +298,33 @@ class BlockedConv {
     }
   }
 
+  // Emits tiles of `size` rows from row `at` on, if a row fills more than half of a tile. Returns
+  // the first row without a tile.
+  Term emit_short_rows(int64_t size, Term rows, Term columns, int64_t most, Term at,
+                       const TilePlace& place) {
+    const int64_t longest = most / size;
+    const Term is_short = (longest / 2 < columns) & (columns <= longest);
+    const Term end = select(is_short, at + quotient(rows - at, size) * size, at);
+    each(at, end, size, kStepsPerCheck,
+         [&](Term row) { emit_row(size, columns, {}, longest, row, place); });
+    return end;
+  }
+  // Whether rows of unknown length are probably so short that one row does not fill a tile.
+  bool has_short_rows() const {
+    constexpr double kMost = 8;
+    return !shape_.is_transposed && !axes_[1].out.is_constant() &&
+           most_tile_pixels(k_.target(), tile_blocks(k_.target(), group_blocks_)) ==
+               kMostTilePixels[1] &&
+           representative(axes_[1].out) <= kMost;
+  }
+
   // Emits the tiles of `tile_rows` rows from `row` on, which have `count` columns.
   void emit_row(int64_t tile_rows, Term count, std::optional<int64_t> known, int64_t most, Term row,
                 const TilePlace& place) {
     const auto emit = [&](llvm::ArrayRef<int64_t> widths, Term width, Term column, Term done) {
       emit_tile(place, {tile_rows, widths, width}, row, column, done);
     };
-    if (!known) return emit_unknown_row(count, most, emit);
+    if (!known) return emit_unknown_row(tile_rows, count, most, emit);
     // The widths differ by at most one.
     const int64_t tiles = std::max<int64_t>((*known + most - 1) / most, 1);
     const int64_t least = *known / tiles, wider = *known % tiles * (least + 1);
@@ -340,11 +363,13 @@ class BlockedConv {
   }
 
   // Tiles of equal width, one of a few. The last tile overlaps the one before it in its first
-  // `done` pixels.
-  void emit_unknown_row(Term count, int64_t most, TileEmitter emit) {
+  // `done` pixels of each row.
+  void emit_unknown_row(int64_t tile_rows, Term count, int64_t most, TileEmitter emit) {
     llvm::SmallVector<int64_t> widths;
-    const int64_t step = most > 12 ? 4 : 2;
-    for (int64_t width = 1; width <= most; width += width < step ? 1 : step)
+    const int64_t step = tile_rows == 1 && most > 12 ? 4 : 2;
+    // Tiles of several rows have rows that fill more than half of them.
+    const int64_t first = tile_rows == 1 ? 1 : (most / 2 + 1) / 2 * 2;
+    for (int64_t width = first; width <= most; width += width < step ? 1 : step)
       widths.push_back(width);
     if (widths.back() != most) widths.push_back(most);
     // The width, at most `count`, with the least time: a step of a tile takes the time of its sums
@@ -352,7 +377,8 @@ class BlockedConv {
     constexpr int64_t kOverhead = 2;
     const int64_t vectors =
         tile_blocks(k_.target(), group_blocks_) * kChannelBlock / k_.lanes(DType::kF32);
-    Term width = k_.index(1), least = count * (vectors + kOverhead);
+    const Term tiles_of_first = ceil_quotient(count, k_.index(first));
+    Term width = k_.index(first), least = tiles_of_first * (first * vectors + kOverhead);
     for (const int64_t wider : llvm::ArrayRef<int64_t>(widths).drop_front()) {
       const Term tiles = ceil_quotient(count, k_.index(wider));
       const Term time = tiles * (wider * vectors + kOverhead);
@@ -387,9 +413,10 @@ class BlockedConv {
   void emit_tile(const TilePlace& place, const TileSize& size, Term row, Term column, Term done) {
     // Overlapping tiles have separate sums, because each part of the depth adds to them.
     const Term begin = done ? column + done : column;
-    const Term sums_at = depth_parts_ == 1 ? scratch_.start
-                                           : scratch_.start + (row * row_sums_ + begin) *
-                                                                  (group_blocks_ * kChannelBlock);
+    const Term sums_at = depth_parts_ == 1
+                             ? scratch_.start
+                             : scratch_.start + (row * row_sums_ + begin * size.rows) *
+                                                    (group_blocks_ * kChannelBlock);
     const int64_t step_weights = group_blocks_ * kChannelBlock;
     BlockedOperands o{.w = w_,
                       .w_at = place.group * (depth() * step_weights) +
