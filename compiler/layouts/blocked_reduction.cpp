@@ -71,11 +71,14 @@ mlir::Value reduced_channels(mlir::ImplicitLocOpBuilder& builder, const Candidat
                              mlir::Value x) {
   auto op = mlir::cast<graph::ReductionOp>(candidate.op);
   const int64_t channels = *image_channels(op->getOperand(0).getType());
+  // The mean of blocks with padding would count the padding.
+  const bool has_mean = op.isMean() && channels % kChannelBlock == 0;
   x = with_padding(builder, x, channels, neutral(op.getCombine()));
   mlir::Value result;
   switch (op.getCombine()) {
     case Combine::kSum:
-      result = over_channels<graph::ReduceSumOp>(builder, x);
+      result = has_mean ? over_channels<graph::ReduceMeanOp>(builder, x)
+                        : over_channels<graph::ReduceSumOp>(builder, x);
       break;
     case Combine::kProduct:
       result = over_channels<graph::ReduceProdOp>(builder, x);
@@ -87,7 +90,7 @@ mlir::Value reduced_channels(mlir::ImplicitLocOpBuilder& builder, const Candidat
       result = over_channels<graph::ReduceMinOp>(builder, x);
       break;
   }
-  if (op.isMean())
+  if (op.isMean() && !has_mean)
     result = builder.create<graph::DivOp>(result.getType(), result,
                                           scalar(builder, x, static_cast<float>(channels)));
   return reshape(builder, result, type_of(op->getResult(0)).getShape());

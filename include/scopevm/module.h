@@ -134,8 +134,9 @@ class SCOPEVM_API Module {
 
   /// The bytes of memory_bound() in each memory scope, for admission control: one call of native
   /// code, without strings, and without allocations for up to 32 dimensions. Does not evaluate the
-  /// checks of a call. `dims`: one value for each of signature().dimensions, in order. `bytes`:
-  /// receives one value for each of memory_scopes(). Thread-safe. Errors:
+  /// checks of a call: for dims that these reject, a result can be any number, also a negative one.
+  /// `dims`: one value for each of signature().dimensions, in order. `bytes`: receives one value
+  /// for each of memory_scopes(). Thread-safe. Errors:
   /// - kInvalidArgument: another number of values, a value out of bounds, or `threads` below 1
   /// - kResourceLimit: the sizes exceed 64 bits
   /// - kUnsupported: no kernel image runs on this CPU, or the compiler's version had no bound

@@ -84,6 +84,23 @@ class Reduction {
 
   Term inner_size() { return evaluator_.size(evaluator_.space().dims.size() - 1); }
 
+  // Combines kPart elements of reduced_.back() at a time, and each of these results with `total`: a
+  // sum of many elements, one after the other, has large rounding errors.
+  Terms in_parts(Terms& index, Term total, llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
+    constexpr int64_t kPart = 128;
+    const size_t dim = reduced_.back();
+    const Term size = evaluator_.size(dim);
+    return k_.long_loop(
+        k_.index(0), size, kPart, kVectorsPerCheck / kPart, {total}, [&](Term first, auto totals) {
+          const Terms part =
+              k_.loop(first, min(first + kPart, size), 1, {neutral()}, [&](Term at, auto inside) {
+                index[dim] = at;
+                return body(inside);
+              });
+          return Terms{combine(how_, totals[0], part[0], is_unsigned_)};
+        });
+  }
+
   // Emits a loop nest over reduced_[depth], reduced_[depth + 1], ... and sets `index` on these
   // dims. Interrupts are checked every `iterations` iterations of the innermost loop.
   Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried, int64_t iterations,
@@ -91,6 +108,7 @@ class Reduction {
     if (depth == reduced_.size()) return body(carried);
     size_t dim = reduced_[depth];
     const bool is_innermost = depth + 1 == reduced_.size();
+    if (is_innermost && carried.size() == 1) return in_parts(index, carried[0], body);
     return k_.long_loop(k_.index(0), evaluator_.size(dim), 1,
                         is_innermost ? iterations : kRowsPerCheck, carried,
                         [&](Term at, auto inside) {

@@ -96,6 +96,26 @@ TEST(Reduction, CountOfAMeanIsNotRoundedToTheElementType) {
   }
 }
 
+// The sums of 50,000 equal numbers, one after the other, would have relative errors above 1e-4.
+TEST(Reduction, LongSumsHaveSmallRoundingErrors) {
+  constexpr int64_t kCount = 50000;
+  constexpr float kElement = 0.7F;
+  for (const bool is_last : {false, true}) {
+    const std::vector<int64_t> dims =
+        is_last ? std::vector{int64_t{16}, kCount} : std::vector{kCount, int64_t{16}};
+    const std::string text =
+        one_op("%x: !sv.tensor<f32[n,m]>",
+               "%r = sv.reduce_mean %x {axes = array<i64: " + std::string(is_last ? "1" : "0") +
+                   ">, keep_dims = false} : (!sv.tensor<f32[n,m]>) -> !sv.tensor<f32[" +
+                   (is_last ? "n" : "m") + "]>",
+               is_last ? "f32[n]" : "f32[m]");
+    const auto out =
+        run_text(text, {Array::of(DType::kF32, dims, std::vector<float>(16 * kCount, kElement))});
+    ASSERT_EQ(out.size(), 1U);
+    for (const float mean : out[0].as<float>()) EXPECT_NEAR(mean, kElement, 1e-5);
+  }
+}
+
 // 256 is 0 as u8, 200 is negative as i8, and neither sum fits in 8 bits.
 TEST(Reduction, MeanOfNarrowIntegersSumsIn64Bits) {
   struct Mean {
