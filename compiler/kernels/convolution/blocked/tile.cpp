@@ -19,12 +19,15 @@ namespace {
 
 using graph::kChannelBlock;
 
-// Weights are prefetched this number of elements before their use.
-constexpr int64_t kPrefetchDistance = 8192;
+// Weights are prefetched this number of elements before their use. Tiles of one pixel use them at
+// once: L1 would evict weights that are prefetched too early.
+constexpr int64_t kPrefetchDistance = 8192, kPrefetchDistanceOfPixel = 2048;
 // The most columns of a tile that prefetches the pixels of the next one.
 constexpr int64_t kMostPrefetched = 12;
 // The largest number of steps of a tap row that are unrolled.
 constexpr int64_t kMostUnrolled = 8, kUnroll = 4;
+// The independent multiply-adds that hide the latency of 4 cycles, with two per cycle.
+constexpr int64_t kIndependent = 8;
 
 class TileBody {
  public:
@@ -37,6 +40,8 @@ class TileBody {
       vectors_.push_back({at, lanes, e.vector(o_.sums.element(), lanes)});
       at += lanes;
     }
+    count_ = static_cast<size_t>(t_.pixels()) * vectors_.size();
+    while (parts_ < kUnroll && 2 * parts_ * count_ <= kIndependent) parts_ *= 2;
   }
 
   // Returns the sums.
@@ -55,9 +60,12 @@ class TileBody {
           return loaded;
         },
         [&] { return zeros; });
+    for (size_t part = 1; part < parts_; ++part) sums.append(zeros);
     sums = planes(e_.index(0), o_.planes, t_.column_elements, sums);
-    if (t_.rest == 0) return sums;
-    return planes(o_.planes, o_.planes + o_.rest_planes, t_.rest, sums);
+    if (t_.rest != 0) sums = planes(o_.planes, o_.planes + o_.rest_planes, t_.rest, sums);
+    for (; sums.size() > count_; sums.truncate(sums.size() / 2))
+      for (size_t i = 0; i < sums.size() / 2; ++i) sums[i] = sums[i] + sums[sums.size() / 2 + i];
+    return sums;
   }
 
   void store(llvm::ArrayRef<Term> sums) {
@@ -199,21 +207,24 @@ class TileBody {
     const auto position = [&](Term start, int64_t scale, int64_t offset) {
       return base ? start + base * scale + offset : start + offset;
     };
+    const int64_t distance = t_.pixels() == 1 ? kPrefetchDistanceOfPixel : kPrefetchDistance;
     llvm::SmallVector<Term> weights;
     for (const Channels& v : vectors_) {
       const int64_t at = j * weights_per_step() + v.first;
       weights.push_back(e_.load(o_.w, position(w, weights_per_step(), at), v.lanes));
       if (v.first % kChannelBlock == 0)
-        prefetch(o_.w, position(w, weights_per_step(), at + kPrefetchDistance));
+        prefetch(o_.w, position(w, weights_per_step(), at + distance));
     }
     const int64_t lanes = vectors_.front().lanes;
+    const size_t part = static_cast<size_t>(j) % parts_;
     for (int64_t row = 0; row < t_.rows; ++row) {
       Term first = position(rows[row], 1, j);
       if (shares_elements()) first = hidden(first);
       // Shorter vectors load the element again: the multiply-add includes this load, but a
       // conversion of the longer vector is an instruction.
       const Term again = t_.has_half_block ? hidden(first) : first;
-      auto i = static_cast<size_t>((row * t_.columns + columns.begin)) * vectors_.size();
+      size_t i = part * count_ +
+                 static_cast<size_t>(row * t_.columns + columns.begin) * vectors_.size();
       for (int64_t column = columns.begin; column < columns.end; ++column) {
         const int64_t offset = column * t_.pixel_step;
         const Term splat = e_.splat(e_.load(o_.x, first + offset), lanes);
@@ -256,6 +267,9 @@ class TileBody {
   const BlockedOperands& o_;
   bool has_fma_;
   llvm::SmallVector<Channels> vectors_;
+  size_t count_ = 1;  // sums of the tile
+  // Each sum of a tile with few sums has several parts, which add subsequent steps: a power of 2.
+  size_t parts_ = 1;
 };
 
 // The terms that are arguments of a tile's function.
