@@ -106,7 +106,7 @@ std::function<Term(Term)> Unfold::every_other_of_runs(const Image& image, const 
 }
 
 void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term kx,
-                           const Buffer& to, Term to_at) {
+                           Channels channels, const Buffer& to, Term to_at) {
   auto vector = [&](Term index) { return e_.splat(to_i32(index), lane_count_); };
   Term dy = ky * image.dilations[0], dx = kx * image.dilations[1];
   Term y = lanes.y + vector(dy), x = lanes.x + vector(dx);
@@ -114,8 +114,8 @@ void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term
   Term inside = below(y, height) & below(x, width);
   Term mask = inside & lanes.exists;
   Term area = image.height * image.width;
-  auto channels = [&](llvm::function_ref<Term(Term plane)> load) {
-    e_.loop(e_.index(0), image.channels, 1, [&](Term c) {
+  auto each_channel = [&](llvm::function_ref<Term(Term plane)> load) {
+    e_.loop(channels.begin, channels.end, 1, [&](Term c) {
       Term plane = image.at + c * area;
       e_.store(to, to_at + c * kPanelColumns, load(plane));
     });
@@ -123,33 +123,45 @@ void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term
   Term shift = lanes.base + (dy * image.width + dx);
   const auto gather = [&] {
     Term offsets = y * width + x;
-    channels([&](Term plane) { return e_.gather(image.buffer, plane, offsets, mask); });
+    each_channel([&](Term plane) { return e_.gather(image.buffer, plane, offsets, mask); });
   };
   if (lanes.is_run)
     e_.when(
         lanes.is_run,
         [&] {
-          channels(
+          each_channel(
               [&](Term plane) { return e_.load(image.buffer, plane + shift, lane_count_, mask); });
         },
         gather);
   else if (lanes.has_two_runs)
     e_.when(
-        lanes.has_two_runs, [&] { channels(every_other_of_runs(image, lanes, dy, dx)); }, gather);
+        lanes.has_two_runs, [&] { each_channel(every_other_of_runs(image, lanes, dy, dx)); }, gather);
   else
     gather();
+}
+
+// All channels, unless the same elements of all channels are in the same set of L1: its ways then
+// hold the elements of a few channels for all kernel positions.
+Term Unfold::channels_per_pass(const Image& image) {
+  constexpr int64_t kSetElements = 1024, kWays = 8;
+  const Term is_aliased = remainder(image.height * image.width, e_.index(kSetElements)) == 0;
+  return select(is_aliased, e_.index(kWays / 2), max(image.channels, 1));
 }
 
 void Unfold::emit(const Image& image, Term first, const Buffer& to, Term to_at) {
   emit_table(image, first);
   Term rows = image.channels * kPanelColumns;  // elements of the panel per kernel position
+  const Term step = channels_per_pass(image);
   for (int64_t column = 0; column < kPanelColumns; column += lane_count_) {
     Lanes lanes = lanes_from(image, first, column);
-    // A kernel position shifts all lanes equally, so `lanes` is computed once for all of them.
-    e_.loop(e_.index(0), image.kernel[0], 1, [&](Term ky) {
-      e_.loop(e_.index(0), image.kernel[1], 1, [&](Term kx) {
-        Term position = ky * image.kernel[1] + kx;
-        emit_position(image, lanes, ky, kx, to, to_at + position * rows + column);
+    e_.loop(e_.index(0), ceil_quotient(image.channels, step), 1, [&](Term pass) {
+      const Channels channels{pass * step, min((pass + 1) * step, image.channels)};
+      // A kernel position shifts all lanes equally, so `lanes` is computed once for all of them.
+      e_.loop(e_.index(0), image.kernel[0], 1, [&](Term ky) {
+        e_.loop(e_.index(0), image.kernel[1], 1, [&](Term kx) {
+          Term position = ky * image.kernel[1] + kx;
+          emit_position(image, lanes, ky, kx, channels, to, to_at + position * rows + column);
+        });
       });
     });
   }

@@ -44,11 +44,16 @@ class Unfold {
     Term has_two_runs;
     Run runs[2];
   };
+  Term channels_per_pass(const Image& image);
   void emit_table(const Image& image, Term first);
   Lanes lanes_from(const Image& image, Term first, int64_t column);
   void find_runs(const Image& image, Term first, int64_t column, Lanes& lanes);
-  void emit_position(const Image& image, const Lanes& lanes, Term ky, Term kx, const Buffer& to,
-                     Term to_at);
+  // A range of channels.
+  struct Channels {
+    Term begin, end;
+  };
+  void emit_position(const Image& image, const Lanes& lanes, Term ky, Term kx, Channels channels,
+                     const Buffer& to, Term to_at);
   std::function<Term(Term plane)> every_other_of_runs(const Image& image, const Lanes& lanes,
                                                       Term dy, Term dx);
 
