@@ -149,8 +149,9 @@ std::optional<Candidate> candidate_of(graph::PadOp op) {
 
 // Multiply-adds per second.
 constexpr double kPeak = 70e9;
-// Bytes per second of copies and conversions, including the reads.
-constexpr double kCopyRate = 8e9;
+// Bytes per second of conversions, including the reads: those of up to 3 MB are faster, and larger
+// ones slower.
+constexpr double kCopyRate = 24e9;
 
 double positions_of(TensorType image, const DimValues& known) {
   return representative(image.getDim(2) * image.getDim(3), known);
@@ -160,6 +161,39 @@ double positions_of(TensorType image, const DimValues& known) {
 double growth(TensorType image) {
   const auto channels = static_cast<double>(*image.getDim(1).as_constant());
   return std::ceil(channels / kChannelBlock) * kChannelBlock / channels;
+}
+
+bool is_pointwise(TensorType w) {
+  return w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
+}
+
+// The time of a convolution by channel with one group, divided by that of its multiply-adds at the
+// peak. All rows of the weights share the time of unfolding the image, which is longer if the lines
+// of x that a window covers are not in L1, or if the elements of a row of windows are not adjacent.
+double plain_factor(graph::ConvOp op, const DimValues& known) {
+  const TensorType x = type_of(op.getX()), w = type_of(op.getW());
+  const auto rows = static_cast<double>(*w.getDim(0).as_constant());
+  if (is_pointwise(w)) return 1 / 0.8 + 5 / rows;
+  constexpr double kL1 = 32 << 10;
+  const double lines =
+      representative(x.getDim(1) * x.getDim(3) * w.getDim(2), known) * sizeof(float);
+  const double unfolding = op.getStrides()[1] > 1 ? 9 : lines > kL1 ? 7.5 : 4;
+  return 1 / 0.87 + unfolding / rows;
+}
+
+// The part of the multiply-adds that is left if those with padding are omitted, for small pads.
+double without_padding(graph::ConvOp op, const DimValues& known) {
+  const TensorType w = type_of(op.getW()), result = type_of(op.getResult());
+  double part = 1;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const double taps = representative(w.getDim(2 + axis) * result.getDim(2 + axis), known);
+    // With stride 1, the first window has `pad` taps in the padding, the second one fewer, and so on.
+    for (const size_t side : {axis, 2 + axis}) {
+      const auto pad = static_cast<double>(op.getPads()[side]);
+      part -= pad * (pad + 1) / 2 / static_cast<double>(op.getStrides()[axis]) / taps;
+    }
+  }
+  return std::max(part, 0.25);
 }
 
 Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) {
@@ -182,26 +216,23 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
     const auto width = static_cast<double>(*type_of(op.getW()).getDim(3).as_constant());
     const double covered = (width + static_cast<double>((pixels - 1) * op.getStrides()[1])) / width;
     const double used = static_cast<double>(*result.getDim(1).as_constant() * pixels) / 16;
-    return {work / 0.2,
+    return {work * plain_factor(op, known),
             work * growth(x) * covered / used / 0.85 + conversion_seconds(result, known)};
   }
   const TensorType w = type_of(op.getW());
-  const bool is_pointwise = w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
   const auto rows = static_cast<double>(*w.getDim(0).as_constant());
   constexpr double kHalfBlock = 0.5 * kChannelBlock;
-  const double blocked = work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise)
+  const double blocked = work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise(w))
                                      ? std::ceil(rows / kHalfBlock) * kHalfBlock / rows
                                      : growth(result));
   if (reads_plain) return {work / 0.5, blocked / 0.65};
   if (positions_of(result, known) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
+  // Rows of this length omit the padding.
   constexpr int64_t kSmallWidth = 32;
   const bool is_small =
-      !is_pointwise && result.getDim(3).as_constant().value_or(INT64_MAX) <= kSmallWidth;
-  double plain = work / 0.78;
-  // Few rows do not amortise unfolding the image.
-  constexpr double kFewRows = 32, kUnfoldRate = 2.4e9;
-  if (is_small && rows < kFewRows) plain += work * kPeak / rows / kUnfoldRate;
-  return {plain, blocked / 0.93};
+      !is_pointwise(w) && result.getDim(3).as_constant().value_or(INT64_MAX) <= kSmallWidth;
+  return {work * plain_factor(op, known),
+          blocked * (is_small ? without_padding(op, known) : 1) / 0.93};
 }
 
 bool can_use_winograd(graph::ConvOp op, const Candidate& candidate) {
@@ -235,9 +266,8 @@ llvm::SmallVector<ConvForm, 1> forms_of(graph::ConvOp op, const Candidate& candi
   if (can_be_winograd) forms.push_back({.is_winograd = !forms.front().is_winograd});
   const TensorType w = type_of(op.getW());
   const int64_t rows = *w.getDim(0).as_constant();
-  const bool is_pointwise = w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
   if (has_narrow_groups(op) || !candidate.has_blocked_result ||
-      (op.getGroup() == 1 && graph::has_half_block(rows, is_pointwise)))
+      (op.getGroup() == 1 && graph::has_half_block(rows, is_pointwise(w))))
     return forms;
   const int64_t groups = static_cast<int64_t>(op.getGroup()) / merged_groups(op);
   const int64_t blocks = (rows + kChannelBlock - 1) / kChannelBlock / groups;

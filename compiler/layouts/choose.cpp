@@ -45,7 +45,10 @@ class Chooser {
       network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
       if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
       for (mlir::Value image : node.candidate.images)
-        if (!producer_of(image)) add_value(image, std::nullopt);
+        if (const Node* producer = producer_of(image))
+          add_epilogue(*producer, op, node);
+        else
+          add_value(image, std::nullopt);
     }
   }
 
@@ -123,6 +126,17 @@ class Chooser {
     const auto found = value.getDefiningOp() ? nodes_.find(value.getDefiningOp()) : nodes_.end();
     return found != nodes_.end() && found->second.candidate.has_blocked_result ? &found->second
                                                                                : nullptr;
+  }
+
+  // An elementwise op in the layout of the convolution before it is computed with it. Otherwise, it
+  // reads and writes the image once more.
+  void add_epilogue(const Node& producer, mlir::Operation* op, const Node& node) {
+    mlir::Operation* conv = producer.candidate.op;
+    if (!mlir::isa<graph::ConvOp, graph::ConvTransposeOp>(conv) ||
+        !mlir::isa<graph::ElementwiseOp>(op) || !conv->hasOneUse())
+      return;
+    network_.add_edge(producer.index, node.index, cost(node.times.plain));
+    network_.add_edge(node.index, producer.index, cost(node.times.plain));
   }
 
   // Adds the conversions of a value, which `producer` computes in its layout. Without a producer,
