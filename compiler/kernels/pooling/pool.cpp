@@ -23,9 +23,11 @@ struct SpatialAxis {
 };
 
 // The taps of a window, which are its elements, along one axis. Tap t is at position start + t *
-// dilation. Taps [low, high) are inside x. `counted` is the number of taps that a mean counts.
+// dilation. Taps [low, high) are inside x, out of `size` taps. `counted` is the number of taps that
+// a mean counts.
 struct Taps {
   Term start, low, high, counted;
+  int64_t size = 1;
 };
 
 class PoolKernel {
@@ -75,14 +77,17 @@ class PoolKernel {
   Term load_columns(Term at, const Columns& columns);
   int64_t per_check(size_t axis) const;
   Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns, Term so_far);
-  bool is_unrolled() const;
   Term reduce_all(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns,
                   Term so_far);
   Term reduce_window(llvm::ArrayRef<Taps> taps, Term plane, const Columns& columns);
   void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, const Columns& columns);
+  void store(llvm::ArrayRef<Taps> taps, Term value, Term to, const Columns& columns);
   void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
   bool has_blocks() const;
+  int64_t shared_columns() const;
+  void each_channels(llvm::function_ref<void(const Columns&)> body);
   void emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to);
+  void emit_overlapping(llvm::ArrayRef<Taps> outer, Term plane, Term to);
   void emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to);
 
   KernelBuilder k_;
@@ -103,7 +108,7 @@ Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
     if (axis.dilation != 1) distance = ceil_quotient(distance, axis.dilation_value);
     return min(distance, axis.kernel_value);
   };
-  Taps taps{.start = start, .high = taps_below(axis.size_value)};
+  Taps taps{.start = start, .high = taps_below(axis.size_value), .size = axis.kernel};
   // The first tap at or after position 0.
   taps.low = min(ceil_quotient(max(zero - start, zero), axis.dilation_value), taps.high);
   taps.counted =
@@ -174,11 +179,11 @@ Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const C
 }
 
 // Loops over windows of few elements would take longer than their elements.
-bool PoolKernel::is_unrolled() const {
+bool is_unrolled(llvm::ArrayRef<Taps> taps) {
   constexpr int64_t kMostTaps = 9;
-  int64_t taps = 1;
-  for (const SpatialAxis& axis : axes_) taps = std::min(taps, kMostTaps + 1) * axis.kernel;
-  return taps <= kMostTaps;
+  int64_t count = 1;
+  for (const Taps& axis : taps) count = std::min(count, kMostTaps + 1) * axis.size;
+  return count <= kMostTaps;
 }
 
 // As reduce(), for windows that are inside x, without loops.
@@ -187,7 +192,7 @@ Term PoolKernel::reduce_all(size_t axis, llvm::ArrayRef<Taps> taps, Term at, con
   if (axis == axes_.size()) return combine(so_far, load_columns(at, columns));
   const SpatialAxis& along = axes_[axis];
   const Term start = at + taps[axis].start * along.row_stride;
-  for (int64_t tap = 0; tap < along.kernel; ++tap)
+  for (int64_t tap = 0; tap < taps[axis].size; ++tap)
     so_far = reduce_all(axis + 1, taps, start + along.row_stride * (tap * along.dilation), columns,
                         so_far);
   return so_far;
@@ -196,11 +201,11 @@ Term PoolKernel::reduce_all(size_t axis, llvm::ArrayRef<Taps> taps, Term at, con
 // Accumulates the taps of a window.
 Term PoolKernel::reduce_window(llvm::ArrayRef<Taps> taps, Term plane, const Columns& columns) {
   const auto by_loops = [&] { return reduce(0, taps, plane, columns, first(columns.lanes)); };
-  if (columns.lanes == 1 || !is_unrolled()) return by_loops();
+  if (columns.lanes == 1 || !is_unrolled(taps)) return by_loops();
   // The taps of a vector are inside x on the last axis.
   Term is_inside = k_.boolean(true);
   for (size_t axis = 0; axis + 1 < axes_.size(); ++axis)
-    is_inside = is_inside & (taps[axis].high - taps[axis].low == axes_[axis].kernel);
+    is_inside = is_inside & (taps[axis].high - taps[axis].low == taps[axis].size);
   const Term initial = first(columns.lanes);
   return k_.branch(
       is_inside, initial.type(),
@@ -218,9 +223,14 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to,
     taps.push_back(taps_at(along, out));
   } else {
     Term start = out * along.stride_value - along.before_value;
-    taps.push_back({start, k_.index(0), along.kernel_value, along.kernel_value});
+    taps.push_back({start, k_.index(0), along.kernel_value, along.kernel_value, along.kernel});
   }
-  Term value = reduce_window(taps, plane, columns);
+  store(taps, reduce_window(taps, plane, columns), to, columns);
+}
+
+// Stores the value of windows with these taps.
+void PoolKernel::store(llvm::ArrayRef<Taps> taps, Term value, Term to, const Columns& columns) {
+  const int64_t lanes = columns.lanes;
   if (pool_ != Pool::kMax) {
     // ONNX count_include_pad selects whether taps in the padding count.
     Term count = k_.index(1);
@@ -229,9 +239,9 @@ void PoolKernel::emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to,
     value = value / k_.splat(convert(max(count, k_.index(1)), type), lanes);
   }
   if (lanes == 1)
-    k_.store_number(result_, to + out, value);
+    k_.store_number(result_, to + columns.out, value);
   else
-    k_.store(result_, to + out, value, columns.count ? k_.mask(columns.count, lanes) : Term());
+    k_.store(result_, to + columns.out, value, columns.count ? k_.mask(columns.count, lanes) : Term());
 }
 
 void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
@@ -270,11 +280,67 @@ bool PoolKernel::has_blocks() const {
          last.out.is_constant(graph::kChannelBlock);
 }
 
+// The columns of pixels that the windows of adjacent results share.
+int64_t PoolKernel::shared_columns() const {
+  const SpatialAxis& along = axes_[axes_.size() - 2];
+  // They are kept in registers.
+  constexpr int64_t kMost = 12;
+  const int64_t shared = along.dilation == 1 ? std::max<int64_t>(along.kernel - along.stride, 0) : 0;
+  return lanes_ == 1 || graph::kChannelBlock % lanes_ != 0 || shared > kMost ? 0 : shared;
+}
+
+void PoolKernel::each_channels(llvm::function_ref<void(const Columns&)> body) {
+  for (int64_t lane = 0; lane < graph::kChannelBlock; lane += lanes_)
+    body({k_.index(lane), lanes_, {}});
+}
+
 // Emits the channels of a pixel.
 void PoolKernel::emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   if (lanes_ == 1 || graph::kChannelBlock % lanes_ != 0) return emit_row(outer, plane, to);
-  for (int64_t lane = 0; lane < graph::kChannelBlock; lane += lanes_)
-    emit_columns(outer, plane, to, {k_.index(lane), lanes_, {}});
+  each_channels([&](const Columns& channels) { emit_columns(outer, plane, to, channels); });
+}
+
+// Emits the pixels of a row whose columns of pixels are inside x. Each column is reduced once for
+// all windows that have it.
+void PoolKernel::emit_overlapping(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
+  const SpatialAxis& along = axes_[axes_.size() - 2];
+  const int64_t shared = shared_columns(), per_pixel = graph::kChannelBlock;
+  const Term one = k_.index(1), count = k_.index(along.kernel);
+  const auto taps_of = [&](Term x, Term size, int64_t known) {
+    llvm::SmallVector<Taps> taps(outer);
+    taps.push_back({x, k_.index(0), size, size, known});
+    taps.push_back({k_.index(0), k_.index(0), one, one});
+    return taps;
+  };
+  const auto column = [&](Term x, const Columns& channels) {
+    return reduce_window(taps_of(x, one, 1), plane + channels.out, channels);
+  };
+  const Term first = inside_pixel_ * along.stride - along.before;
+  k_.when(inside_pixel_ < outside_pixel_, [&] {
+    Terms columns;
+    each_channels([&](const Columns& channels) {
+      for (int64_t x = 0; x < shared; ++x) columns.push_back(column(first + x, channels));
+    });
+    const int64_t most = std::max<int64_t>(per_check(0) / per_pixel, 1);
+    k_.long_loop(inside_pixel_, outside_pixel_, 1, most, columns, [&](Term out, auto carried) {
+      const Term start = out * along.stride - along.before;
+      const llvm::SmallVector<Taps> taps = taps_of(start, count, along.kernel);
+      Terms next;
+      size_t from = 0;
+      each_channels([&](const Columns& channels) {
+        Terms window(carried.slice(from, static_cast<size_t>(shared)));
+        from += static_cast<size_t>(shared);
+        for (int64_t x = shared; x < along.kernel; ++x)
+          window.push_back(column(start + x, channels));
+        Term value = window.front();
+        for (const Term other : llvm::ArrayRef<Term>(window).drop_front())
+          value = combine(value, other);
+        store(taps, value, to + out * per_pixel, channels);
+        next.append(window.end() - shared, window.end());
+      });
+      return next;
+    });
+  });
 }
 
 // Emits a row of pixels. All taps of those inside are inside x along this row.
@@ -293,10 +359,13 @@ void PoolKernel::emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   const auto at_border = [&](Term out) { return taps_at(along, out); };
   const auto inside = [&](Term out) {
     const Term count = k_.index(along.kernel);
-    return Taps{out * along.stride - along.before, k_.index(0), count, count};
+    return Taps{out * along.stride - along.before, k_.index(0), count, count, along.kernel};
   };
   each(k_.index(0), inside_pixel_, at_border);
-  each(inside_pixel_, outside_pixel_, inside);
+  if (shared_columns() > 0)
+    emit_overlapping(outer, plane, to);
+  else
+    each(inside_pixel_, outside_pixel_, inside);
   each(outside_pixel_, pixels_, at_border);
 }
 

@@ -1,6 +1,7 @@
 // Compares max_pool and average_pool with loops over every window.
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "tests/kernels/oracle.h"
 
@@ -111,6 +112,31 @@ TEST(Pool, OneAndThreeSpatialDims) {
   check({{4}, {1}, {1, 2}, {1}}, {{4}, {100}});
   check({{2}, {2}, {0, 1}, {1}}, {{4}, {101}});
   check({{2, 3, 2}, {1, 2, 2}, {0, 1, 0, 1, 1, 1}, {1, 1, 1}}, {{3, 6, 40}});
+}
+
+// The last axis is the 16 channels of a block. Adjacent windows share columns of pixels.
+TEST(Pool, PixelsOfBlockedImages) {
+  check({{3, 3, 1}, {1, 1, 1}, {1, 1, 0, 1, 1, 0}, {1, 1, 1}}, {{1, 1, 16}, {5, 9, 16}});
+  check({{13, 13, 1}, {1, 1, 1}, {6, 6, 0, 6, 6, 0}, {1, 1, 1}}, {{20, 20, 16}});
+  std::mt19937 random(5);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < 6; ++i) {
+    Window w{{}, {}, Index(6, 0), {}, pick(0, 1) == 1, pick(0, 1) == 1};
+    Index size;
+    for (size_t axis = 0; axis < 2; ++axis) {
+      w.kernel.push_back(pick(1, 6));
+      w.strides.push_back(pick(1, 3));
+      w.dilations.push_back(pick(1, 3) / 2 + 1);
+      for (const size_t side : {axis, axis + 3}) w.pads[side] = pick(0, w.kernel.back() - 1);
+      size.push_back((w.kernel.back() - 1) * w.dilations.back() + pick(1, 12));
+    }
+    for (Index* values : {&w.kernel, &w.strides, &w.dilations}) values->push_back(1);
+    size.push_back(16);
+    check(w, {size});
+    if (HasFailure()) return;
+  }
 }
 
 TEST(Pool, DimsAtRunTimeAndEmptyBatch) {
