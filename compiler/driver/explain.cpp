@@ -376,6 +376,23 @@ Result<ExternalExplanation> Compilation::explain_external() {
   return ExternalExplanation{.parts = std::move(external_parts_)};
 }
 
+namespace {
+
+// For each op of a kernel after the first one: the name of the first one. The keys are names and
+// kinds.
+std::map<std::pair<std::string, std::string>, std::string> first_ops(mlir::ModuleOp graph) {
+  std::map<std::pair<std::string, std::string>, std::string> first;
+  graph->walk([&](graph::GroupOp group) {
+    mlir::Block& body = group.getBody().front();
+    const std::string name = graph::DimTrace::name(body.front().getResult(0));
+    for (mlir::Operation& op : llvm::drop_begin(body.without_terminator()))
+      first[{graph::DimTrace::name(op.getResult(0)), model_kind(&op)}] = name;
+  });
+  return first;
+}
+
+}  // namespace
+
 Result<LayoutExplanation> Compilation::explain_layout() {
   SCOPEVM_RETURN_IF_ERROR(check_options());
   SCOPEVM_RETURN_IF_ERROR(read_machine());
@@ -383,9 +400,13 @@ Result<LayoutExplanation> Compilation::explain_layout() {
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   LayoutExplanation explanation{.warnings = output_.warnings};
   const layouts::Report& report = placed_.runs.front()->layouts;
-  for (const layouts::Report::Op& op : report.ops)
-    explanation.ops.push_back(
-        {op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds, op.is_measured, op.forms});
+  const auto first = first_ops(*placed_.graphs.front());
+  for (const layouts::Report::Op& op : report.ops) {
+    const auto found = first.find({op.name, op.kind});
+    explanation.ops.push_back({op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds,
+                               op.is_measured, op.forms,
+                               found == first.end() ? std::string() : found->second});
+  }
   for (const layouts::Report::Conversion& conversion : report.conversions) {
     FormulaText text = formula_text({&conversion.bytes, 1});
     explanation.conversions.push_back({.value = conversion.value,

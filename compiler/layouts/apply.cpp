@@ -5,10 +5,10 @@
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/layouts/blocked.h"
-#include "compiler/layouts/blocked_convolution.h"
-#include "compiler/layouts/blocked_reduction.h"
-#include "compiler/layouts/flatten.h"
+#include "compiler/layouts/blocked/blocked.h"
+#include "compiler/layouts/blocked/convolution.h"
+#include "compiler/layouts/blocked/flatten.h"
+#include "compiler/layouts/blocked/reduction.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::layouts {

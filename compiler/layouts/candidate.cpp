@@ -6,8 +6,8 @@
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
-#include "compiler/layouts/blocked.h"
-#include "compiler/layouts/expand.h"
+#include "compiler/layouts/blocked/blocked.h"
+#include "compiler/layouts/by_channel/expand.h"
 #include "compiler/placement/place.h"
 #include "vm/format/host_kind.h"
 
@@ -163,9 +163,7 @@ double growth(TensorType image) {
   return std::ceil(channels / kChannelBlock) * kChannelBlock / channels;
 }
 
-bool is_pointwise(TensorType w) {
-  return w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1);
-}
+bool is_pointwise(TensorType w) { return w.getDim(2).is_constant(1) && w.getDim(3).is_constant(1); }
 
 // The time of a convolution by channel with one group, divided by that of its multiply-adds at the
 // peak. All rows of the weights share the time of unfolding the image, which is longer if the lines
@@ -187,7 +185,8 @@ double without_padding(graph::ConvOp op, const DimValues& known) {
   double part = 1;
   for (size_t axis = 0; axis < 2; ++axis) {
     const double taps = representative(w.getDim(2 + axis) * result.getDim(2 + axis), known);
-    // With stride 1, the first window has `pad` taps in the padding, the second one fewer, and so on.
+    // With stride 1, the first window has `pad` taps in the padding, the second one fewer, and so
+    // on.
     for (const size_t side : {axis, 2 + axis}) {
       const auto pad = static_cast<double>(op.getPads()[side]);
       part -= pad * (pad + 1) / 2 / static_cast<double>(op.getStrides()[axis]) / taps;

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "compiler/layouts/blocked.h"
-#include "compiler/layouts/blocked_convolution.h"
+#include "compiler/layouts/blocked/blocked.h"
+#include "compiler/layouts/blocked/convolution.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 

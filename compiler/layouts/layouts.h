@@ -6,14 +6,15 @@
 //   forms.cpp      the forms of a convolution as modules, for measurements
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
-//   blocked.cpp    the blocked forms of types, constants and values
-//   expand.cpp     rewrites transposed convolutions that stay by channel
 //
-//   flatten.cpp              products of flattened blocked images
-//   blocked_convolution.cpp  the blocked forms of convolutions
-//   blocked_reduction.cpp    the blocked forms of reductions and softmax
-//   sink_transposes.cpp      removes transposes around ops on channels-last images
-//   channels_last.cpp        the forms of these ops by channel
+//   blocked/blocked.cpp      the blocked forms of types, constants and values
+//   blocked/convolution.cpp  the blocked forms of convolutions
+//   blocked/reduction.cpp    the blocked forms of reductions and softmax
+//   blocked/flatten.cpp      products of flattened blocked images
+//
+//   by_channel/sink_transposes.cpp  removes transposes around ops on channels-last images
+//   by_channel/channels_last.cpp    the forms of these ops by channel
+//   by_channel/expand.cpp           rewrites transposed convolutions that stay by channel
 #pragma once
 
 #include <map>

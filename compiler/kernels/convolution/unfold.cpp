@@ -135,7 +135,8 @@ void Unfold::emit_position(const Image& image, const Lanes& lanes, Term ky, Term
         gather);
   else if (lanes.has_two_runs)
     e_.when(
-        lanes.has_two_runs, [&] { each_channel(every_other_of_runs(image, lanes, dy, dx)); }, gather);
+        lanes.has_two_runs, [&] { each_channel(every_other_of_runs(image, lanes, dy, dx)); },
+        gather);
   else
     gather();
 }

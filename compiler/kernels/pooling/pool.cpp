@@ -241,7 +241,8 @@ void PoolKernel::store(llvm::ArrayRef<Taps> taps, Term value, Term to, const Col
   if (lanes == 1)
     k_.store_number(result_, to + columns.out, value);
   else
-    k_.store(result_, to + columns.out, value, columns.count ? k_.mask(columns.count, lanes) : Term());
+    k_.store(result_, to + columns.out, value,
+             columns.count ? k_.mask(columns.count, lanes) : Term());
 }
 
 void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
@@ -285,7 +286,8 @@ int64_t PoolKernel::shared_columns() const {
   const SpatialAxis& along = axes_[axes_.size() - 2];
   // They are kept in registers.
   constexpr int64_t kMost = 12;
-  const int64_t shared = along.dilation == 1 ? std::max<int64_t>(along.kernel - along.stride, 0) : 0;
+  const int64_t shared =
+      along.dilation == 1 ? std::max<int64_t>(along.kernel - along.stride, 0) : 0;
   return lanes_ == 1 || graph::kChannelBlock % lanes_ != 0 || shared > kMost ? 0 : shared;
 }
 

@@ -25,9 +25,10 @@ void print_text(const LayoutExplanation& explanation) {
   for (const std::string& warning : explanation.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   for (const LayoutExplanation::Op& op : explanation.ops) {
-    print("{:<10}  {} {}  {}, {} {}{}\n", layout_text(op.is_blocked), op.kind, op.name,
+    print("{:<10}  {} {}  {}, {} {}{}{}\n", layout_text(op.is_blocked), op.kind, op.name,
           time_text(op.seconds), layout_text(!op.is_blocked), time_text(op.other_seconds),
-          op.is_measured ? " (measured)" : "");
+          op.is_measured ? " (measured)" : "",
+          op.kernel_of.empty() ? "" : "; in the kernel of " + op.kernel_of);
     if (!op.forms.empty()) print("    blocked: {}\n", text_of(op.forms));
   }
   for (const LayoutExplanation::Conversion& conversion : explanation.conversions) {
@@ -52,6 +53,7 @@ void print_json(const LayoutExplanation& explanation) {
             {"seconds", op.seconds},
             {"other_seconds", op.other_seconds},
             {"is_measured", op.is_measured}};
+    if (!op.kernel_of.empty()) item["kernel_of"] = op.kernel_of;
     for (const MeasuredForm& form : op.forms)
       item["forms"].push_back(
           {{"name", form.name}, {"seconds", form.seconds}, {"is_chosen", form.is_chosen}});

@@ -1,7 +1,7 @@
 // f32 convolutions of blocked images (sv.blocked_conv, sv.blocked_conv_transpose), except for those
 // with narrow groups. A work item is some pixels of an image and one group of output channel
-// blocks. It is computed in tiles (tile.h), over one part of the depth after the other, so that the
-// weights of a part stay close to the core while all tiles use them.
+// blocks. It is computed in tiles (row_tiles.h, tile.h), over one part of the depth after the
+// other, so that the weights of a part stay close to the core while all tiles use them.
 //
 // A convolution whose windows are single pixels reads x, and so does one with rows of few pixels,
 // whose tiles omit the taps in the padding. Any other one first copies the part of x that its
@@ -13,10 +13,10 @@
 // convolution has more than one phase (shape.h). An item of a separable convolution has all groups:
 // no part of x is computed twice.
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/convolution/blocked/row_tiles.h"
 #include "compiler/kernels/convolution/blocked/strip.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
@@ -36,12 +36,6 @@ constexpr int64_t kLeastPixels = 64;
 // and parts of half this size add to stored sums twice as often: ResNet-50's layers take 2 to 5 %
 // longer.
 constexpr int64_t kDepthElements = 1 << 14;
-// Multiply-adds between two checks of interrupts, about 0.2 ms.
-constexpr int64_t kStepsPerCheck = 1 << 23;
-
-// The last tile of a row overlaps the one before it by fewer pixels than this.
-constexpr int64_t kMostOverlap = 28;
-
 // The phase of an item along one axis.
 struct Phase {
   Term number;
@@ -58,17 +52,6 @@ struct TilePlace {
   Term plane, planes;  // the part of the depth
   Term is_last;        // of the parts of the depth
 };
-
-// The pixels of a tile.
-struct TileSize {
-  int64_t rows;
-  llvm::ArrayRef<int64_t> widths;  // the possible numbers of columns
-  Term width;                      // the number of columns
-  int64_t before = 0, after = 0;   // see BlockedTile
-};
-
-using TileEmitter =
-    llvm::function_ref<void(llvm::ArrayRef<int64_t> widths, Term width, Term column, Term done)>;
 
 class BlockedConv {
  public:
@@ -154,13 +137,11 @@ class BlockedConv {
       for (int64_t count : {2, 3, 4})
         if (out_blocks_ / shape_.groups % count == 0 && *pixels <= kMostTilePixels[count])
           blocks = count;
-    if (has_row_padding() && *pixels * blocks < kLeastSums) return;
+    if (axes_[0].has_padding() && *pixels * blocks < kLeastSums) return;
     omits_padding_ = true;
     group_blocks_ = blocks;
   }
-  bool has_row_padding() const { return axes_[0].pad != 0 || axes_[0].pad_after != 0; }
   bool copies_x() const { return !reads_x_ && !omits_padding_; }
-  bool has_column_padding() const { return axes_[1].pad != 0 || axes_[1].pad_after != 0; }
 
   DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
   DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
@@ -257,6 +238,21 @@ class BlockedConv {
     });
   }
 
+  // Emits the tiles that cover `rows` rows of the part.
+  void emit_tiles(Term rows, const TilePlace& place) {
+    const RowTiles tiles(k_, shape_, group_blocks_, omits_padding_, depth() / depth_parts_);
+    const auto emit = [&](const TileSize& size, Term row, Term column, Term done) {
+      emit_tile(place, size, row, column, done);
+    };
+    if (is_flat()) {
+      std::optional<int64_t> pixels = (rows_per_part_ * row_pixels()).as_constant();
+      if (!is_exact() || total_rows().is_constant(0)) pixels.reset();
+      return tiles.emit_row(rows * out_width_, pixels, emit);
+    }
+    const Term columns = shape_.is_transposed ? place.phases[1].count : out_width_;
+    tiles.emit_rows(rows, columns, emit);
+  }
+
   // As graph::phase_taps().
   Phase phase_of(int64_t axis, Term number) {
     const BlockedAxis& a = axes_[axis];
@@ -268,141 +264,6 @@ class BlockedConv {
             .count = quotient(results_[axis] - number + (a.phases - 1), a.phases),
             .skip = skip,
             .shift = shift - a.least_shift + skip};
-  }
-
-  // Emits the tiles that cover `rows` rows of the part.
-  void emit_tiles(Term rows, const TilePlace& place) {
-    const int64_t most = most_tile_pixels(k_.target(), tile_blocks(k_.target(), group_blocks_));
-    if (is_flat()) {
-      std::optional<int64_t> pixels = (rows_per_part_ * row_pixels()).as_constant();
-      if (!is_exact() || total_rows().is_constant(0)) pixels.reset();
-      return emit_row(1, rows * out_width_, pixels, most, k_.index(0), place);
-    }
-    const Term columns = shape_.is_transposed ? place.phases[1].count : out_width_;
-    std::optional<int64_t> width = axes_[1].out.as_constant();
-    // Phases can have different numbers of windows.
-    if (!mod(axes_[1].result, axes_[1].phases).is_constant(0)) width.reset();
-    const bool has_one_row = omits_padding_ && (has_row_padding() || has_column_padding());
-    const int64_t tile_rows =
-        width && *width > 0 && !has_one_row ? std::max<int64_t>(most / *width, 1) : 1;
-    Term at = k_.index(0);
-    if (has_short_rows())
-      for (const int64_t size : {4, 2}) at = emit_short_rows(size, rows, columns, most, at, place);
-    // As many tiles with the most rows as possible, then one with the half, and so on.
-    for (int64_t size = tile_rows; size > 0; size /= 2) {
-      const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
-      // The rows of an image can have any length, so interrupts are checked after each row.
-      each(at, end, size, kStepsPerCheck,
-           [&](Term row) { emit_row(size, columns, width, most, row, place); });
-      at = end;
-    }
-  }
-
-  // Emits tiles of `size` rows from row `at` on, if a row fills more than half of a tile. Returns
-  // the first row without a tile.
-  Term emit_short_rows(int64_t size, Term rows, Term columns, int64_t most, Term at,
-                       const TilePlace& place) {
-    const int64_t longest = most / size;
-    const Term is_short = (longest / 2 < columns) & (columns <= longest);
-    const Term end = select(is_short, at + quotient(rows - at, size) * size, at);
-    each(at, end, size, kStepsPerCheck,
-         [&](Term row) { emit_row(size, columns, {}, longest, row, place); });
-    return end;
-  }
-  // Whether rows of unknown length are probably so short that one row does not fill a tile.
-  bool has_short_rows() const {
-    constexpr double kMost = 8;
-    return !shape_.is_transposed && !axes_[1].out.is_constant() &&
-           most_tile_pixels(k_.target(), tile_blocks(k_.target(), group_blocks_)) ==
-               kMostTilePixels[1] &&
-           representative(axes_[1].out) <= kMost;
-  }
-
-  // Emits the tiles of `tile_rows` rows from `row` on, which have `count` columns.
-  void emit_row(int64_t tile_rows, Term count, std::optional<int64_t> known, int64_t most, Term row,
-                const TilePlace& place) {
-    const auto emit = [&](llvm::ArrayRef<int64_t> widths, Term width, Term column, Term done) {
-      emit_tile(place, {tile_rows, widths, width}, row, column, done);
-    };
-    if (!known) return emit_unknown_row(tile_rows, count, most, emit);
-    // The widths differ by at most one.
-    const int64_t tiles = std::max<int64_t>((*known + most - 1) / most, 1);
-    const int64_t least = *known / tiles, wider = *known % tiles * (least + 1);
-    const auto run = [&](int64_t begin, int64_t end, int64_t width) {
-      if (omits_padding_) return emit_at_border(tile_rows, begin, end, width, row, place);
-      if (begin < end)
-        each(k_.index(begin), k_.index(end), width, tile_rows * width,
-             [&](Term column) { emit({width}, k_.index(width), column, {}); });
-    };
-    run(0, wider, least + 1);
-    run(wider, *known, std::max<int64_t>(least, 1));
-  }
-
-  // Emits the tiles of `width` columns that cover [begin, end). Adjacent tiles with the same taps
-  // in the padding are one loop.
-  void emit_at_border(int64_t tile_rows, int64_t begin, int64_t end, int64_t width, Term row,
-                      const TilePlace& place) {
-    const auto size_at = [&](int64_t column) {
-      const BlockedAxis& axis = axes_[1];
-      const int64_t first = column * axis.stride - axis.pad;
-      const int64_t last = first + (width - 1) * axis.stride + (axis.kernel - 1) * axis.dilation;
-      return TileSize{tile_rows, width, k_.index(width), std::max<int64_t>(-first, 0),
-                      std::max<int64_t>(last - (*axis.size.as_constant() - 1), 0)};
-    };
-    while (begin < end) {
-      const TileSize size = size_at(begin);
-      int64_t next = begin + width;
-      for (; next < end; next += width)
-        if (const TileSize other = size_at(next);
-            other.before != size.before || other.after != size.after)
-          break;
-      each(k_.index(begin), k_.index(next), width, tile_rows * width,
-           [&](Term column) { emit_tile(place, size, row, column, {}); });
-      begin = next;
-    }
-  }
-
-  // Tiles of equal width, one of a few. The last tile overlaps the one before it in its first
-  // `done` pixels of each row.
-  void emit_unknown_row(int64_t tile_rows, Term count, int64_t most, TileEmitter emit) {
-    llvm::SmallVector<int64_t> widths;
-    const int64_t step = tile_rows == 1 && most > 12 ? 4 : 2;
-    // Tiles of several rows have rows that fill more than half of them.
-    const int64_t first = tile_rows == 1 ? 1 : (most / 2 + 1) / 2 * 2;
-    for (int64_t width = first; width <= most; width += width < step ? 1 : step)
-      widths.push_back(width);
-    if (widths.back() != most) widths.push_back(most);
-    // The width, at most `count`, with the least time: a step of a tile takes the time of its sums
-    // and of about kOverhead more, and pixels in two tiles are computed twice.
-    constexpr int64_t kOverhead = 2;
-    const int64_t vectors =
-        tile_blocks(k_.target(), group_blocks_) * kChannelBlock / k_.lanes(DType::kF32);
-    const Term tiles_of_first = ceil_quotient(count, k_.index(first));
-    Term width = k_.index(first), least = tiles_of_first * (first * vectors + kOverhead);
-    for (const int64_t wider : llvm::ArrayRef<int64_t>(widths).drop_front()) {
-      const Term tiles = ceil_quotient(count, k_.index(wider));
-      const Term time = tiles * (wider * vectors + kOverhead);
-      const Term is_better = (wider <= count) & (time <= least);
-      width = select(is_better, k_.index(wider), width);
-      least = select(is_better, time, least);
-    }
-    const Term tiles = ceil_quotient(count, width);
-    each(k_.index(0), tiles, 1, most, [&](Term tile) {
-      const Term begin = tile * width, column = min(begin, count - width);
-      emit(widths, width, column, begin - column);
-    });
-  }
-
-  // A loop over tiles of `pixels` pixels.
-  void each(Term begin, Term end, int64_t step, int64_t pixels,
-            llvm::function_ref<void(Term)> body) {
-    const int64_t steps =
-        pixels * group_blocks_ * kChannelBlock * std::max<int64_t>(depth() / depth_parts_, 1);
-    k_.long_loop(begin, end, step, std::max<int64_t>(kStepsPerCheck / steps, 1), {},
-                 [&](Term i, auto) {
-                   body(i);
-                   return Terms{};
-                 });
   }
 
   bool has_taps() const { return axes_[1].dilation != 1 && axes_[1].taps != 1; }
@@ -457,7 +318,7 @@ class BlockedConv {
         o.tap_rows = o.tap_rows - y.skip;
       }
     }
-    const bool has_padding = omits_padding_ && has_row_padding();
+    const bool has_padding = omits_padding_ && axes_[0].has_padding();
     const bool by_column = size.before != 0 || size.after != 0;
     BlockedTile tile{.rows = size.rows,
                      .blocks = tile_blocks(k_.target(), group_blocks_),
@@ -500,7 +361,7 @@ class BlockedConv {
     const BlockedAxis &y = axes_[0], &x = axes_[1];
     const Term pitch = sizes_[1] * pixel_;
     Term top = row * y.stride - y.pad;
-    if (has_row_padding()) {
+    if (axes_[0].has_padding()) {
       const auto taps_below = [&](Term end) {
         return min(ceil_quotient(max(end - top, 0), k_.index(y.dilation)), k_.index(y.taps));
       };

@@ -27,6 +27,7 @@ struct BlockedAxis {
     return (count - 1) * DimExpr(tile_step()) + ((kernel - 1) * dilation + 1);
   }
   bool is_direct() const { return kernel == 1 && stride == 1 && pad == 0 && size == out; }
+  bool has_padding() const { return pad != 0 || pad_after != 0; }
   // Whether all phases have the same number of taps.
   bool is_uniform() const { return full_kernel % phases == 0; }
 };

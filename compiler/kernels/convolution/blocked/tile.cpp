@@ -223,8 +223,8 @@ class TileBody {
       // Shorter vectors load the element again: the multiply-add includes this load, but a
       // conversion of the longer vector is an instruction.
       const Term again = t_.has_half_block ? hidden(first) : first;
-      size_t i = part * count_ +
-                 static_cast<size_t>(row * t_.columns + columns.begin) * vectors_.size();
+      size_t i =
+          part * count_ + static_cast<size_t>(row * t_.columns + columns.begin) * vectors_.size();
       for (int64_t column = columns.begin; column < columns.end; ++column) {
         const int64_t offset = column * t_.pixel_step;
         const Term splat = e_.splat(e_.load(o_.x, first + offset), lanes);

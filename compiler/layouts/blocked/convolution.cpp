@@ -1,8 +1,8 @@
 // Builds the blocked forms of convolutions; see the header.
-#include "compiler/layouts/blocked_convolution.h"
+#include "compiler/layouts/blocked/convolution.h"
 
 #include "compiler/graph/convolution/window.h"
-#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked/blocked.h"
 
 namespace scopevm::compiler::layouts {
 namespace {

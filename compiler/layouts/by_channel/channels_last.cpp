@@ -1,10 +1,10 @@
 // Converts images and the attributes of ops from channels last to by channel; see the header.
-#include "compiler/layouts/channels_last.h"
+#include "compiler/layouts/by_channel/channels_last.h"
 
 #include <array>
 
 #include "compiler/graph/rewrite/placement_attributes.h"
-#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked/blocked.h"
 
 namespace scopevm::compiler::layouts {
 namespace {

@@ -1,8 +1,8 @@
-#include "compiler/layouts/flatten.h"
+#include "compiler/layouts/blocked/flatten.h"
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
-#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked/blocked.h"
 
 namespace scopevm::compiler::layouts {
 namespace {

@@ -1,12 +1,12 @@
 // Channels are axes 1 and 4 of a blocked image. The padding channels of the last block can have any
 // value, so that reductions of channels read a number in place of it that does not change the
 // result.
-#include "compiler/layouts/blocked_reduction.h"
+#include "compiler/layouts/blocked/reduction.h"
 
 #include <limits>
 
 #include "compiler/graph/convolution/window.h"
-#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked/blocked.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace scopevm::compiler::layouts {

@@ -1,9 +1,9 @@
-#include "compiler/layouts/expand.h"
+#include "compiler/layouts/by_channel/expand.h"
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
-#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked/blocked.h"
 #include "compiler/layouts/candidate.h"
 
 namespace scopevm::compiler::layouts {

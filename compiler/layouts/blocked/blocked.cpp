@@ -1,5 +1,5 @@
 // Builds the blocked forms; see the header.
-#include "compiler/layouts/blocked.h"
+#include "compiler/layouts/blocked/blocked.h"
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/rewrite/placement_attributes.h"

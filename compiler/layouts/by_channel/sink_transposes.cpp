@@ -3,10 +3,10 @@
 // another form than its own is converted once, at the cost of its bytes. Of several minimum cuts,
 // the one with the most ops by channel is used: these ops can be blocked or join a convolution.
 //   channels_last.cpp  the ops that have both forms, and conversions
-#include "compiler/layouts/sink_transposes.h"
+#include "compiler/layouts/by_channel/sink_transposes.h"
 
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/layouts/channels_last.h"
+#include "compiler/layouts/by_channel/channels_last.h"
 #include "compiler/placement/min_cut.h"
 #include "compiler/shapes/representative.h"
 #include "llvm/ADT/MapVector.h"
