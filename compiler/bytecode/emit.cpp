@@ -7,6 +7,7 @@
 
 #include "compiler/bytecode/call_memory.h"
 #include "compiler/shapes/formula_text.h"
+#include "scopevm/kernel_abi.h"
 
 namespace scopevm::compiler::bytecode {
 namespace {
@@ -180,7 +181,7 @@ format::ShapeFunctionDecl shape_function_decl(
     for (SlotIndex slot : condition->more_slots) check.more_slots.push_back(slot.value);
   }
   // The check after the last condition reports an overflow in the shape function.
-  decl.checks.push_back({ShapeProgram::kOverflowMessage, 0, 0, {}});
+  decl.checks.push_back({kOverflowMessage, 0, 0, {}});
   return decl;
 }
 

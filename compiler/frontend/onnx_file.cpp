@@ -161,8 +161,9 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
     return invalid(path + ": not an ONNX model: " + error.what());
   }
   if (!parsed || !file->model.has_graph())
-    return invalid(path + ": not an ONNX model, or graphs are nested more than " +
-                   std::to_string(kMaxNesting) + " deep");
+    return invalid(
+        path + ": not an ONNX model, or the file is truncated, or graphs are nested more than " +
+        std::to_string(kMaxNesting) + " deep");
   SCOPEVM_RETURN_IF_ERROR(check_nesting(file->model).with_context(path));
   return file;
 }

@@ -45,6 +45,9 @@ inline constexpr char kStopCheckSymbol[] = "scopevm_stop_check";
 /// Returns -1 if every check holds, else the index of the first failed check. The overflow check is
 /// the last one. It fails if integer arithmetic overflows or a divisor is below 1.
 using ShapeFn = int64_t (*)(const int64_t* dims, int64_t* slots);
+/// The message of the overflow check, also of a BoundFn or RangeBoundFn that fails.
+inline constexpr char kOverflowMessage[] =
+    "the sizes that this request needs exceed 64-bit arithmetic";
 
 /// Computes the bytes that a call of a function needs in each pool of the module. Memory that
 /// depends on data is not included. Its symbol is kBoundPrefix and the function's name.

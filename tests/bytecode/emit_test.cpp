@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scopevm/kernel_abi.h"
 #include "tests/memory/random_functions.h"
 #include "tests/shapes/formula_value.h"
 #include "vm/format/disassembler.h"
@@ -151,7 +152,7 @@ TEST(Bytecode, SignatureAndChecks) {
   EXPECT_EQ(shapes.symbol, "shape_main");
   EXPECT_EQ(shapes.dim_count, 2u);
   EXPECT_EQ(shapes.checks.front().message, "input \"in0\" dim 1 is {0}, expected {1}");
-  EXPECT_EQ(shapes.checks.back().message, ShapeProgram::kOverflowMessage);
+  EXPECT_EQ(shapes.checks.back().message, kOverflowMessage);
   EXPECT_EQ(shapes.slot_count, e.main().slot_count);
 }
 

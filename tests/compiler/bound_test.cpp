@@ -131,7 +131,7 @@ func.func @main(%x: !sv.tensor<f32[n, m]> {sv.name = "x"}) -> (!sv.tensor<f32[n,
   const Status status = module->bound(std::vector{kMost, kMost}, bytes);
   EXPECT_EQ(status.code(), StatusCode::kResourceLimit);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("the sizes of this request exceed 64-bit arithmetic"));
+              HasSubstr("the sizes that this request needs exceed 64-bit arithmetic"));
 }
 
 }  // namespace

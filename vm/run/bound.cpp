@@ -10,6 +10,7 @@
 
 #include "runtime/count_text.h"
 #include "runtime/nearest_name.h"
+#include "scopevm/kernel_abi.h"
 #include "vm/isa/opcodes.h"
 #include "vm/run/bind.h"
 #include "vm/run/dim_formula.h"
@@ -109,7 +110,7 @@ Result<const EntryBound*> bound_of(const LoadedModule& module, uint32_t entry) {
 // `result`: of a bound function.
 Status check_overflow(int64_t result) {
   if (result < 0) return {};
-  return {StatusCode::kResourceLimit, "the sizes of this request exceed 64-bit arithmetic"};
+  return {StatusCode::kResourceLimit, kOverflowMessage};
 }
 
 }  // namespace

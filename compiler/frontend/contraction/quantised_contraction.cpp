@@ -190,9 +190,9 @@ Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
   Dims pads(2 * (rank + 2), DimExpr(0));
   bool is_empty = true;
   for (size_t i = 0; i < rank; ++i) {
-    pads[1 + i] = window.pads[i];
-    pads[rank + 3 + i] = window.pads[rank + i];
-    is_empty &= window.pads[i] == 0 && window.pads[rank + i] == 0;
+    pads[1 + i] = window.symbolic_pads[i] + window.pads[i];
+    pads[rank + 3 + i] = window.symbolic_pads[rank + i] + window.pads[rank + i];
+    is_empty &= pads[1 + i].is_constant(0) && pads[rank + 3 + i].is_constant(0);
   }
   if (is_empty) return x.values;
   auto attributes = {n.attr("pads", pads), n.attr("mode", "constant")};

@@ -83,6 +83,7 @@ Values conv(Node& n) {
   // A convolution of two results of DequantizeLinear is computed on 8-bit integers.
   if (Value y = dequantised_conv(n, operands[0], operands[1], bias)) return y;
   SpatialAttributes a = spatial_attributes(n, operands[0], kernel_of(n, operands[1]));
+  operands[0] = with_symbolic_pads(n, operands[0], a);
   if (!n.has_failed() && is_volume_conv(n, operands, a)) return volume_conv(n, operands, a);
   return n.emit<ConvOp>(operands,
                         {n.attr("strides", a.strides), n.attr("pads", a.pads),

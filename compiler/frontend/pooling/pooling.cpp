@@ -1,4 +1,7 @@
 // ONNX pools, MaxUnpool and Col2Im, and the window attributes of spatial.h.
+#include <cmath>
+#include <limits>
+
 #include "compiler/frontend/formula/formula.h"
 #include "compiler/frontend/spatial.h"
 #include "compiler/graph/type_rule.h"
@@ -10,27 +13,26 @@ namespace {
 
 // Sets the pads for which the result has ceil(size / stride) elements along each axis. If the total
 // padding of an axis is odd, the extra element is at the end if `more_at_end`, else at the start.
-bool pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
+void pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   size_t rank = a.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
-    int64_t span = (a.kernel[i] - 1) * a.dilations[i] + 1;
-    // With stride 1 the result has the size of x, so the padding does not depend on the size.
-    int64_t total = span - 1;
-    if (a.strides[i] != 1) {
-      std::optional<int64_t> size = n.dim(x, static_cast<int64_t>(i) + 2).as_constant();
-      if (!size) {
-        n.unsupported("auto_pad with stride " + llvm::Twine(a.strides[i]) +
-                      " requires a constant dim, but dim " + llvm::Twine(i + 2) + " of x is " +
-                      n.dim(x, static_cast<int64_t>(i) + 2).str());
-        return false;
-      }
-      int64_t positions = (*size + a.strides[i] - 1) / a.strides[i];
-      total = std::max<int64_t>(0, (positions - 1) * a.strides[i] + span - *size);
+    DimExpr size = n.dim(x, static_cast<int64_t>(i) + 2);
+    int64_t stride = a.strides[i], span = (a.kernel[i] - 1) * a.dilations[i] + 1;
+    // From the start of the first window to the end of the last one. With stride 1, the total does
+    // not depend on the size.
+    DimExpr total = (ceildiv(size, stride) - 1) * DimExpr(stride) + span - size;
+    // Windows shorter than the stride need not reach the end of x. This is max(total, 0), in a form
+    // that is simplified to 0 for windows of one element.
+    if (span < stride) total = max(span - 1 - mod(size - 1, stride), 0);
+    DimExpr before = floordiv(more_at_end ? total : total + 1, 2), after = total - before;
+    if (before.is_constant() && after.is_constant()) {
+      a.pads[i] = *before.as_constant();
+      a.pads[rank + i] = *after.as_constant();
+    } else {
+      a.symbolic_pads[i] = before;
+      a.symbolic_pads[rank + i] = after;
     }
-    a.pads[i] = more_at_end ? total / 2 : total - total / 2;
-    a.pads[rank + i] = total - a.pads[i];
   }
-  return true;
 }
 
 // Each value must be in [1, 2^20].
@@ -57,13 +59,14 @@ bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, 
 SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
   size_t rank = kernel.size();
   SpatialAttributes a{std::move(kernel), n.integers("strides", Ints(rank, 1)),
-                      n.integers("pads", Ints(2 * rank, 0)),
-                      n.integers("dilations", Ints(rank, 1))};
+                      n.integers("pads", Ints(2 * rank, 0)), n.integers("dilations", Ints(rank, 1)),
+                      Dims(2 * rank, DimExpr(0))};
   if (!check_count(n, "strides", a.strides, rank) || !check_count(n, "pads", a.pads, 2 * rank) ||
       !check_count(n, "dilations", a.dilations, rank) || !check_range(n, "strides", a.strides) ||
       !check_range(n, "dilations", a.dilations) || !check_range(n, "kernel dims", a.kernel))
     // Returns valid attributes after an error, so that callers can index them and divide by them.
-    return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1)};
+    return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1),
+            Dims(2 * rank, DimExpr(0))};
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
     n.unsupported("pads are " + text_of(a.pads) + "; negative pads are not supported");
   std::string mode = n.text("auto_pad", "NOTSET");
@@ -74,6 +77,25 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
   else if (mode != "NOTSET" && !mode.empty())
     n.fail("auto_pad is \"" + mode + "\", expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
   return a;
+}
+
+Ints symbolic_axes(const SpatialAttributes& a) {
+  Ints axes;
+  size_t rank = a.symbolic_pads.size() / 2;
+  for (size_t i = 0; i < rank; ++i)
+    if (!a.symbolic_pads[i].is_constant(0) || !a.symbolic_pads[rank + i].is_constant(0))
+      axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+Value with_symbolic_pads(Node& n, Value x, const SpatialAttributes& a, Value value) {
+  if (n.has_failed() || symbolic_axes(a).empty()) return x;
+  Dims pads(a.symbolic_pads);
+  pads.insert(pads.begin() + static_cast<int64_t>(a.kernel.size()), 2, DimExpr(0));
+  pads.insert(pads.begin(), 2, DimExpr(0));
+  llvm::SmallVector<Value> operands = {x};
+  if (value) operands.push_back(value);
+  return n.emit<graph::PadOp>(operands, {n.attr("pads", pads), n.attr("mode", "constant")});
 }
 
 Ints kernel_of(Node& n, Value weight) {
@@ -110,10 +132,28 @@ SpatialAttributes pool_attributes(Node& n, Value x) {
   return spatial_attributes(n, x, kernel);
 }
 
+// The value that a maximum of other numbers ignores.
+Value lowest(Node& n, Value like) {
+  DType dtype = n.dtype(like);
+  if (is_float(dtype)) return n.scalar(-std::numeric_limits<double>::infinity(), like);
+  if (dtype >= DType::kU8) return n.scalar(0, like);  // unsigned
+  return n.scalar(-std::ldexp(1.0, static_cast<int>(8 * byte_size(dtype)) - 1), like);
+}
+
 Values max_pool(Node& n) {
   Value x = n.input(0);
-  auto attributes = window(n, pool_attributes(n, x));
-  if (!n.wants_output(1)) return n.emit<MaxPoolOp>({x}, attributes);
+  SpatialAttributes a = pool_attributes(n, x);
+  auto attributes = window(n, a);
+  if (!n.wants_output(1)) {
+    if (!symbolic_axes(a).empty()) x = with_symbolic_pads(n, x, a, lowest(n, x));
+    return n.emit<MaxPoolOp>({x}, attributes);
+  }
+  // Indices of elements of padded x would differ from those of x.
+  for (int64_t axis : symbolic_axes(a))
+    return n.unsupported("Indices with auto_pad and stride " + llvm::Twine(a.strides[axis]) +
+                         " require a constant dim, but dim " + llvm::Twine(axis + 2) + " of x is " +
+                         n.dim(x, axis + 2).str()),
+           Value();
   attributes.push_back(n.attr("by_column", n.flag("storage_order", false)));
   mlir::Operation* op = n.emit(MaxPoolIndicesOp::getOperationName(), {x}, attributes);
   if (!op) return Value();
@@ -201,9 +241,24 @@ Values col2im(Node& n) {
 
 Values average_pool(Node& n) {
   Value x = n.input(0);
-  auto attributes = window(n, pool_attributes(n, x));
-  attributes.push_back(n.attr("count_pads", n.flag("count_include_pad", false)));
-  return n.emit<AveragePoolOp>({x}, attributes);
+  SpatialAttributes a = pool_attributes(n, x);
+  bool count_pads = n.flag("count_include_pad", false);
+  auto attributes = window(n, a);
+  attributes.push_back(n.attr("count_pads", count_pads));
+  auto pool = [&](Value image) {
+    return n.emit<AveragePoolOp>({with_symbolic_pads(n, image, a)}, attributes);
+  };
+  Value mean = pool(x);
+  if (n.has_failed() || count_pads || symbolic_axes(a).empty()) return mean;
+  // The op counts the symbolic padding. The mean is therefore divided by that of ones, which is the
+  // share of x in the elements that are counted. It is 1 for windows inside x.
+  Dims dims(n.shape(x));
+  dims[0] = dims[1] = 1;
+  Value share = pool(n.expand(n.scalar(1, x), dims));
+  // Dilated windows can have no element of x. Their mean is 0.
+  double least = 0.5;
+  for (int64_t size : a.kernel) least /= static_cast<double>(size);
+  return n.emit<DivOp>({mean, n.emit<MaxOp>({share, n.scalar(least, x)})});
 }
 
 // (sum over the window of |x|^p) ^ (1/p). The sum is computed as the average pool, with pads
@@ -211,6 +266,7 @@ Values average_pool(Node& n) {
 Values lp_pool(Node& n) {
   Value x = n.input(0);
   SpatialAttributes a = pool_attributes(n, x);
+  x = with_symbolic_pads(n, x, a);
   if (n.has_failed()) return Value();
   double p = static_cast<double>(n.integer("p", 2)), size = 1;
   Dims wanted(n.shape(x));

@@ -22,11 +22,17 @@ std::string name_in(mlir::Location location) {
 
 }  // namespace
 
+std::string op_kind(mlir::Operation* op) {
+  llvm::StringRef kind = op->getName().stripDialect();
+  kind.consume_front("blocked_");
+  return kind.str();
+}
+
 std::string op_name(mlir::Operation* op) {
   std::string name = name_in(op->getLoc());
   if (!name.empty()) return name;
   auto group = mlir::dyn_cast<GroupOp>(op);
-  if (!group) return op->getName().stripDialect().str();
+  if (!group) return op_kind(op);
   for (mlir::Operation& inner : group.getBody().front())
     if (!mlir::isa<ConstantOp, YieldOp>(inner)) name += (name.empty() ? "" : "+") + op_name(&inner);
   return name;

@@ -8,9 +8,12 @@
 
 namespace scopevm::compiler::graph {
 
+// The kind of the op in the model: its mnemonic, or for a blocked form that the layouts stage chose
+// (`blocked_conv`), the mnemonic of the op that it replaced (`conv`).
+std::string op_kind(mlir::Operation* op);
 // The names in the op's location, joined with "+" if several ops were fused into this one. If the
 // location has no name: for a group, the names of its ops joined with "+"; for any other op, its
-// mnemonic.
+// kind.
 std::string op_name(mlir::Operation* op);
 
 // The name of a function argument, or "inputN" if argument N is unnamed. Empty for any other value.

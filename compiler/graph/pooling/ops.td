@@ -14,8 +14,8 @@ class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, 
   }];
 }
 
-// NaN elements are ignored. The maximum of a window without elements is the lowest value.
-def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window"> {
+// The maximum of a window without elements is the lowest value: -infinity for floats.
+def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window; NaN elements are ignored"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
@@ -31,7 +31,8 @@ def AveragePoolOp : Graph_Pool<"average_pool", "mean of each window"> {
 // An index is an offset into all elements of x. The spatial dims of one image and channel form a
 // plane. Within a plane, the last spatial dim varies fastest, or the first one if by_column.
 def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
-                                  "maximum of each window, and its i64 index in x"> {
+                                  "maximum of each window, and its i64 index in x; NaN "
+                                  "elements are ignored"> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,

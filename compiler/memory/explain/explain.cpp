@@ -7,6 +7,7 @@
 #include "compiler/memory/explain/live_bytes.h"
 #include "compiler/memory/explain/steps.h"
 #include "compiler/memory/uses.h"
+#include "scopevm/kernel_abi.h"
 
 namespace scopevm::compiler::memory {
 namespace {
@@ -184,7 +185,7 @@ Result<Request> explained_request(const Function& function, const ShapeProgram& 
   if (std::string text = violated_bound(function, request); !text.empty())
     return Status(StatusCode::kInvalidArgument, std::move(text));
   const auto values = shapes.evaluate(request.symbols, request.threads);
-  if (!values) return Status(StatusCode::kResourceLimit, ShapeProgram::kOverflowMessage);
+  if (!values) return Status(StatusCode::kResourceLimit, kOverflowMessage);
   if (const std::string text = violated_check(shapes, *values); !text.empty())
     return Status(StatusCode::kInvalidArgument, text + assumed_text(function, given, request));
   return request;

@@ -116,11 +116,6 @@ class ShapeProgram {
   const std::vector<DimExpr>& input_dims() const { return dims_; }
   uint32_t dim_count() const { return static_cast<uint32_t>(dims_.size()); }
 
-  // Message of the check that fails when arithmetic overflows or a divisor is below 1. Its position
-  // is the one after the last condition of the segment.
-  static constexpr char kOverflowMessage[] =
-      "the sizes that this request needs exceed 64-bit arithmetic";
-
   // Every value for the given symbols, which include runtime-defined ones. Empty if a symbol has no
   // value, arithmetic overflows or a divisor is below 1.
   using Values = IndexedVector<ValueIndex, int64_t>;

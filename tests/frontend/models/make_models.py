@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Writes the small ONNX files that the tests of the frontend read (python3-onnx 1.12).
 
-Each function without parameters writes the file of its name, with two exceptions. errors() writes
-the invalid models, those with external data, and data_dependent_reshape. declared_types() writes
-the files that begin with `declared_`. The files are committed, so that tests run without Python.
+Each function without parameters writes the files whose names begin with its name, with two
+exceptions. errors() writes the invalid models, those with external data, and
+data_dependent_reshape. declared_types() writes the files that begin with `declared_`. The files
+are committed, so that tests run without Python.
 """
 import os
 
@@ -102,6 +103,52 @@ def layer_norm_written_out():
          [("two", np.array(2, dtype=np.float32)), ("eps", np.array(0.5, dtype=np.float32)),
           ("scale", np.array([1, 2], dtype=np.float32)),
           ("bias", np.array([3, 4], dtype=np.float32))])
+
+
+def conv_transpose_same():
+    """A transposed convolution with auto_pad. The pads do not depend on n."""
+    save("conv_transpose_same", [
+        node("ConvTranspose", ["x", "w"], ["y"], strides=[2], auto_pad="SAME_UPPER")
+    ], [value("x", [1, 1, "n"])], [value("y", [1, 1, None])],
+         [("w", np.ones((1, 1, 3), dtype=np.float32))])
+
+
+def same_padding():
+    """auto_pad with strides. The pads depend on h and w."""
+    random, windows = np.random.default_rng(1), {"strides": [2, 3], "kernel_shape": [3, 2]}
+    weight = random.standard_normal((3, 2, 3, 2)).astype(np.float32)
+    volume = random.standard_normal((2, 1, 2, 3, 2)).astype(np.float32)
+    byte = random.integers(0, 256, (3, 2, 3, 2)).astype(np.uint8)
+    save("same_padding", [
+        node("Conv", ["x", "weight"], ["conv"], auto_pad="SAME_UPPER", **windows),
+        node("Unsqueeze", ["x", "axis"], ["volumes"]),
+        node("Conv", ["volumes", "volume"], ["volume_conv"], auto_pad="SAME_LOWER",
+             strides=[1, 2, 3], group=2),
+        node("MaxPool", ["x"], ["max_pool"], auto_pad="SAME_LOWER", **windows),
+        node("AveragePool", ["x"], ["average"], auto_pad="SAME_UPPER", **windows),
+        node("AveragePool", ["x"], ["average_of_all"], auto_pad="SAME_LOWER",
+             count_include_pad=1, **windows),
+        node("LpPool", ["x"], ["lp_pool"], auto_pad="SAME_UPPER", **windows),
+        node("DynamicQuantizeLinear", ["x"], ["bytes", "scale", "zero"]),
+        node("ConvInteger", ["bytes", "byte", "zero"], ["integers"], auto_pad="SAME_LOWER",
+             **windows),
+        node("MaxPool", ["bytes"], ["byte_max_pool"], auto_pad="SAME_UPPER", **windows),
+    ], [value("x", [1, 2, "h", "w"])], [
+        value(name, [None] * rank, dtype)
+        for name, rank, dtype in [("conv", 4, TensorProto.FLOAT),
+                                  ("volume_conv", 5, TensorProto.FLOAT),
+                                  ("max_pool", 4, TensorProto.FLOAT),
+                                  ("average", 4, TensorProto.FLOAT),
+                                  ("average_of_all", 4, TensorProto.FLOAT),
+                                  ("lp_pool", 4, TensorProto.FLOAT),
+                                  ("integers", 4, TensorProto.INT32),
+                                  ("byte_max_pool", 4, TensorProto.UINT8)]
+    ], [("weight", weight), ("volume", volume), ("byte", byte), ("axis", i64(2))])
+    # Indices refer to x, and not to x with padding.
+    save("same_padding_indices", [
+        node("MaxPool", ["x"], ["y", "indices"], auto_pad="SAME_UPPER", **windows)
+    ], [value("x", [1, 2, "h", "w"])],
+         [value("y", [None] * 4), value("indices", [None] * 4, TensorProto.INT64)])
 
 
 def function_body():
@@ -303,6 +350,8 @@ if __name__ == "__main__":
     shape_as_output()
     unnamed_dims()
     unnamed_dim_collision()
+    conv_transpose_same()
+    same_padding()
     initializer_as_input()
     batch_norm_after_conv()
     layer_norm_written_out()
