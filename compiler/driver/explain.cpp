@@ -378,15 +378,19 @@ Result<ExternalExplanation> Compilation::explain_external() {
 
 namespace {
 
-// For each op of a kernel after the first one: the name of the first one. The keys are names and
-// kinds.
+// The names of the first ops of kernels, by the names and kinds of all their ops; empty for the
+// first ops, and for those whose name and kind another op has, too.
 std::map<std::pair<std::string, std::string>, std::string> first_ops(mlir::ModuleOp graph) {
   std::map<std::pair<std::string, std::string>, std::string> first;
   graph->walk([&](graph::GroupOp group) {
-    mlir::Block& body = group.getBody().front();
-    const std::string name = graph::DimTrace::name(body.front().getResult(0));
-    for (mlir::Operation& op : llvm::drop_begin(body.without_terminator()))
-      first[{graph::DimTrace::name(op.getResult(0)), model_kind(&op)}] = name;
+    std::string name;
+    for (mlir::Operation& op : group.getBody().front().without_terminator()) {
+      if (mlir::isa<graph::ConstantOp>(op)) continue;
+      const std::string own = graph::DimTrace::name(&op);
+      const auto [entry, is_new] = first.try_emplace({own, graph::op_kind(&op)}, name);
+      if (!is_new) entry->second.clear();
+      if (name.empty()) name = own;
+    }
   });
   return first;
 }

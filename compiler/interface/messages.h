@@ -64,7 +64,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation::Part, function, library,
                                    calls, is_taken, workspace, reason, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExternalExplanation, parts, tuned, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Op, name, kind, is_blocked, seconds,
-                                   other_seconds, is_measured, forms)
+                                   other_seconds, is_measured, forms, kernel_of)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation::Conversion, value, to_blocked, formula,
                                    definitions, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayoutExplanation, ops, conversions, warnings)

@@ -83,11 +83,13 @@ std::string list_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
+std::string DimTrace::name(mlir::Operation* op) { return quoted(op_name(op)); }
+
 std::string DimTrace::name(mlir::Value value) {
   value = outside_group(value);
   std::string input = input_name(value);
   if (!input.empty()) return "input " + quoted(input);
-  if (mlir::Operation* op = defining_op(value)) return quoted(op_name(op));
+  if (mlir::Operation* op = defining_op(value)) return name(op);
   return "an operand";
 }
 

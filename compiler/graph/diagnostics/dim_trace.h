@@ -26,6 +26,8 @@ class DimTrace {
   // The value's name for messages: `input "y"`, `"pool_1"`, or "an operand" for an argument of
   // another region.
   static std::string name(mlir::Value value);
+  // The same for an op. It can be in a group.
+  static std::string name(mlir::Operation* op);
 
   // Describes how `e`, a dim of `value` or an expression over its dims, is computed. For example,
   // `floordiv(h, 2) with h = {2} from input "x" dim 2`. Empty for a constant, and for a symbol that
