@@ -284,11 +284,12 @@ bool PoolKernel::has_blocks() const {
 // The columns of pixels that the windows of adjacent results share.
 int64_t PoolKernel::shared_columns() const {
   const SpatialAxis& along = axes_[axes_.size() - 2];
-  // They are kept in registers.
-  constexpr int64_t kMost = 12;
-  const int64_t shared =
-      along.dilation == 1 ? std::max<int64_t>(along.kernel - along.stride, 0) : 0;
-  return lanes_ == 1 || graph::kChannelBlock % lanes_ != 0 || shared > kMost ? 0 : shared;
+  // The columns of a window are in registers.
+  constexpr int64_t kMostColumns = 13;
+  if (lanes_ == 1 || graph::kChannelBlock % lanes_ != 0 || along.dilation != 1 ||
+      along.kernel > kMostColumns)
+    return 0;
+  return std::max<int64_t>(along.kernel - along.stride, 0);
 }
 
 void PoolKernel::each_channels(llvm::function_ref<void(const Columns&)> body) {

@@ -118,6 +118,7 @@ TEST(Pool, OneAndThreeSpatialDims) {
 TEST(Pool, PixelsOfBlockedImages) {
   check({{3, 3, 1}, {1, 1, 1}, {1, 1, 0, 1, 1, 0}, {1, 1, 1}}, {{1, 1, 16}, {5, 9, 16}});
   check({{13, 13, 1}, {1, 1, 1}, {6, 6, 0, 6, 6, 0}, {1, 1, 1}}, {{20, 20, 16}});
+  check({{2, 40, 1}, {1, 38, 1}, {0, 1, 0, 0, 1, 0}, {1, 1, 1}}, {{3, 120, 16}});
   std::mt19937 random(5);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
