@@ -98,6 +98,23 @@ std::string static_type(const Array& array) {
   return tensor_type(dims, std::string(name(array.dtype)));
 }
 
+std::vector<Array> run_both(KernelRunner& actual, KernelRunner& expected,
+                            const std::vector<Array>& inputs) {
+  auto results = actual.run(inputs), references = expected.run(inputs);
+  EXPECT_TRUE(results.ok()) << results.status().message();
+  EXPECT_TRUE(references.ok()) << references.status().message();
+  if (!results.ok() || !references.ok()) return {};
+  EXPECT_EQ(results->size(), references->size());
+  for (size_t i = 0; i < std::min(results->size(), references->size()); ++i) {
+    const Array &result = (*results)[i], &reference = (*references)[i];
+    EXPECT_EQ(result.dims, reference.dims);
+    if (result.dims != reference.dims) return {};
+    const std::vector<float> numbers = reference.as<float>();
+    expect_near(result, {numbers.begin(), numbers.end()}, "result " + std::to_string(i));
+  }
+  return *std::move(results);
+}
+
 std::string constant_text(const std::string& name, const Array& array) {
   std::string text = "  %" + name + " = sv.constant {value = dense<\"0x";
   static const char* digits = "0123456789ABCDEF";

@@ -30,6 +30,11 @@ std::vector<double> reference_conv(const Array& x, const Array& w, const ConvAtt
 // Expects every element to be within 1e-4, absolute or relative.
 void expect_near(const Array& actual, const std::vector<double>& expected, const std::string& what);
 
+// Runs two graphs on the inputs, and expects the results to have equal dims and near elements.
+// Returns those of the first graph; after an error, none.
+std::vector<Array> run_both(KernelRunner& actual, KernelRunner& expected,
+                            const std::vector<Array>& inputs);
+
 // A constant with inline data: `sv.constant {value = dense<"0x..."> : tensor<...>}`.
 std::string constant_text(const std::string& name, const Array& array);
 // The type `!sv.tensor<f32[2, 3]>` for the dims "2, 3" and the dtype "f32".

@@ -84,11 +84,22 @@ class Reduction {
 
   Term inner_size() { return evaluator_.size(evaluator_.space().dims.size() - 1); }
 
-  // Combines kPart elements of reduced_.back() at a time, and each of these results with `total`: a
-  // sum of many elements, one after the other, has large rounding errors.
-  Terms in_parts(Terms& index, Term total, llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
+  using Body = llvm::function_ref<Terms(llvm::ArrayRef<Term> carried)>;
+
+  // Emits a loop nest over `dims` and sets `index` on these dims.
+  Terms nest(llvm::ArrayRef<size_t> dims, Terms& index, llvm::ArrayRef<Term> carried, Body body) {
+    if (dims.empty()) return body(carried);
+    return k_.long_loop(k_.index(0), evaluator_.size(dims.front()), 1, kRowsPerCheck, carried,
+                        [&](Term at, auto inside) {
+                          index[dims.front()] = at;
+                          return nest(dims.drop_front(), index, inside, body);
+                        });
+  }
+
+  // Emits a loop over `dim`. It combines kPart elements at a time, and each of these results with
+  // `total`: a sum of many elements, one after the other, has large rounding errors.
+  Terms in_parts(size_t dim, Terms& index, Term total, Body body) {
     constexpr int64_t kPart = 128;
-    const size_t dim = reduced_.back();
     const Term size = evaluator_.size(dim);
     return k_.long_loop(
         k_.index(0), size, kPart, kVectorsPerCheck / kPart, {total}, [&](Term first, auto totals) {
@@ -99,22 +110,6 @@ class Reduction {
               });
           return Terms{combine(how_, totals[0], part[0], is_unsigned_)};
         });
-  }
-
-  // Emits a loop nest over reduced_[depth], reduced_[depth + 1], ... and sets `index` on these
-  // dims. Interrupts are checked every `iterations` iterations of the innermost loop.
-  Terms nest(size_t depth, Terms& index, llvm::ArrayRef<Term> carried, int64_t iterations,
-             llvm::function_ref<Terms(llvm::ArrayRef<Term>)> body) {
-    if (depth == reduced_.size()) return body(carried);
-    size_t dim = reduced_[depth];
-    const bool is_innermost = depth + 1 == reduced_.size();
-    if (is_innermost && carried.size() == 1) return in_parts(index, carried[0], body);
-    return k_.long_loop(k_.index(0), evaluator_.size(dim), 1,
-                        is_innermost ? iterations : kRowsPerCheck, carried,
-                        [&](Term at, auto inside) {
-                          index[dim] = at;
-                          return nest(depth + 1, index, inside, iterations, body);
-                        });
   }
 
   Terms index_of(llvm::ArrayRef<Term> kept) {
@@ -171,7 +166,7 @@ class Reduction {
   void reduce_lanes() {
     k_.for_items(sizes_of(kept_), [&](Term item, llvm::ArrayRef<Term> kept) {
       Terms index = index_of(kept), first(kAccumulators, neutral());
-      Terms sums = nest(0, index, first, kRowsPerCheck, [&](llvm::ArrayRef<Term> carried) {
+      Terms sums = nest(reduced_, index, first, [&](llvm::ArrayRef<Term> carried) {
         return reduce_row(evaluator_.at(index), carried);
       });
       Term total = sums[0];
@@ -196,10 +191,15 @@ class Reduction {
       k_.for_lanes(left, lanes_, Tail::kMasked, [&](const Lanes& lanes) {
         Lanes shifted = lanes;
         shifted.offset = lanes.offset + strip;
-        Terms sum =
-            nest(0, index, {neutral()}, kVectorsPerCheck, [&](llvm::ArrayRef<Term> carried) {
-              return Terms{accumulate(carried[0], evaluator_.at(index), shifted)};
-            });
+        const auto add = [&](llvm::ArrayRef<Term> carried) {
+          return Terms{accumulate(carried[0], evaluator_.at(index), shifted)};
+        };
+        const llvm::ArrayRef<size_t> outer(reduced_);
+        Terms sum = outer.empty() ? add({neutral()})
+                                  : nest(outer.drop_back(), index, {neutral()},
+                                         [&](llvm::ArrayRef<Term> carried) {
+                                           return in_parts(outer.back(), index, carried[0], add);
+                                         });
         k_.store_number(result_, row * inner + shifted.offset, finish(sum[0]), shifted.mask);
       });
     });

@@ -124,16 +124,8 @@ void check(uint32_t seed, const char* cpu) {
     for (int64_t count : channels)
       inputs.push_back(
           random_f32({images, count, height, width}, static_cast<uint32_t>(inputs.size())));
-    auto actual = (*blocked)->run(inputs), expected = (*by_channel)->run(inputs);
-    ASSERT_TRUE(actual.ok()) << actual.status().message() << text;
-    ASSERT_TRUE(expected.ok()) << expected.status().message();
-    for (size_t i = 0; i < expected->size(); ++i) {
-      ASSERT_EQ((*actual)[i].dims, (*expected)[i].dims);
-      const std::vector<float> numbers = (*expected)[i].as<float>();
-      expect_near((*actual)[i], {numbers.begin(), numbers.end()},
-                  "result " + std::to_string(i) + " of " + std::to_string(images) + " images");
-    }
-    if (::testing::Test::HasFailure()) FAIL() << text;
+    run_both(**blocked, **by_channel, inputs);
+    if (::testing::Test::HasFailure()) FAIL() << images << " images of " << text;
   }
 }
 

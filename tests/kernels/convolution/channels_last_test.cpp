@@ -280,15 +280,7 @@ void check(const Case& t, ImageLayout layout) {
   if (!t.has_image_result)
     EXPECT_EQ((*channels_last)->steps().size(), (*by_channel)->steps().size());
   const std::vector<Array> inputs = {random_f32({t.images, t.channels, t.height, t.width}, 3)};
-  auto actual = (*channels_last)->run(inputs), expected = (*by_channel)->run(inputs);
-  ASSERT_TRUE(actual.ok()) << actual.status().message();
-  ASSERT_TRUE(expected.ok()) << expected.status().message();
-  ASSERT_EQ(actual->size(), expected->size());
-  for (size_t i = 0; i < actual->size(); ++i) {
-    const std::vector<float> numbers = (*expected)[i].as<float>();
-    ASSERT_EQ((*actual)[i].dims, (*expected)[i].dims);
-    expect_near((*actual)[i], {numbers.begin(), numbers.end()}, "result " + std::to_string(i));
-  }
+  run_both(**channels_last, **by_channel, inputs);
 }
 
 TEST(ChannelsLast, GraphsAgreeWithThoseByChannel) {
