@@ -378,21 +378,34 @@ Result<ExternalExplanation> Compilation::explain_external() {
 
 namespace {
 
-// The names of the first ops of kernels, by the names and kinds of all their ops; empty for the
-// first ops, and for those whose name and kind another op has, too.
-std::map<std::pair<std::string, std::string>, std::string> first_ops(mlir::ModuleOp graph) {
-  std::map<std::pair<std::string, std::string>, std::string> first;
-  graph->walk([&](graph::GroupOp group) {
-    std::string name;
-    for (mlir::Operation& op : group.getBody().front().without_terminator()) {
-      if (mlir::isa<graph::ConstantOp>(op)) continue;
-      const std::string own = graph::DimTrace::name(&op);
-      const auto [entry, is_new] = first.try_emplace({own, graph::op_kind(&op)}, name);
-      if (!is_new) entry->second.clear();
-      if (name.empty()) name = own;
+// An op's name in the model and its kind. Several ops can have the same: those of one node, such as
+// InstanceNormalization.
+using NamedKind = std::pair<std::string, std::string>;
+
+// The name of the first op of the kernel that computes an op; empty for the first op itself. Only
+// ops whose name and kind are unique have an entry.
+std::map<NamedKind, std::string> kernels_of_ops(mlir::ModuleOp graph) {
+  std::map<NamedKind, std::string> kernels;
+  std::set<NamedKind> seen;
+  const auto add = [&](mlir::Operation* op, const std::string& kernel) {
+    const NamedKind key(graph::DimTrace::name(op), graph::op_kind(op));
+    if (seen.insert(key).second)
+      kernels[key] = kernel;
+    else
+      kernels.erase(key);
+  };
+  graph->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    auto group = mlir::dyn_cast<graph::GroupOp>(op);
+    if (!group) return add(op, ""), mlir::WalkResult::advance();
+    std::string first;
+    for (mlir::Operation& inner : group.getBody().front().without_terminator()) {
+      if (mlir::isa<graph::ConstantOp>(inner)) continue;
+      add(&inner, first);
+      if (first.empty()) first = graph::DimTrace::name(&inner);
     }
+    return mlir::WalkResult::skip();
   });
-  return first;
+  return kernels;
 }
 
 }  // namespace
@@ -404,12 +417,15 @@ Result<LayoutExplanation> Compilation::explain_layout() {
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   LayoutExplanation explanation{.warnings = output_.warnings};
   const layouts::Report& report = placed_.runs.front()->layouts;
-  const auto first = first_ops(*placed_.graphs.front());
+  std::map<NamedKind, int> counts;
+  for (const layouts::Report::Op& op : report.ops) ++counts[{op.name, op.kind}];
+  const auto kernels = kernels_of_ops(*placed_.graphs.front());
   for (const layouts::Report::Op& op : report.ops) {
-    const auto found = first.find({op.name, op.kind});
+    const NamedKind key(op.name, op.kind);
+    const auto found = counts[key] == 1 ? kernels.find(key) : kernels.end();
     explanation.ops.push_back({op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds,
                                op.is_measured, op.forms,
-                               found == first.end() ? std::string() : found->second});
+                               found == kernels.end() ? std::string() : found->second});
   }
   for (const layouts::Report::Conversion& conversion : report.conversions) {
     FormulaText text = formula_text({&conversion.bytes, 1});

@@ -334,7 +334,8 @@ struct LayoutExplanation {
     bool is_measured = false;  ///< the times are measured (CompileOptions::tuning), else estimated
     std::vector<MeasuredForm> forms;  ///< the measured blocked forms, if there are several
     std::string kernel_of;  ///< the first op, by name, of the kernel that also computes this op;
-                            ///< empty if this op is the first one
+                            ///< empty if this op is the first one, or if another op has the same
+                            ///< name and kind
   };
   /// A change of an image's layout.
   struct Conversion {
