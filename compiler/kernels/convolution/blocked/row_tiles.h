@@ -19,8 +19,8 @@ struct TileSize {
   int64_t before = 0, after = 0;   // see BlockedTile
 };
 
-// Tiles of known rows differ by at most one pixel. Rows of unknown length have tiles of equal
-// width, one of a few, whose last one overlaps the one before it.
+// If the length of a row is known, the widths of its tiles differ by at most one pixel. Otherwise
+// they are equal, and the last tile overlaps the one before it.
 class RowTiles {
  public:
   // `group_blocks`: the channel blocks that are computed together. `omits_padding`: tiles omit the
@@ -29,8 +29,8 @@ class RowTiles {
   RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_blocks, bool omits_padding,
            int64_t depth);
 
-  // Receives a tile, its first row and column, and the columns that the tile before it has, too;
-  // null: none.
+  // Receives a tile, its first row and column, and the number of its first columns that the tile
+  // before it also computes; null: 0.
   using Emit = llvm::function_ref<void(const TileSize& size, Term row, Term column, Term done)>;
   // Emits the tiles of one row of `count` pixels; `known` is their number if it is constant.
   void emit_row(Term count, std::optional<int64_t> known, Emit emit) const;
