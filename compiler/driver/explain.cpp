@@ -417,6 +417,7 @@ Result<LayoutExplanation> Compilation::explain_layout() {
   SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
   LayoutExplanation explanation{.warnings = output_.warnings};
   const layouts::Report& report = placed_.runs.front()->layouts;
+  // Layouts and fusion replace and remove ops, so names and kinds must be unique before and after.
   std::map<NamedKind, int> counts;
   for (const layouts::Report::Op& op : report.ops) ++counts[{op.name, op.kind}];
   const auto kernels = kernels_of_ops(*placed_.graphs.front());

@@ -226,12 +226,10 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
                                      : growth(result));
   if (reads_plain) return {work / 0.5, blocked / 0.65};
   if (positions_of(result, known) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
-  // Rows of this length omit the padding.
-  constexpr int64_t kSmallWidth = 32;
-  const bool is_small =
-      !is_pointwise(w) && result.getDim(3).as_constant().value_or(INT64_MAX) <= kSmallWidth;
+  const bool omits_padding = !is_pointwise(w) && result.getDim(3).as_constant().value_or(
+                                                     INT64_MAX) <= graph::kMostPixelsWithoutPadding;
   return {work * plain_factor(op, known),
-          blocked * (is_small ? without_padding(op, known) : 1) / 0.93};
+          blocked * (omits_padding ? without_padding(op, known) : 1) / 0.93};
 }
 
 bool can_use_winograd(graph::ConvOp op, const Candidate& candidate) {

@@ -24,6 +24,10 @@ inline bool has_half_block(int64_t rows, bool is_pointwise) {
   return last > 0 && last <= kChannelBlock / 2 && rows < kChannelBlock * (is_pointwise ? 4 : 2);
 }
 
+// Blocked convolutions with rows of at most this known number of pixels omit the products with
+// padding, unless their windows are single pixels.
+inline constexpr int64_t kMostPixelsWithoutPadding = 32;
+
 // Whether each group of a convolution has as many output channels as channels, and no group is in
 // two blocks. `rows` is the number of output channels, and `channels` that of a group's channels.
 inline bool has_narrow_groups(int64_t group, DimExpr rows, DimExpr channels) {

@@ -1,7 +1,9 @@
-// max_pool and average_pool: a work item is one row of results. In blocked images, it is a row of
-// pixels, each with the 16 channels of a block. The columns whose windows are
+// max_pool and average_pool: a work item is one row of results. The columns whose windows are
 // inside x are computed as vectors. Columns at the border are computed one by one, as are all
 // columns for strides above 2 and for 16-bit floats.
+//
+// In blocked images, a work item is a row of pixels, each with the 16 channels of a block. A column
+// of pixels is reduced once for all windows of the row that have it.
 #include <limits>
 
 #include "compiler/graph/convolution/window.h"

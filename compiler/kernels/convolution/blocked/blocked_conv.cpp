@@ -126,11 +126,11 @@ class BlockedConv {
   // Decides on tiles that omit the padding, and on the channel blocks of these tiles. Taps in the
   // padding are different for each row, so that a tile has one row, and several blocks instead.
   void set_omits_padding() {
-    constexpr int64_t kMostPixels = 32, kLeastSums = 8;
+    constexpr int64_t kLeastSums = 8;
     const std::optional<int64_t> width = axes_[1].size.as_constant();
     const std::optional<int64_t> pixels = axes_[1].out.as_constant();
     if (producer_ || shape_.is_transposed || shape_.is_pointwise() || !width || !pixels ||
-        *pixels < 1 || *pixels > kMostPixels)
+        *pixels < 1 || *pixels > graph::kMostPixelsWithoutPadding)
       return;
     int64_t blocks = group_blocks_;
     if (pixel_ != 1 && !has_half_block_ && !shape_.group_blocks)
