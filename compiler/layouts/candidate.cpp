@@ -224,10 +224,12 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
   const double blocked = work * (graph::has_half_block(*w.getDim(0).as_constant(), is_pointwise(w))
                                      ? std::ceil(rows / kHalfBlock) * kHalfBlock / rows
                                      : growth(result));
-  if (reads_plain) return {work / 0.5, blocked / 0.65};
+  if (reads_plain) return {work / 0.45, blocked / 0.8};
   if (positions_of(result, known) <= 1) return {work / 0.1, blocked * growth(x) / 0.45};
-  const bool omits_padding = !is_pointwise(w) && result.getDim(3).as_constant().value_or(
-                                                     INT64_MAX) <= graph::kMostPixelsWithoutPadding;
+  const bool omits_padding =
+      !is_pointwise(w) &&
+      graph::omits_padding(result.getDim(3), *w.getDim(3).as_constant(), op.getStrides()[1],
+                           /*is_blocked=*/true);
   return {work * plain_factor(op, known),
           blocked * (omits_padding ? without_padding(op, known) : 1) / 0.93};
 }

@@ -191,7 +191,7 @@ TEST(BlockedConv, AgreesWithLoops) {
     if (!has_narrow_groups && pick(0, 1) == 0) set_group_blocks(t, pick(1, 4));
     std::vector<std::pair<int64_t, int64_t>> sizes;
     for (int size = 0; size < (t.is_static ? 1 : 4); ++size)
-      sizes.emplace_back(least[0] + pick(0, 20), least[1] + pick(0, 40));
+      sizes.emplace_back(least[0] + pick(0, 20), least[1] + pick(0, t.is_static ? 90 : 40));
     SCOPED_TRACE("case " + std::to_string(i) + ": w " + list(t.w) + ", channels " +
                  std::to_string(t.channels) + ", strides " + list(t.attributes.strides) +
                  ", pads " + list(t.attributes.pads) + ", dilations " +
@@ -302,30 +302,52 @@ std::vector<Disassembly> disassemble(const std::vector<uint8_t>& image) {
 }
 
 // The sums of a tile stay in registers, for each number of channel blocks that tiles compute
-// together, and for tiles of small images, which omit the padding.
+// together, for tiles that omit the padding, and for first layers, whose x is by channel.
 TEST(BlockedConv, TilesKeepTheirSumsInRegisters) {
   struct Image {
     int64_t size, kernel;
     bool is_static = true;
     int64_t channels = 64;
     int64_t group_blocks = 0;
+    int64_t pad = 0, stride = 1;
   };
   for (const char* cpu : {"host", "x86-64-v3"})
     for (const int64_t rows : {16, 32, 48, 64})
-      for (const auto& [size, kernel, is_static, channels, group_blocks] :
-           {Image{58, 1}, Image{58, 3}, Image{58, 3, false}, Image{28, 3}, Image{14, 3},
-            Image{9, 3}, Image{6, 3}, Image{58, 1, true, 24}, Image{58, 3, true, 40},
-            Image{14, 3, true, 18}, Image{58, 3, true, 64, 2}, Image{58, 3, true, 64, 3},
-            Image{58, 3, true, 64, 4}, Image{28, 3, true, 64, 4}, Image{14, 3, true, 64, 1}}) {
+      for (const auto& [size, kernel, is_static, channels, group_blocks, pad, stride] :
+           {Image{.size = 58, .kernel = 1},
+            Image{.size = 58, .kernel = 3},
+            Image{.size = 58, .kernel = 3, .is_static = false},
+            Image{.size = 58, .kernel = 1, .channels = 24},
+            Image{.size = 58, .kernel = 3, .channels = 40},
+            Image{.size = 58, .kernel = 3, .group_blocks = 2},
+            Image{.size = 58, .kernel = 3, .group_blocks = 3},
+            Image{.size = 58, .kernel = 3, .group_blocks = 4},
+            Image{.size = 6, .kernel = 3, .pad = 1},
+            Image{.size = 9, .kernel = 3, .pad = 1},
+            Image{.size = 14, .kernel = 3, .pad = 1},
+            Image{.size = 28, .kernel = 3, .pad = 1},
+            Image{.size = 56, .kernel = 3, .pad = 1},
+            Image{.size = 56, .kernel = 5, .pad = 2},
+            Image{.size = 14, .kernel = 3, .channels = 18, .pad = 1},
+            Image{.size = 14, .kernel = 3, .group_blocks = 1, .pad = 1},
+            Image{.size = 28, .kernel = 3, .group_blocks = 4, .pad = 1},
+            Image{.size = 112, .kernel = 3, .channels = 3, .pad = 1, .stride = 2},
+            Image{.size = 112, .kernel = 7, .channels = 3, .pad = 3, .stride = 2},
+            Image{.size = 112,
+                  .kernel = 7,
+                  .is_static = false,
+                  .channels = 3,
+                  .pad = 3,
+                  .stride = 2}}) {
         if (group_blocks != 0 && rows / kBlock % group_blocks != 0) continue;
         SCOPED_TRACE(std::string(cpu) + " " + std::to_string(rows) + " rows, size " +
                      std::to_string(size) + ", kernel " + std::to_string(kernel) + ", " +
                      std::to_string(channels) + " channels, group_blocks " +
                      std::to_string(group_blocks) + (is_static ? ", static" : ""));
-        const int64_t pad = size == 58 ? 0 : 1;
         const Case t{.w = {rows, channels, kernel, kernel},
                      .channels = channels,
-                     .attributes = {{1, 1}, {pad, pad, pad, pad}, {1, 1}, 1},
+                     .attributes = {{stride, stride}, {pad, pad, pad, pad}, {1, 1}, 1},
+                     .is_blocked = channels > 4,
                      .is_static = is_static,
                      .group_blocks = group_blocks};
         const Array w = random_f32(t.w, 1);

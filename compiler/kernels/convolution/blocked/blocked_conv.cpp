@@ -127,10 +127,10 @@ class BlockedConv {
   // padding are different for each row, so that a tile has one row, and several blocks instead.
   void set_omits_padding() {
     constexpr int64_t kLeastSums = 8;
-    const std::optional<int64_t> width = axes_[1].size.as_constant();
     const std::optional<int64_t> pixels = axes_[1].out.as_constant();
-    if (producer_ || shape_.is_transposed || shape_.is_pointwise() || !width || !pixels ||
-        *pixels < 1 || *pixels > graph::kMostPixelsWithoutPadding)
+    if (producer_ || shape_.is_transposed || shape_.is_pointwise() ||
+        !axes_[1].size.as_constant() || pixels.value_or(0) < 1 ||
+        !graph::omits_padding(axes_[1].out, axes_[1].taps, axes_[1].stride, pixel_ != 1))
       return;
     int64_t blocks = group_blocks_;
     if (pixel_ != 1 && !has_half_block_ && !shape_.group_blocks)
@@ -328,6 +328,7 @@ class BlockedConv {
                      .weight_steps = pixel_ * (has_taps() && !by_column ? 1 : axes_[1].taps),
                      .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
                      .has_taps = has_taps() && !by_column,
+                     .group_weights = depth() * step_weights,
                      .prefetches_x = reads_x_,
                      .rest = rest_,
                      .before = size.before,

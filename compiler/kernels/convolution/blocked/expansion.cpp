@@ -90,6 +90,7 @@ void Expansion::emit_tile(Term image, Term group, Term pixel, int64_t pixels) {
                          .pixel_step = kChannelBlock,
                          .steps = kChannelBlock,
                          .weight_steps = kChannelBlock,
+                         .group_weights = channels_ * step_weights,
                          .rest = rest,
                          .column_elements = kChannelBlock};
   for (int64_t block = 0; block < group_blocks_; block += tile.blocks) {

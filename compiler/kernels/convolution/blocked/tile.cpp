@@ -22,12 +22,17 @@ using graph::kChannelBlock;
 // Weights are prefetched this number of elements before their use. Tiles of one pixel use them at
 // once: L1 would evict weights that are prefetched too early.
 constexpr int64_t kPrefetchDistance = 8192, kPrefetchDistanceOfPixel = 2048;
+// The most weights of a group that are not prefetched. Prefetches of others would evict elements of
+// x from L1: a first layer of 3 channels and 320x320 pixels takes up to 15 % longer.
+constexpr int64_t kMostWeightsInL1 = 4096;
 // The most columns of a tile that prefetches the pixels of the next one.
 constexpr int64_t kMostPrefetched = 12;
 // The largest number of steps of a tap row that are unrolled.
 constexpr int64_t kMostUnrolled = 8, kUnroll = 4;
 // The independent multiply-adds that hide the latency of 4 cycles, with two per cycle.
 constexpr int64_t kIndependent = 8;
+
+bool prefetches_weights(const BlockedTile& tile) { return tile.group_weights > kMostWeightsInL1; }
 
 class TileBody {
  public:
@@ -149,11 +154,15 @@ class TileBody {
     if (!t_.is_at_border() && channels == t_.column_elements)
       return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
     Terms next(sums);
-    for (int64_t tap = 0; tap < t_.steps / t_.column_elements; ++tap) {
-      const Term column = x + tap * (t_.dilation * t_.column_elements);
-      // The steps of few channels are unrolled, and taps read the same columns.
-      next = steps(pixel_rows(channels == t_.column_elements ? column : hidden(column)),
-                   w + tap * (t_.column_elements * weights_per_step()), channels, columns_of(tap),
+    const int64_t count = t_.steps / t_.column_elements;
+    for (int64_t tap = 0, taps = 1; tap < count; tap += taps) {
+      // Taps that read adjacent elements for the same columns are one loop.
+      const Columns columns = columns_of(tap);
+      const bool are_adjacent = t_.dilation == 1 && channels == t_.column_elements;
+      for (taps = 1; are_adjacent && tap + taps < count && columns_of(tap + taps) == columns;)
+        ++taps;
+      next = steps(pixel_rows(x + tap * (t_.dilation * t_.column_elements)),
+                   w + tap * (t_.column_elements * weights_per_step()), taps * channels, columns,
                    next);
     }
     return next;
@@ -162,6 +171,7 @@ class TileBody {
   // A range of the tile's columns.
   struct Columns {
     int64_t begin, end;
+    bool operator==(const Columns&) const = default;
   };
 
   // The columns whose windows have this tap in x.
@@ -209,10 +219,11 @@ class TileBody {
     };
     const int64_t distance = t_.pixels() == 1 ? kPrefetchDistanceOfPixel : kPrefetchDistance;
     llvm::SmallVector<Term> weights;
+    separate_steps();
     for (const Channels& v : vectors_) {
       const int64_t at = j * weights_per_step() + v.first;
       weights.push_back(e_.load(o_.w, position(w, weights_per_step(), at), v.lanes));
-      if (v.first % kChannelBlock == 0)
+      if (prefetches_weights(t_) && v.first % kChannelBlock == 0)
         prefetch(o_.w, position(w, weights_per_step(), at + distance));
     }
     const int64_t lanes = vectors_.front().lanes;
@@ -255,6 +266,14 @@ class TileBody {
     return e_.make<mlir::arith::IndexCastOp>(e_.index_type(), assembly.getResult(0));
   }
 
+  // The code generator moves no load past this point. Otherwise it loads the operands of several
+  // steps at once, for which there are no registers, either.
+  void separate_steps() {
+    e_.builder().create<mlir::LLVM::InlineAsmOp>(
+        mlir::TypeRange{}, mlir::ValueRange{}, "", "~{memory}", /*has_side_effects=*/true,
+        /*is_align_stack=*/false, /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+  }
+
   // The address can be past the end of the buffer: a prefetch never faults.
   void prefetch(const Buffer& buffer, Term at) {
     e_.builder().create<mlir::memref::PrefetchOp>(buffer.memref, mlir::ValueRange{at},
@@ -281,10 +300,11 @@ std::array<Term*, 15> terms_of(BlockedOperands& o) {
 
 std::string name_of(const BlockedTile& t) {
   std::string name = llvm::formatv(
-      "blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}{11}", t.rows, t.columns, t.blocks,
-      t.group_blocks, t.steps, t.weight_steps, t.pixel_step, t.has_tap_rows ? "_rows" : "",
-      t.has_taps ? "_taps" : "", t.prefetches_x ? "_prefetch" : "",
-      t.rest != 0 ? "_rest" + std::to_string(t.rest) : "", t.has_half_block ? "_half" : "");
+      "blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}{11}{12}", t.rows, t.columns,
+      t.blocks, t.group_blocks, t.steps, t.weight_steps, t.pixel_step,
+      t.has_tap_rows ? "_rows" : "", t.has_taps ? "_taps" : "", prefetches_weights(t) ? "" : "_few",
+      t.prefetches_x ? "_prefetch" : "", t.rest != 0 ? "_rest" + std::to_string(t.rest) : "",
+      t.has_half_block ? "_half" : "");
   if (t.is_at_border() || t.rest != 0)
     name += llvm::formatv("_border{0}_{1}_{2}x{3}x{4}", t.before, t.after, t.column_elements,
                           t.stride, t.dilation);

@@ -2,6 +2,8 @@
 // channel blocks, whose sums stay in registers.
 #pragma once
 
+#include <limits>
+
 #include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/builder/kernel_module.h"
 #include "compiler/kernels/contraction/epilogue.h"
@@ -22,6 +24,8 @@ struct BlockedTile {
   int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false;
+  // The elements of the packed weights of a group. Few weights stay in L1: they are not prefetched.
+  int64_t group_weights = std::numeric_limits<int64_t>::max();
   // Prefetches the pixels of the next tile, which follow those of this tile in each plane.
   bool prefetches_x = false;
   // The steps of a tap in one more plane, whose other channels are padding; 0: no such plane.
