@@ -229,7 +229,7 @@ Times times_of_conv(graph::ConvOp op, bool reads_plain, const DimValues& known) 
   const bool omits_padding =
       !is_pointwise(w) &&
       graph::omits_padding(result.getDim(3), *w.getDim(3).as_constant(), op.getStrides()[1],
-                           /*is_blocked=*/true);
+                           op.getPads()[1] + op.getPads()[3], /*is_blocked=*/true);
   return {work * plain_factor(op, known),
           blocked * (omits_padding ? without_padding(op, known) : 1) / 0.93};
 }

@@ -45,6 +45,11 @@ constexpr std::string_view name(DType dtype) {
 /// True for the floating-point types: f16, bf16, f32, f64.
 constexpr bool is_float(DType dtype) { return dtype >= DType::kF16 && dtype <= DType::kF64; }
 
+/// True for the types of integers whose least number is 0: bool, u8, u16, u32, u64.
+constexpr bool is_unsigned(DType dtype) {
+  return dtype == DType::kBool || (dtype >= DType::kU8 && dtype <= DType::kU64);
+}
+
 /// The inverse of name(); no value for an unknown name.
 constexpr std::optional<DType> parse_dtype(std::string_view text) {
   for (int i = 0; i < kDTypeCount; ++i)

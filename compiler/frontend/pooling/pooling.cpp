@@ -136,7 +136,7 @@ SpatialAttributes pool_attributes(Node& n, Value x) {
 Value lowest(Node& n, Value like) {
   DType dtype = n.dtype(like);
   if (is_float(dtype)) return n.scalar(-std::numeric_limits<double>::infinity(), like);
-  if (dtype >= DType::kU8) return n.scalar(0, like);  // unsigned
+  if (is_unsigned(dtype)) return n.scalar(0, like);
   return n.scalar(-std::ldexp(1.0, static_cast<int>(8 * byte_size(dtype)) - 1), like);
 }
 

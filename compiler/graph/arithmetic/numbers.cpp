@@ -12,15 +12,13 @@ namespace {
 
 using Payload = Arithmetic::Payload;
 
-bool is_unsigned(DType dtype) { return dtype >= DType::kU8 && dtype <= DType::kU64; }
-
 // The integer of type `dtype` that the low bits of `value` represent.
 int64_t wrapped(DType dtype, uint64_t value) {
   const int64_t bits = dtype == DType::kBool ? 1 : 8 * byte_size(dtype);
   const int unused = static_cast<int>(64 - bits);
   const uint64_t high = value << unused;
-  return dtype == DType::kBool || is_unsigned(dtype) ? static_cast<int64_t>(high >> unused)
-                                                     : static_cast<int64_t>(high) >> unused;
+  return is_unsigned(dtype) ? static_cast<int64_t>(high >> unused)
+                            : static_cast<int64_t>(high) >> unused;
 }
 
 // Clamps to the range of an integer type.

@@ -27,10 +27,9 @@ Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b) {
 Scalar cast(const Scalar& x, DType to) { return {x.arithmetic(), to, x.arithmetic().cast(x, to)}; }
 
 Scalar sign(const Scalar& x) {
-  const bool is_unsigned = x.dtype() >= DType::kU8 && x.dtype() <= DType::kU64;
   // The sign of 0, -0.0 and NaN is x itself.
   Scalar upper = select(0.0 < x, literal(x, 1.0), x);
-  return is_unsigned ? upper : select(x < 0.0, literal(x, -1.0), upper);
+  return is_unsigned(x.dtype()) ? upper : select(x < 0.0, literal(x, -1.0), upper);
 }
 
 Scalar is_infinite(const Scalar& x, bool negative, bool positive) {

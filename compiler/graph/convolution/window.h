@@ -26,14 +26,18 @@ inline bool has_half_block(int64_t rows, bool is_pointwise) {
 
 // Whether a blocked convolution, whose rows have `pixels` windows with `taps` taps each, reads x
 // without a copy and omits the products with padding, unless its windows are single pixels. Its
-// tiles then depend on the width of x, which must be known. `is_blocked`: the layout of x.
+// tiles then depend on the width of x, which must be known. `pads`: on both sides of a row.
+// `is_blocked`: the layout of x.
 //
 // Long rows take 2 to 6 % less time, and those of x by channel 5 to 15 %, but up to 7 % more if x
-// is blocked and windows have a stride. Tiles of windows with many taps take long to compile.
-inline bool omits_padding(DimExpr pixels, int64_t taps, int64_t stride, bool is_blocked) {
-  constexpr int64_t kShort = 32, kFewTaps = 8;
+// is blocked and windows have a stride. Tiles of windows with many taps take long to compile, and
+// large pads need many different tiles.
+inline bool omits_padding(DimExpr pixels, int64_t taps, int64_t stride, int64_t pads,
+                          bool is_blocked) {
+  constexpr int64_t kShort = 32, kFewTaps = 8, kSmallPads = 64;
   const std::optional<int64_t> count = pixels.as_constant();
-  return count && (*count <= kShort || (taps <= kFewTaps && (stride == 1 || !is_blocked)));
+  if (!count || *count <= kShort) return count.has_value();
+  return taps <= kFewTaps && pads <= kSmallPads && (stride == 1 || !is_blocked);
 }
 
 // Whether each group of a convolution has as many output channels as channels, and no group is in

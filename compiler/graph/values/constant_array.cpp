@@ -157,9 +157,8 @@ mlir::Type element_type(mlir::MLIRContext* context, DType dtype) {
       return StringType::get(context);
     default: {
       unsigned width = static_cast<unsigned>(8 * byte_size(dtype));
-      bool is_unsigned = dtype >= DType::kU8 && dtype <= DType::kU64;
-      return is_unsigned ? builder.getIntegerType(width, /*isSigned=*/false)
-                         : builder.getIntegerType(width);
+      return is_unsigned(dtype) ? builder.getIntegerType(width, /*isSigned=*/false)
+                                : builder.getIntegerType(width);
     }
   }
 }

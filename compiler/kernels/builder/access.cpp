@@ -48,8 +48,7 @@ Term CodeBuilder::gather(const Buffer& buffer, Term at, Term offsets, Term mask)
 Term CodeBuilder::load_index(const Buffer& indices, Term at, Term size) {
   Term loaded = load(indices, at);
   // Unsigned indices are never negative.
-  if (indices.dtype >= DType::kU8 && indices.dtype <= DType::kU64)
-    return make<mlir::arith::IndexCastUIOp>(index_type(), loaded);
+  if (is_unsigned(indices.dtype)) return make<mlir::arith::IndexCastUIOp>(index_type(), loaded);
   Term index = convert(loaded, index_type());
   // ONNX counts negative indices from the end.
   return select(index < 0, index + size, index);

@@ -55,8 +55,4 @@ mlir::Type storage_type(mlir::MLIRContext* context, DType dtype) {
   }
 }
 
-bool is_unsigned(DType dtype) {
-  return dtype == DType::kBool || (dtype >= DType::kU8 && dtype <= DType::kU64);
-}
-
 }  // namespace scopevm::compiler::kernels

@@ -64,6 +64,5 @@ using ModulesByDevice = IndexedVector<DeviceIndex, KernelModule*>;
 // their width. f16 and bf16 are i16, because LLVM can move values of type half by calls to a
 // compiler's run-time library.
 mlir::Type storage_type(mlir::MLIRContext* context, DType dtype);
-bool is_unsigned(DType dtype);
 
 }  // namespace scopevm::compiler::kernels

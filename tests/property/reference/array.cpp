@@ -34,10 +34,6 @@ bool advance(std::span<const int64_t> dims, Index& index) {
   return false;
 }
 
-bool is_unsigned(DType dtype) {
-  return dtype == DType::kBool || (dtype >= DType::kU8 && dtype <= DType::kU64);
-}
-
 namespace {
 int bits_of(DType dtype) {
   return dtype == DType::kBool ? 1 : static_cast<int>(8 * byte_size(dtype));

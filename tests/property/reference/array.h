@@ -58,7 +58,6 @@ void for_each_index(std::span<const int64_t> dims, Visit visit) {
   while (advance(dims, index));
 }
 
-bool is_unsigned(DType dtype);  // bool included
 // The range of an integer type. REQUIRES: not a float type.
 long double lowest(DType dtype);
 long double highest(DType dtype);

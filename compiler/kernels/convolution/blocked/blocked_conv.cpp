@@ -130,7 +130,8 @@ class BlockedConv {
     const std::optional<int64_t> pixels = axes_[1].out.as_constant();
     if (producer_ || shape_.is_transposed || shape_.is_pointwise() ||
         !axes_[1].size.as_constant() || pixels.value_or(0) < 1 ||
-        !graph::omits_padding(axes_[1].out, axes_[1].taps, axes_[1].stride, pixel_ != 1))
+        !graph::omits_padding(axes_[1].out, axes_[1].taps, axes_[1].stride,
+                              axes_[1].pad + axes_[1].pad_after, pixel_ != 1))
       return;
     int64_t blocks = group_blocks_;
     if (pixel_ != 1 && !has_half_block_ && !shape_.group_blocks)
