@@ -264,6 +264,22 @@ TEST(BlockedConv, SmallImagesAgreeWithLoops) {
   }
 }
 
+// Tiles of narrow groups have as many rows as the image, or divide its rows.
+TEST(BlockedConv, NarrowGroupsOfFewRowsAgreeWithLoops) {
+  for (const char* cpu : {"host", "x86-64-v3"})
+    for (const int64_t height : {1, 2, 3, 4, 7})
+      for (const int64_t width : {1, 13, 30})
+        for (const int64_t channels : {1, 4}) {
+          SCOPED_TRACE(std::string(cpu) + ", groups of " + std::to_string(channels));
+          const Case t{.w = {24, channels, 3, 3},
+                       .channels = 24,
+                       .attributes = {{1, 1}, {1, 1, 1, 1}, {1, 1}, 24 / channels},
+                       .is_static = true,
+                       .is_fused = true};
+          check(t, cpu, {{height, width}});
+        }
+}
+
 // Images without pixels, and without images.
 TEST(BlockedConv, EmptyImages) {
   const Case t{.w = {20, 18, 1, 1},

@@ -42,12 +42,18 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
   out_width_ = k_.param(result.getDim(3));
 }
 
+// Tiles have no rows after the last one of an image of few rows, except for heights of 5 and 7.
 void DepthwiseTiles::choose_tile(std::optional<int64_t> height) {
   const bool is_wide = k_.target().vector_bits == 512;
-  const int64_t most_columns = is_wide ? 7 : 4;
+  int64_t most_columns = is_wide ? 7 : 4;
   tile_rows_ = is_wide ? 3 : 2;
-  // 3 rows do not divide a height of 7.
-  if (is_wide && height && *height % 4 != 1 && *height % 4 != 2 && *height < 8) tile_rows_ = 4;
+  if (height && 0 < *height && *height < tile_rows_) {
+    tile_rows_ = *height;
+    most_columns *= 2;
+  } else if (is_wide && height && *height < 8 &&
+             llvm::alignTo(*height, 4) < llvm::alignTo(*height, 3)) {
+    tile_rows_ = 4;
+  }
   tile_columns_ = most_columns;
   if (known_out_width_ && *known_out_width_ > 0) {
     const int64_t tiles = (*known_out_width_ + most_columns - 1) / most_columns;
