@@ -42,7 +42,8 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
   out_width_ = k_.param(result.getDim(3));
 }
 
-// Tiles have no rows after the last one of an image of few rows, except for heights of 5 and 7.
+// The sums of rows after the last one of the image are computed, but not stored: tiles of images of
+// few rows have few of them.
 void DepthwiseTiles::choose_tile(std::optional<int64_t> height) {
   const bool is_wide = k_.target().vector_bits == 512;
   int64_t most_columns = is_wide ? 7 : 4;
