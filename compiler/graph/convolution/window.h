@@ -34,7 +34,7 @@ inline bool has_half_block(int64_t rows, bool is_pointwise) {
 // large pads need many different tiles.
 inline bool omits_padding(DimExpr pixels, int64_t taps, int64_t stride, int64_t pads,
                           bool is_blocked) {
-  constexpr int64_t kShort = 32, kFewTaps = 8, kSmallPads = 64;
+  constexpr int64_t kShort = 32, kFewTaps = 7, kSmallPads = 64;
   const std::optional<int64_t> count = pixels.as_constant();
   if (!count || *count <= kShort) return count.has_value();
   return taps <= kFewTaps && pads <= kSmallPads && (stride == 1 || !is_blocked);

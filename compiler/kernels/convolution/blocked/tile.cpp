@@ -154,18 +154,26 @@ class TileBody {
     // The elements of all columns of a tap row are adjacent.
     if (!t_.is_at_border() && channels == t_.column_elements)
       return steps(pixel_rows(x), w, t_.steps, {0, t_.columns}, sums);
-    Terms next(sums);
     const int64_t count = t_.steps / t_.column_elements;
+    const bool are_adjacent = t_.dilation == 1 && channels == t_.column_elements;
+    Terms next(sums);
     for (int64_t tap = 0; tap < count;) {
-      // Taps that read adjacent elements for the same columns are one loop.
       const Columns columns = columns_of(tap);
-      const bool are_adjacent = t_.dilation == 1 && channels == t_.column_elements;
-      int64_t taps = 1;
-      while (are_adjacent && tap + taps < count && columns_of(tap + taps) == columns) ++taps;
-      next = steps(pixel_rows(x + tap * (t_.dilation * t_.column_elements)),
-                   w + tap * (t_.column_elements * weights_per_step()), taps * channels, columns,
-                   next);
-      tap += taps;
+      // Taps of the same columns are one loop.
+      int64_t end = tap + 1;
+      while (end < count && columns_of(end) == columns) ++end;
+      const auto steps_of = [&](Term first, int64_t taps, llvm::ArrayRef<Term> carried) {
+        return steps(pixel_rows(x + first * (t_.dilation * t_.column_elements)),
+                     w + first * (t_.column_elements * weights_per_step()), taps * channels,
+                     columns, carried);
+      };
+      if (are_adjacent || end - tap == 1)
+        next = steps_of(e_.index(tap), end - tap, next);
+      else
+        next = e_.loop(
+            e_.index(tap), e_.index(end), 1, next,
+            [&](Term first, llvm::ArrayRef<Term> carried) { return steps_of(first, 1, carried); });
+      tap = end;
     }
     return next;
   }
