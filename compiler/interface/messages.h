@@ -48,7 +48,7 @@ consteval size_t member_count() {
     return sizeof...(Members);
 }
 
-// Encodes the listed members of a struct: all of them.
+// Encodes a struct, of which all members must be listed.
 #define SCOPEVM_MESSAGE(Type, ...)                                             \
   static_assert(std::ranges::count(std::string_view(#__VA_ARGS__), ',') + 1 == \
                     static_cast<std::ptrdiff_t>(member_count<Type>()),         \

@@ -264,7 +264,7 @@ TEST(BlockedConv, SmallImagesAgreeWithLoops) {
   }
 }
 
-// Tiles of narrow groups have as many rows as the image, or divide its rows.
+// The tiles of narrow groups depend on the height of images of few rows.
 TEST(BlockedConv, NarrowGroupsOfFewRowsAgreeWithLoops) {
   for (const char* cpu : {"host", "x86-64-v3"})
     for (const int64_t height : {1, 2, 3, 4, 7})

@@ -3,10 +3,11 @@
 // blocks. It is computed in tiles (row_tiles.h, tile.h), over one part of the depth after the
 // other, so that the weights of a part stay close to the core while all tiles use them.
 //
-// A convolution whose windows are single pixels reads x, and so does one with rows of few pixels,
-// whose tiles omit the taps in the padding. Any other one first copies the part of x that its
-// pixels need into scratch memory, with zeros for the padding. Tiles then need no variants for
-// borders. A separable convolution or an inverted residual block computes this part of x (strip.h).
+// A convolution whose windows are single pixels reads x. So do most others if the width of x is
+// known: their tiles at the border omit the taps in the padding (graph::omits_padding()). Any other
+// one first copies the part of x that its pixels need into scratch memory, with zeros for the
+// padding. Tiles then need no variants for borders. A separable convolution or an inverted residual
+// block computes this part of x (strip.h).
 //
 // Grid: images x parts of an image x phases x groups of channel blocks. The groups are innermost,
 // so that a worker copies a part of x once for all groups that it computes. Only a transposed
@@ -124,7 +125,8 @@ class BlockedConv {
     return reads_x_ && pixels && kLeast <= *pixels && *pixels <= kMost;
   }
   // Decides on tiles that omit the padding, and on the channel blocks of these tiles. Taps in the
-  // padding are different for each row, so that a tile has one row, and several blocks instead.
+  // padding are different for each row, so that a tile has one row. If it is short, the tile has
+  // several blocks instead of several rows.
   void set_omits_padding() {
     constexpr int64_t kLeastSums = 8;
     const std::optional<int64_t> pixels = axes_[1].out.as_constant();
