@@ -34,6 +34,7 @@ kStages='
 interface
 support
 shapes
+schedule
 machine
 .
 graph

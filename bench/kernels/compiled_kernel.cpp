@@ -12,7 +12,7 @@
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/driver/context.h"
 #include "compiler/kernels/lower_program.h"
-#include "compiler/kernels/target/target.h"
+#include "compiler/schedule/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -55,8 +55,8 @@ Result<std::unique_ptr<CompiledKernel>> CompiledKernel::create(const std::string
   State& state = *kernel->state_;
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, state.context.get());
   if (!module) return Status(StatusCode::kInvalidModel, "cannot parse the graph");
-  SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target("host"));
-  kernels::KernelModule kernels(state.context.get(), target);
+  SCOPEVM_ASSIGN_OR_RETURN(schedule::Target target, codegen::make_target("host"));
+  kernels::KernelModule kernels(state.context.get(), target, schedule::core_of(target));
   SCOPEVM_ASSIGN_OR_RETURN(
       state.program, kernels::lower_program({{*module, "main", {}}}, Machine::host(), {&kernels}));
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint8_t> image,

@@ -38,7 +38,7 @@ int64_t max_stack_bytes(const Machine& machine, llvm::function_ref<bool(const De
 }
 
 format::ImageDecl declared(Image image, const std::vector<uint32_t>& devices,
-                           const kernels::Target& target) {
+                           const schedule::Target& target) {
   auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(image.bytes));
   return {devices, target.name, std::move(image.features), {bytes, bytes->data(), bytes->size()}};
 }
@@ -78,8 +78,8 @@ kernels::ModulesByDevice KernelModules::begin_round(size_t round, const Machine&
   kernels::ModulesByDevice by_device(machine.devices.size());
   for (Group& group : groups_) {
     const size_t target = group.target_of(round);
-    group.modules[target] =
-        std::make_unique<kernels::KernelModule>(context_, group.targets[target]);
+    group.modules[target] = std::make_unique<kernels::KernelModule>(
+        context_, group.targets[target], schedule::core_of(group.targets.front()));
     const auto is_used = [&](const Device& device) { return group.contains(device); };
     if (group.backend->is_host())
       group.modules[target]->module()->setAttr(

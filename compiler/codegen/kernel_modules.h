@@ -56,7 +56,7 @@ class KernelModules {
   struct Group {
     const Backend* backend;
     std::vector<std::string> devices;  // their names
-    std::vector<kernels::Target> targets;
+    std::vector<schedule::Target> targets;
     std::vector<std::unique_ptr<kernels::KernelModule>> modules;  // by target
 
     bool contains(const Device& device) const {

@@ -40,7 +40,7 @@ class Chooser {
     for (auto& [op, node] : nodes_) {
       const Times times = node.times;
       network_.add_edge(Network::kSource, node.index,
-                        options.layout == ImageLayout::kBlocked ? kNever : cost(times.plain));
+                        options.layout == ImageLayout::kBlocked ? kNever : cost(times.by_channel));
       // Equal times: by channel.
       network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
       if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
@@ -62,8 +62,8 @@ class Chooser {
       report.ops.push_back({.name = graph::DimTrace::name(op->getResult(0)),
                             .kind = op->getName().stripDialect().str(),
                             .is_blocked = is_blocked,
-                            .seconds = is_blocked ? times.blocked : times.plain,
-                            .other_seconds = is_blocked ? times.plain : times.blocked,
+                            .seconds = is_blocked ? times.blocked : times.by_channel,
+                            .other_seconds = is_blocked ? times.by_channel : times.blocked,
                             .is_measured = node.is_measured,
                             .forms = node.forms});
       if (is_blocked) blocked.push_back(node.candidate);
@@ -73,7 +73,8 @@ class Chooser {
 
   // The time of a conversion of the image in all requests.
   double seconds_of(graph::TensorType image) const {
-    return of_requests([&](const DimValues& known) { return conversion_seconds(image, known); });
+    return of_requests(
+        [&](const DimValues& known) { return conversion_seconds(image, *options_.core, known); });
   }
 
  private:
@@ -99,14 +100,14 @@ class Chooser {
     const std::optional<std::string> id = id_of(node.candidate);
     const auto found = id && is_main_ ? options_.measured.find(*id) : options_.measured.end();
     if (found == options_.measured.end()) {
-      node.times =
-          of_requests([&](const DimValues& known) { return times_of(node.candidate, known); });
+      node.times = of_requests(
+          [&](const DimValues& known) { return times_of(node.candidate, *options_.core, known); });
       return node;
     }
     const Measured& measured = found->second;
     node.is_measured = true;
     node.candidate.form = measured.form;
-    node.times = {.plain = measured.plain, .blocked = measured.blocked[measured.form]};
+    node.times = {.by_channel = measured.plain, .blocked = measured.blocked[measured.form]};
     node.forms = forms_of(node.candidate, measured);
     return node;
   }
@@ -116,7 +117,7 @@ class Chooser {
     std::vector<MeasuredForm> forms;
     for (size_t i = 0; i < candidate.forms.size(); ++i)
       if (!llvm::is_contained(llvm::ArrayRef(measured.blocked).take_front(i), measured.blocked[i]))
-        forms.push_back({candidate.forms[i].name(), measured.blocked[i], i == measured.form});
+        forms.push_back({candidate.forms[i].text(), measured.blocked[i], i == measured.form});
     if (forms.size() == 1) forms.clear();
     return forms;
   }
@@ -135,8 +136,8 @@ class Chooser {
     if (!mlir::isa<graph::ConvOp, graph::ConvTransposeOp>(conv) ||
         !mlir::isa<graph::ElementwiseOp>(op) || !conv->hasOneUse())
       return;
-    network_.add_edge(producer.index, node.index, cost(node.times.plain));
-    network_.add_edge(node.index, producer.index, cost(node.times.plain));
+    network_.add_edge(producer.index, node.index, cost(node.times.by_channel));
+    network_.add_edge(node.index, producer.index, cost(node.times.by_channel));
   }
 
   // Adds the conversions of a value, which `producer` computes in its layout. Without a producer,

@@ -93,7 +93,7 @@ std::string key_of(const Candidate& candidate, graph::DimBindings& dims) {
       << image_of(candidate.op->getOperand(0), dims);
   for (mlir::Value constant : llvm::drop_begin(candidate.op->getOperands()))
     out << " " << unplaced(constant);
-  for (const ConvForm& form : candidate.forms) out << ", " << form.name();
+  for (const schedule::ConvForm& form : candidate.forms) out << ", " << form.text();
   return key;
 }
 

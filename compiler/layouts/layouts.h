@@ -3,6 +3,7 @@
 // convolution. The choice therefore considers each function as a whole.
 //
 //   candidate.cpp  the ops that have both forms, and the time of each form and of a conversion
+//   conv_problem.cpp  convolutions as problems of schedules (compiler/schedule)
 //   forms.cpp      the forms of a convolution as modules, for measurements
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
@@ -23,6 +24,7 @@
 
 #include "compiler/layouts/candidate.h"
 #include "compiler/machine/machine.h"
+#include "compiler/schedule/core.h"
 #include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/compiler.h"
@@ -39,7 +41,8 @@ struct Measured {
 // The conditions of the choice.
 struct Options {
   ImageLayout layout = ImageLayout::kAuto;
-  bool fast_conv = false;  // permits Winograd's algorithm
+  bool fast_conv = false;                                  // permits Winograd's algorithm
+  const schedule::Core* core = &schedule::default_core();  // of the host's first target; never null
   // Measured times of convolutions in `main`, by Forms::id. Times of other ops are estimated.
   std::map<std::string, Measured> measured;
   // The requests of the measurements, for which other times are estimated. Empty: one request with

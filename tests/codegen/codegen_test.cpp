@@ -9,7 +9,7 @@
 
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/driver/context.h"
-#include "compiler/kernels/target/target.h"
+#include "compiler/schedule/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -55,7 +55,7 @@ Result<std::vector<uint8_t>> compile_kernels(const char* cpu, int threads,
                                              const std::vector<Kernel>& table = kTable) {
   auto context = make_context();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
-  SCOPEVM_ASSIGN_OR_RETURN(kernels::Target target, codegen::make_target(cpu));
+  SCOPEVM_ASSIGN_OR_RETURN(schedule::Target target, codegen::make_target(cpu));
   codegen::ImageOptions options;
   options.threads = threads;
   return codegen::compile_image(*module, table, target, options);

@@ -150,27 +150,27 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 3, 3]>) -> !sv.tensor<f32[1, 1, 2, 2, 16]> {
-  // expected-error@+2 {{group_blocks excludes winograd and groups of 1, 2, 4 or 8 channels}}
+  // expected-error@+2 {{schedule excludes winograd and groups of 1, 2, 4 or 8 channels}}
   // expected-error@+1 {{failed to infer returned types}}
-  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, winograd, group_blocks = 1 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[16, 16, 3, 3]>) -> !sv.tensor<f32[1, 1, 2, 2, 16]>
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, winograd, schedule = "direct in groups of 1 block"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[16, 16, 3, 3]>) -> !sv.tensor<f32[1, 1, 2, 2, 16]>
   return %y : !sv.tensor<f32[1, 1, 2, 2, 16]>
 }
 
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]> {
-  // expected-error@+2 {{group_blocks is 2, expected a divisor of 5 blocks, at most 4}}
+  // expected-error@+2 {{the schedule is "direct in groups of 2 blocks", expected groups of a divisor of 5 blocks}}
   // expected-error@+1 {{failed to infer returned types}}
-  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, group_blocks = 2 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, schedule = "direct in groups of 2 blocks"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 5, 4, 4, 16]>
 }
 
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]> {
-  // expected-error@+2 {{group_blocks is 5, expected a divisor of 5 blocks, at most 4}}
+  // expected-error@+2 {{unknown schedule "direct in groups of 5 blocks"}}
   // expected-error@+1 {{failed to infer returned types}}
-  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, group_blocks = 5 : i64} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, schedule = "direct in groups of 5 blocks"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 5, 4, 4, 16]>
 }
 

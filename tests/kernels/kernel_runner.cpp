@@ -142,11 +142,11 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
     return error(StatusCode::kInvalidModel, diagnostics);
   if (fuse) layouts::choose_layouts(*module, Machine::host(), {.layout = layout});
   if (fuse && failed(fusion::fuse(*module))) return error(StatusCode::kInternal, diagnostics);
-  kernels::Target target = codegen::opencl_target();
+  schedule::Target target = codegen::opencl_target();
   if (cpu != target.name) {
     SCOPEVM_ASSIGN_OR_RETURN(target, codegen::make_target(cpu));
   }
-  kernels::KernelModule kernels(state.context.get(), target);
+  kernels::KernelModule kernels(state.context.get(), target, schedule::core_of(target));
   SCOPEVM_ASSIGN_OR_RETURN(
       state.program, kernels::lower_program({{*module, "main", {}}}, Machine::host(), {&kernels}));
   SCOPEVM_RETURN_IF_ERROR(state.compile(kernels));

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernels/target/target.h"
 #include "compiler/machine/device_kind.h"
 #include "compiler/program.h"
+#include "compiler/schedule/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"
 
@@ -33,7 +33,7 @@ struct Image {
 struct ImageRequest {
   mlir::ModuleOp kernels;            // the generator may modify it
   const std::vector<Kernel>& table;  // the launched functions of `kernels`, each once
-  const kernels::Target& target;     // the target that `kernels` was generated for
+  const schedule::Target& target;    // the target that `kernels` was generated for
   int threads = 1;                   // most compiler threads; the image does not depend on it
   // Adds the shape functions to the module. Empty for every kind except the host's.
   std::function<void(llvm::Module&)> add_functions;
@@ -49,7 +49,7 @@ class CodeGenerator {
   // this kind with the same Device::target, which is that of the first one. `required`: targets
   // from the command line that replace the described one (--target-cpu for the host). Errors:
   // kInvalidArgument for an unknown CPU or CPU feature.
-  virtual Result<std::vector<kernels::Target>> targets(
+  virtual Result<std::vector<schedule::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const = 0;
 
   // Deterministic: equal requests give equal images. Errors: kUnsupported for an operation that

@@ -13,10 +13,10 @@ constexpr std::string_view kMembers[] = {"target_cpu", "features"};
 
 class CpuGenerator final : public CodeGenerator {
  public:
-  Result<std::vector<kernels::Target>> targets(
+  Result<std::vector<schedule::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const override {
     const std::string& described = devices.front().target;
-    std::vector<kernels::Target> targets;
+    std::vector<schedule::Target> targets;
     if (required.empty()) {
       SCOPEVM_ASSIGN_OR_RETURN(targets.emplace_back(),
                                make_target(described.empty() ? "host" : described));

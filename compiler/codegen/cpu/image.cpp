@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "compiler/codegen/cpu/stages.h"
-#include "compiler/kernels/target/target.h"
 #include "compiler/kernels/target/target_attributes.h"
+#include "compiler/schedule/target.h"
 #include "compiler/support/leaked_on_exception.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
@@ -100,7 +100,7 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
 }
 
 Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
-                                 const kernels::Target& target, int64_t max_stack_bytes) {
+                                 const schedule::Target& target, int64_t max_stack_bytes) {
   // Each part has its own context, because several threads must not use one context.
   const LeakedOnException<llvm::LLVMContext> context;
   SCOPEVM_ASSIGN_OR_RETURN(auto translated, to_llvm(part, entries, *context));
@@ -110,7 +110,7 @@ Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kern
   return compile_object(**module, **machine, max_stack_bytes);
 }
 
-Result<std::string> compile_added(const ImageOptions& options, const kernels::Target& target,
+Result<std::string> compile_added(const ImageOptions& options, const schedule::Target& target,
                                   int64_t max_stack_bytes) {
   const LeakedOnException<llvm::LLVMContext> context;
   const LeakedOnException<llvm::Module> module("functions", *context);
@@ -123,7 +123,7 @@ Result<std::string> compile_added(const ImageOptions& options, const kernels::Ta
 }  // namespace
 
 Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
-                                           const kernels::Target& target,
+                                           const schedule::Target& target,
                                            const ImageOptions& options) {
   const int64_t max_bytes = compiler::kernels::max_stack_bytes(kernels);
   llvm::StringMap<Kernel> entries;

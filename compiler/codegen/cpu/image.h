@@ -23,7 +23,7 @@ namespace mlir {
 class ModuleOp;
 }
 
-namespace scopevm::compiler::kernels {
+namespace scopevm::compiler::schedule {
 struct Target;
 }
 
@@ -32,10 +32,10 @@ namespace scopevm::compiler::codegen {
 // Describes a CPU that kernels are compiled for. `text` is "host" or an LLVM CPU name, optionally
 // followed by feature changes: "x86-64-v3,+avxvnni". Errors: kInvalidArgument for names that LLVM
 // does not know.
-Result<kernels::Target> make_target(std::string_view text);
+Result<schedule::Target> make_target(std::string_view text);
 
 // The CPU features that the target's code may use, as spelled in /proc/cpuinfo, in a fixed order.
-std::vector<std::string> required_features(const kernels::Target& target);
+std::vector<std::string> required_features(const schedule::Target& target);
 
 struct ImageOptions {
   int threads = 1;  // objects compiled in parallel; the bytes do not depend on it
@@ -48,7 +48,7 @@ struct ImageOptions {
 // Compiles every kernel of `kernels` and removes it from the module. The image exports one KernelFn
 // per entry of `table`, and the functions with external linkage that add_functions added.
 Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
-                                           const kernels::Target& target,
+                                           const schedule::Target& target,
                                            const ImageOptions& options);
 
 }  // namespace scopevm::compiler::codegen

@@ -19,14 +19,14 @@ namespace mlir {
 class ModuleOp;
 }
 
-namespace scopevm::compiler::kernels {
+namespace scopevm::compiler::schedule {
 struct Target;
 }
 
 namespace scopevm::compiler::codegen {
 
 // The TargetMachine for a target of make_target(). Null if LLVM has no x86 back end.
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& target);
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const schedule::Target& target);
 
 // Lowers `kernels` in place and translates it. Each function named in `entries` becomes a KernelFn
 // of that name; everything else becomes internal.

@@ -1,5 +1,5 @@
 // Translates a CPU name to a Target, its target machine, and the features that an image requires.
-#include "compiler/kernels/target/target.h"
+#include "compiler/schedule/target.h"
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/codegen/cpu/stages.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -110,7 +110,7 @@ llvm::FeatureBitset usable_features(const llvm::MCSubtargetInfo& info) {
 
 // Removes the features that the loader cannot check, and AVX-512 if a feature of kAvx512 is
 // missing.
-void remove_unusable_features(kernels::Target& target) {
+void remove_unusable_features(schedule::Target& target) {
   if (subtarget(target.name, target.features)->checkFeatures("+avx512f"))
     add_change(target.features, true, "evex512");
   if (!subtarget(target.name, target.features)->checkFeatures(kAvx512))
@@ -123,8 +123,8 @@ void remove_unusable_features(kernels::Target& target) {
 
 }  // namespace
 
-Result<kernels::Target> make_target(std::string_view text) {
-  kernels::Target target;
+Result<schedule::Target> make_target(std::string_view text) {
+  schedule::Target target;
   const auto [cpu, features] = llvm::StringRef(text).split(',');
   target.name = cpu;
   if (cpu == "host") {
@@ -157,7 +157,7 @@ Result<kernels::Target> make_target(std::string_view text) {
   return target;
 }
 
-std::vector<std::string> required_features(const kernels::Target& target) {
+std::vector<std::string> required_features(const schedule::Target& target) {
   std::vector<std::string> names;
   auto info = subtarget(target.name, target.features);
   for (const auto& feature : kFeatures)
@@ -165,7 +165,7 @@ std::vector<std::string> required_features(const kernels::Target& target) {
   return names;
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const kernels::Target& target) {
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const schedule::Target& target) {
   std::string error;
   const llvm::Target* x86 = x86_target(error);
   if (!x86) return nullptr;

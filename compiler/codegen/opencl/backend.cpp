@@ -8,8 +8,8 @@ namespace {
 
 class OpenClGenerator final : public CodeGenerator {
  public:
-  Result<std::vector<kernels::Target>> targets(std::span<const Device>,
-                                               const std::vector<std::string>&) const override {
+  Result<std::vector<schedule::Target>> targets(std::span<const Device>,
+                                                const std::vector<std::string>&) const override {
     return std::vector{opencl_target()};
   }
 

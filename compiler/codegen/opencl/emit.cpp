@@ -52,8 +52,8 @@ Status print_all(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
 
 }  // namespace
 
-kernels::Target opencl_target() {
-  kernels::Target target;
+schedule::Target opencl_target() {
+  schedule::Target target;
   target.name = "opencl";
   target.vector_bits = 256;
   target.has_masks = false;

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernels/target/target.h"
 #include "compiler/program.h"
+#include "compiler/schedule/target.h"
 #include "scopevm/status.h"
 
 namespace mlir {
@@ -22,7 +22,7 @@ class ModuleOp;
 namespace scopevm::compiler::codegen {
 
 // The target that kernels are generated for before they are printed as OpenCL C.
-kernels::Target opencl_target();
+schedule::Target opencl_target();
 
 // The source of every kernel in `table` and of the functions that they call. Does not modify
 // `kernels`. Deterministic. Errors: kUnsupported, with the operation's name, for an operation

@@ -111,7 +111,12 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
         "group is " + llvm::Twine(group) +
         ", expected 1, groups of whole blocks of channels, or groups of 1, 2, 4 or 8 channels "
         "with as many output channels");
-  if (is_narrow && !is_small_window(window, w.getShape().drop_front(2)))
+  const auto axis = [&](unsigned i) {
+    return schedule::ConvAxis{.taps = *w.getDim(2 + i).as_constant(),
+                              .stride = window.strides[i],
+                              .dilation = window.dilations[i]};
+  };
+  if (is_narrow && !schedule::is_small_window(axis(0), axis(1)))
     return fail(
         "with groups of 1, 2, 4 or 8 channels, the window must have at most 49 elements, and "
         "strides and dilations must be small");
@@ -125,14 +130,15 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
     return fail(
         "winograd requires a blocked x and a window of 3x3 elements with strides, dilations and "
         "group 1");
-  if (op.getGroupBlocks()) {
-    const auto count = static_cast<int64_t>(*op.getGroupBlocks());
+  if (const std::optional<llvm::StringRef> text = op.getSchedule()) {
+    const auto form = schedule::ConvForm::parse(*text);
+    if (!form) return fail("unknown schedule \"" + *text + "\"");
     if (op.getWinograd() || is_narrow)
-      return fail("group_blocks excludes winograd and groups of 1, 2, 4 or 8 channels");
+      return fail("schedule excludes winograd and groups of 1, 2, 4 or 8 channels");
     const DimExpr blocks = floordiv(ceildiv(rows, kChannelBlock), group);
-    if (count < 1 || count > kMostGroupBlocks || !mod(blocks, count).is_constant(0))
-      return fail("group_blocks is " + llvm::Twine(count) + ", expected a divisor of " +
-                  short_text(blocks) + " blocks, at most " + llvm::Twine(kMostGroupBlocks));
+    if (form->group_blocks == 0 || !mod(blocks, form->group_blocks).is_constant(0))
+      return fail("the schedule is \"" + *text + "\", expected groups of a divisor of " +
+                  short_text(blocks) + " blocks");
   }
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");

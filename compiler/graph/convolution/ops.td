@@ -26,15 +26,14 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
 // [m, c / group, kernel...]. Group is 1, or each group has whole blocks of channels in x and the
 // result, or c is m and a group has 1, 2, 4 or 8 channels.
 // `winograd` permits Winograd's algorithm, whose rounding errors are larger, for windows of 3x3
-// elements with strides, dilations and group 1. `group_blocks` is the number of the result's blocks
-// that the direct algorithm computes together, up to 4; without it, the kernel decides. It divides
-// the blocks of a group.
+// elements with strides, dilations and group 1. `schedule` is a form of the schedule as text
+// (compiler/schedule/convolution.h); without it, the kernel chooses.
 def BlockedConvOp : Graph_Convolution<"blocked_conv",
                                       "convolution of images whose channels are in blocks of 16"> {
   let elements = [kFloat];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group,
-                       UnitAttr:$winograd, OptionalAttr<I64Attr>:$group_blocks);
+                       UnitAttr:$winograd, OptionalAttr<StrAttr>:$schedule);
 }
 
 // w is [c, m / group, kernel...].

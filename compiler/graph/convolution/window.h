@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::graph {
 
@@ -12,33 +13,7 @@ inline std::string text_of(llvm::ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
-// The channels of a block of a blocked image.
-constexpr int64_t kChannelBlock = 16;
-// The largest `group_blocks` of sv.blocked_conv.
-constexpr int64_t kMostGroupBlocks = 4;
-
-// Whether convolutions with this number of output channels compute only the first half of the last
-// block, whose other channels are padding. All blocks are then computed together.
-inline bool has_half_block(int64_t rows, bool is_pointwise) {
-  const int64_t last = rows % kChannelBlock;
-  return last > 0 && last <= kChannelBlock / 2 && rows < kChannelBlock * (is_pointwise ? 4 : 2);
-}
-
-// Whether a blocked convolution, whose rows have `pixels` windows with `taps` taps each, reads x
-// without a copy and omits the products with padding, unless its windows are single pixels. Its
-// tiles then depend on the width of x, which must be known. `pads`: on both sides of a row.
-// `is_blocked`: the layout of x.
-//
-// Long rows take 2 to 6 % less time, and those of x by channel 5 to 15 %, but up to 7 % more if x
-// is blocked and windows have a stride. Tiles of windows with many taps take long to compile, and
-// large pads need many different tiles.
-inline bool omits_padding(DimExpr pixels, int64_t taps, int64_t stride, int64_t pads,
-                          bool is_blocked) {
-  constexpr int64_t kShort = 32, kFewTaps = 7, kSmallPads = 64;
-  const std::optional<int64_t> count = pixels.as_constant();
-  if (!count || *count <= kShort) return count.has_value();
-  return taps <= kFewTaps && pads <= kSmallPads && (stride == 1 || !is_blocked);
-}
+using schedule::kChannelBlock;
 
 // Whether each group of a convolution has as many output channels as channels, and no group is in
 // two blocks. `rows` is the number of output channels, and `channels` that of a group's channels.
@@ -94,20 +69,6 @@ inline DimExpr window_count(const Window& window, size_t i, DimExpr size, DimExp
   DimExpr count = ceildiv(span, stride) + 1;
   DimExpr starts_inside = floordiv(size + window.pads[i] - 1, stride) + 1;
   return min(count, starts_inside);
-}
-
-// Whether a convolution with narrow groups is small enough for code without a loop over the window,
-// which computes several adjacent columns.
-inline bool is_small_window(const Window& window, llvm::ArrayRef<DimExpr> kernel) {
-  constexpr int64_t kMostTaps = 49, kMostColumns = 7, kMostReach = 32;
-  DimExpr taps = 1;
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    taps = taps * kernel[i];
-    const DimExpr reach =
-        (kernel[i] - 1) * DimExpr(window.dilations[i]) + (kMostColumns - 1) * window.strides[i] + 1;
-    if (reach.as_constant().value_or(kMostReach + 1) > kMostReach) return false;
-  }
-  return taps.as_constant().value_or(kMostTaps + 1) <= kMostTaps;
 }
 
 // The inverse of window_count(): the size from the start of the first window to the end of the last

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "compiler/kernels/builder/term.h"
-#include "compiler/kernels/target/target.h"
+#include "compiler/schedule/target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "scopevm/dtype.h"
@@ -50,11 +50,11 @@ enum class Tail : uint8_t {
 class CodeBuilder {
  public:
   // Emits at the insertion point of `builder`.
-  CodeBuilder(mlir::OpBuilder& builder, mlir::Location location, const Target& target);
+  CodeBuilder(mlir::OpBuilder& builder, mlir::Location location, const schedule::Target& target);
   CodeBuilder(const CodeBuilder&) = delete;  // terms point to the builder
 
   mlir::ImplicitLocOpBuilder& builder() { return builder_; }
-  const Target& target() const { return target_; }
+  const schedule::Target& target() const { return target_; }
   // The number of elements of the dtype in a vector register.
   int64_t lanes(DType dtype) const { return target_.lanes(static_cast<int>(byte_size(dtype))); }
 
@@ -154,7 +154,7 @@ class CodeBuilder {
                  llvm::function_ref<void(const Lanes&)> body);
 
   mlir::ImplicitLocOpBuilder builder_;
-  const Target& target_;
+  const schedule::Target& target_;
 };
 
 }  // namespace scopevm::compiler::kernels

@@ -7,8 +7,10 @@
 
 namespace scopevm::compiler::kernels {
 
-KernelModule::KernelModule(mlir::MLIRContext* context, Target target)
-    : module_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context))), target_(std::move(target)) {
+KernelModule::KernelModule(mlir::MLIRContext* context, schedule::Target target, const schedule::Core& core)
+    : module_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context))),
+      target_(std::move(target)),
+      core_(core) {
   if (target_.vector_bits >= 256) module_.get()->setAttr(kHasF16c, mlir::UnitAttr::get(context));
 }
 

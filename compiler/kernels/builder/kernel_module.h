@@ -15,8 +15,8 @@
 
 #include <string>
 
-#include "compiler/kernels/target/target.h"
 #include "compiler/program.h"
+#include "compiler/schedule/core.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -28,10 +28,12 @@ namespace scopevm::compiler::kernels {
 // kernel is deterministic: its kind and its index.
 class KernelModule {
  public:
-  KernelModule(mlir::MLIRContext* context, Target target);
+  // `core`: of the first target of the module's images. All of them have the same schedules.
+  KernelModule(mlir::MLIRContext* context, schedule::Target target, const schedule::Core& core);
 
   mlir::ModuleOp module() { return module_.get(); }
-  const Target& target() const { return target_; }
+  const schedule::Target& target() const { return target_; }
+  const schedule::Core& core() const { return core_; }
   mlir::MLIRContext* context() { return module_->getContext(); }
 
   // Makes `function` a kernel, or erases it if an equal kernel exists. Returns the kernel's index
@@ -52,7 +54,8 @@ class KernelModule {
 
  private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
-  Target target_;
+  schedule::Target target_;
+  const schedule::Core& core_;
   IndexedVector<KernelIndex, Kernel> kernels_;
   llvm::StringMap<KernelIndex> by_body_;
 };

@@ -35,7 +35,7 @@ graph::TensorType tensor_type(mlir::Value value) {
   return mlir::cast<graph::TensorType>(value.getType());
 }
 
-int lane_count(const FusedBody& body, const Target& target) {
+int lane_count(const FusedBody& body, const schedule::Target& target) {
   int64_t widest = 1;
   auto widen = [&](mlir::Value value) {
     DType dtype = tensor_type(value).getDtype();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/kernels/target/target.h"
+#include "compiler/schedule/target.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -25,7 +25,7 @@ graph::TensorType tensor_type(mlir::Value value);
 
 // The number of lanes of the vectors in which a body is computed: a vector of its widest type fills
 // one register. A type of 8 bytes counts as 4 bytes, so its vectors fill two registers.
-int lane_count(const FusedBody& body, const Target& target);
+int lane_count(const FusedBody& body, const schedule::Target& target);
 
 // An estimate of the number of simple operations per element, from which grains are computed.
 int64_t cost_of(const FusedBody& body);

@@ -3,6 +3,7 @@
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/layouts/blocked/blocked.h"
+#include "compiler/layouts/conv_problem.h"
 
 namespace scopevm::compiler::layouts {
 namespace {
@@ -18,22 +19,24 @@ mlir::Value with_bias(mlir::OpBuilder& builder, mlir::Value result, mlir::Value 
       blocked_bias(builder, bias.getDefiningOp<graph::ConstantOp>()));
 }
 
-mlir::Value create(mlir::OpBuilder& builder, graph::ConvOp op, ConvForm form, mlir::Value x) {
+mlir::Value create(mlir::OpBuilder& builder, graph::ConvOp op, schedule::ConvForm form,
+                   mlir::Value x) {
   const TensorType type = blocked_type(type_of(op.getResult()));
   mlir::Value w = op.getW();
   const auto group = static_cast<int64_t>(op.getGroup());
-  const int64_t merged = merged_groups(op);
+  const int64_t merged = schedule::merged_groups(problem_of(op));
   if (merged > 1) w = merged_weights(builder, w.getDefiningOp<graph::ConstantOp>(), group, merged);
+  const bool is_winograd = form.algorithm == schedule::ConvAlgorithm::kWinograd;
   const mlir::Value result = builder.create<graph::BlockedConvOp>(
       op.getLoc(), type, x, w, op.getStridesAttr(), op.getPadsAttr(), op.getDilationsAttr(),
-      builder.getI64IntegerAttr(group / merged), form.is_winograd ? builder.getUnitAttr() : nullptr,
-      form.group_blocks != 0 ? builder.getI64IntegerAttr(form.group_blocks) : nullptr);
+      builder.getI64IntegerAttr(group / merged), is_winograd ? builder.getUnitAttr() : nullptr,
+      form.group_blocks != 0 ? builder.getStringAttr(form.text()) : nullptr);
   return with_bias(builder, result, op.getBias());
 }
 
 // A convolution with few output channels: a block has those of adjacent pixels.
 mlir::Value create_narrow(mlir::OpBuilder& builder, graph::ConvOp op, mlir::Value x) {
-  const int64_t pixels = pixels_per_block(op), stride = op.getStrides()[1];
+  const int64_t pixels = schedule::pixels_per_block(problem_of(op)), stride = op.getStrides()[1];
   const llvm::ArrayRef<int64_t> pads = op.getPads();
   const mlir::Value w =
       pixel_weights(builder, op.getW().getDefiningOp<graph::ConstantOp>(), pixels, stride);
@@ -45,7 +48,7 @@ mlir::Value create_narrow(mlir::OpBuilder& builder, graph::ConvOp op, mlir::Valu
       builder.getDenseI64ArrayAttr({op.getStrides()[0], pixels * stride}),
       builder.getDenseI64ArrayAttr({pads[0], pads[1], pads[2], pads[3] + (pixels - 1) * stride}),
       op.getDilationsAttr(), op.getGroupAttr(), /*winograd=*/nullptr,
-      /*group_blocks=*/nullptr);
+      /*schedule=*/nullptr);
   if (op.getBias()) {
     const mlir::Value bias =
         pixel_bias(builder, op.getBias().getDefiningOp<graph::ConstantOp>(), pixels);

@@ -11,9 +11,9 @@ namespace scopevm::compiler::testing {
 
 class Building : public ::testing::Test, public kernels::LoweringContext {
  protected:
-  explicit Building(kernels::Target target = {.vector_bits = 512, .has_masks = true})
+  explicit Building(const schedule::Target& target = {.vector_bits = 512, .has_masks = true})
       : context_(make_context()),
-        module_(context_.get(), std::move(target)),
+        module_(context_.get(), target, schedule::core_of(target)),
         op_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()))) {}
 
   kernels::KernelModule& kernels() override { return module_; }

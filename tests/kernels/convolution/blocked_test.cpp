@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "compiler/schedule/convolution.h"
 #include "tests/kernels/reference.h"
 #include "tests/temporary_file.h"
 
@@ -54,7 +55,7 @@ struct Case {
   bool is_fused = false;   // the result is relu(conv + bias + z)
   bool has_constant_weights = true;
   bool is_winograd = false;
-  int64_t group_blocks = 0;  // the attribute; 0: none
+  int64_t group_blocks = 0;  // of the schedule; 0: none
 
   int64_t out(int axis, int64_t size) const {
     const ConvAttributes& a = attributes;
@@ -100,7 +101,9 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
       "  %y = sv.blocked_conv %x, %w {strides = " + list(a.strides) + ", pads = " + list(a.pads) +
       ", dilations = " + list(a.dilations) + ", group = " + std::to_string(a.group) + " : i64" +
       (t.is_winograd ? ", winograd" : "") +
-      (t.group_blocks == 0 ? "" : ", group_blocks = " + std::to_string(t.group_blocks) + " : i64") +
+      (t.group_blocks == 0
+           ? ""
+           : ", schedule = \"" + schedule::ConvForm{.group_blocks = t.group_blocks}.text() + "\"") +
       "} : (" + x + ", " + static_type(w) + ") -> " + y + "\n";
   if (!t.is_fused) return text + "  return %y : " + y + "\n}\n";
   return text + constant_text("b", bias) + "  %s = sv.add %y, %b : (" + y + ", " +

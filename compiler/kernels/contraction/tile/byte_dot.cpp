@@ -37,7 +37,7 @@ Halves signed_halves(CodeBuilder& e, Term x) {
 }  // namespace
 
 Term byte_dot(CodeBuilder& e, Term a, Term b, Term sum) {
-  const Target& target = e.target();
+  const schedule::Target& target = e.target();
   std::string bits = std::to_string(target.vector_bits);
   // vpdpbusd multiplies unsigned by signed bytes, without saturation of the sum.
   if (target.has_byte_dot)

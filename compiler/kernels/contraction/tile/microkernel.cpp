@@ -49,7 +49,7 @@ class SubTile {
         rows_(rows),
         vectors_(vectors),
         lanes_(e.target().lanes(4)),
-        has_fma_(e.target().vector_bits >= 256) {
+        has_fma_(e.target().has_fma()) {
     // The registers for sums, of 32 or 16 vector registers. The others hold a row of B and the
     // broadcast element of A.
     int64_t budget = e.target().vector_bits == 512 ? 24 : 12;
@@ -198,7 +198,7 @@ std::string tile_name(RowFormat format, TileElement element) {
 }
 
 // The number of rows whose sums, together with the loads of a step, fit in registers.
-int64_t sub_tile_rows(const Target& target, TileElement element) {
+int64_t sub_tile_rows(const schedule::Target& target, TileElement element) {
   if (target.vector_bits == 512) return 12;
   bool has_more_operands = element == TileElement::kQuads && !target.has_byte_dot;
   return target.vector_bits == 256 && !has_more_operands ? 6 : 4;

@@ -4,7 +4,7 @@
 // other, so that the weights of a part stay close to the core while all tiles use them.
 //
 // A convolution whose windows are single pixels reads x. So do most others if the width of x is
-// known: their tiles at the border omit the taps in the padding (graph::omits_padding()). Any other
+// known: their tiles at the border omit the taps in the padding (schedule::ConvInput). Any other
 // one first copies the part of x that its pixels need into scratch memory, with zeros for the
 // padding. Tiles then need no variants for borders. A separable convolution or an inverted residual
 // block computes this part of x (strip.h).
@@ -33,10 +33,6 @@ constexpr int64_t kPartElements = 1 << 16;
 constexpr int64_t kExpandedPartElements = 1 << 17;
 // The pixels that amortise reading the weights of a group.
 constexpr int64_t kLeastPixels = 64;
-// Elements of the weights of a part of the depth. They are twice as large as L1, but prefetched,
-// and parts of half this size add to stored sums twice as often: ResNet-50's layers take 2 to 5 %
-// longer.
-constexpr int64_t kDepthElements = 1 << 14;
 // The phase of an item along one axis.
 struct Phase {
   Term number;
@@ -64,39 +60,20 @@ class BlockedConv {
         context_(context),
         op_(fused.contraction),
         shape_(op_),
+        problem_(shape_.problem(producer != nullptr)),
+        schedule_(schedule::choose_conv(problem_, context.kernels().core(), shape_.form)),
         epilogue_(fused, fusion::output_axes(op_)),
         k_(context, op_, kind_of(op_, producer)),
-        strip_(k_, shape_, *BlockedShape::type_of(shape_.w).getDim(1).as_constant()) {}
+        strip_(k_, shape_, shape_.channels) {}
 
   llvm::LogicalResult lower() {
-    const TensorType x = BlockedShape::type_of(shape_.x), w = BlockedShape::type_of(shape_.w);
-    const bool is_blocked = x.getRank() == 5;
-    channels_ = *w.getDim(1).as_constant();
-    pixel_ = is_blocked ? kChannelBlock : 1;
-    planes_ = (channels_ + pixel_ - 1) / pixel_;
-    out_blocks_ = *BlockedShape::type_of(op_->getResult(0)).getDim(1).as_constant();
-    x_planes_ = planes_ * shape_.groups;
-    reads_x_ =
-        !producer_ && is_flat() && is_blocked && axes_[0].is_direct() && axes_[1].is_direct();
-    // Phases of transposed convolutions skip tap rows of the weights.
-    rest_ = is_blocked && (has_one_tap() || !shape_.is_transposed) ? channels_ % kChannelBlock : 0;
-    has_half_block_ = graph::has_half_block(*w.getDim(0).as_constant(), shape_.is_pointwise()) &&
-                      !shape_.is_transposed && shape_.groups == 1 &&
-                      shape_.group_blocks.value_or(out_blocks_) == out_blocks_;
-    // Windows of several elements gain more from tiles of many pixels than from several blocks.
-    if (shape_.group_blocks)
-      group_blocks_ = *shape_.group_blocks;
-    else if ((shape_.is_pointwise() && !has_few_pixels()) || pixel_ == 1 || has_half_block_)
-      group_blocks_ = blocks_per_group(out_blocks_ / shape_.groups);
-    set_omits_padding();
-    phase_groups_ = out_blocks_ / group_blocks_;
     declare();
     emit_items();
     const DimExpr pixels = rows_per_part_ * row_pixels();
-    const DimExpr steps = pixels * DimExpr(group_blocks_ * kChannelBlock * depth());
+    const DimExpr steps = pixels * DimExpr(step_weights() * depth());
     constexpr int64_t kTaskSteps = 1 << 21;
-    const int64_t groups = shape_.phases() * phase_groups_;
-    const DimExpr items = x.getDim(0) * parts_;
+    const int64_t groups = shape_.phases() * phase_groups();
+    const DimExpr items = BlockedShape::type_of(shape_.x).getDim(0) * parts_;
     return producer_ ? k_.launch(items, grain_of(kTaskSteps, steps * DimExpr(groups)))
                      : k_.launch(items * DimExpr(groups), grain_of(kTaskSteps, steps));
   }
@@ -106,61 +83,30 @@ class BlockedConv {
     if (!producer) return op->getName().stripDialect();
     return producer->expansion ? "inverted_residual" : "separable_conv";
   }
-  int64_t plane_depth() const { return pixel_ * axes_[0].taps * axes_[1].taps; }
-  int64_t depth() const { return planes_ * plane_depth(); }
+  int64_t pixel() const { return schedule_.pixel; }
+  int64_t planes() const { return schedule_.planes; }
+  int64_t group_blocks() const { return schedule_.form.group_blocks; }
+  // The groups of channel blocks of a phase.
+  int64_t phase_groups() const { return shape_.out_blocks / group_blocks(); }
+  int64_t plane_depth() const { return pixel() * axes_[0].taps * axes_[1].taps; }
+  int64_t depth() const { return planes() * plane_depth(); }
+  // The elements of the packed weights of a step.
+  int64_t step_weights() const { return group_blocks() * kChannelBlock; }
   // Tiles cover rows of pixels. The pixels of single-pixel windows are adjacent: all pixels of a
   // part are one row, and a "row" of the partition is one pixel if x is read directly.
   bool is_flat() const { return shape_.is_pointwise() && !shape_.is_transposed; }
-  // Whether all windows have exactly one tap: the taps of a plane are then its channels.
-  bool has_one_tap() const {
-    return llvm::all_of(axes_, [](const BlockedAxis& a) { return a.taps == 1 && a.is_uniform(); });
-  }
-  // Whether tiles of many pixels are faster than tiles of several blocks, although they load more
-  // elements of x: the weights, which are seldom in the cache, are read by fewer tiles. Single
-  // pixels of 7x7 images take 5 to 9 % less time, and those of 14x14 images 2 %. Tiles of fewer
-  // pixels would have too few independent sums.
-  bool has_few_pixels() const {
-    constexpr int64_t kLeast = 20, kMost = 256;
-    const std::optional<int64_t> pixels = (axes_[0].out * axes_[1].out).as_constant();
-    return reads_x_ && pixels && kLeast <= *pixels && *pixels <= kMost;
-  }
-  // Decides on tiles that omit the padding, and on the channel blocks of these tiles. Taps in the
-  // padding are different for each row, so that a tile has one row. If it is short, the tile has
-  // several blocks instead of several rows.
-  void set_omits_padding() {
-    constexpr int64_t kLeastSums = 8;
-    const std::optional<int64_t> pixels = axes_[1].out.as_constant();
-    if (producer_ || shape_.is_transposed || shape_.is_pointwise() ||
-        !axes_[1].size.as_constant() || pixels.value_or(0) < 1 ||
-        !graph::omits_padding(axes_[1].out, axes_[1].taps, axes_[1].stride,
-                              axes_[1].pad + axes_[1].pad_after, pixel_ != 1))
-      return;
-    int64_t blocks = group_blocks_;
-    if (pixel_ != 1 && !has_half_block_ && !shape_.group_blocks)
-      for (int64_t count : {2, 3, 4})
-        if (out_blocks_ / shape_.groups % count == 0 && *pixels <= kMostTilePixels[count])
-          blocks = count;
-    if (axes_[0].has_padding() && *pixels * blocks < kLeastSums) return;
-    omits_padding_ = true;
-    group_blocks_ = blocks;
-  }
-  bool copies_x() const { return !reads_x_ && !omits_padding_; }
+  int64_t x_planes() const { return planes() * shape_.groups; }
+  bool reads_pixels() const { return schedule_.input == schedule::ConvInput::kPixels; }
+  bool omits_padding() const { return schedule_.input == schedule::ConvInput::kInsidePads; }
+  bool copies_x() const { return schedule_.input == schedule::ConvInput::kCopy; }
 
-  DimExpr row_pixels() const { return reads_x_ ? DimExpr(1) : axes_[1].out; }
-  DimExpr total_rows() const { return reads_x_ ? axes_[0].out * axes_[1].out : axes_[0].out; }
+  DimExpr row_pixels() const { return reads_pixels() ? DimExpr(1) : axes_[1].out; }
+  DimExpr total_rows() const { return reads_pixels() ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
   void declare() {
-    // Whole planes in the loop over the depth; the rest of a plane is multiplied after them.
-    const int64_t whole = rest_ != 0 ? planes_ - 1 : planes_;
-    planes_per_step_ =
-        std::clamp<int64_t>(kDepthElements / (plane_depth() * group_blocks_ * kChannelBlock), 1,
-                            std::max<int64_t>(whole, 1));
-    depth_parts_ = std::max<int64_t>((whole + planes_per_step_ - 1) / planes_per_step_, 1);
-    whole_planes_ = whole;
-
-    const DimExpr row_elements = reads_x_ ? DimExpr(channels_) : strip_.row_elements();
+    const DimExpr row_elements = reads_pixels() ? DimExpr(shape_.channels) : strip_.row_elements();
     const DimExpr least =
-        reads_x_ ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
+        reads_pixels() ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
     const bool expands = producer_ && producer_->expansion;
     const int64_t part_elements = expands ? kExpandedPartElements : kPartElements;
@@ -178,21 +124,21 @@ class BlockedConv {
       x_ = k_.operand(fused_.outer(shape_.x), Elements::kNumbers);
       strip_.copy_from(x_);
     }
-    w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(shape_.w), pixel_, group_blocks_),
+    w_ = k_.operand(packed_blocks(context_, op_, fused_.outer(shape_.w), pixel(), group_blocks()),
                     DType::kF32, Elements::kNumbers);
     epilogue_.declare(k_);
     // The sums of the part, or of one tile if the depth has one part.
-    constexpr int64_t kMostTile = 28;
     const DimExpr row_sums = is_flat() ? row_pixels() : row_pixels() + kMostOverlap;
-    const DimExpr sums = DimExpr(group_blocks_ * kChannelBlock) *
-                         (depth_parts_ == 1 ? min(DimExpr(kMostTile), rows_per_part_ * row_pixels())
-                                            : rows_per_part_ * row_sums + kMostOverlap);
+    const DimExpr sums = DimExpr(step_weights()) * (schedule_.depth_parts() == 1
+                                                        ? min(DimExpr(schedule::kMostTilePixels),
+                                                              rows_per_part_ * row_pixels())
+                                                        : rows_per_part_ * row_sums + kMostOverlap);
     scratch_ = k_.scratch(!copies_x() ? sums : sums + strip_.elements(rows_per_part_), DType::kF32);
     if (copies_x()) strip_.declare(scratch_, k_.param(sums), rows_per_part_);
-    for (int64_t axis = 0; omits_padding_ && axis < 2; ++axis)
+    for (int64_t axis = 0; omits_padding() && axis < 2; ++axis)
       sizes_[axis] = k_.param(axes_[axis].size);
     parts_term_ = k_.param(parts_);
-    groups_ = k_.param(shape_.phases() * phase_groups_);
+    groups_ = k_.param(shape_.phases() * phase_groups());
     rows_per_part_term_ = k_.param(rows_per_part_);
     total_rows_ = k_.param(total_rows());
     out_width_ = k_.param(row_pixels());
@@ -227,23 +173,24 @@ class BlockedConv {
   void emit_item(Term image, Term first, Term rows, Term group) {
     TilePlace place{.image = image, .group = group, .first = first};
     if (shape_.is_transposed) {
-      const Term phase = quotient(group, phase_groups_);
+      const Term phase = quotient(group, phase_groups());
       place.phases[0] = phase_of(0, quotient(phase, axes_[1].phases));
       place.phases[1] = phase_of(1, remainder(phase, axes_[1].phases));
       rows = part_rows(place.phases[0].count, first);
     }
-    k_.loop(k_.index(0), k_.index(depth_parts_), 1, [&](Term part) {
-      const Term plane = part * planes_per_step_;
+    k_.loop(k_.index(0), k_.index(schedule_.depth_parts()), 1, [&](Term part) {
+      const Term plane = part * schedule_.depth_planes;
       place.plane = plane;
-      place.planes = min(k_.index(whole_planes_) - plane, planes_per_step_);
-      place.is_last = part == depth_parts_ - 1;
+      place.planes = min(k_.index(schedule_.whole_planes()) - plane, schedule_.depth_planes);
+      place.is_last = part == schedule_.depth_parts() - 1;
       emit_tiles(rows, place);
     });
   }
 
   // Emits the tiles that cover `rows` rows of the part.
   void emit_tiles(Term rows, const TilePlace& place) {
-    const RowTiles tiles(k_, shape_, group_blocks_, omits_padding_, depth() / depth_parts_);
+    const RowTiles tiles(k_, shape_, group_blocks(), omits_padding(),
+                         depth() / schedule_.depth_parts());
     const auto emit = [&](const TileSize& size, Term row, Term column, Term done) {
       emit_tile(place, size, row, column, done);
     };
@@ -277,14 +224,13 @@ class BlockedConv {
   void emit_tile(const TilePlace& place, const TileSize& size, Term row, Term column, Term done) {
     // Overlapping tiles have separate sums, because each part of the depth adds to them.
     const Term begin = done ? column + done : column;
-    const Term sums_at = depth_parts_ == 1
-                             ? scratch_.start
-                             : scratch_.start + (row * row_sums_ + begin * size.rows) *
-                                                    (group_blocks_ * kChannelBlock);
-    const int64_t step_weights = group_blocks_ * kChannelBlock;
+    const Term sums_at =
+        schedule_.depth_parts() == 1
+            ? scratch_.start
+            : scratch_.start + (row * row_sums_ + begin * size.rows) * step_weights();
     BlockedOperands o{.w = w_,
-                      .w_at = place.group * (depth() * step_weights) +
-                              place.plane * (plane_depth() * step_weights),
+                      .w_at = place.group * (depth() * step_weights()) +
+                              place.plane * (plane_depth() * step_weights()),
                       .sums = scratch_.buffer,
                       .sums_at = sums_at,
                       .planes = place.planes,
@@ -293,17 +239,17 @@ class BlockedConv {
                       .weight_rows = k_.index(axes_[0].taps),
                       .rest_planes = select(place.is_last, k_.index(1), k_.index(0)),
                       .accumulate = 0 < place.plane};
-    const int64_t pixel_step = pixel_ * (omits_padding_ ? axes_[1].stride : axes_[1].tile_step());
+    const int64_t pixel_step = pixel() * (omits_padding() ? axes_[1].stride : axes_[1].tile_step());
     const Term x_plane =
         shape_.groups == 1
             ? place.plane
-            : quotient(place.group, phase_groups_ / shape_.groups) * planes_ + place.plane;
-    if (omits_padding_) {
+            : quotient(place.group, phase_groups() / shape_.groups) * planes() + place.plane;
+    if (omits_padding()) {
       set_part_of_x(o, place, x_plane, place.first + row, column);
-    } else if (reads_x_) {
+    } else if (reads_pixels()) {
       o.x = x_;
-      o.plane = total_rows_ * pixel_;
-      o.x_at = (place.image * x_planes_ + x_plane) * o.plane + (place.first + column) * pixel_;
+      o.plane = total_rows_ * pixel();
+      o.x_at = (place.image * x_planes() + x_plane) * o.plane + (place.first + column) * pixel();
       o.tap_row = o.tap = o.pixel_row = k_.index(0);
     } else {
       o.x = strip_.buffer();
@@ -312,31 +258,31 @@ class BlockedConv {
       o.x_at = strip_.start() + x_plane * o.plane + row * (pitch * axes_[0].tile_step()) +
                column * pixel_step;
       o.tap_row = pitch * axes_[0].dilation;
-      o.tap = k_.index(pixel_ * axes_[1].dilation);
+      o.tap = k_.index(pixel() * axes_[1].dilation);
       o.pixel_row = pitch * axes_[0].tile_step();
       if (shape_.is_transposed) {
         const auto& [y, x] = place.phases;
-        o.x_at = o.x_at + y.shift * pitch + x.shift * pixel_;
-        o.w_at = o.w_at + (y.skip * axes_[1].taps + x.skip) * (pixel_ * step_weights);
+        o.x_at = o.x_at + y.shift * pitch + x.shift * pixel();
+        o.w_at = o.w_at + (y.skip * axes_[1].taps + x.skip) * (pixel() * step_weights());
         o.tap_rows = o.tap_rows - y.skip;
       }
     }
-    const bool has_padding = omits_padding_ && axes_[0].has_padding();
+    const bool has_padding = omits_padding() && axes_[0].has_padding();
     const bool by_column = size.before != 0 || size.after != 0;
     BlockedTile tile{.rows = size.rows,
-                     .blocks = tile_blocks(k_.target(), group_blocks_),
-                     .group_blocks = group_blocks_,
+                     .blocks = schedule::conv_tile(k_.target(), group_blocks()).blocks,
+                     .group_blocks = group_blocks(),
                      .pixel_step = pixel_step,
                      .result_step = axes_[1].phases,
-                     .weight_steps = pixel_ * (has_taps() && !by_column ? 1 : axes_[1].taps),
+                     .weight_steps = pixel() * (has_taps() && !by_column ? 1 : axes_[1].taps),
                      .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
                      .has_taps = has_taps() && !by_column,
-                     .group_weights = depth() * step_weights,
-                     .prefetches_x = reads_x_,
-                     .rest = rest_,
+                     .prefetches_weights = schedule::prefetches_weights(depth() * step_weights()),
+                     .prefetches_x = reads_pixels(),
+                     .rest = schedule_.rest,
                      .before = size.before,
                      .after = size.after,
-                     .column_elements = pixel_,
+                     .column_elements = pixel(),
                      .stride = axes_[1].stride,
                      .dilation = axes_[1].dilation};
     const Term pixel = result_pixel(place, place.first + row, column);
@@ -350,7 +296,7 @@ class BlockedConv {
     }
     // The function of the tile computes the epilogue, unless pixels must not be stored again.
     const bool omits_done = done && !epilogue_.is_repeatable();
-    if (depth_parts_ == 1 && !omits_done) return call(&epilogue_);
+    if (schedule_.depth_parts() == 1 && !omits_done) return call(&epilogue_);
     k_.when(
         omits_done ? place.is_last & (done == 0) : place.is_last, [&] { call(&epilogue_); },
         [&] {
@@ -363,7 +309,7 @@ class BlockedConv {
   void set_part_of_x(BlockedOperands& o, const TilePlace& place, Term plane, Term row,
                      Term column) {
     const BlockedAxis &y = axes_[0], &x = axes_[1];
-    const Term pitch = sizes_[1] * pixel_;
+    const Term pitch = sizes_[1] * pixel();
     Term top = row * y.stride - y.pad;
     if (axes_[0].has_padding()) {
       const auto taps_below = [&](Term end) {
@@ -371,31 +317,31 @@ class BlockedConv {
       };
       const Term skipped = taps_below(k_.index(0));
       o.tap_rows = max(taps_below(sizes_[0]) - skipped, 0);
-      o.w_at = o.w_at + skipped * (pixel_ * x.taps * group_blocks_ * kChannelBlock);
+      o.w_at = o.w_at + skipped * (pixel() * x.taps * step_weights());
       top = top + skipped * y.dilation;
     }
     o.x = x_;
     o.plane = sizes_[0] * pitch;
-    o.x_at = (place.image * x_planes_ + plane) * o.plane + top * pitch +
-             (column * x.stride - x.pad) * pixel_;
+    o.x_at = (place.image * x_planes() + plane) * o.plane + top * pitch +
+             (column * x.stride - x.pad) * pixel();
     o.tap_row = pitch * y.dilation;
-    o.tap = k_.index(pixel_ * x.dilation);
+    o.tap = k_.index(pixel() * x.dilation);
     o.pixel_row = pitch * y.stride;
   }
 
   // Calls the functions that compute a tile.
   void emit_calls(const TilePlace& place, const TileSize& size, BlockedTile tile,
                   const BlockedOperands& o, const Epilogue* epilogue) {
-    for (int64_t block = 0; block < group_blocks_; block += tile.blocks) {
+    for (int64_t block = 0; block < group_blocks(); block += tile.blocks) {
       BlockedOperands part = o;
       part.w_at = o.w_at + block * kChannelBlock;
       part.sums_at = o.sums_at + block * kChannelBlock;
-      tile.has_half_block = has_half_block_ && block + tile.blocks == group_blocks_;
+      tile.has_half_block = schedule_.has_half_block && block + tile.blocks == group_blocks();
       if (epilogue) enter_epilogue(place, block);
       each_width(size, [&](int64_t width) {
         tile.columns = width;
         const auto call = [&](int64_t skip) {
-          tile.steps = tile.weight_steps - skip * pixel_;
+          tile.steps = tile.weight_steps - skip * pixel();
           call_blocked_tile(k_, context_.kernels(), tile, part, epilogue);
         };
         if (axes_[1].is_uniform()) return call(0);
@@ -413,8 +359,8 @@ class BlockedConv {
   Term result_pitch() { return shape_.is_transposed ? results_[1] * axes_[0].phases : out_width_; }
 
   void enter_epilogue(const TilePlace& place, int64_t block) {
-    const Term group = shape_.is_transposed ? remainder(place.group, phase_groups_) : place.group;
-    epilogue_.enter(k_, {place.image, group * group_blocks_ + block});
+    const Term group = shape_.is_transposed ? remainder(place.group, phase_groups()) : place.group;
+    epilogue_.enter(k_, {place.image, group * group_blocks() + block});
   }
 
   // Emits `body` for the width of the tile.
@@ -431,16 +377,15 @@ class BlockedConv {
   void emit_epilogue(const TilePlace& place, const TileSize& size, Term pixel, Term done,
                      Term sums_at) {
     const int64_t lanes = k_.lanes(DType::kF32);
-    for (int64_t block = 0; block < group_blocks_; ++block) {
+    for (int64_t block = 0; block < group_blocks(); ++block) {
       enter_epilogue(place, block);
       for (int64_t row = 0; row < size.rows; ++row) {
-        const Term from = sums_at + row * (size.width * (group_blocks_ * kChannelBlock));
+        const Term from = sums_at + row * (size.width * step_weights());
         const Term to = pixel + result_pitch() * row;
         k_.loop(done ? done : k_.index(0), size.width, 1, [&](Term i) {
           for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
             const Term sum = k_.load(
-                scratch_.buffer,
-                from + i * (group_blocks_ * kChannelBlock) + (block * kChannelBlock + lane), lanes);
+                scratch_.buffer, from + i * step_weights() + (block * kChannelBlock + lane), lanes);
             epilogue_.emit(k_, sum, to + i * axes_[1].phases, k_.index(lane), lanes, {});
           }
         });
@@ -452,22 +397,14 @@ class BlockedConv {
   const fusion::FusedSeparable* producer_;
   LoweringContext& context_;
   mlir::Operation* op_;
-  BlockedShape shape_;
+  const BlockedShape shape_;
+  const schedule::ConvProblem problem_;
+  const schedule::ConvSchedule schedule_;
   const BlockedAxis (&axes_)[2] = shape_.axes;
   Epilogue epilogue_;
   KernelBuilder k_;
   Strip strip_;  // not used if x is read directly
 
-  bool reads_x_ = false;
-  bool omits_padding_ = false;         // reads x, too
-  int64_t channels_ = 1;               // of x, in a group
-  int64_t pixel_ = 1;                  // elements of a pixel of x, in one plane
-  int64_t x_planes_ = 1, planes_ = 1;  // of x, and of one group of the convolution
-  int64_t rest_ = 0;                   // the channels of the last plane if it is not whole
-  int64_t whole_planes_ = 1, planes_per_step_ = 1, depth_parts_ = 1;
-  int64_t out_blocks_ = 1, group_blocks_ = 1;
-  int64_t phase_groups_ = 1;  // groups of channel blocks of a phase
-  bool has_half_block_ = false;
   DimExpr parts_, rows_per_part_;
   Buffer x_, w_;
   Scratch scratch_;

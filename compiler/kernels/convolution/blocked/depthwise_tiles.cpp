@@ -32,7 +32,8 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
   group_ = *w.getDim(1).as_constant();
   known_width_ = x.getDim(3).as_constant();
   known_out_width_ = result.getDim(3).as_constant();
-  choose_tile(result.getDim(2).as_constant());
+  tile_ =
+      schedule::depthwise_tile(k.target(), {result.getDim(2).as_constant()}, {known_out_width_});
   if (x_is_operand) x_ = k_.operand(fused.outer(op.getX()), Elements::kNumbers);
   w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), 1, 1), DType::kF32,
                   Elements::kNumbers);
@@ -42,33 +43,13 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
   out_width_ = k_.param(result.getDim(3));
 }
 
-// The sums of rows after the last one of the image are computed, but not stored: tiles of images of
-// few rows have few of them.
-void DepthwiseTiles::choose_tile(std::optional<int64_t> height) {
-  const bool is_wide = k_.target().vector_bits == 512;
-  int64_t most_columns = is_wide ? 7 : 4;
-  tile_rows_ = is_wide ? 3 : 2;
-  if (height && 0 < *height && *height < tile_rows_) {
-    tile_rows_ = *height;
-    most_columns *= 2;
-  } else if (is_wide && height && *height < 8 &&
-             llvm::alignTo(*height, 4) < llvm::alignTo(*height, 3)) {
-    tile_rows_ = 4;
-  }
-  tile_columns_ = most_columns;
-  if (known_out_width_ && *known_out_width_ > 0) {
-    const int64_t tiles = (*known_out_width_ + most_columns - 1) / most_columns;
-    tile_columns_ = (*known_out_width_ + tiles - 1) / tiles;
-  }
-}
-
 int64_t DepthwiseTiles::reach(int axis, int64_t count) const {
   return (count - 1) * stride_[axis] + (kernel_[axis] - 1) * dilation_[axis] + 1;
 }
 
 DepthwiseTiles::Columns DepthwiseTiles::columns_at(int64_t x) const {
-  Columns columns{.known_count = std::min(tile_columns_, *known_out_width_ - x)};
-  for (int64_t i = 0; i < reach(1, tile_columns_); ++i) {
+  Columns columns{.known_count = std::min(tile_.columns, *known_out_width_ - x)};
+  for (int64_t i = 0; i < reach(1, tile_.columns); ++i) {
     const int64_t column = x * stride_[1] - pad_[1] + i;
     columns.inputs.push_back(column >= 0 && column < *known_width_ ? Column::kInside
                                                                    : Column::kOutside);
@@ -77,7 +58,7 @@ DepthwiseTiles::Columns DepthwiseTiles::columns_at(int64_t x) const {
 }
 
 bool DepthwiseTiles::is_inside(const Columns& columns) const {
-  return columns.known_count == tile_columns_ &&
+  return columns.known_count == tile_.columns &&
          llvm::all_of(columns.inputs, [](Column c) { return c == Column::kInside; });
 }
 
@@ -102,24 +83,24 @@ void DepthwiseTiles::emit_block(Term x_at, Term x_end, Term block, Term first, T
   k_.loop(k_.index(0), k_.index(kChannelBlock), lanes_, [&](Term lane) {
     const Part part{x_at + lane, x_end, block * weights + lane, lane, end, store};
     if (group_ == 1) load_weights(part.w_at);
-    k_.loop(first, end, tile_rows_, [&](Term y) { emit_row(part, y); });
+    k_.loop(first, end, tile_.rows, [&](Term y) { emit_row(part, y); });
   });
 }
 
-// The tiles of rows [y, y + tile_rows_).
+// The tiles of rows [y, y + tile_.rows).
 void DepthwiseTiles::emit_row(const Part& part, Term y) {
   if (known_width_ && known_out_width_) return emit_known_row(part, y);
-  const int64_t inputs = reach(1, tile_columns_);
+  const int64_t inputs = reach(1, tile_.columns);
   const Columns inside{.inputs = llvm::SmallVector<Column, 0>(inputs, Column::kInside),
-                       .known_count = tile_columns_};
-  k_.long_loop(k_.index(0), out_width_, tile_columns_, kTilesPerCheck, {}, [&](Term x, auto) {
+                       .known_count = tile_.columns};
+  k_.long_loop(k_.index(0), out_width_, tile_.columns, kTilesPerCheck, {}, [&](Term x, auto) {
     const Term start = x * stride_[1] - pad_[1];
-    k_.when((0 <= start) & (start + inputs <= width_) & (x + tile_columns_ <= out_width_),
+    k_.when((0 <= start) & (start + inputs <= width_) & (x + tile_.columns <= out_width_),
             [&] { emit_tile(part, y, x, inside); },
             [&] {
               const Columns unknown{
                   .inputs = llvm::SmallVector<Column, 0>(inputs, Column::kUnknown),
-                  .known_count = tile_columns_,
+                  .known_count = tile_.columns,
                   .count = out_width_ - x};
               emit_tile(part, y, x, unknown);
             });
@@ -132,10 +113,10 @@ void DepthwiseTiles::emit_known_row(const Part& part, Term y) {
   const int64_t out = *known_out_width_;
   for (int64_t x = 0; x < out;) {
     const Columns columns = columns_at(x);
-    int64_t end = x + tile_columns_;
+    int64_t end = x + tile_.columns;
     if (is_inside(columns))
-      while (end < out && is_inside(columns_at(end))) end += tile_columns_;
-    k_.long_loop(k_.index(x), k_.index(end), tile_columns_, kTilesPerCheck, {}, [&](Term x, auto) {
+      while (end < out && is_inside(columns_at(end))) end += tile_.columns;
+    k_.long_loop(k_.index(x), k_.index(end), tile_.columns, kTilesPerCheck, {}, [&](Term x, auto) {
       emit_tile(part, y, x, columns);
       return Terms{};
     });
@@ -144,7 +125,7 @@ void DepthwiseTiles::emit_known_row(const Part& part, Term y) {
 }
 
 void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& columns) {
-  Terms sums(tile_rows_ * columns.known_count, k_.zero(type_));
+  Terms sums(tile_.rows * columns.known_count, k_.zero(type_));
   if (group_ == 1) {
     add_rows(part, y, x, columns, sums);
   } else {
@@ -163,7 +144,7 @@ void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& 
           return next;
         });
   }
-  for (int64_t row = 0; row < tile_rows_; ++row)
+  for (int64_t row = 0; row < tile_.rows; ++row)
     k_.when(y + row < part.end, [&] {
       for (int64_t column = 0; column < columns.known_count; ++column) {
         const auto store = [&] {
@@ -213,7 +194,7 @@ Term DepthwiseTiles::channel_of_groups(Term pixel) const {
 void DepthwiseTiles::add_rows(const Part& part, Term y, Term x, const Columns& columns,
                               Terms& sums) {
   const Term top = y * stride_[0] - pad_[0], start = x * stride_[1] - pad_[1];
-  for (int64_t i = 0; i < reach(0, tile_rows_); ++i)
+  for (int64_t i = 0; i < reach(0, tile_.rows); ++i)
     add_row(part, top + i, i, start, columns, sums);
 }
 
@@ -221,7 +202,7 @@ void DepthwiseTiles::add_rows(const Part& part, Term y, Term x, const Columns& c
 void DepthwiseTiles::add_row(const Part& part, Term line, int64_t i, Term start,
                              const Columns& columns, Terms& sums) {
   llvm::SmallVector<int64_t> rows, taps;
-  for (int64_t row = 0; row < tile_rows_; ++row) {
+  for (int64_t row = 0; row < tile_.rows; ++row) {
     const int64_t offset = i - row * stride_[0], tap = offset / dilation_[0];
     if (offset < 0 || offset % dilation_[0] != 0 || tap >= kernel_[0]) continue;
     rows.push_back(row);
@@ -271,8 +252,8 @@ void DepthwiseTiles::add_pixel(Term from, Term start, int64_t j, const Columns& 
     for (size_t row = 0; row < taps.size(); ++row) {
       Term& sum = sums[row * columns.known_count + column];
       const Term weight = weights_[taps[row] * kernel_[1] + tap];
-      sum = k_.target().vector_bits >= 256 ? k_.make<mlir::vector::FMAOp>(pixel, weight, sum)
-                                           : pixel * weight + sum;
+      sum = k_.target().has_fma() ? k_.make<mlir::vector::FMAOp>(pixel, weight, sum)
+                                  : pixel * weight + sum;
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "compiler/fusion/contraction_match.h"
 #include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/builder/kernel_builder.h"
+#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -28,7 +29,7 @@ class DepthwiseTiles {
   void read_from(const Buffer& scratch) { x_ = scratch; }
 
   // The rows of a tile.
-  int64_t rows() const { return tile_rows_; }
+  int64_t rows() const { return tile_.rows; }
   // The rows of x that rows [first, end) of the result read: [begin, end).
   std::pair<Term, Term> input_rows(Term first, Term end) const;
 
@@ -57,7 +58,6 @@ class DepthwiseTiles {
     Store store;
   };
 
-  void choose_tile(std::optional<int64_t> height);
   int64_t reach(int axis, int64_t count) const;
   Columns columns_at(int64_t x) const;
   bool is_inside(const Columns& columns) const;
@@ -79,7 +79,7 @@ class DepthwiseTiles {
   std::array<int64_t, 2> kernel_, stride_, pad_, dilation_;
   std::optional<int64_t> known_width_, known_out_width_;
   int64_t group_ = 1;  // channels of a group
-  int64_t tile_rows_ = 1, tile_columns_ = 1;
+  schedule::DepthwiseTile tile_;
   Buffer x_, w_;
   Terms weights_;  // of the current vector of channels, and the current channel of its groups
   Term channel_;   // of the groups, if they have several channels: that of `weights_`

@@ -19,10 +19,10 @@ Expansion::Expansion(KernelBuilder& k, const FusedContraction& fused)
     : k_(k),
       shape_(fused.contraction),
       epilogue_(fused, fusion::output_axes(fused.contraction)),
-      channels_(*BlockedShape::type_of(shape_.w).getDim(1).as_constant()),
+      channels_(shape_.channels),
       planes_((channels_ + kChannelBlock - 1) / kChannelBlock),
-      group_blocks_(blocks_per_group(*fused.type().getDim(1).as_constant())),
-      most_pixels_(most_tile_pixels(k.target(), tile_blocks(k.target(), group_blocks_))) {
+      group_blocks_(schedule::pointwise_blocks(shape_.out_blocks)),
+      tile_(schedule::conv_tile(k.target(), group_blocks_)) {
   x_ = k_.operand(fused.outer(shape_.x), Elements::kNumbers);
   w_ = k_.operand(packed_blocks(k_.context(), fused.contraction, fused.outer(shape_.w),
                                 kChannelBlock, group_blocks_),
@@ -30,7 +30,7 @@ Expansion::Expansion(KernelBuilder& k, const FusedContraction& fused)
 }
 
 DimExpr Expansion::sums() const {
-  return epilogue_.is_small() ? 0 : most_pixels_ * group_blocks_ * kChannelBlock;
+  return epilogue_.is_small() ? 0 : schedule::kMostTilePixels * group_blocks_ * kChannelBlock;
 }
 
 DimExpr Expansion::elements(DimExpr rows) const {
@@ -59,7 +59,7 @@ void Expansion::emit(Term image, Term group, Term begin, Term end) {
       return Terms{};
     });
   };
-  k_.when(first + most_pixels_ <= last, [&] { tiles(most_pixels_); }, [&] { tiles(1); });
+  k_.when(first + tile_.pixels <= last, [&] { tiles(tile_.pixels); }, [&] { tiles(1); });
 }
 
 void Expansion::emit_tile(Term image, Term group, Term pixel, int64_t pixels) {
@@ -84,15 +84,16 @@ void Expansion::emit_tile(Term image, Term group, Term pixel, int64_t pixels) {
                               .accumulate = k_.boolean(false),
                               .pixel = pixel,
                               .pixel_pitch = zero};
-  const BlockedTile tile{.columns = pixels,
-                         .blocks = tile_blocks(k_.target(), group_blocks_),
-                         .group_blocks = group_blocks_,
-                         .pixel_step = kChannelBlock,
-                         .steps = kChannelBlock,
-                         .weight_steps = kChannelBlock,
-                         .group_weights = channels_ * step_weights,
-                         .rest = rest,
-                         .column_elements = kChannelBlock};
+  const BlockedTile tile{
+      .columns = pixels,
+      .blocks = tile_.blocks,
+      .group_blocks = group_blocks_,
+      .pixel_step = kChannelBlock,
+      .steps = kChannelBlock,
+      .weight_steps = kChannelBlock,
+      .prefetches_weights = schedule::prefetches_weights(channels_ * step_weights),
+      .rest = rest,
+      .column_elements = kChannelBlock};
   for (int64_t block = 0; block < group_blocks_; block += tile.blocks) {
     BlockedOperands part = whole;
     part.w_at = whole.w_at + block * kChannelBlock;

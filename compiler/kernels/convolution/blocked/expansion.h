@@ -37,7 +37,7 @@ class Expansion {
   BlockedShape shape_;
   Epilogue epilogue_;
   int64_t channels_, planes_, group_blocks_;
-  int64_t most_pixels_;  // of a tile
+  schedule::ConvTile tile_;
   Buffer x_, w_, scratch_;
   Term start_, plane_, pitch_, sums_at_;  // of the scratch memory
   Term x_pixels_;                         // of a plane of x

@@ -22,8 +22,8 @@ RowTiles::RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_bl
       group_blocks_(group_blocks),
       omits_padding_(omits_padding),
       depth_(std::max<int64_t>(depth, 1)),
-      blocks_(tile_blocks(k.target(), group_blocks)),
-      most_(most_tile_pixels(k.target(), blocks_)) {}
+      blocks_(schedule::conv_tile(k.target(), group_blocks).blocks),
+      most_(schedule::conv_tile(k.target(), group_blocks).pixels) {}
 
 void RowTiles::emit_row(Term count, std::optional<int64_t> known, Emit emit) const {
   emit_row(1, count, known, most_, k_.index(0), emit);
@@ -63,7 +63,8 @@ Term RowTiles::emit_short_rows(int64_t size, Term rows, Term columns, Term at, E
 // Whether rows of unknown length are probably so short that one row does not fill a tile.
 bool RowTiles::has_short_rows() const {
   constexpr double kMost = 8;
-  return !shape_.is_transposed && !axes_[1].out.is_constant() && most_ == kMostTilePixels[1] &&
+  constexpr int64_t kLeastTile = 13;
+  return !shape_.is_transposed && !axes_[1].out.is_constant() && most_ >= kLeastTile &&
          representative(axes_[1].out) <= kMost;
 }
 

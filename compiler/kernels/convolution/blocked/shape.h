@@ -3,6 +3,8 @@
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/schedule/convolution.h"
+#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -26,24 +28,40 @@ struct BlockedAxis {
   DimExpr reach(DimExpr count) const {
     return (count - 1) * DimExpr(tile_step()) + ((kernel - 1) * dilation + 1);
   }
-  bool is_direct() const { return kernel == 1 && stride == 1 && pad == 0 && size == out; }
   bool has_padding() const { return pad != 0 || pad_after != 0; }
   // Whether all phases have the same number of taps.
   bool is_uniform() const { return full_kernel % phases == 0; }
+
+  schedule::ConvAxis axis() const {
+    return {.size = {size.as_constant(), representative(size)},
+            .out = {out.as_constant(), representative(out)},
+            .taps = taps,
+            .window = kernel,
+            .stride = stride,
+            .dilation = dilation,
+            .pad = pad,
+            .pad_after = pad_after,
+            .phases = phases,
+            .is_uniform = is_uniform()};
+  }
 };
 
 struct BlockedShape {
   mlir::Value x, w;
   BlockedAxis axes[2];
+  int64_t channels = 1;    // of a group of x
+  int64_t rows = 1;        // output channels
+  int64_t out_blocks = 1;  // of the result
   int64_t groups = 1;
-  std::optional<int64_t> group_blocks;  // the attribute
+  schedule::ConvForm form;  // of the attribute
   bool is_transposed = false;
 
   explicit BlockedShape(mlir::Operation* op) {
     if (auto conv = mlir::dyn_cast<graph::BlockedConvOp>(op)) {
       x = conv.getX(), w = conv.getW();
       groups = static_cast<int64_t>(conv.getGroup());
-      group_blocks = conv.getGroupBlocks();
+      // The verifier has checked the text.
+      if (conv.getSchedule()) form = *schedule::ConvForm::parse(*conv.getSchedule());
       for (int64_t i = 0; i < 2; ++i)
         axes[i] = {.stride = conv.getStrides()[i],
                    .pad = conv.getPads()[i],
@@ -60,6 +78,21 @@ struct BlockedShape {
       axis.taps = *type_of(w).getDim(2 + i).as_constant();
       if (!is_transposed) axis.kernel = axis.taps;
     }
+    channels = *type_of(w).getDim(1).as_constant();
+    out_blocks = *type_of(op->getResult(0)).getDim(1).as_constant();
+    rows = is_transposed ? out_blocks * graph::kChannelBlock : *type_of(w).getDim(0).as_constant();
+  }
+
+  // `is_computed`: another convolution computes x in the same kernel.
+  schedule::ConvProblem problem(bool is_computed) const {
+    schedule::ConvProblem problem{.channels = channels,
+                                  .rows = rows,
+                                  .groups = groups,
+                                  .is_blocked = type_of(x).getRank() == 5,
+                                  .is_transposed = is_transposed,
+                                  .is_computed = is_computed};
+    for (size_t i = 0; i < 2; ++i) problem.axes[i] = axes[i].axis();
+    return problem;
   }
 
   static graph::TensorType type_of(mlir::Value value) {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "compiler/graph/convolution/window.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
@@ -22,23 +23,17 @@ using graph::kChannelBlock;
 // Weights are prefetched this number of elements before their use. Tiles of one pixel use them at
 // once: L1 would evict weights that are prefetched too early.
 constexpr int64_t kPrefetchDistance = 8192, kPrefetchDistanceOfPixel = 2048;
-// The most weights of a group that stay in L1. They are not prefetched: the lines at this distance
-// are none of theirs, and evict elements of x. A first layer of 3 channels and 320x320 pixels would
-// take 15 % longer.
-constexpr int64_t kMostWeightsInL1 = 4096;
 // The most columns of a tile that prefetches the pixels of the next one.
-constexpr int64_t kMostPrefetched = 12;
+constexpr int64_t kMostPrefetched = 14;
 // The largest number of steps of a tap row that are unrolled.
 constexpr int64_t kMostUnrolled = 8, kUnroll = 4;
 // The independent multiply-adds that hide the latency of 4 cycles, with two per cycle.
 constexpr int64_t kIndependent = 8;
 
-bool prefetches_weights(const BlockedTile& tile) { return tile.group_weights > kMostWeightsInL1; }
-
 class TileBody {
  public:
   TileBody(CodeBuilder& e, const BlockedTile& tile, const BlockedOperands& operands)
-      : e_(e), t_(tile), o_(operands), has_fma_(e.target().vector_bits >= 256) {
+      : e_(e), t_(tile), o_(operands), has_fma_(e.target().has_fma()) {
     const int64_t channels =
         t_.blocks * kChannelBlock - (t_.has_half_block ? kChannelBlock / 2 : 0);
     for (int64_t at = 0; at < channels;) {
@@ -233,7 +228,7 @@ class TileBody {
     for (const Channels& v : vectors_) {
       const int64_t at = j * weights_per_step() + v.first;
       weights.push_back(e_.load(o_.w, position(w, weights_per_step(), at), v.lanes));
-      if (prefetches_weights(t_) && v.first % kChannelBlock == 0)
+      if (t_.prefetches_weights && v.first % kChannelBlock == 0)
         prefetch(o_.w, position(w, weights_per_step(), at + distance));
     }
     const int64_t lanes = vectors_.front().lanes;
@@ -308,27 +303,12 @@ std::array<Term*, 15> terms_of(BlockedOperands& o) {
           &o.weight_rows, &o.rest_planes, &o.accumulate, &o.pixel,    &o.pixel_pitch};
 }
 
-std::string name_of(const BlockedTile& t) {
-  std::string name = llvm::formatv(
-      "blocked_tile_{0}x{1}x{2}of{3}_{4}of{5}x{6}{7}{8}{9}{10}{11}{12}", t.rows, t.columns,
-      t.blocks, t.group_blocks, t.steps, t.weight_steps, t.pixel_step,
-      t.has_tap_rows ? "_rows" : "", t.has_taps ? "_taps" : "", prefetches_weights(t) ? "" : "_few",
-      t.prefetches_x ? "_prefetch" : "", t.rest != 0 ? "_rest" + std::to_string(t.rest) : "",
-      t.has_half_block ? "_half" : "");
-  if (t.is_at_border() || t.rest != 0)
-    name += llvm::formatv("_border{0}_{1}_{2}x{3}x{4}", t.before, t.after, t.column_elements,
-                          t.stride, t.dilation);
-  return name;
-}
-
 mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile,
                                  const Epilogue* epilogue, llvm::ArrayRef<mlir::Value> arguments) {
-  std::string name = name_of(tile);
-  if (epilogue) {
+  std::string name = "blocked_tile_" + tile.key();
+  if (epilogue)
     llvm::raw_string_ostream(name)
-        << "_" << tile.result_step << "_"
-        << llvm::format_hex_no_prefix(llvm::xxh3_64bits(epilogue->key()), 16);
-  }
+        << "_" << llvm::format_hex_no_prefix(llvm::xxh3_64bits(epilogue->key()), 16);
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types;
@@ -357,21 +337,28 @@ mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile,
 
 }  // namespace
 
-int64_t blocks_per_group(int64_t blocks) {
-  for (int64_t count : {4, 3, 2})
-    if (blocks % count == 0) return count;
-  return 1;
+BlockedTile BlockedTile::canonical(bool has_epilogue) const {
+  BlockedTile tile = *this;
+  if (!has_epilogue) tile.result_step = 1;
+  if (is_at_border() || rest != 0) return tile;
+  tile.column_elements = tile.stride = tile.dilation = 1;
+  return tile;
 }
 
-int64_t tile_blocks(const Target& target, int64_t group_blocks) {
-  return target.vector_bits == 512 ? group_blocks : 1;
-}
-
-int64_t most_tile_pixels(const Target& target, int64_t blocks) {
-  // Of 32 or 16 vector registers, the others hold the weights and an element of x.
-  if (target.vector_bits == 512) return kMostTilePixels[blocks];
-  constexpr int64_t kSums = 12;
-  return kSums / (kChannelBlock / target.lanes(4) * blocks);
+std::string BlockedTile::key() const {
+  // Lists all members: another number of them is a compile error.
+  const auto& [rows, columns, blocks, group_blocks, pixel_step, steps, result_step, weight_steps,
+               has_tap_rows, has_taps, prefetches_weights, prefetches_x, rest, has_half_block,
+               before, after, column_elements, stride, dilation] = *this;
+  return llvm::formatv(
+      "{0}x{1}x{2}of{3}_{4}", rows, columns, blocks, group_blocks,
+      llvm::join(
+          llvm::map_range(std::array<int64_t, 15>{pixel_step, steps, result_step, weight_steps,
+                                                  has_tap_rows, has_taps, prefetches_weights,
+                                                  prefetches_x, rest, has_half_block, before, after,
+                                                  column_elements, stride, dilation},
+                          [](int64_t value) { return std::to_string(value); }),
+          "_"));
 }
 
 void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& tile,
@@ -381,7 +368,8 @@ void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& 
   if (!epilogue) o.pixel = o.pixel_pitch = e.index(0);
   for (const Term* term : terms_of(o)) arguments.push_back(*term);
   if (epilogue) arguments.append(epilogue->arguments());
-  e.call(tile_function(module, tile, epilogue, arguments), arguments);
+  e.call(tile_function(module, tile.canonical(epilogue != nullptr), epilogue, arguments),
+         arguments);
 }
 
 }  // namespace scopevm::compiler::kernels

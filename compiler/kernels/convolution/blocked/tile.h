@@ -2,11 +2,12 @@
 // channel blocks, whose sums stay in registers.
 #pragma once
 
-#include <limits>
+#include <string>
 
 #include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/builder/kernel_module.h"
 #include "compiler/kernels/contraction/epilogue.h"
+#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -24,8 +25,7 @@ struct BlockedTile {
   int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false;
-  // The elements of the packed weights of a group. Few weights stay in L1: they are not prefetched.
-  int64_t group_weights = std::numeric_limits<int64_t>::max();
+  bool prefetches_weights = true;
   // Prefetches the pixels of the next tile, which follow those of this tile in each plane.
   bool prefetches_x = false;
   // The steps of a tap in one more plane, whose other channels are padding; 0: no such plane.
@@ -42,18 +42,12 @@ struct BlockedTile {
   int64_t pixels() const { return rows * columns; }
   // Whether each tap of a tap row has its own columns. Then has_taps is false.
   bool is_at_border() const { return before != 0 || after != 0; }
-};
 
-// most_tile_pixels() with 32 registers, by the number of channel blocks.
-inline constexpr int64_t kMostTilePixels[] = {0, 28, 12, 9, 6};
-// The largest number of pixels of a tile that computes this number of channel blocks, so that the
-// sums and the operands of a step are in registers.
-int64_t most_tile_pixels(const Target& target, int64_t blocks);
-// The channel blocks, out of `blocks`, that are computed together. Tiles of several blocks load
-// fewer elements of x per multiply-add.
-int64_t blocks_per_group(int64_t blocks);
-// The channel blocks that a tile can compute together, out of `group_blocks`.
-int64_t tile_blocks(const Target& target, int64_t group_blocks);
+  // An equal tile without values of members that its function does not depend on.
+  BlockedTile canonical(bool has_epilogue) const;
+  // The values of all members: equal for equal functions.
+  std::string key() const;
+};
 
 // The operands of a tile; positions count elements.
 struct BlockedOperands {

@@ -16,6 +16,7 @@
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
+#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
@@ -46,12 +47,11 @@ class Winograd {
     channels_ = *w.getDim(1).as_constant();
     planes_ = *x.getDim(1).as_constant();
     const int64_t out_blocks = *result.getDim(1).as_constant();
-    group_blocks_ = 1;
-    for (int64_t count : {2, 3, 4})
-      if (out_blocks % count == 0) group_blocks_ = count;
-    tile_blocks_ = tile_blocks(k_.target(), group_blocks_);
+    group_blocks_ = schedule::pointwise_blocks(out_blocks);
+    const schedule::ConvTile tile = schedule::conv_tile(k_.target(), group_blocks_);
+    tile_blocks_ = tile.blocks;
     // Tiles of all blocks of a part: the last one also computes blocks that do not exist.
-    tile_pixels_ = std::min<int64_t>(most_tile_pixels(k_.target(), tile_blocks_), 12);
+    tile_pixels_ = std::min<int64_t>(tile.pixels, 12);
 
     const DimExpr rows = ceildiv(result.getDim(2), kResults),
                   columns = ceildiv(result.getDim(3), kResults);

@@ -2,9 +2,10 @@
 // describes its devices by a Target, and its code generation uses the same Target.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
-namespace scopevm::compiler::kernels {
+namespace scopevm::compiler::schedule {
 
 struct Target {
   std::string name;       // name of the image; for CPUs the LLVM name: "x86-64-v3"
@@ -17,6 +18,9 @@ struct Target {
   // Kernels can check whether they must stop (kStopCheckSymbol).
   bool has_stop_check = false;
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
+  bool has_fma() const { return vector_bits >= 256; }
+  // AVX-512 has 32 vector registers, other x86 CPUs have 16.
+  int64_t vector_registers() const { return vector_bits == 512 ? 32 : 16; }
 };
 
-}  // namespace scopevm::compiler::kernels
+}  // namespace scopevm::compiler::schedule
