@@ -2,8 +2,9 @@
 // number of rows of a sub-tile, and a function that covers a tile by calls of these functions.
 //
 // A sub-tile keeps its sums in registers. With AVX-512, the sub-tile is the whole tile: 12 x 32
-// floats take 24 of the 32 registers. For other vector units, a tile has several sub-tiles. The
-// loop over the depth is unrolled by 4; with an unroll factor of 2, LLVM spills sums.
+// floats take 24 of the 32 registers. For other vector units, and for bytes without VNNI, a tile
+// has several sub-tiles. The loop over the depth is unrolled by 4; with an unroll factor of 2, LLVM
+// spills sums.
 //
 // A sub-tile of fewer than 4 rows has too few independent sums to hide the latency of an FMA. It
 // therefore splits the depth over several sets of sums.
@@ -199,8 +200,8 @@ std::string tile_name(RowFormat format, TileElement element) {
 
 // The number of rows whose sums, together with the loads of a step, fit in registers.
 int64_t sub_tile_rows(const schedule::Target& target, TileElement element) {
-  if (target.vector_bits == 512) return 12;
-  bool has_more_operands = element == TileElement::kQuads && !target.has_byte_dot;
+  const bool has_more_operands = element == TileElement::kQuads && !target.has_byte_dot;
+  if (target.vector_bits == 512) return has_more_operands ? 6 : 12;
   return target.vector_bits == 256 && !has_more_operands ? 6 : 4;
 }
 
