@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/files/file.h"
+#include "tools/files/standard_streams.h"
 #include "vm/format/reader.h"
 
 namespace scopevm::tool {

@@ -1,19 +1,13 @@
-// Declares the commands of the group `alloc`; see alloc.h.
-#include "tools/scopevm/commands/alloc.h"
-
-#include "tools/scopevm/memory_lab/commands.h"
+// scopevm alloc: the group of commands for allocators and memory plans.
+#include "tools/command_line/command.h"
 
 namespace scopevm::tool {
+namespace {
 
-void add_alloc(CLI::App& app, std::function<int()>& action) {
-  auto* group =
-      app.add_subcommand("alloc", "Plan memory; record, replay, compare and plot allocations");
-  group->require_subcommand(1);
-  add_alloc_plan(*group, action);
-  lab::add_alloc_record(*group, action);
-  lab::add_alloc_replay(*group, action);
-  lab::add_alloc_compare(*group, action);
-  lab::add_alloc_plot(*group, action);
-}
+const CommandGroup registered(
+    {.position = 100,
+     .name = "alloc",
+     .description = "Plan memory; record, replay, compare and plot allocations"});
 
+}  // namespace
 }  // namespace scopevm::tool

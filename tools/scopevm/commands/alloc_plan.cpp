@@ -8,11 +8,11 @@
 
 #include "runtime/count_text.h"
 #include "scopevm/plan.h"
-#include "tools/scopevm/arguments.h"
-#include "tools/scopevm/commands/alloc.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/command_line/arguments.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/files/file.h"
+#include "tools/files/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
@@ -147,39 +147,40 @@ std::string is_seconds(const std::string& text) {
   return "\"" + text + "\": expected a number of seconds from 0 to 1e9";
 }
 
-}  // namespace
-
-void add_alloc_plan(CLI::App& group, std::function<int()>& action) {
-  auto* command = group.add_subcommand(
-      "plan", "Assign offsets to buffers with sizes and lifespans, so that no two overlap");
-  auto options = std::make_shared<PlanCommand>();
+void declare(CLI::App& command, PlanCommand& options) {
   command
-      ->add_option("FILE", options->input,
-                   "Buffers as CSV: id,lower,upper,size and other columns (docs/planning.md)")
+      .add_option("FILE", options.input,
+                  "Buffers as CSV: id,lower,upper,size and other columns (docs/planning.md)")
       ->required();
-  command->add_option("-o,--output", options->output,
-                      "Output CSV file, with the column offset (default: -, and the report is "
-                      "printed to stderr)");
+  command.add_option("-o,--output", options.output,
+                     "Output CSV file, with the column offset (default: -, and the report is "
+                     "printed to stderr)");
   command
-      ->add_option("--capacity", options->capacity,
-                   "Stop at the first plan of at most this number of bytes, such as 1048576 or "
-                   "64KiB; exit code 1 if none is found")
+      .add_option("--capacity", options.capacity,
+                  "Stop at the first plan of at most this number of bytes, such as 1048576 or "
+                  "64KiB; exit code 1 if none is found")
       ->type_name("BYTES");
   command
-      ->add_option("--time", options->time_limit_s, "Limit of the CPU time of planning, in seconds")
+      .add_option("--time", options.time_limit_s, "Limit of the CPU time of planning, in seconds")
       ->check(is_seconds)
       ->type_name("SECONDS")
       ->capture_default_str();
   command
-      ->add_option("--solver", options->solver,
-                   "heuristic: fast; search: improve until the time limit; exact: search for a "
-                   "proof; automatic: all of these until the plan is proved optimal")
+      .add_option("--solver", options.solver,
+                  "heuristic: fast; search: improve until the time limit; exact: search for a "
+                  "proof; automatic: all of these until the plan is proved optimal")
       ->check(CLI::IsMember(solver_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  command->add_flag("--json", options->json, "Print the report as JSON");
-  command->callback(
-      [options, &action] { action = [options] { return run_alloc_plan(*options); }; });
+  command.add_flag("--json", options.json, "Print the report as JSON");
 }
+
+const Command<PlanCommand> registered(
+    {.position = 101,
+     .name = "alloc plan",
+     .description = "Assign offsets to buffers with sizes and lifespans, so that no two overlap"},
+    declare, run_alloc_plan);
+
+}  // namespace
 
 }  // namespace scopevm::tool

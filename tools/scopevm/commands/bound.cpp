@@ -8,16 +8,35 @@
 #include <nlohmann/json.hpp>
 
 #include "scopevm/module.h"
-#include "tools/scopevm/arguments.h"
-#include "tools/scopevm/commands.h"
+#include "tools/command_line/arguments.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/json_output.h"
+#include "tools/files/standard_streams.h"
 #include "tools/scopevm/commands/formulas.h"
-#include "tools/scopevm/commands/json_output.h"
-#include "tools/scopevm/exit_code.h"
 #include "tools/scopevm/module_file.h"
-#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
+
+struct BoundOptions {
+  std::string module;
+  std::vector<std::string> dims;  // NAME=VALUE or NAME=LEAST..MOST
+  int threads = 1;
+  bool json = false;
+};
+
+void declare(CLI::App& command, BoundOptions& options) {
+  command.add_option("MODULE", options.module, "Module file")->required();
+  command.add_option("DIMS", options.dims,
+                     "Values or ranges of dimensions: n=512, n=1..512. With ranges, or without "
+                     "some dimensions, the largest number of bytes over them");
+  command.add_option("--threads", options.threads, "Number of worker threads of the session")
+      ->check(integer_in(1))
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print JSON");
+}
 
 void print_text(const MemoryBound& bound) {
   if (bound.function != "main") print("function {}\n", bound.function);
@@ -115,12 +134,18 @@ Status print_bound(const BoundOptions& options, const std::map<std::string, DimR
   return {};
 }
 
-}  // namespace
-
 int bound(const BoundOptions& options) {
   const auto dims = parse_dim_ranges(options.dims);
   if (!dims.ok()) return report_usage(std::string(dims.status().message()));
   return report(print_bound(options, *dims));
 }
+
+const Command<BoundOptions> registered(
+    {.position = 90,
+     .name = "bound",
+     .description = "Print the exact number of bytes that a call allocates in each memory scope"},
+    declare, bound);
+
+}  // namespace
 
 }  // namespace scopevm::tool

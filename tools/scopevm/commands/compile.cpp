@@ -4,23 +4,89 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "tools/scopevm/arguments.h"
-#include "tools/scopevm/commands.h"
-#include "tools/scopevm/commands/external_options.h"
-#include "tools/scopevm/commands/json_output.h"
-#include "tools/scopevm/commands/places.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/file.h"
+#include "tools/files/json_output.h"
+#include "tools/files/standard_streams.h"
 #include "tools/scopevm/compiler_library.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/model_input.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/scopevm/model/dim_bounds.h"
+#include "tools/scopevm/model/model_input.h"
+#include "tools/scopevm/model/model_options.h"
 #include "tools/scopevm/tuning/tuning.h"
 
 namespace scopevm::tool {
 namespace {
+
+struct CompileCommand {
+  ModelOptions model;
+  std::string output;
+  std::vector<std::string> variants;  // each in the syntax of `dims`
+  std::vector<std::string> target_cpus;
+  std::string dump_after;
+  std::string reproducer;  // a file; empty: none
+  int threads = 0;
+  bool timing = false;
+  bool json = false;
+};
+
+std::string stage_names() {
+  std::string names;
+  for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
+  return names;
+}
+
+// Checks stage names only. The compiler checks names of MLIR passes.
+std::string check_stage(const std::string& name) {
+  if (name.starts_with("sv-") || std::ranges::find(kStages, name) != std::end(kStages)) return "";
+  return "unknown stage \"" + name + "\"; expected one of " + stage_names();
+}
+
+void declare(CLI::App& command, CompileCommand& options) {
+  add_model(command, options.model);
+  command.add_option("-o,--output", options.output, "Output module file");
+  add_dims(command, options.model);
+  command
+      .add_option("--variant", options.variants,
+                  "Add a variant for requests within these bounds: n=1 or n<=8,seq=128 "
+                  "(one variant per option)")
+      ->allow_extra_args(false);
+  command
+      .add_option("--target-cpu", options.target_cpus,
+                  "Target CPU: host, x86-64, x86-64-v3, ..., optionally with features, such as "
+                  "x86-64-v3,+avxvnni (one image per option)")
+      ->allow_extra_args(false);
+  add_places(command, options.model);
+  add_external(command, options.model,
+               "NAME or PATH of a plug-in: parts of the model that its library accepts become "
+               "external functions");
+  command
+      .add_option("--dump-after", options.dump_after,
+                  "Print the result of a pipeline stage: " + stage_names() +
+                      "; or of an MLIR pass: sv-simplify, ...")
+      ->check(check_stage);
+  command
+      .add_option("--threads", options.threads,
+                  "Number of kernels to compile in parallel; 0: one per core")
+      ->check(integer_in(0))
+      ->capture_default_str();
+  add_inline_limit(command, options.model,
+                   "Inline a call if its caller has at most this number of steps afterwards; 0: "
+                   "inline no call");
+  add_image_layout(command, options.model);
+  command.add_flag("--timing", options.timing,
+                   "Print time, share and peak memory of each stage, and the time of its "
+                   "passes, to stderr");
+  command.add_option("--crash-reproducer", options.reproducer,
+                     "Write the graph and the passes to this file if an MLIR pass fails (for "
+                     "scopevm-opt --run-reproducer)");
+  command.add_flag("--json", options.json, "With --timing: print the times as JSON to stdout");
+}
 
 // Progress display on a terminal: one line that is overwritten.
 class ProgressLine {
@@ -102,13 +168,14 @@ void print_json(const std::vector<StageTime>& times) {
 
 Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   SCOPEVM_RETURN_IF_ERROR(check_is_no_input(
-      command.output, {command.model, command.machine, command.external_functions}));
+      command.output,
+      {command.model.path, command.model.machine, command.model.external_functions}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.reproducer));
-  SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model));
+  SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(command.model.path));
   options.model_path = model.path();
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache,
-                           set_tuning(command.tune, options));
+                           set_tuning(command.model.tune, options));
   Result<CompiledModule> compiled = run_compiler(options);
   // Also if the compilation fails later: measurements take long.
   if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
@@ -135,32 +202,22 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
 // The bounds of a variant are combined with the bounds of --dim.
 Status add_variants(const CompileCommand& command, CompileOptions& options) {
   for (const std::string& text : command.variants) {
-    std::vector<std::string> strings = command.dims;
+    std::vector<std::string> strings = command.model.dims;
     strings.push_back(text);
     SCOPEVM_RETURN_IF_ERROR(add_dim_bounds(strings, options.variants.emplace_back(), "--variant"));
   }
   return {};
 }
 
-}  // namespace
-
 int compile(const CompileCommand& command) {
   CompileOptions options;
   if (!command.target_cpus.empty()) options.target_cpus = command.target_cpus;
-  if (const Status status = add_dim_bounds(command.dims, options.dims); !status.ok())
+  if (const Status status = add_dim_bounds(command.model.dims, options.dims); !status.ok())
     return report_usage(std::string(status.message()));
   if (const Status status = add_variants(command, options); !status.ok())
     return report_usage(std::string(status.message()));
   options.threads = command.threads;
-  options.allow_unmatched = command.allow_unmatched;
-  options.inline_limit = command.inline_limit;
-  options.image_layout = command.image_layout;
-  options.fast_conv = command.fast_conv;
-  if (const Status status = read_places(command.machine, command.places, options); !status.ok())
-    return report(status);
-  if (const Status status =
-          read_external(command.external_libraries, command.external_functions, options);
-      !status.ok())
+  if (const Status status = read_model_options(command.model, options); !status.ok())
     return report(status);
   options.dump_after = command.dump_after;
   options.reproducer_path = command.reproducer;
@@ -178,5 +235,12 @@ int compile(const CompileCommand& command) {
         "expected at most one of -o -, --dump-after and --json: each writes to stdout");
   return report(compile_to_file(command, std::move(options)));
 }
+
+const Command<CompileCommand> registered({.position = 10,
+                                          .name = "compile",
+                                          .description = "Compile a model to a module"},
+                                         declare, compile);
+
+}  // namespace
 
 }  // namespace scopevm::tool

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scopevm/formula.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/files/standard_streams.h"
 
 namespace scopevm::tool {
 

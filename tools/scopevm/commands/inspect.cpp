@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/count_text.h"
-#include "tools/scopevm/commands.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/files/file.h"
+#include "tools/files/json_output.h"
+#include "tools/files/standard_streams.h"
 #include "tools/scopevm/commands/formulas.h"
-#include "tools/scopevm/commands/json_output.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
 #include "tools/scopevm/module_file.h"
-#include "tools/scopevm/standard_streams.h"
 #include "vm/format/layout.h"
 #include "vm/format/verify.h"
 
@@ -21,6 +21,16 @@ namespace {
 
 using nlohmann::ordered_json;
 using runtime::count_text;
+
+struct InspectOptions {
+  std::string module;
+  bool json = false;
+};
+
+void declare(CLI::App& command, InspectOptions& options) {
+  command.add_option("MODULE", options.module, "Module file")->required();
+  command.add_flag("--json", options.json, "Print JSON");
+}
 
 std::string tensor_text(const format::TensorDecl& tensor) {
   const std::string kind =
@@ -214,8 +224,15 @@ Status print_module(const InspectOptions& options) {
   return {};
 }
 
-}  // namespace
-
 int inspect(const InspectOptions& options) { return report(print_module(options)); }
+
+const Command<InspectOptions> registered(
+    {.position = 50,
+     .name = "inspect",
+     .description =
+         "Print the signature, machine, memory formulas, sections and sizes of a module"},
+    declare, inspect);
+
+}  // namespace
 
 }  // namespace scopevm::tool

@@ -1,52 +1,27 @@
 // scopevm machine: prints a description of this host in the format of --machine.
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
 #include "runtime/drivers/built_in.h"
-#include "tools/scopevm/commands.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/files/standard_streams.h"
 #include "tools/scopevm/commands/machine_description.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {
 
-void add_device(const runtime::ListedDevice& device, std::string_view kind,
-                nlohmann::ordered_json& description) {
-  nlohmann::ordered_json described = {{"name", device.name}, {"kind", kind}};
-  if (device.workers > 0) described["workers"] = device.workers;
-  description["devices"].push_back(std::move(described));
-  if (device.memory_bytes == 0) return;
-  for (const char* scope : {"global", "global.workspace"})
-    description["pools"].push_back(
-        {{"device", device.name}, {"scope", scope}, {"limit_bytes", device.memory_bytes}});
-}
+struct MachineOptions {};
 
-}  // namespace
+void declare(CLI::App& /*command*/, MachineOptions& /*options*/) {}
 
-std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log) {
-  nlohmann::ordered_json description;
-  description["devices"] = nlohmann::ordered_json::array();
-  description["pools"] = nlohmann::ordered_json::array();
-  for (const runtime::DeviceDriver* driver : drivers.all()) {
-    const auto devices = driver->list();
-    if (!devices.ok()) {
-      print_message(log, "no {}: {}\n", driver->title(), devices.status().message());
-      continue;
-    }
-    for (const runtime::ListedDevice& device : *devices) {
-      if (!device.summary.empty()) print_message(log, "{}: {}\n", device.name, device.summary);
-      add_device(device, driver->kind(), description);
-    }
-    if (!driver->note().empty()) print_message(log, "{}\n", driver->note());
-  }
-  return description.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
-}
-
-int machine() {
+int machine(const MachineOptions& /*options*/) {
   write_output(describe_machine(runtime::built_in_drivers(), stderr) + "\n");
   return kExitOk;
 }
 
+const Command<MachineOptions> registered(
+    {.position = 30,
+     .name = "machine",
+     .description = "Print the devices of this host as a machine description for --machine"},
+    declare, machine);
+
+}  // namespace
 }  // namespace scopevm::tool

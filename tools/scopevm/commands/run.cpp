@@ -9,22 +9,115 @@
 
 #include "scopevm/external_library.h"
 #include "scopevm/session.h"
-#include "tools/scopevm/arguments.h"
-#include "tools/scopevm/commands.h"
-#include "tools/scopevm/commands/allocator_option.h"
-#include "tools/scopevm/commands/places.h"
-#include "tools/scopevm/commands/run_inputs.h"
-#include "tools/scopevm/commands/run_report.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
+#include "tools/command_line/arguments.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/file.h"
+#include "tools/files/standard_streams.h"
+#include "tools/scopevm/commands/run/allocator_option.h"
+#include "tools/scopevm/commands/run/inputs.h"
+#include "tools/scopevm/commands/run/report.h"
+#include "tools/scopevm/commands/run/trace_file.h"
 #include "tools/scopevm/memory_lab/run_recorder.h"
 #include "tools/scopevm/module_file.h"
-#include "tools/scopevm/standard_streams.h"
 #include "tools/scopevm/tensors/npy.h"
-#include "tools/scopevm/trace_file.h"
 
 namespace scopevm::tool {
 namespace {
+
+struct RunOptions {
+  std::string module;
+  // NAME=NUMBER: values of dimensions, for random inputs, and of inputs
+  std::vector<std::string> values;
+  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B, NAME=NUMBER or NAME=none; for a
+  // sequence, NAME=VALUE,VALUE,... with values of the first four forms
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;     // NAME=FILE.npy
+  std::vector<std::string> limits;      // [DEVICE.]SCOPE=BYTES
+  std::vector<std::string> allocators;  // [DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]
+  std::vector<std::string> reserve;     // NAME=VALUE or NAME=LEAST..MOST; "all": no range
+  std::vector<std::string> devices;     // NAME=KIND:NUMBER
+  // names or paths of plug-ins with external libraries
+  std::vector<std::string> external_libraries;
+  std::string trace;         // a file; empty: none
+  std::string memory_trace;  // a file; empty: none
+  int threads = 1;
+  int repeat = 1;
+  int timeout_ms = 0;  // 0: none
+  uint64_t seed = 1;
+  bool emulate = false;
+  bool stats = false;
+  bool json = false;
+};
+
+void declare(CLI::App& command, RunOptions& options) {
+  command.add_option("MODULE", options.module, "Module file")->required();
+  command.add_option("VALUES", options.values,
+                     "Dimensions and scalar inputs: n=512 rate=16000. With dimensions, inputs "
+                     "that are not given are random");
+  command
+      .add_option(
+          "--input", options.inputs,
+          "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], NAME=16000 or NAME=string:A,B,C; "
+          "for a sequence: NAME=FILE.npy,random:3x4,... (one value per element); NAME=none "
+          "for an optional without a value")
+      ->allow_extra_args(false);
+  command
+      .add_option("--output", options.outputs,
+                  "NAME=FILE.npy; the elements of a sequence or optional are written to "
+                  "FILE.0.npy, FILE.1.npy, ...")
+      ->allow_extra_args(false);
+  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per core")
+      ->check(integer_in(0))
+      ->capture_default_str();
+  command.add_option("--repeat", options.repeat, "Number of calls")
+      ->check(integer_in(1))
+      ->capture_default_str();
+  command
+      .add_option("--timeout", options.timeout_ms,
+                  "Time limit of each call in milliseconds; a call that exceeds it fails with "
+                  "exit code 3 (default: none)")
+      ->check(integer_in(1));
+  command.add_option("--seed", options.seed, "Seed of random inputs")
+      ->check(integer_in<uint64_t>(0))
+      ->capture_default_str();
+  command
+      .add_option("--memory-limit", options.limits,
+                  "[DEVICE.]SCOPE=BYTES: limit the memory of a scope; a run that needs more "
+                  "fails with exit code 3")
+      ->allow_extra_args(false);
+  command
+      .add_option("--allocator", options.allocators,
+                  "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope with this allocator: "
+                  "pool, arena, stack, planned or direct")
+      ->allow_extra_args(false);
+  command
+      .add_option("--device", options.devices,
+                  "NAME=KIND:NUMBER: bind a device of the module to a device of this host")
+      ->allow_extra_args(false);
+  command
+      .add_option("--external", options.external_libraries,
+                  "NAME or PATH of a plug-in that computes external functions of the module; "
+                  "NAME denotes libscopevm_NAME.so")
+      ->allow_extra_args(false);
+  command
+      .add_option("--reserve", options.reserve,
+                  "NAME=LEAST..MOST, NAME=VALUE or all: before the first call, allocate the memory "
+                  "that a call needs at most for these ranges of dimensions, or for all values "
+                  "that the module permits; calls then take no memory from the system")
+      ->allow_extra_args(false);
+  command.add_flag("--emulate", options.emulate,
+                   "Delay copies and launches to match the speeds of the module's pools");
+  command.add_option(
+      "--trace", options.trace,
+      "Write the times of calls, launches and copies to this file, in Chrome trace format");
+  command.add_option("--memory-trace", options.memory_trace,
+                     "Write the allocations of all memory scopes to this file, for alloc plot, "
+                     "replay and compare");
+  command.add_flag("--stats", options.stats, "Print times and memory use");
+  command.add_flag("--json", options.json, "Print JSON, including times and memory use");
+}
 
 // The parsed command line. An error in it is a usage error.
 struct Plan {
@@ -57,9 +150,22 @@ Status check_files(const Plan& plan, const RunOptions& options) {
   return {};
 }
 
+// Parses "gpu=opencl:0". Errors: kInvalidArgument.
+Result<DeviceBinding> parse_binding(const std::string& text) {
+  SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
+  const size_t colon = parts.second.find(':');
+  const auto number = colon == std::string::npos
+                          ? Result<int64_t>(Status(StatusCode::kInvalidArgument, ""))
+                          : parse_number(std::string_view(parts.second).substr(colon + 1));
+  if (!number.ok() || colon == 0 || *number < 0 || *number > INT32_MAX)
+    return Status(StatusCode::kInvalidArgument,
+                  "--device " + text + ": expected NAME=KIND:NUMBER, such as gpu=opencl:0");
+  return DeviceBinding{parts.first, parts.second.substr(0, colon), static_cast<int>(*number)};
+}
+
 Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   Plan plan;
-  SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options, signature));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options.inputs, options.values, signature));
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
   SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits,
@@ -204,8 +310,6 @@ Status run_plan(const Plan& plan, const RunOptions& options, const Module& modul
   return {};
 }
 
-}  // namespace
-
 int run(const RunOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   const Result<Module> module = load_module(options.module);
@@ -215,5 +319,10 @@ int run(const RunOptions& options) {
   if (!plan.ok()) return report_usage(plan.status().message());
   return report(run_plan(*plan, options, *module, began));
 }
+
+const Command<RunOptions> registered({.position = 40, .name = "run", .description = "Run a module"},
+                                     declare, run);
+
+}  // namespace
 
 }  // namespace scopevm::tool

@@ -1,8 +1,8 @@
 // Opens and writes trace files; see trace_file.h.
 #include "tools/scopevm/memory_lab/trace_file.h"
 
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/files/file.h"
+#include "tools/files/standard_streams.h"
 
 namespace scopevm::lab {
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "tools/scopevm/standard_streams.h"
+#include "tools/files/standard_streams.h"
 
 namespace scopevm::tool {
 namespace {

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/files/file.h"
+#include "tools/files/standard_streams.h"
 #include "tools/scopevm/tensors/npy_string.h"
 
 namespace scopevm::tool {

@@ -5,7 +5,7 @@
 
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
-#include "tools/scopevm/arguments.h"
+#include "tools/command_line/arguments.h"
 
 namespace scopevm::tool {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tools/scopevm/file.h"
+#include "tools/files/file.h"
 
 namespace scopevm::tool {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/scopevm/arguments.h"
+#include "tools/command_line/arguments.h"
 #include "tools/scopevm/tuning/measure.h"
 
 namespace scopevm::tool {

@@ -6,10 +6,16 @@
 #include <vector>
 
 #include "scopevm/compiler.h"
-#include "tools/scopevm/commands.h"
 #include "tools/scopevm/tuning/cache.h"
 
 namespace scopevm::tool {
+
+struct TuneOptions {
+  bool is_enabled = false;
+  std::vector<std::string> requests;  // the dims of each: "n=1,length=128"
+  int threads = 1;                    // of the sessions that are measured
+  std::string cache;                  // see TuningCache::open()
+};
 
 // Sets options.tuning, which measures with options.external_libraries. Returns the cache that it
 // uses; null if tuning is not enabled. Errors: kInvalidArgument (an invalid request), and those of

@@ -1,10 +1,10 @@
 // scopevm alloc plot: draws a memory trace or a plan as a page.
 #include <memory>
 
-#include "tools/scopevm/command_line.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/memory_lab/commands.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/file.h"
 #include "tools/scopevm/memory_lab/plot/history.h"
 #include "tools/scopevm/memory_lab/plot/page/page.h"
 #include "tools/scopevm/memory_lab/plot/page/page_data.h"
@@ -24,22 +24,25 @@ Status plot(const PlotOptions& options) {
   return tool::write_file(options.output, html_page(page_data(history)));
 }
 
-}  // namespace
-
-void add_alloc_plot(CLI::App& group, Action& action) {
-  auto* command = group.add_subcommand(
-      "plot", "Draw a memory trace or plan as an HTML page: live bytes, addresses, call stacks");
-  auto options = std::make_shared<PlotOptions>();
+void declare(CLI::App& command, PlotOptions& options) {
   command
-      ->add_option("FILE", options->input,
-                   "Memory trace, or plan: a CSV file with the columns id, lower, upper, size, "
-                   "offset")
+      .add_option("FILE", options.input,
+                  "Memory trace, or plan: a CSV file with the columns id, lower, upper, size, "
+                  "offset")
       ->required();
-  command->add_option("-o,--output", options->output, "Output HTML file")
+  command.add_option("-o,--output", options.output, "Output HTML file")
       ->type_name("PAGE.html")
       ->required();
-  command->callback(
-      [options, &action] { action = [options] { return tool::report(plot(*options)); }; });
 }
 
+int execute(const PlotOptions& options) { return tool::report(plot(options)); }
+
+const tool::Command<PlotOptions> registered(
+    {.position = 105,
+     .name = "alloc plot",
+     .description =
+         "Draw a memory trace or plan as an HTML page: live bytes, addresses, call stacks"},
+    declare, execute);
+
+}  // namespace
 }  // namespace scopevm::lab

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "scopevm/plan.h"
-#include "tools/scopevm/file.h"
+#include "tools/files/file.h"
 #include "tools/scopevm/memory_lab/plot/history.h"
 #include "tools/scopevm/memory_lab/plot/live_bytes.h"
 #include "tools/scopevm/memory_lab/trace_file.h"

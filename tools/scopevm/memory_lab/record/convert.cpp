@@ -10,7 +10,7 @@
 #include <queue>
 #include <unordered_map>
 
-#include "tools/scopevm/file.h"
+#include "tools/files/file.h"
 #include "tools/scopevm/memory_lab/record/mappings.h"
 #include "tools/scopevm/memory_lab/record/symbols.h"
 #include "tools/scopevm/memory_lab/trace/trace_writer.h"

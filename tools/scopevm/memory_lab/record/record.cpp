@@ -10,14 +10,14 @@
 #include <thread>
 
 #include "runtime/count_text.h"
-#include "tools/scopevm/arguments.h"
-#include "tools/scopevm/command_line.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/memory_lab/child_process.h"
-#include "tools/scopevm/memory_lab/commands.h"
+#include "tools/command_line/arguments.h"
+#include "tools/command_line/child_process.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/file.h"
+#include "tools/files/own_library.h"
 #include "tools/scopevm/memory_lab/record/convert.h"
-#include "tools/scopevm/own_library.h"
 #include "tools/scopevm_record/spool.h"
 #include "tools/scopevm_record/ticks.h"
 
@@ -157,31 +157,31 @@ int record_allocations(const RecordOptions& options) {
   return code.ok() ? *code : tool::report(code.status());
 }
 
-}  // namespace
-
-void add_alloc_record(CLI::App& group, Action& action) {
-  auto* command = group.add_subcommand(
-      "record", "Run a command and record its allocations; exits with the command's exit code");
-  auto options = std::make_shared<RecordOptions>();
+void declare(CLI::App& command, RecordOptions& options) {
   command
-      ->add_option("-o,--output", options->output,
-                   "Output trace file; child processes are written to FILE.PID")
+      .add_option("-o,--output", options.output,
+                  "Output trace file; child processes are written to FILE.PID")
       ->type_name("FILE")
       ->required();
   command
-      ->add_option("--stack-depth", options->depth,
-                   "Number of return addresses to record for each allocation; 1 is fastest")
+      .add_option("--stack-depth", options.depth,
+                  "Number of return addresses to record for each allocation; 1 is fastest")
       ->check(tool::integer_in(1, record::kMaxDepth))
       ->capture_default_str();
   command
-      ->add_option("--limit", options->limit,
-                   "Limit of the temporary files of each process; later events are counted only")
+      .add_option("--limit", options.limit,
+                  "Limit of the temporary files of each process; later events are counted only")
       ->type_name("BYTES")
       ->capture_default_str();
-  command->add_option("COMMAND", options->command, "After --: the command and its arguments")
+  command.add_option("COMMAND", options.command, "After --: the command and its arguments")
       ->required();
-  command->callback(
-      [options, &action] { action = [options] { return record_allocations(*options); }; });
 }
 
+const tool::Command<RecordOptions> registered(
+    {.position = 102,
+     .name = "alloc record",
+     .description = "Run a command and record its allocations; exits with the command's exit code"},
+    declare, record_allocations);
+
+}  // namespace
 }  // namespace scopevm::lab

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "tools/scopevm/command_line.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/file.h"
-#include "tools/scopevm/memory_lab/commands.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/file.h"
 #include "tools/scopevm/memory_lab/replay/comparison.h"
 #include "tools/scopevm/memory_lab/replay/replay_options.h"
 
@@ -111,23 +111,25 @@ Status compare(const CompareCommand& command) {
   return {StatusCode::kResourceLimit, "no allocator was measured"};
 }
 
-}  // namespace
-
-void add_alloc_compare(CLI::App& group, Action& action) {
-  auto* command = group.add_subcommand(
-      "compare", "Replay a memory trace with several allocators and compare time and memory");
-  auto options = std::make_shared<CompareCommand>();
-  options->selection.allocators = {"all"};
-  add_replay_options(*command, options->selection, "all");
-  command->add_option("--rounds", options->rounds, "Number of replays; the medians are printed")
+void declare(CLI::App& command, CompareCommand& options) {
+  options.selection.allocators = {"all"};
+  add_replay_options(command, options.selection, "all");
+  command.add_option("--rounds", options.rounds, "Number of replays; the medians are printed")
       ->check(tool::integer_in(1, 1000))
       ->capture_default_str();
-  command->add_flag("--json", options->json,
-                    "Print JSON in the form of Google Benchmark instead of the table");
-  command->add_option("-o,--output", options->output, "Also write the JSON to this file")
+  command.add_flag("--json", options.json,
+                   "Print JSON in the form of Google Benchmark instead of the table");
+  command.add_option("-o,--output", options.output, "Also write the JSON to this file")
       ->type_name("FILE.json");
-  command->callback(
-      [options, &action] { action = [options] { return tool::report(compare(*options)); }; });
 }
 
+int execute(const CompareCommand& options) { return tool::report(compare(options)); }
+
+const tool::Command<CompareCommand> registered(
+    {.position = 104,
+     .name = "alloc compare",
+     .description = "Replay a memory trace with several allocators and compare time and memory"},
+    declare, execute);
+
+}  // namespace
 }  // namespace scopevm::lab

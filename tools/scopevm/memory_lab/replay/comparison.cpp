@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "runtime/count_text.h"
-#include "tools/scopevm/commands/json_output.h"
-#include "tools/scopevm/standard_streams.h"
+#include "tools/files/json_output.h"
+#include "tools/files/standard_streams.h"
 
 namespace scopevm::lab {
 namespace {

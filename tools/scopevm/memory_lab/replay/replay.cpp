@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/count_text.h"
-#include "tools/scopevm/command_line.h"
-#include "tools/scopevm/commands/json_output.h"
-#include "tools/scopevm/exit_code.h"
-#include "tools/scopevm/memory_lab/commands.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/json_output.h"
 #include "tools/scopevm/memory_lab/replay/replay_options.h"
 
 namespace scopevm::lab {
@@ -66,17 +66,19 @@ Status replay_all(const ReplayCommand& command) {
   return incomplete;
 }
 
-}  // namespace
-
-void add_alloc_replay(CLI::App& group, Action& action) {
-  auto* command =
-      group.add_subcommand("replay", "Execute the operations of a memory trace with allocators");
-  auto options = std::make_shared<ReplayCommand>();
-  options->selection.allocators = {"pool"};
-  add_replay_options(*command, options->selection, "pool");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback(
-      [options, &action] { action = [options] { return tool::report(replay_all(*options)); }; });
+void declare(CLI::App& command, ReplayCommand& options) {
+  options.selection.allocators = {"pool"};
+  add_replay_options(command, options.selection, "pool");
+  command.add_flag("--json", options.json, "Print JSON");
 }
 
+int execute(const ReplayCommand& options) { return tool::report(replay_all(options)); }
+
+const tool::Command<ReplayCommand> registered(
+    {.position = 103,
+     .name = "alloc replay",
+     .description = "Execute the operations of a memory trace with allocators"},
+    declare, execute);
+
+}  // namespace
 }  // namespace scopevm::lab

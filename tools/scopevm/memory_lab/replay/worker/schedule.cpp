@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "tools/files/standard_streams.h"
 #include "tools/scopevm/memory_lab/trace_file.h"
-#include "tools/scopevm/standard_streams.h"
 
 namespace scopevm::lab {
 namespace {

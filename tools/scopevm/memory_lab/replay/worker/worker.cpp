@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tools/scopevm/memory_lab/child_process.h"
+#include "tools/command_line/child_process.h"
 #include "tools/scopevm/memory_lab/replay/worker/execution.h"
 #include "tools/scopevm/memory_lab/replay/worker/system_calls.h"
 

@@ -1,0 +1,116 @@
+// Writes the man page in roff (man(7)) and the completion script of bash.
+#include "tools/command_line/reference.h"
+
+#include <fmt/format.h>
+
+namespace scopevm::tool {
+namespace {
+
+std::vector<const CLI::App*> commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+// Escapes characters with a meaning in roff. A line that starts with one of `.'` is a request.
+std::string roff(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool starts_line = escaped.empty() || escaped.back() == '\n';
+    if (starts_line && (c == '.' || c == '\'')) escaped += "\\&";
+    if (c == '-') escaped += '\\';
+    escaped += c == '\\' ? "\\e" : std::string(1, c);
+  }
+  return escaped;
+}
+
+std::string man_options(const CLI::App& command) {
+  std::string text;
+  for (const CLI::Option* option : command.get_options()) {
+    const bool is_positional = !option->nonpositional();
+    text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(option->get_name(is_positional, true)),
+                        roff(CLI::Formatter().make_option_opts(option)),
+                        roff(option->get_description()));
+  }
+  return text;
+}
+
+// The sections of a command and of the commands of a group.
+std::string man_section(const CLI::App& command, const std::string& path) {
+  std::string text = fmt::format(".SS {}\n{}\n{}", roff(path), roff(command.get_description()),
+                                 man_options(command));
+  for (const CLI::App* inner : commands(command))
+    text += man_section(*inner, path + " " + inner->get_name());
+  return text;
+}
+
+std::string man_page(const CLI::App& app) {
+  std::string text = fmt::format(
+      ".TH SCOPEVM 1 \"\" \"scopevm {0}\"\n.SH NAME\nscopevm \\- {1}\n"
+      ".SH SYNOPSIS\n\\fBscopevm\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n{2}"
+      ".SH COMMANDS\n",
+      SCOPEVM_VERSION, roff(app.get_description()), man_options(app));
+  for (const CLI::App* command : commands(app))
+    text += man_section(*command, "scopevm " + command->get_name());
+  return text;
+}
+
+// The options of a command, separated by spaces: "-o --output --dim".
+std::string option_names(const CLI::App& command) {
+  std::string names;
+  const auto add = [&names](const std::string& name) {
+    names += (names.empty() ? "" : " ") + name;
+  };
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_snames()) add("-" + name);
+    for (const std::string& name : option->get_lnames()) add("--" + name);
+  }
+  return names;
+}
+
+std::string command_names(const CLI::App& group) {
+  std::string names;
+  for (const CLI::App* command : commands(group)) names += command->get_name() + " ";
+  return names;
+}
+
+// A branch of the completion's case statement. In a group, the second word selects the command.
+std::string completion_branch(const CLI::App& command) {
+  std::string branch = fmt::format("    {}) words='{}'", command.get_name(), option_names(command));
+  if (const std::string names = command_names(command); !names.empty()) {
+    branch += fmt::format(" names='{}'\n    case ${{COMP_WORDS[2]}} in\n", names);
+    for (const CLI::App* inner : commands(command)) branch += completion_branch(*inner);
+    branch += "    esac";
+  }
+  return branch + " ;;\n";
+}
+
+std::string bash_completion(const CLI::App& app) {
+  std::string cases;
+  for (const CLI::App* command : commands(app)) cases += completion_branch(*command);
+  // An empty COMPREPLY makes bash complete file names (-o default).
+  return fmt::format(R"(# Completion of scopevm for bash, generated from its options.
+_scopevm() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} words= names=
+  case ${{COMP_WORDS[1]}} in
+{1}  esac
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    words='{0}{2}'
+  elif ((COMP_CWORD == 2)) && [[ -n $names ]]; then
+    words="$names $words"
+  elif [[ $current != -* ]]; then
+    return
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}}
+complete -o default -F _scopevm scopevm
+)",
+                     command_names(app), cases, option_names(app));
+}
+
+}  // namespace
+
+std::string reference(const CLI::App& app, std::string_view form) {
+  return form == "man" ? man_page(app) : bash_completion(app);
+}
+
+}  // namespace scopevm::tool
