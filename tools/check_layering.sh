@@ -2,7 +2,7 @@
 # Checks the include directives of the project's sources:
 #   libraries   include <- runtime <- vm <- tools: each folder may include the folders to its left.
 #               The compiler may include only include, the instruction set, the module format and
-#               five files of the runtime. The plug-in runtime/dnnl may include only include, and
+#               five files of the runtime. The plug-in plugins/dnnl may include only include, and
 #               the planning library runtime/plan in addition one header of the runtime. Third-party
 #               headers are allowed folder by folder.
 #   compiler    a folder includes only itself and folders above it in kStages
@@ -17,7 +17,7 @@ kRules='
 include/scopevm | scopevm/ |
 runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
 runtime/plan    | scopevm/ runtime/plan/ runtime/without_exceptions.h |
-runtime/dnnl    | scopevm/ runtime/dnnl/ | nlohmann/
+plugins/dnnl    | scopevm/ plugins/dnnl/ | nlohmann/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
 compiler        | scopevm/ runtime/count_text.h runtime/without_exceptions.h runtime/blocked_signals.h runtime/cpu/cpu_features.def runtime/tensor/dlpack_type.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
@@ -53,7 +53,7 @@ driver
 
 # One line per include directive whose header has a folder: file, line, header.
 includes=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.c' '^\s*#\s*include\s*["<][^">]*/' \
-  include/scopevm runtime vm compiler tools |
+  include/scopevm runtime plugins vm compiler tools |
   sed -E 's/^([^:]*):([0-9]+):.*#\s*include\s*["<]([^">]*)[">].*/\1 \2 \3/')
 
 libraries=$(awk -v rules="$kRules" -v tools="$kCompilerTools" -v interface="^$kCompilerInterface" '
@@ -102,7 +102,7 @@ edges=$(awk '
     from = $1; to = $3
     sub(/^include\//, "", from)
     sub(/\/[^\/]*$/, "", from); sub(/\/[^\/]*$/, "", to)
-    if (to !~ /^(compiler|runtime|vm|tools|scopevm)(\/|$)/ || from == to) next
+    if (to !~ /^(compiler|runtime|plugins|vm|tools|scopevm)(\/|$)/ || from == to) next
     if (index(to, from "/") == 1 && $1 !~ /\.h$/) next
     print from, to
   }' <<<"$includes" | sort -u)

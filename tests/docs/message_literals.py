@@ -14,7 +14,7 @@ import re
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("compiler", "runtime", "tools", "vm")
+FOLDERS = ("compiler", "plugins", "runtime", "tools", "vm")
 PAGE = "docs/errors.md"
 EXEMPT = SOURCE / "tests/docs/message_exemptions.txt"
 TEST_SUFFIXES = (".cpp", ".h", ".py", ".sh", ".test", ".txt", ".mlir", ".c")

@@ -5,7 +5,7 @@
 // random shapes, on 1 to 16 threads: 12,000 matrix products and 4,665 of 4,671 convolutions, with
 // less scratch memory than below. If a shape needs more, plan.cpp uses a slower implementation that
 // fits.
-#include "runtime/dnnl/workspace.h"
+#include "plugins/dnnl/run/workspace.h"
 
 namespace scopevm::onednn {
 namespace {

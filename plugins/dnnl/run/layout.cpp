@@ -1,5 +1,5 @@
 // Tags of layouts; see layout.h.
-#include "runtime/dnnl/layout.h"
+#include "plugins/dnnl/run/layout.h"
 
 #include <algorithm>
 #include <numeric>

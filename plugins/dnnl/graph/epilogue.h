@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/dnnl/description.h"
+#include "plugins/dnnl/graph/description.h"
 
 namespace scopevm::onednn {
 

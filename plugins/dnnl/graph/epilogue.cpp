@@ -1,16 +1,20 @@
 // Recognises epilogues; see epilogue.h.
 //
 // An activation can consist of several ops: gelu has five. The ops after a value x are written as
-// an expression of x, with `#` for constants: "mul(sigmoid(x),x)". Tables map expressions to
-// functions of oneDNN. The operands of commutative ops are sorted, so that their order in the graph
-// is insignificant.
-#include "runtime/dnnl/epilogue.h"
+// an expression of x, with `#` for constants: "mul(sigmoid(x),x)". The activations of
+// activations.cpp are written in the same form, and expressions are compared. The operands of
+// commutative ops are sorted, so that their order in the graph is insignificant.
+#include "plugins/dnnl/graph/epilogue.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "plugins/dnnl/graph/activations.h"
 
 namespace scopevm::onednn {
 namespace {
@@ -24,32 +28,55 @@ struct Expression {
   std::vector<float> constants;
 };
 
-struct ActivationRow {
-  const char* text;
-  float constants[4];  // the expected constants
-  algorithm function;
-  float alpha = 0;
+bool is_commutative(std::string_view name) {
+  return name == "add" || name == "mul" || name == "max" || name == "min";
+}
+
+constexpr size_t kMaxText = 128;  // longer than the expression of any activation
+
+// The expression of an op, from those of its operands.
+Expression compose(std::string_view op, std::vector<Expression> operands) {
+  if (is_commutative(op))
+    std::sort(operands.begin(), operands.end(),
+              [](const Expression& a, const Expression& b) { return a.text < b.text; });
+  Expression whole{std::string(op) + "(", {}};
+  for (const Expression& part : operands) {
+    if (part.text.empty() || whole.text.size() + part.text.size() > kMaxText) return {};
+    whole.text += (&part == operands.data() ? "" : ",") + part.text;
+    whole.constants.insert(whole.constants.end(), part.constants.begin(), part.constants.end());
+  }
+  whole.text += ")";
+  return whole;
+}
+
+Expression expression_of(const ActivationRow& row) {
+  std::vector<Expression> steps;
+  for (std::string_view text : row.steps) {
+    const Step step = parse_step(text);
+    std::vector<Expression> operands;
+    for (std::string_view operand : step.operands)
+      operands.push_back(is_argument(operand) ? Expression{"x", {}}
+                         : is_step(operand)
+                             ? steps[step_index(operand)]
+                             : Expression{"#", {std::strtof(operand.data(), nullptr)}});
+    steps.push_back(compose(step.op, std::move(operands)));
+  }
+  return steps.back();
+}
+
+struct KnownActivation {
+  Expression expression;
+  Activation activation;
 };
 
-constexpr float kRoot = 1.41421356F;      // sqrt(2)
-constexpr float kHalfRoot = 0.70710678F;  // 1 / sqrt(2)
-
-constexpr ActivationRow kActivations[] = {
-    {"relu(x)", {}, algorithm::eltwise_relu},
-    {"max(#,x)", {0}, algorithm::eltwise_relu},
-    {"tanh(x)", {}, algorithm::eltwise_tanh},
-    {"sigmoid(x)", {}, algorithm::eltwise_logistic},
-    {"mul(sigmoid(x),x)", {}, algorithm::eltwise_swish, 1},
-    // x * clip(x / 6 + 1/2, 0, 1)
-    {"mul(min(#,max(#,add(#,mul(#,x)))),x)", {1, 0, .5F, 1 / 6.F}, algorithm::eltwise_hardswish},
-    // x / 2 * (erf(x / sqrt(2)) + 1), in the forms that exporters write
-    {"mul(add(#,erf(mul(#,x))),mul(#,x))", {1, kHalfRoot, .5F}, algorithm::eltwise_gelu_erf},
-    {"mul(#,mul(add(#,erf(mul(#,x))),x))", {.5F, 1, kHalfRoot}, algorithm::eltwise_gelu_erf},
-    {"mul(mul(#,add(#,erf(mul(#,x)))),x)", {.5F, 1, kHalfRoot}, algorithm::eltwise_gelu_erf},
-    {"mul(add(#,erf(div(x,#))),mul(#,x))", {1, kRoot, .5F}, algorithm::eltwise_gelu_erf},
-    {"mul(#,mul(add(#,erf(div(x,#))),x))", {.5F, 1, kRoot}, algorithm::eltwise_gelu_erf},
-    {"mul(mul(#,add(#,erf(div(x,#)))),x)", {.5F, 1, kRoot}, algorithm::eltwise_gelu_erf},
-};
+// The activations of the table, except clips, whose bounds are arbitrary: kClips.
+std::vector<KnownActivation> known_activations() {
+  std::vector<KnownActivation> known;
+  for (const ActivationRow& row : activation_rows())
+    if (row.function != algorithm::eltwise_clip)
+      known.push_back({expression_of(row), {row.function, row.alpha, 0}});
+  return known;
+}
 
 constexpr int kNone = -1;
 
@@ -68,16 +95,18 @@ constexpr ClipRow kClips[] = {{"max(#,x)", 0, kNone},
 bool nearly_equal(float a, float b) { return std::abs(a - b) <= 1e-5F * std::abs(b); }
 
 std::optional<Activation> find_activation(const Expression& expression) {
+  static const std::vector<KnownActivation> activations = known_activations();
   const std::vector<float>& constants = expression.constants;
-  for (const ActivationRow& row : kActivations)
-    if (row.text == expression.text &&
-        std::equal(constants.begin(), constants.end(), row.constants, nearly_equal))
-      return Activation{row.function, row.alpha, 0};
+  for (const auto& [known, activation] : activations)
+    if (known.text == expression.text &&
+        std::equal(constants.begin(), constants.end(), known.constants.begin(), nearly_equal))
+      return activation;
   for (const ClipRow& row : kClips) {
     if (row.text != expression.text) continue;
     const float largest = std::numeric_limits<float>::max();
     const float low = row.low == kNone ? -largest : constants[static_cast<size_t>(row.low)];
     const float high = row.high == kNone ? largest : constants[static_cast<size_t>(row.high)];
+    if (low == 0 && row.high == kNone) return Activation{algorithm::eltwise_relu, 0, 0};
     if (low <= high) return Activation{algorithm::eltwise_clip, low, high};
   }
   return std::nullopt;
@@ -89,10 +118,6 @@ std::optional<float> splat_of(const Op& op) {
   if (op.name != "constant" || value == op.attributes.end() || !value->is_number())
     return std::nullopt;
   return value->get<float>();
-}
-
-bool is_commutative(const std::string& name) {
-  return name == "add" || name == "mul" || name == "max" || name == "min";
 }
 
 class EpilogueParser {
@@ -178,7 +203,7 @@ class EpilogueParser {
                        description_.ops.end(), [&](const Op& o) { return uses(o.operands); });
   }
 
-  Expression expression_of(size_t value, const std::vector<Expression>& known) const {
+  Expression expression_of_value(size_t value, const std::vector<Expression>& known) const {
     if (value == value_) return {"x", {}};
     const size_t operands = description_.operands.size();
     if (value < operands) return {};
@@ -186,21 +211,10 @@ class EpilogueParser {
     return value < value_ ? Expression() : known[value - value_];
   }
 
-  // The expression of an op, from those of its operands.
-  Expression compose(const Op& op, const std::vector<Expression>& known) const {
+  Expression compose_op(const Op& op, const std::vector<Expression>& known) const {
     std::vector<Expression> parts;
-    for (size_t operand : op.operands) parts.push_back(expression_of(operand, known));
-    if (is_commutative(op.name))
-      std::sort(parts.begin(), parts.end(),
-                [](const Expression& a, const Expression& b) { return a.text < b.text; });
-    Expression whole{op.name + "(", {}};
-    for (const Expression& part : parts) {
-      if (part.text.empty() || whole.text.size() + part.text.size() > kMaxText) return {};
-      whole.text += (&part == parts.data() ? "" : ",") + part.text;
-      whole.constants.insert(whole.constants.end(), part.constants.begin(), part.constants.end());
-    }
-    whole.text += ")";
-    return whole;
+    for (size_t operand : op.operands) parts.push_back(expression_of_value(operand, known));
+    return compose(op.name, std::move(parts));
   }
 
   // Finds the longest activation of the current value whose inner values have no other uses.
@@ -211,7 +225,7 @@ class EpilogueParser {
     size_t end = 0;
     for (size_t i = value_ - operands + 1; i < description_.ops.size(); ++i) {
       const Op& op = description_.ops[i];
-      known.push_back(splat_of(op) ? Expression() : compose(op, known));
+      known.push_back(splat_of(op) ? Expression() : compose_op(op, known));
       if (known.back().text.empty() || op.type.dims != description_.type(value_).dims) continue;
       auto activation = find_activation(known.back());
       if (!activation || is_used_after(i, value_, operands + i - 1)) continue;
@@ -224,8 +238,6 @@ class EpilogueParser {
     next_ = end + 1;
     return {};
   }
-
-  static constexpr size_t kMaxText = 128;  // longer than any expression of the tables
 
   const Description& description_;
   size_t channel_axis_;

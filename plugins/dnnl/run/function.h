@@ -6,9 +6,9 @@
 #include <dnnl.hpp>
 #include <vector>
 
-#include "runtime/dnnl/layer.h"
-#include "runtime/dnnl/lru_cache.h"
-#include "runtime/dnnl/plan.h"
+#include "plugins/dnnl/graph/layer.h"
+#include "plugins/dnnl/run/lru_cache.h"
+#include "plugins/dnnl/run/plan.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "runtime/dnnl/description.h"
-#include "runtime/dnnl/layer.h"
+#include "plugins/dnnl/graph/description.h"
+#include "plugins/dnnl/graph/layer.h"
 
 namespace scopevm::onednn {
 

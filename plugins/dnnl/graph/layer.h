@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/dnnl/description.h"
-#include "runtime/dnnl/epilogue.h"
+#include "plugins/dnnl/graph/description.h"
+#include "plugins/dnnl/graph/epilogue.h"
 
 namespace scopevm::onednn {
 

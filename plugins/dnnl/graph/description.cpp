@@ -1,5 +1,5 @@
 // Parses descriptions of external functions; see description.h.
-#include "runtime/dnnl/description.h"
+#include "plugins/dnnl/graph/description.h"
 
 namespace scopevm::onednn {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/dnnl/layer.h"
+#include "plugins/dnnl/graph/layer.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
 

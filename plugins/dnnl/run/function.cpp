@@ -1,12 +1,12 @@
 // Runs functions with cached plans; see function.h.
-#include "runtime/dnnl/function.h"
+#include "plugins/dnnl/run/function.h"
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "runtime/dnnl/shapes.h"
+#include "plugins/dnnl/run/shapes.h"
 
 // OpenMP's own declarations (omp.h) belong to the compiler's runtime library, which can be another
 // one than oneDNN's.

@@ -1,5 +1,5 @@
 // Checks what oneDNN can compute; see layer.h. The measurements are those of oneDNN 2.6.3.
-#include "runtime/dnnl/layer.h"
+#include "plugins/dnnl/graph/layer.h"
 
 #include <algorithm>
 #include <string>

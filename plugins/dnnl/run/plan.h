@@ -6,8 +6,8 @@
 #include <dnnl.hpp>
 #include <vector>
 
-#include "runtime/dnnl/layer.h"
-#include "runtime/dnnl/shapes.h"
+#include "plugins/dnnl/graph/layer.h"
+#include "plugins/dnnl/run/shapes.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
 

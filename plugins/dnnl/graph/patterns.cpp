@@ -1,11 +1,12 @@
-// Generates the patterns; see patterns.h. epilogue.cpp recognises the same activations.
-#include "runtime/dnnl/patterns.h"
+// Generates the patterns; see patterns.h.
+#include "plugins/dnnl/graph/patterns.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "plugins/dnnl/graph/activations.h"
 
 namespace scopevm::onednn {
 namespace {
@@ -34,30 +35,6 @@ const MainRow kMain[] = {
     {"average_pool", "average_pool", kPool, {"n, c, h"}, "n, c, h", false},
 };
 
-// An activation of the value x. Each step is an op and its operands: x, a number, or `%` with the
-// index of an earlier step.
-struct ActivationRow {
-  const char* name;
-  std::initializer_list<std::string_view> steps;
-};
-
-const ActivationRow kActivations[] = {
-    {"", {}},
-    {"relu", {"relu x"}},
-    {"tanh", {"tanh x"}},
-    {"sigmoid", {"sigmoid x"}},
-    {"swish", {"sigmoid x", "mul x %0"}},
-    {"relu6", {"max x 0.0", "min %0 6.0"}},
-    {"hard_sigmoid", {"max x 0.0", "min %0 1.0"}},
-    {"hard_swish", {"mul x 0.166666672", "add %0 0.5", "max %1 0.0", "min %2 1.0", "mul x %3"}},
-    {"gelu_a", {"mul x 0.5", "mul x 0.707106769", "erf %1", "add %2 1.0", "mul %0 %3"}},
-    {"gelu_b", {"mul x 0.707106769", "erf %0", "add %1 1.0", "mul x %2", "mul %3 0.5"}},
-    {"gelu_c", {"mul x 0.707106769", "erf %0", "add %1 1.0", "mul %2 0.5", "mul x %3"}},
-    {"gelu_d", {"mul x 0.5", "div x 1.41421354", "erf %1", "add %2 1.0", "mul %0 %3"}},
-    {"gelu_e", {"div x 1.41421354", "erf %0", "add %1 1.0", "mul x %2", "mul %3 0.5"}},
-    {"gelu_f", {"div x 1.41421354", "erf %0", "add %1 1.0", "mul %2 0.5", "mul x %3"}},
-};
-
 std::string type_of(std::string_view dims) { return "!sv.tensor<f32[" + std::string(dims) + "]>"; }
 
 const std::string kScalar = "!sv.tensor<f32[]>";
@@ -80,7 +57,6 @@ class PatternWriter {
   }
 
   void write_activation(const ActivationRow& activation) {
-    if (*activation.name == '\0') return;
     name_ += std::string("_") + activation.name;
     std::vector<std::string> steps;
     for (std::string_view step : activation.steps) steps.push_back(add_step(step, steps));
@@ -115,26 +91,17 @@ class PatternWriter {
     return name;
   }
 
-  std::string add_step(std::string_view step, const std::vector<std::string>& earlier) {
+  std::string add_step(std::string_view text, const std::vector<std::string>& earlier) {
+    const Step step = parse_step(text);
     std::vector<std::string> operands, types;
-    const std::string_view op = next_word(step);
-    while (!step.empty()) {
-      const std::string_view word = next_word(step);
-      const bool is_number = word != "x" && word[0] != '%';
+    for (std::string_view operand : step.operands) {
+      const bool is_number = !is_argument(operand) && !is_step(operand);
       types.push_back(is_number ? kScalar : type_);
-      if (is_number)
-        operands.push_back(add_constant(word));
-      else
-        operands.push_back(word == "x" ? x_ : earlier[static_cast<size_t>(word[1] - '0')]);
+      operands.push_back(is_number              ? add_constant(operand)
+                         : is_argument(operand) ? x_
+                                                : earlier[step_index(operand)]);
     }
-    return add_op(op, operands, types);
-  }
-
-  // Removes the first word of `text`.
-  static std::string_view next_word(std::string_view& text) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    return word;
+    return add_op(step.op, operands, types);
   }
 
   static std::string join(const std::vector<std::string>& parts) {
@@ -151,18 +118,24 @@ class PatternWriter {
   int values_ = 0;
 };
 
+// The function of a main op, additions and an activation; null: none.
+std::string pattern(const MainRow& main, int additions, const ActivationRow* activation) {
+  PatternWriter writer(main);
+  for (int i = 0; i < additions; ++i) writer.write_addition();
+  if (activation != nullptr) writer.write_activation(*activation);
+  return writer.text();
+}
+
 std::string all_patterns() {
   constexpr int kMaxAdditions = 2;  // a bias and a residual
   std::string text;
   for (const MainRow& main : kMain)
-    for (int additions = 0; additions <= (main.has_epilogue ? kMaxAdditions : 0); ++additions)
-      for (const ActivationRow& activation : kActivations) {
-        if (!main.has_epilogue && *activation.name != '\0') continue;
-        PatternWriter writer(main);
-        for (int i = 0; i < additions; ++i) writer.write_addition();
-        writer.write_activation(activation);
-        text += writer.text();
-      }
+    for (int additions = 0; additions <= (main.has_epilogue ? kMaxAdditions : 0); ++additions) {
+      text += pattern(main, additions, nullptr);
+      if (!main.has_epilogue) continue;
+      for (const ActivationRow& activation : activation_rows())
+        text += pattern(main, additions, &activation);
+    }
   return text;
 }
 

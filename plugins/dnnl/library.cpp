@@ -1,8 +1,11 @@
 // The plug-in libscopevm_dnnl.so: computes matrix products, convolutions and poolings with oneDNN,
 // through the ABI of scopevm/external.h.
+// graph/: what oneDNN can compute
 //   patterns.cpp     the graphs that the library can compute
 //   description.cpp  JSON -> ops and types
 //   layer.cpp        ops -> one layer and its epilogue (epilogue.cpp), or the reason why not
+//   activations.cpp  the table of activations, for patterns and epilogues
+// run/:
 //   workspace.cpp    layer -> formula of the workspace
 //   function.cpp     a function of a session, with a cache of plans
 //   plan.cpp         layer and dims (shapes.cpp) -> oneDNN primitives
@@ -20,12 +23,12 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/dnnl/description.h"
-#include "runtime/dnnl/function.h"
-#include "runtime/dnnl/layer.h"
-#include "runtime/dnnl/patterns.h"
-#include "runtime/dnnl/weight.h"
-#include "runtime/dnnl/workspace.h"
+#include "plugins/dnnl/graph/description.h"
+#include "plugins/dnnl/graph/layer.h"
+#include "plugins/dnnl/graph/patterns.h"
+#include "plugins/dnnl/run/function.h"
+#include "plugins/dnnl/run/weight.h"
+#include "plugins/dnnl/run/workspace.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
 

@@ -1,10 +1,10 @@
 // Prepares weights; see weight.h.
-#include "runtime/dnnl/weight.h"
+#include "plugins/dnnl/run/weight.h"
 
 #include <string>
 
-#include "runtime/dnnl/layout.h"
-#include "runtime/dnnl/plan.h"
+#include "plugins/dnnl/run/layout.h"
+#include "plugins/dnnl/run/plan.h"
 
 namespace scopevm::onednn {
 namespace {

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "plug_in.h"
-#include "runtime/dnnl/lru_cache.h"
+#include "plugins/dnnl/run/lru_cache.h"
 
 namespace scopevm::onednn_test {
 namespace {

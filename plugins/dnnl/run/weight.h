@@ -5,9 +5,9 @@
 #include <dnnl.hpp>
 #include <optional>
 
-#include "runtime/dnnl/description.h"
-#include "runtime/dnnl/layer.h"
-#include "runtime/dnnl/shapes.h"
+#include "plugins/dnnl/graph/description.h"
+#include "plugins/dnnl/graph/layer.h"
+#include "plugins/dnnl/run/shapes.h"
 #include "scopevm/dlpack.h"
 #include "scopevm/status.h"
 

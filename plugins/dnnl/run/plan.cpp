@@ -1,5 +1,5 @@
 // Builds and runs plans; see plan.h.
-#include "runtime/dnnl/plan.h"
+#include "plugins/dnnl/run/plan.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/dnnl/layout.h"
-#include "runtime/dnnl/shapes.h"
-#include "runtime/dnnl/weight.h"
+#include "plugins/dnnl/run/layout.h"
+#include "plugins/dnnl/run/shapes.h"
+#include "plugins/dnnl/run/weight.h"
 
 namespace scopevm::onednn {
 

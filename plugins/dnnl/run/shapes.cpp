@@ -1,5 +1,5 @@
 // Checks and arranges the dims of a run; see shapes.h.
-#include "runtime/dnnl/shapes.h"
+#include "plugins/dnnl/run/shapes.h"
 
 #include <algorithm>
 #include <string>
