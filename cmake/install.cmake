@@ -1,6 +1,7 @@
 # Rules of `cmake --install`, in four components (docs/install.md):
 #   runtime      libscopevm, libscopevm_plan, the command `scopevm` with its man page and
-#                completion, the library that `scopevm alloc record` preloads, the licence
+#                completion, the program of `scopevm alloc` and the library that it preloads, the
+#                licence
 #   compiler     libscopevm_compiler, which `scopevm compile` loads, with its package files;
 #                scopevm-opt with its man page and completion
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
@@ -32,6 +33,8 @@ install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.man RENAME scopevm.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
 install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.bash RENAME scopevm
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+install(TARGETS scopevm-lab RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/scopevm
+  COMPONENT runtime)
 install(TARGETS scopevm_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Checks the dependencies of the runtime: neither libscopevm nor the scopevm command may link LLVM,
-# MLIR, ONNX, protobuf, oneDNN, OpenMP, OpenCL or CUDA. (The runtime loads OpenCL and CUDA by name when it
-# first needs them.) The stripped library must be smaller than 1.5 MB. libscopevm_plan links only the
-# libraries of C++. The plug-in of oneDNN links no library of this project and exports one function.
+# Checks the dependencies of the runtime: neither libscopevm nor the scopevm command nor the memory
+# laboratory may link LLVM, MLIR, ONNX, protobuf, oneDNN, OpenMP, OpenCL or CUDA. (The runtime loads
+# OpenCL and CUDA by name when it first needs them.) The stripped library must be smaller than 1.5 MB.
+# libscopevm_plan links only the libraries of C++. The plug-in of oneDNN links no library of this
+# project and exports one function.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
@@ -11,7 +12,7 @@ kLimit=1500000
 
 library=$(find "$1" -name 'libscopevm.so' -print -quit)
 [[ -n $library ]] || { echo "check_linkage: libscopevm.so not found in $1"; exit 1; }
-for file in "$library" "$1/bin/scopevm"; do
+for file in "$library" "$1/bin/scopevm" "$1/bin/scopevm-lab"; do
   if found=$(ldd "$file" | grep -E "$kForbidden"); then
     echo "check_linkage: $file depends on forbidden libraries:"
     echo "$found"

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tools/scopevm/memory_lab/trace/trace_reader.h"
+#include "tools/lab/trace/trace_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto reader = scopevm::lab::TraceReader::open({data, size});

@@ -81,6 +81,7 @@ manuals() {
     [[ -s $prefix/share/man/man1/$page.1 ]] || fail "no man page of $page"
   done
   grep -q 'target\\-cpu' "$prefix/share/man/man1/scopevm.1" || fail "man page without --target-cpu"
+  grep -q 'scopevm alloc plan' "$prefix/share/man/man1/scopevm.1" || fail "man page without alloc"
   prints --target-cpu bash -c "
     source '$prefix/share/bash-completion/completions/scopevm'
     COMP_WORDS=(scopevm compile --target) COMP_CWORD=2

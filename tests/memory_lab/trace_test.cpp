@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "runtime/mapped_file.h"
-#include "tools/scopevm/memory_lab/trace/trace_reader.h"
-#include "tools/scopevm/memory_lab/trace/trace_writer.h"
+#include "tools/lab/trace/trace_reader.h"
+#include "tools/lab/trace/trace_writer.h"
 
 namespace scopevm::lab {
 namespace {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace scopevm::lab {
+namespace scopevm::tool {
 namespace {
 
 // The environment of this process with some variables replaced.
@@ -108,4 +108,4 @@ Result<ChildProcess> run_child(const std::vector<std::string>& command,
   return child;
 }
 
-}  // namespace scopevm::lab
+}  // namespace scopevm::tool

@@ -7,7 +7,7 @@
 
 #include "scopevm/status.h"
 
-namespace scopevm::lab {
+namespace scopevm::tool {
 
 struct ChildProcess {
   int pid = 0;
@@ -23,4 +23,4 @@ Result<ChildProcess> run_child(const std::vector<std::string>& command,
                                const std::vector<std::pair<std::string, std::string>>& variables,
                                std::string* output = nullptr);
 
-}  // namespace scopevm::lab
+}  // namespace scopevm::tool

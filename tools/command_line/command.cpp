@@ -1,14 +1,21 @@
 // Collects the commands, and executes the selected one; see command.h.
 #include "tools/command_line/command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "runtime/without_exceptions.h"
+#include "tools/command_line/child_process.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/command_line/parser.h"
 #include "tools/command_line/reference.h"
+#include "tools/files/own_files.h"
 #include "tools/files/standard_streams.h"
 
 namespace scopevm::tool {
@@ -16,7 +23,8 @@ namespace {
 
 struct Entry {
   CommandName command;
-  std::function<Action(CLI::App&)> declare;  // empty: a group
+  std::function<Action(CLI::App&)> declare;  // empty: a group, or forwarded
+  std::string program;                       // that the command is forwarded to; empty: none
 };
 
 // The registered commands. A function, because constants of other files register commands before
@@ -29,7 +37,7 @@ std::vector<Entry>& registry() {
 // Declares the commands. The callback of the selected command sets `action`.
 void add_commands(CLI::App& app, Action& action) {
   std::ranges::sort(registry(), {}, [](const Entry& entry) { return entry.command.position; });
-  for (const auto& [command, declare] : registry()) {
+  for (const auto& [command, declare, program] : registry()) {
     const size_t space = command.name.rfind(' ');
     const bool is_in_group = space != std::string::npos;
     CLI::App* parent = is_in_group ? app.get_subcommand(command.name.substr(0, space)) : &app;
@@ -37,7 +45,7 @@ void add_commands(CLI::App& app, Action& action) {
         is_in_group ? command.name.substr(space + 1) : command.name, command.description);
     if (declare)
       added->callback([&action, run = declare(*added)] { action = run; });
-    else
+    else if (program.empty())
       added->require_subcommand(1);
   }
 }
@@ -65,6 +73,38 @@ void add_help(CLI::App& app, Action& action) {
   });
 }
 
+// The forwarded command that the arguments select, also as `help COMMAND`; null: none.
+const Entry* forwarded_command(int argc, char** argv) {
+  const int at = argc > 1 && std::string_view(argv[1]) == "help" ? 2 : 1;
+  if (argc <= at) return nullptr;
+  const auto entry = std::ranges::find_if(registry(), [&](const Entry& entry) {
+    return !entry.program.empty() && entry.command.name == argv[at];
+  });
+  return entry == registry().end() ? nullptr : &*entry;
+}
+
+// Returns only if the program cannot be started.
+int execute_program(const std::string& name, char** argv) {
+  const Result<std::string> path = find_own_program(name);
+  if (!path.ok()) return report(path.status());
+  execv(path->c_str(), argv);
+  return report({StatusCode::kNotFound, *path + ": cannot run: " + std::strerror(errno)});
+}
+
+// Not a CLI11 option, because it is for the build only and has no place in the help text. The form
+// "man" or "bash" prints the whole reference. Other programs print "man-part" and "bash-part".
+Status print_reference(const CLI::App& app, const std::string& form) {
+  std::map<std::string, std::string> parts;
+  for (const Entry& entry : registry()) {
+    if (entry.program.empty()) continue;
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string path, find_own_program(entry.program));
+    std::string& part = parts[entry.command.name];
+    SCOPEVM_RETURN_IF_ERROR(run_child({path, "--reference", form + "-part"}, {}, &part).status());
+  }
+  write_output(reference(app, form, parts));
+  return {};
+}
+
 int run_action(const Action& action) {
   int code = kExitOk;
   try {
@@ -79,13 +119,19 @@ int run_action(const Action& action) {
 }  // namespace
 
 void register_command(CommandName name, std::function<Action(CLI::App&)> declare) {
-  registry().push_back({std::move(name), std::move(declare)});
+  registry().push_back({std::move(name), std::move(declare), {}});
 }
 
 CommandGroup::CommandGroup(CommandName name) { register_command(std::move(name), {}); }
 
+ForwardedCommand::ForwardedCommand(CommandName name, std::string program) {
+  registry().push_back({std::move(name), {}, std::move(program)});
+}
+
 int run_program(int argc, char** argv) {
   open_standard_streams();
+  if (const Entry* forwarded = forwarded_command(argc, argv))
+    return execute_program(forwarded->program, argv);
   CLI::App app("Compiles neural networks ahead of time and runs them on a small virtual machine.",
                "scopevm");
   app.set_version_flag("--version", "scopevm " SCOPEVM_VERSION);
@@ -97,10 +143,9 @@ int run_program(int argc, char** argv) {
   add_help(app, action);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     reject_repeated_options(*command);
-  // Not a CLI11 option, because it is for the build only and has no place in the help text.
   if (argc == 3 && std::string_view(argv[1]) == "--reference") {
-    std::fputs(reference(app, argv[2]).c_str(), stdout);
-    return report(finish_output());
+    const int code = report(print_reference(app, argv[2]));
+    return code == kExitOk ? report(finish_output()) : code;
   }
   try {
     app.parse(argc, argv);

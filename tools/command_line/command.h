@@ -47,6 +47,12 @@ struct CommandGroup {
   explicit CommandGroup(CommandName name);
 };
 
+// A command that another program of this project executes: `program` is started with the same
+// arguments, and replaces the process. It has a command or group of the same name.
+struct ForwardedCommand {
+  ForwardedCommand(CommandName name, std::string program);
+};
+
 // The main() of a program: parses the command line and executes the selected command. In addition
 // to the registered commands, there are `help` and the options --help and --version.
 int run_program(int argc, char** argv);

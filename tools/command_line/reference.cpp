@@ -42,15 +42,31 @@ std::string man_section(const CLI::App& command, const std::string& path) {
   return text;
 }
 
-std::string man_page(const CLI::App& app) {
-  std::string text = fmt::format(
+using Parts = std::map<std::string, std::string>;
+
+// What `print` returns for each command of the program, or the part of another program.
+template <typename Print>
+std::string all_commands(const CLI::App& app, const Parts& parts, Print print) {
+  std::string text;
+  for (const CLI::App* command : commands(app)) {
+    const auto part = parts.find(command->get_name());
+    text += part != parts.end() ? part->second : print(*command);
+  }
+  return text;
+}
+
+std::string man_sections(const CLI::App& app, const Parts& parts) {
+  return all_commands(app, parts, [](const CLI::App& command) {
+    return man_section(command, "scopevm " + command.get_name());
+  });
+}
+
+std::string man_page(const CLI::App& app, const Parts& parts) {
+  return fmt::format(
       ".TH SCOPEVM 1 \"\" \"scopevm {0}\"\n.SH NAME\nscopevm \\- {1}\n"
       ".SH SYNOPSIS\n\\fBscopevm\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n{2}"
-      ".SH COMMANDS\n",
-      SCOPEVM_VERSION, roff(app.get_description()), man_options(app));
-  for (const CLI::App* command : commands(app))
-    text += man_section(*command, "scopevm " + command->get_name());
-  return text;
+      ".SH COMMANDS\n{3}",
+      SCOPEVM_VERSION, roff(app.get_description()), man_options(app), man_sections(app, parts));
 }
 
 // The options of a command, separated by spaces: "-o --output --dim".
@@ -83,9 +99,7 @@ std::string completion_branch(const CLI::App& command) {
   return branch + " ;;\n";
 }
 
-std::string bash_completion(const CLI::App& app) {
-  std::string cases;
-  for (const CLI::App* command : commands(app)) cases += completion_branch(*command);
+std::string bash_completion(const CLI::App& app, const Parts& parts) {
   // An empty COMPREPLY makes bash complete file names (-o default).
   return fmt::format(R"(# Completion of scopevm for bash, generated from its options.
 _scopevm() {{
@@ -104,13 +118,18 @@ _scopevm() {{
 }}
 complete -o default -F _scopevm scopevm
 )",
-                     command_names(app), cases, option_names(app));
+                     command_names(app), all_commands(app, parts, completion_branch),
+                     option_names(app));
 }
 
 }  // namespace
 
-std::string reference(const CLI::App& app, std::string_view form) {
-  return form == "man" ? man_page(app) : bash_completion(app);
+std::string reference(const CLI::App& app, std::string_view form, const Parts& parts) {
+  // The program that collects the parts has its own `help`.
+  const Parts without_help = {{"help", ""}};
+  if (form == "man-part") return man_sections(app, without_help);
+  if (form == "bash-part") return all_commands(app, without_help, completion_branch);
+  return form == "man" ? man_page(app, parts) : bash_completion(app, parts);
 }
 
 }  // namespace scopevm::tool

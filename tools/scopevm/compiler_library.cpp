@@ -10,7 +10,7 @@
 #include <map>
 
 #include "compiler/interface/messages.h"
-#include "tools/files/own_library.h"
+#include "tools/files/own_files.h"
 
 namespace scopevm::tool {
 namespace {

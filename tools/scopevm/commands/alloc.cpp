@@ -1,13 +1,12 @@
-// scopevm alloc: the group of commands for allocators and memory plans.
+// scopevm alloc: the commands of the memory laboratory, a program of its own.
 #include "tools/command_line/command.h"
+#include "tools/lab/program.h"
 
 namespace scopevm::tool {
 namespace {
 
-const CommandGroup registered(
-    {.position = 100,
-     .name = "alloc",
-     .description = "Plan memory; record, replay, compare and plot allocations"});
+const ForwardedCommand registered(
+    {.position = 100, .name = lab::kGroup, .description = lab::kDescription}, lab::kProgram);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -15,11 +15,11 @@
 #include "tools/command_line/parser.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
+#include "tools/lab/trace/run_recorder.h"
 #include "tools/scopevm/commands/run/allocator_option.h"
 #include "tools/scopevm/commands/run/inputs.h"
 #include "tools/scopevm/commands/run/report.h"
 #include "tools/scopevm/commands/run/trace_file.h"
-#include "tools/scopevm/memory_lab/run_recorder.h"
 #include "tools/scopevm/module_file.h"
 #include "tools/scopevm/tensors/npy.h"
 
