@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "tools/command_line/exit_code.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
+#include "tools/lab/seconds.h"
 
 namespace scopevm::tool {
 namespace {
@@ -138,15 +138,6 @@ int run_alloc_plan(const PlanCommand& command) {
   return report(plan_file(command, options));
 }
 
-// Returns the message for an invalid value of --time.
-std::string is_seconds(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && stop == end && value >= 0 && value <= 1e9) return "";
-  return "\"" + text + "\": expected a number of seconds from 0 to 1e9";
-}
-
 void declare(CLI::App& command, PlanCommand& options) {
   command
       .add_option("FILE", options.input,
@@ -162,7 +153,7 @@ void declare(CLI::App& command, PlanCommand& options) {
       ->type_name("BYTES");
   command
       .add_option("--time", options.time_limit_s, "Limit of the CPU time of planning, in seconds")
-      ->check(is_seconds)
+      ->check(lab::is_seconds)
       ->type_name("SECONDS")
       ->capture_default_str();
   command

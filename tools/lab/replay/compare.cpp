@@ -8,8 +8,10 @@
 #include "tools/command_line/exit_code.h"
 #include "tools/command_line/parser.h"
 #include "tools/files/file.h"
+#include "tools/lab/replay/best_plan.h"
 #include "tools/lab/replay/comparison.h"
 #include "tools/lab/replay/replay_options.h"
+#include "tools/lab/seconds.h"
 
 namespace scopevm::lab {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 struct CompareCommand {
   ReplaySelection selection;
   int rounds = 5;
+  double plan_time_s = 2;
   bool json = false;
   std::string output;  // file for the JSON; empty: none
 };
@@ -94,12 +97,14 @@ Status compare(const CompareCommand& command) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const ScheduleFile schedule,
       ScheduleFile::load(command.selection.trace, command.selection.has_mappings));
+  SCOPEVM_ASSIGN_OR_RETURN(const BestPlan plan, best_plan(schedule, command.plan_time_s));
   std::vector<Rounds> all;
   for (const AllocatorEntry& allocator : allocators) all.push_back({.allocator = allocator});
   run_interleaved(command, schedule, all);
   Comparison comparison{.trace = command.selection.trace,
                         .schedule = schedule.schedule(),
-                        .options = command.selection.options};
+                        .options = command.selection.options,
+                        .plan = plan};
   for (const Rounds& rounds : all) comparison.allocators.push_back(summary_of(rounds));
   if (command.json)
     tool::write_output(json_of(comparison));
@@ -116,6 +121,12 @@ void declare(CLI::App& command, CompareCommand& options) {
   add_replay_options(command, options.selection, "all");
   command.add_option("--rounds", options.rounds, "Number of replays; the medians are printed")
       ->check(tool::integer_in(1, 1000))
+      ->capture_default_str();
+  command
+      .add_option("--plan-time", options.plan_time_s,
+                  "Limit of the CPU time of planning the blocks of the trace, in seconds")
+      ->check(is_seconds)
+      ->type_name("SECONDS")
       ->capture_default_str();
   command.add_flag("--json", options.json,
                    "Print JSON in the form of Google Benchmark instead of the table");

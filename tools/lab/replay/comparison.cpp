@@ -58,18 +58,32 @@ std::string bars(const ReplayMeasurement& measured, uint64_t largest) {
   return text;
 }
 
-constexpr char kRow[] = "{:<16}{:>8}{:>8}{:>8}{:>8}  {:>8}{:>10}{:>10}{:>10}{:>9}{:>7}{:>9}  {}\n";
+constexpr char kRow[] =
+    "{:<16}{:>8}{:>8}{:>8}{:>8}  {:>8}{:>10}{:>10}{:>10}{:>10}{:>9}{:>7}{:>9}  {}\n";
+
+std::string gap_text(const BestPlan& plan, const ReplayMeasurement& median) {
+  if (plan.height == 0) return "-";
+  return fmt::format("{:+.1f}%", 100 * gap_to(plan, median.peak_resident));
+}
+
+std::string plan_text(const BestPlan& plan) {
+  const int64_t above = plan.height - plan.lower_bound;
+  return fmt::format("best plan: {:.1f} MiB, {}", static_cast<double>(plan.height) / kMiB,
+                     above == 0 ? "proved optimal"
+                                : fmt::format("at most {} above the optimum",
+                                              count_text(static_cast<uint64_t>(above), "byte")));
+}
 
 void print_row(const ComparedAllocator& allocator, const Comparison& comparison, uint64_t largest) {
   const ReplayMeasurement& median = allocator.median;
   const Fragmentation part = fragmentation_of(median, comparison.schedule.peak_live_bytes);
-  tool::print(kRow, allocator.name, number(median.p50_ns), number(median.p99_ns),
-              number(median.mean_ns), number(median.touched_ns),
-              number(static_cast<double>(median.peak_resident) / kMiB),
-              ratio(part.reserved_to_live), percent(part.internal), percent(part.external),
-              integer(static_cast<int64_t>(median.minor_faults)),
-              integer(static_cast<int64_t>(median.major_faults)), integer(median.system_calls),
-              bars(median, largest));
+  tool::print(
+      kRow, allocator.name, number(median.p50_ns), number(median.p99_ns), number(median.mean_ns),
+      number(median.touched_ns), number(static_cast<double>(median.peak_resident) / kMiB),
+      ratio(part.reserved_to_live), gap_text(comparison.plan, median), percent(part.internal),
+      percent(part.external), integer(static_cast<int64_t>(median.minor_faults)),
+      integer(static_cast<int64_t>(median.major_faults)), integer(median.system_calls),
+      bars(median, largest));
 }
 
 uint32_t thread_count(const Comparison& comparison) {
@@ -92,10 +106,13 @@ Json context_json(const Comparison& comparison) {
           {"trace", comparison.trace},
           {"threads", thread_count(comparison)},
           {"touches_pages", comparison.options.touches_pages},
-          {"peak_live_bytes", comparison.schedule.peak_live_bytes}};
+          {"peak_live_bytes", comparison.schedule.peak_live_bytes},
+          {"best_plan_bytes", comparison.plan.height},
+          {"best_plan_lower_bound_bytes", comparison.plan.lower_bound},
+          {"best_plan_is_optimal", comparison.plan.is_optimal}};
 }
 
-Json counters_json(const ReplayMeasurement& median, uint64_t live_bytes) {
+Json counters_json(const ReplayMeasurement& median, const Comparison& comparison) {
   Json json = {{"p50_ns", median.p50_ns},
                {"p99_ns", median.p99_ns},
                {"allocate_p50_ns", median.kind_p50_ns[0]},
@@ -108,7 +125,9 @@ Json counters_json(const ReplayMeasurement& median, uint64_t live_bytes) {
                {"peak_resident_bytes", median.peak_resident},
                {"minor_faults", median.minor_faults},
                {"major_faults", median.major_faults}};
-  const Fragmentation part = fragmentation_of(median, live_bytes);
+  if (comparison.plan.height > 0)
+    json["gap_to_best_plan"] = gap_to(comparison.plan, median.peak_resident);
+  const Fragmentation part = fragmentation_of(median, comparison.schedule.peak_live_bytes);
   if (part.reserved_to_live >= 0) json["reserved_to_live"] = part.reserved_to_live;
   if (part.internal >= 0) json["internal_fragmentation"] = part.internal;
   if (part.external >= 0) json["external_fragmentation"] = part.external;
@@ -134,7 +153,7 @@ Json benchmark_json(const ComparedAllocator& allocator, const Comparison& compar
   json["real_time"] = median.elapsed_ns;
   json["cpu_time"] = median.mean_ns;
   json["time_unit"] = "ns";
-  json.update(counters_json(median, comparison.schedule.peak_live_bytes));
+  json.update(counters_json(median, comparison));
   return json;
 }
 
@@ -181,10 +200,10 @@ void print_table(const Comparison& comparison) {
   tool::print("{}: {}, {:.1f} MiB live at the peak\n\n", comparison.trace,
               count_text(schedule.operations, "operation"),
               static_cast<double>(schedule.peak_live_bytes) / kMiB);
-  tool::print("{:<16}{:^32}  {:^38}{:^16}{:>9}  {}\n", "", "ns per operation", "memory at the peak",
+  tool::print("{:<16}{:^32}  {:^48}{:^16}{:>9}  {}\n", "", "ns per operation", "memory at the peak",
               "page faults", "system", "resident");
-  tool::print(kRow, "allocator", "p50", "p99", "mean", "touched", "MiB", "RSS/live", "internal",
-              "external", "minor", "major", "calls", "over time");
+  tool::print(kRow, "allocator", "p50", "p99", "mean", "touched", "MiB", "RSS/live", "to plan",
+              "internal", "external", "minor", "major", "calls", "over time");
   uint64_t largest = 0, missing = 0;
   for (const ComparedAllocator& allocator : comparison.allocators)
     largest = std::max(largest, allocator.median.peak_resident);
@@ -196,6 +215,7 @@ void print_table(const Comparison& comparison) {
       ++missing;
     }
   }
+  if (comparison.plan.height > 0) tool::print("\n{}\n", plan_text(comparison.plan));
   if (missing > 0)
     tool::print("\n{} of {} not measured\n", missing,
                 count_text(comparison.allocators.size(), "allocator"));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/lab/replay/best_plan.h"
 #include "tools/lab/replay/worker/schedule.h"
 #include "tools/lab/replay/worker/worker.h"
 
@@ -22,6 +23,7 @@ struct Comparison {
   std::string trace;
   Schedule schedule;
   ReplayOptions options;
+  BestPlan plan;
   std::vector<ComparedAllocator> allocators;
 };
 
