@@ -29,45 +29,66 @@ std::shared_ptr<BlockSource> source_of(const AllocatorOptions& options) {
   return options.source ? options.source : std::make_shared<runtime::SystemSource>();
 }
 
-// An allocator by name.
+// The options that only some allocators have.
+enum OptionBits : uint8_t { kNone = 0, kCapacity = 1, kHighFrom = 2, kPages = 4, kPlan = 8 };
+
+// An allocator by name. docs/adding-an-allocator.md describes the steps to add one.
 struct Entry {
   std::string_view name;
-  bool has_capacity;    // uses capacity_bytes
-  bool needs_capacity;  // requires capacity_bytes
+  int options;          // OptionBits
+  bool needs_capacity;  // the option kCapacity is required
   bool has_wrappers;    // a limit and on_exhausted are implemented by wrappers
   std::shared_ptr<Allocator> (*make)(const AllocatorOptions& options);
 };
 
 constexpr Entry kEntries[] = {
-    {"pool", true, false, false,
+    {"pool", kCapacity | kPages, false, false,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::PoolAllocator>(options);
      }},
-    {"arena", false, false, true,
+    {"arena", kNone, false, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::ArenaAllocator>(source_of(options), options.alignment);
      }},
-    {"stack", true, true, true,
+    {"stack", kCapacity | kHighFrom, true, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::StackAllocator>(source_of(options), options.capacity_bytes,
                                                         options.alignment, options.high_from_bytes);
      }},
-    {"planned", false, false, true,
+    {"planned", kPlan, false, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::PlannedAllocator>(source_of(options), options.plan,
                                                           options.alignment);
      }},
-    {"direct", false, false, true,
+    {"direct", kNone, false, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
        return std::make_shared<runtime::DirectAllocator>(source_of(options), options.alignment);
      }},
 };
 
-// Options that only some allocators use must have their defaults in the others.
+// An option of OptionBits. It must have its default in allocators that do not have it.
+struct OptionRow {
+  OptionBits bit;
+  const char* missing;  // the message
+  bool (*is_set)(const AllocatorOptions& options);
+};
+
+constexpr OptionRow kOptions[] = {
+    {kCapacity, "has no option capacity",
+     [](const AllocatorOptions& options) { return options.capacity_bytes >= 0; }},
+    {kHighFrom, "has no option high-from",
+     [](const AllocatorOptions& options) { return options.high_from_bytes >= 0; }},
+    {kPages, "has no options chunk, huge-pages and thread-caches",
+     [](const AllocatorOptions& options) {
+       const AllocatorOptions defaults;
+       return options.chunk_bytes != defaults.chunk_bytes ||
+              options.huge_pages != defaults.huge_pages || !options.thread_caches;
+     }},
+    {kPlan, "has no plan", [](const AllocatorOptions& options) { return !options.plan.empty(); }},
+};
+
 Status check(const Entry& entry, const AllocatorOptions& options) {
   constexpr int64_t kMaxAlignment = int64_t{2} << 20;
-  const AllocatorOptions defaults;
-  const bool is_pool = entry.name == "pool";
   const auto is_power = [](int64_t v) { return std::has_single_bit(static_cast<uint64_t>(v)); };
   if (options.alignment < kBlockAlignment || options.alignment > kMaxAlignment ||
       !is_power(options.alignment))
@@ -75,15 +96,10 @@ Status check(const Entry& entry, const AllocatorOptions& options) {
                                    ", expected a power of two from 64 to 2097152");
   if (entry.needs_capacity && options.capacity_bytes < 0)
     return invalid(entry.name, "expected a capacity: set capacity_bytes, or \"capacity=\" in text");
-  if (!entry.has_capacity && options.capacity_bytes >= 0)
-    return invalid(entry.name, "has no option capacity");
-  if (options.high_from_bytes >= 0 && entry.name != "stack")
-    return invalid(entry.name, "has no option high-from");
-  if (!is_pool && (options.chunk_bytes != defaults.chunk_bytes ||
-                   options.huge_pages != defaults.huge_pages || !options.thread_caches))
-    return invalid(entry.name, "has no options chunk, huge-pages and thread-caches");
+  for (const OptionRow& row : kOptions)
+    if ((entry.options & row.bit) == 0 && row.is_set(options))
+      return invalid(entry.name, row.missing);
   if (options.chunk_bytes < 0) return invalid(entry.name, "chunk is negative");
-  if (!options.plan.empty() && entry.name != "planned") return invalid(entry.name, "has no plan");
   for (const PlannedBlock& part : options.plan)
     if (part.bytes < 0 || part.offset < 0 || part.offset % options.alignment != 0 ||
         part.bytes > INT64_MAX - part.offset)

@@ -1,4 +1,6 @@
 // scopevm run: makes one or more calls, prints the results, and writes them to files.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -7,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "scopevm/allocators.h"
 #include "scopevm/external_library.h"
 #include "scopevm/session.h"
 #include "tools/command_line/arguments.h"
@@ -51,6 +54,12 @@ struct RunOptions {
   bool json = false;
 };
 
+// "pool, arena or direct".
+std::string allocator_list() {
+  const std::vector<std::string> names = allocator_names();
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
 void declare(CLI::App& command, RunOptions& options) {
   command.add_option("MODULE", options.module, "Module file")->required();
   command.add_option("VALUES", options.values,
@@ -89,8 +98,8 @@ void declare(CLI::App& command, RunOptions& options) {
       ->allow_extra_args(false);
   command
       .add_option("--allocator", options.allocators,
-                  "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope with this allocator: "
-                  "pool, arena, stack, planned or direct")
+                  "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope with this allocator: " +
+                      allocator_list())
       ->allow_extra_args(false);
   command
       .add_option("--device", options.devices,
