@@ -8,31 +8,55 @@
 #include "compiler/machine/device_kind.h"
 #include "compiler/machine/machine.h"
 #include "compiler/machine/member.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/records.h"
 
 namespace scopevm::compiler {
 namespace {
 
 static_assert(Pool::kLeastAlignment == format::kLeastAlignment);
 
-constexpr std::pair<const char*, PoolKind> kPoolKinds[] = {
-    {"heap", PoolKind::kHeap}, {"arena", PoolKind::kArena}, {"constant", PoolKind::kConstant}};
+// The kinds that a description can give.
+constexpr PoolKind kPoolKinds[] = {PoolKind::kHeap, PoolKind::kArena, PoolKind::kConstant};
 
 constexpr std::string_view kMembers[] = {"devices", "pools", "default_device"};
 // Members of a device of any kind, in addition to DeviceKind::members().
 constexpr std::string_view kDeviceMembers[] = {"name", "kind", "workers", "max_stack_bytes",
                                                "alignment"};
-constexpr std::string_view kPoolMembers[] = {"device",
-                                             "scope",
-                                             "kind",
-                                             "limit_bytes",
-                                             "reached_by",
-                                             "bytes_per_second",
-                                             "read_bytes_per_second",
-                                             "write_bytes_per_second",
-                                             "latency_seconds",
-                                             "burst_bytes",
-                                             "pinned_for"};
+// Members of a pool, in addition to those of PoolSpeed.
+constexpr std::string_view kPoolMembers[] = {"device",      "scope",      "kind",
+                                             "limit_bytes", "reached_by", "bytes_per_second"};
+
+constexpr format::PoolSpeed kUnlimited;
+
+// Visits a PoolSpeed: collects the names of its members.
+struct SpeedMembers {
+  std::vector<std::string_view>& names;
+
+  void limited(const char* name, auto&&...) { names.push_back(name); }
+};
+
+// Visits a PoolSpeed: reads the members that a machine description gives.
+struct SpeedReader {
+  const Member& pool;
+  Status status = {};
+
+  void limited(const char* name, double& value, format::Range<double> range) {
+    read(name, value, [&](const Member& member) { return member.number(range.least, range.most); });
+  }
+  void limited(const char* name, int64_t& value, format::Range<int64_t> range, int64_t) {
+    read(name, value,
+         [&](const Member& member) { return member.whole_number(range.least, range.most); });
+  }
+  void read(const char* name, auto& value, auto number) {
+    const std::optional<Member> member = pool.find(name);
+    if (!member || !status.ok()) return;
+    auto result = number(*member);
+    if (result.ok())
+      value = *result;
+    else
+      status = std::move(result).status();
+  }
+};
 
 // True if `text` consists of one or more letters, digits and `_`. If `may_have_dots`, it can have
 // several such parts, separated by dots. Places consist of these names.
@@ -52,11 +76,16 @@ bool is_name(const std::string& text, bool may_have_dots) {
 class MachineReader {
  public:
   explicit MachineReader(std::span<const DeviceKind* const> kinds)
-      : kinds_(kinds), device_members_(std::begin(kDeviceMembers), std::end(kDeviceMembers)) {
+      : kinds_(kinds),
+        device_members_(std::begin(kDeviceMembers), std::end(kDeviceMembers)),
+        pool_members_(std::begin(kPoolMembers), std::end(kPoolMembers)) {
     for (const DeviceKind* kind : kinds_)
       for (std::string_view member : kind->members())
         if (std::ranges::find(device_members_, member) == device_members_.end())
           device_members_.push_back(member);
+    SpeedMembers speed_members{pool_members_};
+    visit(speed_members, kUnlimited);
+    pool_members_.push_back("pinned_for");
   }
 
   Result<Machine> read(const Member& root) {
@@ -202,7 +231,7 @@ class MachineReader {
   }
 
   Status read_pool(const Member& member) {
-    SCOPEVM_RETURN_IF_ERROR(member.check_object(kPoolMembers));
+    SCOPEVM_RETURN_IF_ERROR(member.check_object(pool_members_));
     Pool pool;
     std::optional<Member> device = member.find("device"), scope = member.find("scope");
     if (!device) return member.fail("missing member \"device\"");
@@ -231,22 +260,18 @@ class MachineReader {
     std::optional<Member> kind = member.find("kind");
     if (!kind) return {};
     SCOPEVM_ASSIGN_OR_RETURN(const std::string text, kind->text());
-    auto known = std::ranges::find(kPoolKinds, text, [](const auto& entry) { return entry.first; });
+    auto known = std::ranges::find(kPoolKinds, text, format::name_of<PoolKind>);
     if (known == std::end(kPoolKinds))
       return kind->fail("expected \"heap\", \"arena\" or \"constant\", found \"" + text + "\"");
-    pool.kind = known->second;
+    pool.kind = *known;
     // The compiler relies on the kinds of these three scopes.
     if (pool.scope == "global" || pool.scope == "global.workspace" ||
         pool.scope == "global.constant")
       if (pool.kind != default_kind(pool.scope))
         return kind->fail("scope \"" + pool.scope + "\" must be of kind \"" +
-                          name_of(default_kind(pool.scope)) + "\", found \"" + text + "\"");
+                          std::string(format::name_of(default_kind(pool.scope))) + "\", found \"" +
+                          text + "\"");
     return {};
-  }
-
-  static std::string name_of(PoolKind kind) {
-    return std::string(
-        std::ranges::find(kPoolKinds, kind, [](const auto& entry) { return entry.second; })->first);
   }
 
   static PoolKind default_kind(const std::string& scope) {
@@ -262,34 +287,17 @@ class MachineReader {
   }
 
   static Status read_speed(const Member& member, Pool& pool) {
-    using format::PoolSpeed;
-    const auto read = [&](const char* name, double least, double most,
-                          std::initializer_list<double PoolSpeed::*> speeds) -> Status {
-      std::optional<Member> number = member.find(name);
-      if (!number) return {};
-      SCOPEVM_ASSIGN_OR_RETURN(const double value, number->number(least, most));
-      for (double PoolSpeed::* speed : speeds)
-        pool.speed.*speed = pool.planned_speed.*speed = value;
-      return {};
-    };
-    const auto read_bandwidth = [&](const char* name,
-                                    std::initializer_list<double PoolSpeed::*> speeds) {
-      return read(name, format::kLeastBytesPerSecond, format::kMostBytesPerSecond, speeds);
-    };
-    // The bandwidths of one direction take precedence.
-    SCOPEVM_RETURN_IF_ERROR(
-        read_bandwidth("bytes_per_second",
-                       {&PoolSpeed::read_bytes_per_second, &PoolSpeed::write_bytes_per_second}));
-    SCOPEVM_RETURN_IF_ERROR(
-        read_bandwidth("read_bytes_per_second", {&PoolSpeed::read_bytes_per_second}));
-    SCOPEVM_RETURN_IF_ERROR(
-        read_bandwidth("write_bytes_per_second", {&PoolSpeed::write_bytes_per_second}));
-    SCOPEVM_RETURN_IF_ERROR(
-        read("latency_seconds", 0, format::kMostLatencySeconds, {&PoolSpeed::latency_seconds}));
-    if (std::optional<Member> burst = member.find("burst_bytes")) {
-      SCOPEVM_ASSIGN_OR_RETURN(pool.speed.burst_bytes,
-                               burst->whole_number(1, format::kMostBurstBytes));
-      pool.planned_speed.burst_bytes = pool.speed.burst_bytes;
+    for (format::PoolSpeed* speed : {&pool.speed, &pool.planned_speed}) {
+      if (std::optional<Member> both = member.find("bytes_per_second")) {
+        constexpr auto kRange = format::kBytesPerSecond;
+        SCOPEVM_ASSIGN_OR_RETURN(speed->read_bytes_per_second,
+                                 both->number(kRange.least, kRange.most));
+        speed->write_bytes_per_second = speed->read_bytes_per_second;
+      }
+      // The bandwidths of one direction take precedence.
+      SpeedReader reader{member};
+      visit(reader, *speed);
+      SCOPEVM_RETURN_IF_ERROR(std::move(reader.status));
     }
     return {};
   }
@@ -402,6 +410,7 @@ class MachineReader {
 
   const std::span<const DeviceKind* const> kinds_;
   std::vector<std::string_view> device_members_;  // of all kinds
+  std::vector<std::string_view> pool_members_;
   Machine machine_;
   IndexedVector<DeviceIndex, int64_t> stack_bytes_;
   IndexedVector<DeviceIndex, int64_t> alignments_;

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+
+#include "vm/format/visitor.h"
 
 namespace scopevm::format {
 
-// Ranges of the members below, where they are given.
-inline constexpr double kLeastBytesPerSecond = 1, kMostBytesPerSecond = 1e18;
-inline constexpr double kMostLatencySeconds = 3600;
-inline constexpr int64_t kMostBurstBytes = int64_t{1} << 30;
+inline constexpr Range<double> kBytesPerSecond = {1, 1e18};  // of a bandwidth that is given
 
 struct PoolSpeed {
   double read_bytes_per_second = 0;   // 0: infinite
@@ -24,19 +22,7 @@ struct PoolSpeed {
   double write_seconds(double bytes) const { return seconds(bytes, write_bytes_per_second); }
 
   // The name of a member that is out of range; null if there is none.
-  const char* invalid_member() const {
-    // NaN fails all comparisons. Assembly has no -0.
-    const auto is_valid = [](double value, double least, double most) {
-      return (value == 0 && !std::signbit(value)) || (value >= least && value <= most);
-    };
-    if (!is_valid(read_bytes_per_second, kLeastBytesPerSecond, kMostBytesPerSecond))
-      return "read_bytes_per_second";
-    if (!is_valid(write_bytes_per_second, kLeastBytesPerSecond, kMostBytesPerSecond))
-      return "write_bytes_per_second";
-    if (!is_valid(latency_seconds, std::numeric_limits<double>::min(), kMostLatencySeconds))
-      return "latency_seconds";
-    return burst_bytes >= 1 && burst_bytes <= kMostBurstBytes ? nullptr : "burst_bytes";
-  }
+  const char* invalid_member() const;
 
   friend bool operator==(const PoolSpeed&, const PoolSpeed&) = default;
 
@@ -47,6 +33,34 @@ struct PoolSpeed {
     return std::ceil(bytes / burst) * burst / bytes_per_second;
   }
 };
+
+// The members have these names in machine descriptions, too.
+void visit(auto& v, Is<PoolSpeed> auto& speed) {
+  v.limited("read_bytes_per_second", speed.read_bytes_per_second, kBytesPerSecond);
+  v.limited("write_bytes_per_second", speed.write_bytes_per_second, kBytesPerSecond);
+  v.limited("latency_seconds", speed.latency_seconds, Range<double>{0, 3600});
+  v.limited("burst_bytes", speed.burst_bytes, Range<int64_t>{1, int64_t{1} << 30}, 1);
+}
+
+inline const char* PoolSpeed::invalid_member() const {
+  struct {
+    const char* found = nullptr;
+
+    // NaN fails all comparisons. Assembly has no -0, and machine descriptions no subnormal numbers.
+    void limited(const char* name, double x, Range<double> range) {
+      const bool is_zero = x == 0 && !std::signbit(x);
+      if (!is_zero && !(std::isnormal(x) && x >= range.least && x <= range.most)) fail(name);
+    }
+    void limited(const char* name, int64_t x, Range<int64_t> range, int64_t) {
+      if (x < range.least || x > range.most) fail(name);
+    }
+    void fail(const char* name) {
+      if (found == nullptr) found = name;
+    }
+  } visitor;
+  visit(visitor, *this);
+  return visitor.found;
+}
 
 // Time of one copy: both latencies, and the longer one of its read and its write, which overlap.
 inline double copy_seconds(const PoolSpeed& from, const PoolSpeed& to, double bytes) {

@@ -1,5 +1,5 @@
 // Serialises and parses the tables section of a module file with FlatBuffers. Only
-// tables_writer.cpp and tables_reader.cpp include FlatBuffers.
+// tables_writer.cpp, tables_reader.cpp and schema_fields.h include FlatBuffers.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,6 @@
 #include "vm/format/module_contents.h"
 
 namespace scopevm::format {
-
-// An operand or result of an external function is encoded as dtype + (rank << kRankShift).
-inline constexpr uint32_t kRankShift = 8;
 
 std::vector<uint8_t> write_tables(const ModuleContents& module);
 

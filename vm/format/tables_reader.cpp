@@ -1,19 +1,15 @@
 // Parses the tables section into ModuleContents. The input is untrusted: a buffer that the
 // FlatBuffers verifier accepts can still reference one string a million times. Therefore every
 // copied element and byte is charged to a budget, the size of the section.
-#include <flatbuffers/flatbuffers.h>
-
 #include <cstring>
 #include <limits>
 
-#include "vm/format/module_generated.h"
+#include "vm/format/schema_fields.h"
 #include "vm/format/tables.h"
 
 namespace scopevm::format {
 namespace {
 
-template <typename T>
-using Vector = flatbuffers::Vector<T>;
 using flatbuffers::Offset;
 using flatbuffers::String;
 
@@ -21,205 +17,143 @@ using flatbuffers::String;
 // Module, Function, Tensor.
 constexpr flatbuffers::uoffset_t kMaxDepth = 8;
 
-class TablesReader {
- public:
+// What the readers of all tables share.
+struct ReadState {
   // A file of the writer never exceeds the budget: tables and strings are not shared, so every
   // element takes at least four bytes.
-  explicit TablesReader(uint64_t section_size) : budget_(section_size) {}
-
-  ModuleContents read(const fb::Module& in) {
-    ModuleContents out;
-    out.producer = text(in.producer());
-    each(*in.devices(), out.devices, [&](const fb::Device& d) {
-      return DeviceDecl{text(d.name()), text(d.kind()), d.workers(), d.number()};
-    });
-    each(*in.pools(), out.pools, [&](const fb::Pool& p) { return pool(p); });
-    each(*in.functions(), out.functions, [&](const fb::Function& f) { return function(f); });
-    each(*in.shape_functions(), out.shape_functions,
-         [&](const fb::ShapeFunction& f) { return shape_function(f); });
-    each(*in.kernels(), out.kernels, [&](const fb::Kernel& k) { return kernel(k); });
-    each(*in.launches(), out.launches, [&](const fb::Launch& l) { return launch(l); });
-    each(*in.constants(), out.constants, [&](const fb::Constant& c) { return constant(c); });
-    each(*in.images(), out.images, [&](const fb::Image& i) { return image(i); });
-    out.messages = strings(*in.messages());
-    each(*in.variants(), out.variants, [&](const fb::Variant& v) {
-      return VariantDecl{v.function(), dimensions(*v.dimensions())};
-    });
-    out.strings = strings(*in.strings());
-    return out;
-  }
-
-  // The first error, or empty.
-  const std::string& error() const { return error_; }
-  std::vector<uint32_t> take_code_words() { return std::move(code_words_); }
-
- private:
-  static constexpr uint64_t kElementBytes = 4;
+  uint64_t budget;
+  std::string error = {};  // the first error, or empty
+  std::vector<uint32_t> code_words = {};
 
   bool pay(uint64_t bytes) {
-    if (bytes > budget_) {
+    if (bytes > budget) {
       // The budget becomes 0, so that everything after the first violation is rejected too and
       // reading ends quickly.
-      budget_ = 0;
+      budget = 0;
       fail("tables or strings overlap");
       return false;
     }
-    budget_ -= bytes;
+    budget -= bytes;
     return true;
   }
 
   void fail(const std::string& what) {
-    if (error_.empty()) error_ = what;
+    if (error.empty()) error = what;
   }
+};
 
-  std::string text(const String* s) { return pay(s->size()) ? s->str() : std::string(); }
+// Reads one record.
+template <typename Table>
+class TableReader {
+ public:
+  TableReader(const Table& table, ReadState& state)
+      : table_(reinterpret_cast<const flatbuffers::Table&>(table)), state_(state) {}
 
-  template <typename Table, typename Item, typename Make>
-  void each(const Vector<Offset<Table>>& in, std::vector<Item>& out, Make make) {
-    if (!error_.empty() || !pay(in.size() * kElementBytes)) return;
-    out.reserve(in.size());
-    for (const Table* table : in) {
-      if (!error_.empty()) return;
-      out.push_back(make(*table));
+  // The visitor interface. `const char*` converts to a field of the member's type.
+  template <typename T>
+  using FieldOf = std::type_identity_t<Field<Table, T>>;
+
+  template <typename T>
+  void bare(FieldOf<T> field, T& value) {
+    using Type = typename FieldOf<T>::Type;
+    if constexpr (std::is_pointer_v<Type>) {
+      if (const auto stored = table_.GetPointer<Type>(field.vtable_offset())) read(*stored, value);
+    } else if (!field.can_be_absent() || table_.CheckField(field.vtable_offset())) {
+      // A byte other than 0 and 1 is not a valid bool.
+      using Number = std::conditional_t<std::same_as<Type, bool>, uint8_t, Type>;
+      read(static_cast<Type>(table_.GetField<Number>(field.vtable_offset(), 0)), value);
     }
   }
-
-  std::vector<std::string> strings(const Vector<Offset<String>>& in) {
-    std::vector<std::string> out;
-    each(in, out, [&](const String& s) { return text(&s); });
-    return out;
+  template <typename T>
+  void named(FieldOf<T> field, T& value, std::string_view = "") {
+    bare<T>(field, value);
+  }
+  template <typename T>
+  void optional(FieldOf<T> field, T& value, const std::type_identity_t<T>& = {},
+                std::string_view = "") {
+    bare<T>(field, value);
+  }
+  template <typename T>
+  void limited(FieldOf<T> field, T& value, Range<T>, const std::type_identity_t<T>& = {}) {
+    bare<T>(field, value);
+  }
+  void slot(Field<Table, uint32_t> field, uint32_t& slot, std::string_view = "") {
+    bare<uint32_t>(field, slot);
+  }
+  void optional_slots(Field<Table, std::vector<uint32_t>> field, std::vector<uint32_t>& slots) {
+    bare<std::vector<uint32_t>>(field, slots);
+  }
+  template <typename Record>
+  void part(FieldOf<Record> field, std::optional<Record>& record) {
+    using Type = typename FieldOf<Record>::Type;
+    if (const auto stored = table_.GetPointer<Type>(field.vtable_offset()))
+      read(*stored, record.emplace());
+  }
+  void size(Field<Table, uint32_t> field, std::vector<uint32_t>&) {
+    bare<uint32_t>(field, state_.code_words.emplace_back());
+  }
+  // read_module() sets the data when it has located the section.
+  void size(Field<Table, uint64_t> field, Bytes& bytes) { bare<uint64_t>(field, bytes.size); }
+  template <typename Record>
+  void list(FieldOf<std::vector<Record>> field, std::vector<Record>& records, std::string_view) {
+    bare<std::vector<Record>>(field, records);
   }
 
-  std::vector<uint32_t> numbers(const Vector<uint32_t>& in) {
-    if (!error_.empty() || !pay(in.size() * uint64_t{sizeof(uint32_t)})) return {};
-    return {in.begin(), in.end()};
+ private:
+  template <typename Number>
+    requires std::is_arithmetic_v<Number>
+  void read(Number stored, Number& value) {
+    value = stored;
   }
-
-  DType dtype(uint8_t value) {
-    if (value < kDTypeCount) return static_cast<DType>(value);
-    fail("unknown element type " + std::to_string(value));
-    return DType::kF32;
+  template <typename Enum>
+    requires std::is_enum_v<Enum>
+  void read(uint8_t stored, Enum& value) {
+    const auto [count, what] = enumerators(value);
+    if (stored < count)
+      value = static_cast<Enum>(stored);
+    else
+      state_.fail("unknown " + std::string(what) + " " + std::to_string(stored));
   }
-
-  PoolKind pool_kind(uint8_t value) {
-    if (value <= static_cast<uint8_t>(PoolKind::kConstant)) return static_cast<PoolKind>(value);
-    fail("unknown pool kind " + std::to_string(value));
-    return PoolKind::kHeap;
+  void read(uint32_t stored, isa::Int& value) { value = isa::Int::from_word(stored); }
+  void read(uint32_t stored, ExternalTensor& tensor) {
+    read(static_cast<uint8_t>(stored), tensor.dtype);
+    tensor.rank = stored >> kRankShift;
   }
-
-  PoolDecl pool(const fb::Pool& p) {
-    PoolDecl pool{text(p.scope()), pool_kind(p.kind()), p.device(), p.limit(),
-                  numbers(*p.shared_with())};
-    pool.speed = {p.read_bytes_per_second(), p.write_bytes_per_second(), p.latency_seconds(),
-                  p.burst_bytes()};
-    if (const char* member = pool.speed.invalid_member())
-      fail(std::string(member) + " of a pool is out of range");
-    pool.alignment = p.alignment();
-    pool.pinned_for = p.pinned_for();
-    return pool;
+  void read(const String& stored, std::string& text) {
+    if (state_.pay(stored.size())) text = stored.str();
   }
-
-  ValueKind value_kind(uint8_t value) {
-    if (value < kValueKindCount) return static_cast<ValueKind>(value);
-    fail("unknown value kind " + std::to_string(value));
-    return ValueKind::kTensor;
-  }
-
-  TensorDecl tensor(const fb::Tensor& t) {
-    return {text(t.name()), dtype(t.dtype()), strings(*t.dims()), value_kind(t.kind()), t.pool()};
-  }
-
-  std::vector<DimensionDecl> dimensions(const Vector<Offset<fb::Dimension>>& in) {
-    std::vector<DimensionDecl> out;
-    each(in, out, [&](const fb::Dimension& d) {
-      return DimensionDecl{text(d.name()), d.min(), d.max(), d.multiple_of()};
-    });
-    return out;
-  }
-
-  FunctionDecl function(const fb::Function& f) {
-    FunctionDecl out;
-    out.name = text(f.name());
-    each(*f.inputs(), out.inputs, [&](const fb::Tensor& t) { return tensor(t); });
-    each(*f.outputs(), out.outputs, [&](const fb::Tensor& t) { return tensor(t); });
-    out.dimensions = dimensions(*f.dimensions());
-    out.register_count = f.register_count();
-    out.slot_count = f.slot_count();
-    code_words_.push_back(f.code_words());
-    each(*f.memory(), out.memory, [&](const fb::Memory& m) {
-      return MemoryDecl{m.pool(),           text(m.what()),       m.is_result(),
-                        m.bytes_slot(),     m.lower_bound_slot(), text(m.formula()),
-                        m.depends_on_data()};
-    });
-    each(*f.sources(), out.sources,
-         [&](const fb::Source& s) { return SourceDecl{s.word(), text(s.name())}; });
-    each(*f.definitions(), out.definitions, [&](const fb::Definition& d) {
-      return FormulaDefinition{text(d.name()), text(d.formula())};
-    });
-    return out;
-  }
-
-  ShapeFunctionDecl shape_function(const fb::ShapeFunction& f) {
-    ShapeFunctionDecl out{text(f.symbol()), f.slot_count(), f.dim_count(), {},
-                          f.first_slot(),   f.follows()};
-    each(*f.checks(), out.checks, [&](const fb::Check& c) {
-      CheckDecl check{text(c.message()), c.lhs_slot(), c.rhs_slot(), {}};
-      if (c.more_slots() != nullptr) check.more_slots = numbers(*c.more_slots());
-      return check;
-    });
-    return out;
-  }
-
-  std::vector<ExternalTensor> external_tensors(const Vector<uint32_t>& words) {
-    std::vector<ExternalTensor> tensors;
-    for (const uint32_t word : numbers(words))
-      tensors.push_back({dtype(static_cast<uint8_t>(word)), word >> kRankShift});
-    return tensors;
-  }
-
-  KernelDecl kernel(const fb::Kernel& k) {
-    KernelDecl out{text(k.symbol()), k.buffer_count(), k.param_count(), k.device()};
-    if (const fb::External* external = k.external(); external != nullptr)
-      out.external = {text(external->library()), text(external->description()),
-                      external_tensors(*external->operands()),
-                      external_tensors(*external->results())};
-    return out;
-  }
-
-  LaunchDecl launch(const fb::Launch& l) {
-    LaunchDecl out{.kernel = l.kernel(),
-                   .params = {l.params()},
-                   .grid = {l.grid()},
-                   .grain = {l.grain()},
-                   .bytes = {},
-                   .read_only = l.read_only(),
-                   .shape_function = l.shape_function()};
-    for (const uint32_t word : numbers(*l.bytes())) out.bytes.push_back({word});
-    return out;
-  }
-
-  ConstantDecl constant(const fb::Constant& c) {
-    ConstantDecl out{text(c.name()), dtype(c.dtype()), {}, c.pool(), {}};
-    uint64_t bytes = c.dims()->size() * sizeof(int64_t);
-    if (bytes != 0 && pay(bytes)) {
-      // memcpy, because the FlatBuffers verifier accepts vectors of longs at 4-byte alignment.
-      out.dims.resize(c.dims()->size());
-      std::memcpy(out.dims.data(), c.dims()->Data(), bytes);
+  template <typename Stored, typename T>
+  void read(const flatbuffers::Vector<Stored>& stored, std::vector<T>& values) {
+    if (!state_.error.empty() || !state_.pay(stored.size() * uint64_t{sizeof(Stored)})) return;
+    values.resize(stored.size());
+    for (flatbuffers::uoffset_t i = 0; i < stored.size() && state_.error.empty(); ++i) {
+      if constexpr (std::is_arithmetic_v<Stored>) {
+        // memcpy, because the FlatBuffers verifier accepts vectors of longs at 4-byte alignment.
+        Stored element;
+        std::memcpy(&element, stored.Data() + i * sizeof element, sizeof element);
+        read(element, values[i]);
+      } else {
+        read(*stored.Get(i), values[i]);
+      }
     }
-    // read_module() sets the data when it has located the section of constants.
-    out.bytes.size = c.bytes();
-    return out;
+  }
+  template <typename Record>
+    requires requires { typename TableOf<Record>::Type; }
+  void read(const typename TableOf<Record>::Type& stored, Record& record) {
+    TableReader<typename TableOf<Record>::Type> reader(stored, state_);
+    visit(reader, record);
   }
 
-  ImageDecl image(const fb::Image& i) {
-    ImageDecl out{numbers(*i.devices()), text(i.target_cpu()), strings(*i.features()), {}};
-    out.bytes.size = i.bytes();
-    return out;
+  static std::pair<size_t, std::string_view> enumerators(DType) {
+    return {kDTypeCount, "element type"};
+  }
+  template <Enumeration Enum>
+  static std::pair<size_t, std::string_view> enumerators(Enum) {
+    return {std::size(Enumerators<Enum>::kNames), Enumerators<Enum>::kWhat};
   }
 
-  uint64_t budget_;
-  std::string error_;
-  std::vector<uint32_t> code_words_;
+  const flatbuffers::Table& table_;
+  ReadState& state_;
 };
 
 }  // namespace
@@ -232,9 +166,15 @@ Result<Tables> read_tables(std::span<const uint8_t> section) {
   // FlatBuffers limits a buffer to 2 GiB.
   if (section.size() > std::numeric_limits<int32_t>::max() || !fb::VerifyModuleBuffer(verifier))
     return Status(StatusCode::kInvalidModel, "malformed FlatBuffers data");
-  TablesReader reader(section.size());
-  Tables tables{reader.read(*fb::GetModule(section.data())), reader.take_code_words()};
-  if (!reader.error().empty()) return Status(StatusCode::kInvalidModel, reader.error());
+  ReadState state{section.size()};
+  Tables tables;
+  TableReader<fb::Module> reader(*fb::GetModule(section.data()), state);
+  visit(reader, tables.module);
+  for (const PoolDecl& pool : tables.module.pools)
+    if (const char* member = pool.speed.invalid_member())
+      state.fail(std::string(member) + " of a pool is out of range");
+  if (!state.error.empty()) return Status(StatusCode::kInvalidModel, state.error);
+  tables.code_words = std::move(state.code_words);
   return tables;
 }
 

@@ -13,6 +13,7 @@
 #include "tools/files/standard_streams.h"
 #include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/module_file.h"
+#include "tools/scopevm/record_json.h"
 #include "vm/format/layout.h"
 #include "vm/format/verify.h"
 
@@ -37,11 +38,6 @@ std::string tensor_text(const format::TensorDecl& tensor) {
       tensor.kind == ValueKind::kTensor ? "" : std::string(name(tensor.kind)) + " of ";
   return fmt::format("{}: {}{}[{}]", tensor.name, kind, name(tensor.dtype),
                      fmt::join(tensor.dims, ", "));
-}
-
-std::string_view kind_text(format::PoolKind kind) {
-  constexpr std::string_view kNames[] = {"heap", "arena", "stack", "constant"};
-  return kNames[static_cast<int>(kind)];
 }
 
 std::vector<std::string> device_names(const format::ModuleContents& module,
@@ -88,6 +84,39 @@ void print_function(const format::ModuleContents& module, const format::Function
         count_text(function.register_count, "register"), count_text(function.slot_count, "slot"));
 }
 
+// A member of a pool as text, which follows its value in JSON.
+std::string member_text(std::string_view name, const ordered_json& value) {
+  constexpr std::pair<std::string_view, std::string_view> kPhrases[] = {
+      {"shared_with", "shared with {}"},
+      {"read_bytes_per_second", "reads {} bytes/s"},
+      {"write_bytes_per_second", "writes {} bytes/s"},
+      {"latency_seconds", "latency {} s"},
+      {"burst_bytes", "bursts of {} bytes"},
+      {"alignment", "aligned to {} bytes"},
+      {"pinned_for", "pinned for {}"}};
+  if (name == "limit") return "at most " + count_text(value.get<uint64_t>(), "byte");
+  const std::string text =
+      value.is_string()  ? value.get<std::string>()
+      : value.is_array() ? fmt::to_string(fmt::join(value.get<std::vector<std::string>>(), ", "))
+                         : fmt::to_string(value.get<double>());
+  const auto phrase =
+      std::ranges::find(kPhrases, name, [](const auto& pair) { return pair.first; });
+  return phrase == std::end(kPhrases) ? fmt::format("{} {}", name, text)
+                                      : fmt::format(fmt::runtime(phrase->second), text);
+}
+
+// A pool with the members that differ from those of an ordinary pool.
+std::string pool_text(const format::ModuleContents& module, const format::PoolDecl& pool) {
+  std::string text = fmt::format("pool {}: {} on {}", pool.scope, format::name_of(pool.kind),
+                                 module.devices[pool.device].name);
+  const ordered_json usual = RecordJson::of(
+      module, format::PoolDecl{.scope = pool.scope, .kind = pool.kind, .device = pool.device});
+  const ordered_json members = RecordJson::of(module, pool);
+  for (const auto& [name, value] : members.items())
+    if (!usual.contains(name) || usual[name] != value) text += ", " + member_text(name, value);
+  return text;
+}
+
 void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
   print("producer {}\n", module.producer);
   for (const format::FunctionDecl& function : module.functions) print_function(module, function);
@@ -97,19 +126,7 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   }
   for (const format::DeviceDecl& device : module.devices)
     print("device {}: {}\n", device.name, device.kind);
-  for (const format::PoolDecl& pool : module.pools) {
-    print("pool {}: {} on {}", pool.scope, kind_text(pool.kind), module.devices[pool.device].name);
-    if (pool.limit >= 0) print(", at most {}", count_text(pool.limit, "byte"));
-    if (pool.speed.read_bytes_per_second > 0)
-      print(", reads {} bytes/s", pool.speed.read_bytes_per_second);
-    if (pool.speed.write_bytes_per_second > 0)
-      print(", writes {} bytes/s", pool.speed.write_bytes_per_second);
-    if (pool.speed.latency_seconds > 0) print(", latency {} s", pool.speed.latency_seconds);
-    if (pool.speed.burst_bytes > 1) print(", bursts of {} bytes", pool.speed.burst_bytes);
-    if (pool.alignment > format::kLeastAlignment) print(", aligned to {} bytes", pool.alignment);
-    if (pool.pinned_for >= 0) print(", pinned for {}", module.devices[pool.pinned_for].name);
-    print("\n");
-  }
+  for (const format::PoolDecl& pool : module.pools) print("{}\n", pool_text(module, pool));
   uint64_t constant_bytes = 0;
   for (const format::ConstantDecl& constant : module.constants)
     constant_bytes += constant.bytes.size;
@@ -130,70 +147,27 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
   print("{}\n", count_text(file.size, "byte"));
 }
 
-ordered_json tensors_json(const std::vector<format::TensorDecl>& tensors) {
-  ordered_json out = ordered_json::array();
-  for (const format::TensorDecl& tensor : tensors) {
-    out.push_back(
-        {{"name", tensor.name}, {"dtype", std::string(name(tensor.dtype))}, {"dims", tensor.dims}});
-    if (tensor.kind != ValueKind::kTensor) out.back()["kind"] = std::string(name(tensor.kind));
-  }
-  return out;
-}
-
-ordered_json dimensions_json(const std::vector<format::DimensionDecl>& dimensions) {
-  ordered_json out = ordered_json::array();
-  for (const format::DimensionDecl& dimension : dimensions)
-    out.push_back({{"name", dimension.name},
-                   {"min", dimension.min},
-                   {"max", dimension.max},
-                   {"multiple_of", dimension.multiple_of}});
-  return out;
-}
-
 ordered_json function_json(const format::ModuleContents& module,
                            const format::FunctionDecl& function) {
-  ordered_json out = {{"name", function.name},
-                      {"inputs", tensors_json(function.inputs)},
-                      {"outputs", tensors_json(function.outputs)},
-                      {"dimensions", dimensions_json(function.dimensions)},
-                      {"definitions", definitions_json(function.definitions)},
-                      {"memory", ordered_json::array()},
-                      {"code_words", function.code.size()},
-                      {"registers", function.register_count},
-                      {"slots", function.slot_count}};
-  for (const format::MemoryDecl& line : function.memory)
-    out["memory"].push_back({{"device", module.devices[module.pools[line.pool].device].name},
-                             {"scope", module.pools[line.pool].scope},
-                             {"what", line.what},
-                             {"is_result", line.is_result},
-                             {"formula", line.formula},
-                             {"depends_on_data", line.depends_on_data}});
-  return out;
+  const auto list = [&](const auto& records) { return RecordJson::of(module, records); };
+  return {{"name", function.name},
+          {"inputs", list(function.inputs)},
+          {"outputs", list(function.outputs)},
+          {"dimensions", list(function.dimensions)},
+          {"definitions", list(function.definitions)},
+          {"memory", list(function.memory)},
+          {"code_words", function.code.size()},
+          {"registers", function.register_count},
+          {"slots", function.slot_count}};
 }
 
 void print_json(const format::ModuleContents& module, const runtime::MappedFile& file) {
   ordered_json out = {{"producer", module.producer}};
   for (const format::FunctionDecl& function : module.functions)
     out["functions"].push_back(function_json(module, function));
-  out["variants"] = ordered_json::array();
-  for (const format::VariantDecl& variant : module.variants)
-    out["variants"].push_back({{"function", module.functions[variant.function].name},
-                               {"dimensions", dimensions_json(variant.dimensions)}});
-  for (const format::DeviceDecl& device : module.devices)
-    out["devices"].push_back({{"name", device.name}, {"kind", device.kind}});
-  for (const format::PoolDecl& pool : module.pools) {
-    out["pools"].push_back({{"scope", pool.scope},
-                            {"kind", std::string(kind_text(pool.kind))},
-                            {"device", module.devices[pool.device].name},
-                            {"limit", pool.limit},
-                            {"read_bytes_per_second", pool.speed.read_bytes_per_second},
-                            {"write_bytes_per_second", pool.speed.write_bytes_per_second},
-                            {"latency_seconds", pool.speed.latency_seconds},
-                            {"burst_bytes", pool.speed.burst_bytes},
-                            {"alignment", pool.alignment}});
-    if (pool.pinned_for >= 0)
-      out["pools"].back()["pinned_for"] = module.devices[pool.pinned_for].name;
-  }
+  out["variants"] = RecordJson::of(module, module.variants);
+  out["devices"] = RecordJson::of(module, module.devices);
+  out["pools"] = RecordJson::of(module, module.pools);
   out["kernels"] = module.kernels.size();
   out["external_functions"] = ordered_json::array();
   for (const format::KernelDecl& kernel : module.kernels)
@@ -202,11 +176,7 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                                            {"library", kernel.external->library},
                                            {"description", kernel.external->description}});
   out["constants"] = module.constants.size();
-  for (const format::ImageDecl& image : module.images)
-    out["images"].push_back({{"devices", device_names(module, image)},
-                             {"target_cpu", image.target_cpu},
-                             {"features", image.features},
-                             {"bytes", image.bytes.size}});
+  out["images"] = RecordJson::of(module, module.images);
   for (const format::SectionEntry& section : section_table(file))
     out["sections"].push_back({{"name", format::kSectionNames[section.kind]},
                                {"bytes", section.size},

@@ -3,7 +3,6 @@
 
 #include "runtime/count_text.h"
 #include "vm/format/assembly/code_parser.h"
-#include "vm/format/assembly/declarations.h"
 #include "vm/format/assembly/parser.h"
 #include "vm/format/assembly/reference.h"
 #include "vm/format/layout.h"
@@ -12,6 +11,32 @@ namespace scopevm::format {
 namespace {
 
 using assembly::Parser;
+
+// Appends the next declaration to the list whose word it starts with. Then calls rest(record).
+template <typename Rest>
+class DeclarationParser : public ListVisitor {
+ public:
+  DeclarationParser(Parser& parser, Rest rest) : parser_(parser), rest_(rest) {}
+
+  bool is_found() const { return is_found_; }
+
+  template <typename Record>
+  void list(std::string_view, std::vector<Record>& records, std::string_view word) {
+    if (is_found_ || word.empty() || !parser_.accept_word(word)) return;
+    is_found_ = true;
+    Record& record = records.emplace_back();
+    if constexpr (std::same_as<Record, std::string>)
+      parser_.value(record);
+    else
+      visit(parser_, record);
+    rest_(record);
+  }
+
+ private:
+  Parser& parser_;
+  Rest rest_;
+  bool is_found_ = false;
+};
 
 class ModuleParser {
  public:
@@ -35,91 +60,56 @@ class ModuleParser {
     else if (parser_.token().text != known)
       parser_.fail("unsupported module format " + parser_.token().text + ", expected " + known);
     parser_.advance();
-    parser_.word("producer");
-    parser_.string(module_.producer);
+    parser_.named("producer", module_.producer);
   }
 
   void declaration() {
-    if (parser_.accept_word("device"))
-      assembly::visit_device(parser_, module_.devices.emplace_back());
-    else if (parser_.accept_word("pool"))
-      assembly::visit_pool(parser_, module_.pools.emplace_back());
-    else if (parser_.accept_word("kernel"))
-      assembly::visit_kernel(parser_, module_.kernels.emplace_back());
-    else if (parser_.accept_word("launch"))
-      assembly::visit_launch(parser_, module_.launches.emplace_back());
-    else if (parser_.accept_word("message"))
-      parser_.string(module_.messages.emplace_back());
-    else if (parser_.accept_word("string"))
-      parser_.string(module_.strings.emplace_back());
-    else if (parser_.accept_word("shape_function"))
-      shape_function(module_.shape_functions.emplace_back());
-    else if (parser_.accept_word("function"))
-      function(module_.functions.emplace_back());
-    else if (parser_.accept_word("variant"))
-      variant(module_.variants.emplace_back());
-    else if (parser_.accept_word("constant"))
-      constant(module_.constants.emplace_back());
-    else if (parser_.accept_word("image"))
-      image(module_.images.emplace_back());
+    const auto rest = [this](auto& record) { parse_rest(record); };
+    if (!parse_declaration(module_, rest)) parser_.fail_expected("a declaration");
+  }
+
+  // Parses the part of a declaration that follows the members.
+  template <typename Record>
+  void parse_rest(Record& record) {
+    if constexpr (std::same_as<Record, ConstantDecl> || std::same_as<Record, ImageDecl>)
+      data(record.bytes);
+    else if constexpr (std::same_as<Record, FunctionDecl>)
+      block([&] { function_part(record); });
+    else if constexpr (std::same_as<Record, ShapeFunctionDecl>)
+      block([&] { part(record, "'check'"); });
+    else if constexpr (std::same_as<Record, VariantDecl>)
+      block([&] { part(record, "'dimension'"); });
+  }
+
+  // Calls each() for every declaration of a block.
+  void block(auto each) {
+    parser_.expect('{');
+    while (!parser_.has_failed() && !parser_.accept('}')) each();
+  }
+
+  void function_part(FunctionDecl& function) {
+    if (parser_.accept_word("code"))
+      assembly::CodeParser(parser_, function, module_.functions.size() - 1, pending_).run();
     else
-      parser_.fail_expected("a declaration");
+      part(function, "a declaration of a function");
   }
 
-  void shape_function(ShapeFunctionDecl& function) {
-    assembly::visit_shape_function(parser_, function);
-    parser_.expect('{');
-    while (!parser_.has_failed() && !parser_.accept('}')) {
-      parser_.word("check");
-      assembly::visit_check(parser_, function.checks.emplace_back());
-    }
+  void part(auto& record, std::string_view expected) {
+    if (!parse_declaration(record, [](auto&) {})) parser_.fail_expected(expected);
   }
 
-  void function(FunctionDecl& function) {
-    assembly::visit_function(parser_, function);
-    parser_.expect('{');
-    while (!parser_.has_failed() && !parser_.accept('}')) {
-      if (parser_.accept_word("dimension"))
-        assembly::visit_dimension(parser_, function.dimensions.emplace_back());
-      else if (parser_.accept_word("input"))
-        assembly::visit_tensor(parser_, function.inputs.emplace_back());
-      else if (parser_.accept_word("output"))
-        assembly::visit_tensor(parser_, function.outputs.emplace_back());
-      else if (parser_.accept_word("definition"))
-        assembly::visit_definition(parser_, function.definitions.emplace_back());
-      else if (parser_.accept_word("memory"))
-        assembly::visit_memory(parser_, function.memory.emplace_back());
-      else if (parser_.accept_word("code"))
-        assembly::CodeParser(parser_, function, module_.functions.size() - 1, pending_).run();
-      else
-        parser_.fail_expected("a declaration of a function");
-    }
-  }
-
-  void variant(VariantDecl& variant) {
-    assembly::visit_variant(parser_, variant);
-    parser_.expect('{');
-    while (!parser_.has_failed() && !parser_.accept('}')) {
-      parser_.word("dimension");
-      assembly::visit_dimension(parser_, variant.dimensions.emplace_back());
-    }
-  }
-
-  void constant(ConstantDecl& constant) {
-    assembly::visit_constant(parser_, constant);
-    data(constant.bytes);
-  }
-
-  void image(ImageDecl& image) {
-    assembly::visit_image(parser_, image);
-    data(image.bytes);
+  // Parses a declaration of one of the record's lists. Returns false if the next word starts none.
+  bool parse_declaration(auto& record, auto rest) {
+    DeclarationParser declaration(parser_, rest);
+    visit(declaration, record);
+    return declaration.is_found();
   }
 
   void data(Bytes& bytes) {
     parser_.word("bytes");
     uint64_t size = 0;
     size_t offset = parser_.token().offset;
-    parser_.number(size);
+    parser_.value(size);
     if (parser_.is_word("elided"))
       return parser_.fail("the data is elided; disassemble the module without --no-data");
     std::vector<uint8_t> decoded = parser_.base64();

@@ -2,7 +2,6 @@
 #include "vm/format/assembly/code_parser.h"
 
 #include "vm/format/assembly/code_printer.h"
-#include "vm/format/assembly/declarations.h"
 
 namespace scopevm::format::assembly {
 
@@ -36,15 +35,15 @@ void CodeParser::line() {
   while (!parser_.has_failed() && parser_.accept('!')) {
     SourceDecl& source = function_.sources.emplace_back();
     source.word = start;
-    parser_.string(source.name);
+    parser_.value(source.name);
   }
 }
 
 void CodeParser::directive() {
   if (parser_.accept_word("word")) {
-    parser_.number(function_.code.emplace_back());
+    parser_.value(function_.code.emplace_back());
   } else if (parser_.accept_word("source")) {
-    visit_source(parser_, function_.sources.emplace_back());
+    visit(parser_, function_.sources.emplace_back());
   } else {
     parser_.fail_expected("'.word' or '.source'");
   }
@@ -116,9 +115,9 @@ void CodeParser::value(FieldForm form) {
       return parser_.slot(function_.code.emplace_back());
     case FieldForm::dtype_form: {
       if (parser_.token().kind == Token::Kind::kNumber)
-        return parser_.number(function_.code.emplace_back());
+        return parser_.value(function_.code.emplace_back());
       DType dtype = DType::kF32;
-      parser_.dtype(dtype);
+      parser_.value(dtype);
       return push(static_cast<uint32_t>(dtype));
     }
     case FieldForm::target_form:
@@ -135,18 +134,18 @@ void CodeParser::value(FieldForm form) {
 
 void CodeParser::int_value() {
   Int value;
-  parser_.integer(value);
+  parser_.value(value);
   push(value.word());
 }
 
 // Parses @name, @"any name" or #index.
 void CodeParser::reference(FieldForm form) {
-  if (parser_.accept('#')) return parser_.number(function_.code.emplace_back());
+  if (parser_.accept('#')) return parser_.value(function_.code.emplace_back());
   size_t offset = parser_.token().offset;
   if (!parser_.accept('@')) return parser_.fail_expected("'@' and a name, or '#' and an index");
   std::string name;
   if (parser_.token().kind == Token::Kind::kString)
-    parser_.string(name);
+    parser_.value(name);
   else
     name = parser_.name();
   // Declarations can follow their uses, so names are resolved at the end of the module.
@@ -157,7 +156,7 @@ void CodeParser::reference(FieldForm form) {
 // Parses a label or a word index.
 void CodeParser::target() {
   if (parser_.token().kind == Token::Kind::kNumber)
-    return parser_.number(function_.code.emplace_back());
+    return parser_.value(function_.code.emplace_back());
   size_t offset = parser_.token().offset;
   // Labels may be bound later, so uses are resolved at the end of the function.
   uses_.push_back({parser_.name(), function_.code.size(), offset});

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "vm/format/assembly/declarations.h"
 #include "vm/format/assembly/printer.h"
 #include "vm/format/assembly/spelling.h"
 #include "vm/isa/instruction.h"
@@ -72,7 +71,7 @@ class CodePrinter {
     for (const SourceDecl& source : function_.sources) {
       out_ += "    .source";
       Printer printer(out_);
-      visit_source(printer, source);
+      visit(printer, source);
       out_ += '\n';
     }
   }

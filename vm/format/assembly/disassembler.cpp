@@ -2,7 +2,6 @@
 #include "vm/format/disassembler.h"
 
 #include "vm/format/assembly/code_printer.h"
-#include "vm/format/assembly/declarations.h"
 #include "vm/format/assembly/printer.h"
 #include "vm/format/assembly/reference.h"
 #include "vm/format/layout.h"
@@ -12,91 +11,84 @@ namespace {
 
 using assembly::Printer;
 
-class ModulePrinter {
+// Prints the lists of a record as declarations in its block.
+class BlockPrinter : public ListVisitor {
+ public:
+  BlockPrinter(std::string& out, Printer& printer) : out_(out), printer_(printer) {}
+
+  void list(std::string_view, const auto& records, std::string_view word) {
+    if (word.empty()) return;
+    for (const auto& record : records) {
+      out_ += "  ";
+      out_ += word;
+      visit(printer_, record);
+      out_ += '\n';
+    }
+  }
+
+ private:
+  std::string& out_;
+  Printer& printer_;
+};
+
+class ModulePrinter : public ListVisitor {
  public:
   ModulePrinter(const ModuleContents& module, const DisassembleOptions& options)
       : module_(module), options_(options), references_(module), printer_(out_) {}
 
   std::string run() {
     out_ += "scopevm_module " + std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor);
-    printer_.word("producer");
-    printer_.string(module_.producer);
+    printer_.named("producer", module_.producer);
     out_ += "\n\n";
-    for (const DeviceDecl& d : module_.devices)
-      line("device", [&] { assembly::visit_device(printer_, d); });
-    for (const PoolDecl& p : module_.pools)
-      line("pool", [&] { assembly::visit_pool(printer_, p); });
-    for (const KernelDecl& k : module_.kernels)
-      line("kernel", [&] { assembly::visit_kernel(printer_, k); });
-    for (const LaunchDecl& l : module_.launches)
-      line("launch", [&] { assembly::visit_launch(printer_, l); });
-    for (const std::string& m : module_.messages) line("message", [&] { printer_.string(m); });
-    for (const std::string& t : module_.strings) line("string", [&] { printer_.string(t); });
-    for (const ShapeFunctionDecl& f : module_.shape_functions) print(f);
-    for (const FunctionDecl& f : module_.functions) print(f);
-    for (const VariantDecl& v : module_.variants) print(v);
-    out_ += '\n';
-    for (const ConstantDecl& c : module_.constants) {
-      out_ += "constant";
-      assembly::visit_constant(printer_, c);
-      print(c.bytes);
-    }
-    for (const ImageDecl& i : module_.images) {
-      out_ += "image";
-      assembly::visit_image(printer_, i);
-      print(i.bytes);
-    }
+    visit(*this, module_);
     return std::move(out_);
   }
 
+  // Prints the declarations of a list.
+  template <typename Record>
+  void list(std::string_view, const std::vector<Record>& records, std::string_view word) {
+    if constexpr (std::same_as<Record, ConstantDecl>) out_ += '\n';
+    for (const Record& record : records) {
+      if (has_block<Record>) out_ += '\n';
+      out_ += word;
+      if constexpr (std::same_as<Record, std::string>)
+        printer_.value(record);
+      else
+        visit(printer_, record);
+      print_rest(record);
+    }
+  }
+
  private:
-  template <typename Fields>
-  void line(std::string_view start, Fields fields) {
-    out_ += start;
-    fields();
+  template <typename Record>
+  static constexpr bool has_block =
+      std::same_as<Record, ShapeFunctionDecl> || std::same_as<Record, FunctionDecl> ||
+      std::same_as<Record, VariantDecl>;
+
+  // Prints the part of a declaration that follows the members.
+  template <typename Record>
+  void print_rest(const Record& record) {
+    if constexpr (std::same_as<Record, ConstantDecl> || std::same_as<Record, ImageDecl>)
+      return print(record.bytes);
+    if constexpr (has_block<Record>) {
+      out_ += " {\n";
+      BlockPrinter block(out_, printer_);
+      visit(block, record);
+      if constexpr (std::same_as<Record, FunctionDecl>) print_code(record);
+      out_ += '}';
+    }
     out_ += '\n';
   }
 
-  void print(const ShapeFunctionDecl& function) {
-    out_ += "\nshape_function";
-    assembly::visit_shape_function(printer_, function);
-    out_ += " {\n";
-    for (const CheckDecl& check : function.checks)
-      line("  check", [&] { assembly::visit_check(printer_, check); });
-    out_ += "}\n";
-  }
-
-  void print(const FunctionDecl& function) {
-    out_ += "\nfunction";
-    assembly::visit_function(printer_, function);
-    out_ += " {\n";
-    for (const DimensionDecl& d : function.dimensions)
-      line("  dimension", [&] { assembly::visit_dimension(printer_, d); });
-    for (const TensorDecl& t : function.inputs)
-      line("  input", [&] { assembly::visit_tensor(printer_, t); });
-    for (const TensorDecl& t : function.outputs)
-      line("  output", [&] { assembly::visit_tensor(printer_, t); });
-    for (const FormulaDefinition& d : function.definitions)
-      line("  definition", [&] { assembly::visit_definition(printer_, d); });
-    for (const MemoryDecl& m : function.memory)
-      line("  memory", [&] { assembly::visit_memory(printer_, m); });
+  void print_code(const FunctionDecl& function) {
     out_ += "  code {\n";
     assembly::append_code(out_, function, references_);
-    out_ += "  }\n}\n";
-  }
-
-  void print(const VariantDecl& variant) {
-    out_ += "\nvariant";
-    assembly::visit_variant(printer_, variant);
-    out_ += " {\n";
-    for (const DimensionDecl& d : variant.dimensions)
-      line("  dimension", [&] { assembly::visit_dimension(printer_, d); });
-    out_ += "}\n";
+    out_ += "  }\n";
   }
 
   void print(const Bytes& bytes) {
     printer_.word("bytes");
-    printer_.number(bytes.size);
+    printer_.value(bytes.size);
     if (options_.elide_data) {
       out_ += " elided\n";
       return;

@@ -88,7 +88,7 @@ void Parser::word(std::string_view word) {
   if (!accept_word(word)) fail_expected("'" + std::string(word) + "'");
 }
 
-void Parser::string(std::string& text) {
+void Parser::value(std::string& text) {
   if (token_.kind != Token::Kind::kString) return fail_expected("a string in quotes");
   text = token_.text;
   advance();
@@ -102,14 +102,14 @@ void Parser::slot(uint32_t& slot) {
   advance();
 }
 
-void Parser::integer(isa::Int& value) {
+void Parser::value(isa::Int& value) {
   uint32_t number = 0;
   const size_t offset = token_.offset;
   const bool is_slot = token_.kind != Token::Kind::kNumber;
   if (is_slot)
     slot(number);
   else
-    this->number(number);
+    this->value(number);
   if (number > isa::Int::kMaxImmediate)
     fail_at(offset, std::string(is_slot ? "slot" : "immediate") +
                         " is out of range: expected at most 2147483647, given " +
@@ -118,14 +118,13 @@ void Parser::integer(isa::Int& value) {
     value = is_slot ? isa::Int::slot({number}) : isa::Int::immediate(number);
 }
 
-void Parser::optional_real(std::string_view name, double& value) {
-  if (!accept_word(name)) return;
+void Parser::value(double& value) {
   if (token_.kind != Token::Kind::kNumber || !parse_number(token_.text, value))
     return fail_expected("a number");
   advance();
 }
 
-void Parser::dtype(DType& dtype) {
+void Parser::value(DType& dtype) {
   std::optional<DType> parsed = parse_dtype(token_.text);
   if (token_.kind != Token::Kind::kName || !parsed)
     return fail_expected("an element type, like f32");

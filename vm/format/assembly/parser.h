@@ -1,6 +1,6 @@
-// The parsing visitor of declarations.h, with one token of lookahead. After the first error the
-// current token is the end of the input and every read returns a default value, so that loops
-// terminate.
+// The visitor of vm/format/records.h that parses assembly, with one token of lookahead. It parses
+// the members of one record, except for its lists. After the first error the current token is the
+// end of the input and every read returns a default value, so that loops terminate.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 #include "vm/format/assembly/lexer.h"
-#include "vm/isa/field_values.h"
+#include "vm/format/records.h"
 
 namespace scopevm::format::assembly {
 
@@ -57,70 +57,75 @@ class Parser {
   uint32_t register_index();
   std::vector<uint8_t> base64();
 
-  // The visitor interface of declarations.h.
   void word(std::string_view word);
-  void string(std::string& text);
-  template <typename Number>
-  void number(Number& value) {
+  void slot(uint32_t& slot);
+  void value(std::string& text);
+  void value(isa::Int& value);
+  void value(double& value);
+  void value(DType& dtype);
+  void value(ExternalTensor& tensor) {
+    value(tensor.dtype);
+    value(tensor.rank);
+  }
+  void value(std::integral auto& value) {
     if (token_.kind != Token::Kind::kNumber) return fail_expected("a number");
     if (!parse_number(token_.text, value))
       return fail("number " + token_.text + " is out of range: expected an integer, at most " +
-                  std::to_string(std::numeric_limits<Number>::max()));
+                  std::to_string(std::numeric_limits<std::decay_t<decltype(value)>>::max()));
     advance();
   }
-  void slot(uint32_t& slot);
-  void slots(std::vector<uint32_t>& slots) {
-    if (is_punctuation('[')) list(slots, [this](uint32_t& value) { slot(value); });
-  }
-  void integer(isa::Int& value);
-  void integers(std::vector<isa::Int>& values) {
-    list(values, [this](isa::Int& value) { integer(value); });
-  }
-  void dtype(DType& dtype);
-  template <typename Enum, size_t kCount>
-  void choice(Enum& value, const std::string_view (&names)[kCount]) {
-    for (size_t i = 0; i < kCount; ++i) {
-      if (!accept_word(names[i])) continue;
-      value = static_cast<Enum>(i);
-      return;
-    }
+  template <Enumeration Enum>
+  void value(Enum& value) {
+    if (accept_enumerator(value, 0)) return;
     std::string all;
-    for (std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+    for (std::string_view name : Enumerators<Enum>::kNames)
+      all += (all.empty() ? "" : ", ") + std::string(name);
     fail_expected("one of " + all);
   }
-  template <typename Enum, size_t kCount>
-  void optional_choice(Enum& value, const std::string_view (&names)[kCount]) {
-    for (size_t i = 1; i < kCount; ++i)
-      if (accept_word(names[i])) value = static_cast<Enum>(i);
+  template <typename T>
+  void value(std::vector<T>& values) {
+    list(values, [this](T& element) { value(element); });
   }
-  void flag(bool& value, std::string_view name) { value = accept_word(name); }
-  template <typename Part, typename Visit>
-  void optional_part(std::string_view name, std::optional<Part>& part, Visit visit) {
-    if (accept_word(name)) visit(part.emplace());
+
+  // The visitor interface.
+  void bare(std::string_view, auto& value) { this->value(value); }
+  void named(std::string_view name, auto& value) { named(name, value, name); }
+  void named(std::string_view, auto& value, std::string_view word) {
+    this->word(word);
+    this->value(value);
   }
-  template <typename Tensor>
-  void tensor_types(std::vector<Tensor>& tensors) {
-    list(tensors, [this](Tensor& tensor) {
-      dtype(tensor.dtype);
-      number(tensor.rank);
-    });
+  template <typename T>
+  void optional(std::string_view name, T& value, const std::type_identity_t<T>& usual = {}) {
+    optional(name, value, usual, name);
   }
-  void strings(std::vector<std::string>& values) {
-    list(values, [this](std::string& value) { string(value); });
-  }
-  template <typename Number>
-  void optional_number(std::string_view name, Number& value, std::type_identity_t<Number> = 0) {
-    if (accept_word(name)) number(value);
-  }
-  void optional_real(std::string_view name, double& value);
-  template <typename Number>
-  void optional_numbers(std::string_view name, std::vector<Number>& values) {
-    if (accept_word(name)) numbers(values);
+  template <typename T>
+  void optional(std::string_view, T& value, const std::type_identity_t<T>&, std::string_view word) {
+    if constexpr (Enumeration<T>) {
+      accept_enumerator(value, 1);
+    } else if constexpr (std::same_as<T, bool>) {
+      value = accept_word(word);
+    } else if (accept_word(word)) {
+      this->value(value);
+    }
   }
   template <typename Number>
-  void numbers(std::vector<Number>& values) {
-    list(values, [this](Number& value) { number(value); });
+  void limited(std::string_view name, Number& value, Range<Number>,
+               const std::type_identity_t<Number>& = {}) {
+    optional(name, value);
   }
+  void slot(std::string_view, uint32_t& slot, std::string_view word = "") {
+    if (!word.empty()) this->word(word);
+    this->slot(slot);
+  }
+  void optional_slots(std::string_view, std::vector<uint32_t>& slots) {
+    if (is_punctuation('[')) list(slots, [this](uint32_t& value) { slot(value); });
+  }
+  template <typename Record>
+  void part(std::string_view name, std::optional<Record>& record) {
+    if (accept_word(name)) visit(*this, record.emplace());
+  }
+  void size(std::string_view, auto&) {}
+  void list(std::string_view, auto&, std::string_view) {}
 
   // Parses "(a, b)" or "[a, b]" and calls each() to parse every element.
   template <typename Each>
@@ -133,6 +138,16 @@ class Parser {
   }
 
  private:
+  // Accepts the name of an enumerator whose number is at least `first`.
+  template <Enumeration Enum>
+  bool accept_enumerator(Enum& value, size_t first) {
+    for (size_t i = first; i < std::size(Enumerators<Enum>::kNames); ++i) {
+      if (!accept_word(Enumerators<Enum>::kNames[i])) continue;
+      value = static_cast<Enum>(i);
+      return true;
+    }
+    return false;
+  }
   template <typename T, typename Each>
   void list(std::vector<T>& values, Each each) {
     values.clear();

@@ -1,4 +1,4 @@
-// The printing visitor of declarations.h. Each part is preceded by one space.
+// The visitors of vm/format/records.h that print assembly.
 #pragma once
 
 #include <charconv>
@@ -9,91 +9,85 @@
 
 #include "scopevm/dtype.h"
 #include "vm/format/assembly/spelling.h"
+#include "vm/format/records.h"
 
 namespace scopevm::format::assembly {
 
+// Prints the members of one record, except for its lists. Each part is preceded by one space.
 class Printer {
  public:
   explicit Printer(std::string& out) : out_(out) {}
 
   void word(std::string_view word) {
-    out_ += ' ';
+    if (!word.empty()) out_ += ' ';
     out_ += word;
   }
-  void string(const std::string& text) {
+  void value(const auto& value) {
     out_ += ' ';
-    append_quoted(out_, text);
-  }
-  template <typename Number>
-  void number(const Number& number) {
-    word(std::to_string(number));
-  }
-  void slot(const uint32_t& slot) { word("s" + std::to_string(slot)); }
-  // Omitted if empty.
-  void slots(const std::vector<uint32_t>& slots) {
-    if (!slots.empty()) list(slots, [this](uint32_t slot) { out_ += "s" + std::to_string(slot); });
-  }
-  void integer(isa::Int value) { word(int_text(value)); }
-  void integers(const std::vector<isa::Int>& values) {
-    list(values, [this](isa::Int value) { out_ += int_text(value); });
-  }
-  void dtype(const DType& dtype) { word(scopevm::name(dtype)); }
-  template <typename Enum, size_t kCount>
-  void choice(const Enum& value, const std::string_view (&names)[kCount]) {
-    word(names[static_cast<size_t>(value)]);
-  }
-  template <typename Enum, size_t kCount>
-  void optional_choice(const Enum& value, const std::string_view (&names)[kCount]) {
-    if (static_cast<size_t>(value) != 0) choice(value, names);
-  }
-  void flag(const bool& value, std::string_view name) {
-    if (value) word(name);
-  }
-  template <typename Part, typename Visit>
-  void optional_part(std::string_view name, const std::optional<Part>& part, Visit visit) {
-    if (!part) return;
-    word(name);
-    visit(*part);
-  }
-  template <typename Tensor>
-  void tensor_types(const std::vector<Tensor>& tensors) {
-    list(tensors, [this](const Tensor& tensor) {
-      out_ += scopevm::name(tensor.dtype);
-      number(tensor.rank);
-    });
-  }
-  void strings(const std::vector<std::string>& values) {
-    list(values, [this](const std::string& value) { append_quoted(out_, value); });
-  }
-  template <typename Number>
-  void optional_number(std::string_view name, Number value,
-                       std::type_identity_t<Number> usual = 0) {
-    if (value == usual) return;
-    word(name);
-    number(value);
-  }
-  // Prints the shortest representation that reads back as the same number.
-  void optional_real(std::string_view name, double value) {
-    if (value == 0) return;
-    word(name);
-    char text[32];
-    word({text, std::to_chars(text, text + sizeof text, value).ptr});
-  }
-  template <typename Number>
-  void optional_numbers(std::string_view name, const std::vector<Number>& values) {
-    if (values.empty()) return;
-    word(name);
-    numbers(values);
-  }
-  template <typename Number>
-  void numbers(const std::vector<Number>& values) {
-    list(values, [this](Number value) { out_ += std::to_string(value); });
+    append(value);
   }
 
+  void bare(std::string_view, const auto& value) { this->value(value); }
+  void named(std::string_view name, const auto& value) { named(name, value, name); }
+  void named(std::string_view, const auto& value, std::string_view word) {
+    this->word(word);
+    this->value(value);
+  }
+  template <typename T>
+  void optional(std::string_view name, const T& value, const std::type_identity_t<T>& usual = {}) {
+    optional(name, value, usual, name);
+  }
+  template <typename T>
+  void optional(std::string_view, const T& value, const std::type_identity_t<T>& usual,
+                std::string_view word) {
+    if (value == usual) return;
+    if constexpr (!Enumeration<T>) this->word(word);
+    if constexpr (!std::same_as<T, bool>) this->value(value);
+  }
+  template <typename Number>
+  void limited(std::string_view name, const Number& value, Range<Number>,
+               const std::type_identity_t<Number>& usual = {}) {
+    optional(name, value, usual);
+  }
+  void slot(std::string_view, uint32_t slot, std::string_view word = "") {
+    this->word(word);
+    out_ += " s" + std::to_string(slot);
+  }
+  void optional_slots(std::string_view, const std::vector<uint32_t>& slots) {
+    if (slots.empty()) return;
+    out_ += ' ';
+    append_list(slots, [this](uint32_t slot) { out_ += "s" + std::to_string(slot); });
+  }
+  template <typename Record>
+  void part(std::string_view name, const std::optional<Record>& record) {
+    if (!record) return;
+    word(name);
+    visit(*this, *record);
+  }
+  void size(std::string_view, const auto&) {}
+  void list(std::string_view, const auto&, std::string_view) {}
+
  private:
-  template <typename Values, typename Each>
-  void list(const Values& values, Each each) {
-    out_ += " [";
+  void append(const std::string& text) { append_quoted(out_, text); }
+  void append(std::integral auto number) { out_ += std::to_string(number); }
+  // The shortest representation that reads back as the same number.
+  void append(double number) {
+    char text[32];
+    out_.append(text, std::to_chars(text, text + sizeof text, number).ptr);
+  }
+  void append(isa::Int value) { out_ += int_text(value); }
+  void append(DType dtype) { out_ += scopevm::name(dtype); }
+  void append(Enumeration auto value) { out_ += name_of(value); }
+  void append(const ExternalTensor& tensor) {
+    append(tensor.dtype);
+    value(tensor.rank);
+  }
+  template <typename T>
+  void append(const std::vector<T>& values) {
+    append_list(values, [this](const T& value) { append(value); });
+  }
+  void append_list(const auto& values, auto each) {
+    out_ += '[';
     std::string_view separator;
     for (const auto& value : values) {
       out_ += separator;
