@@ -33,7 +33,8 @@ TEST_P(BadMachine, ReportsTheMember) {
 
 const char* const kNamesOfPool =
     "device, scope, kind, limit_bytes, reached_by, bytes_per_second, "
-    "read_bytes_per_second, write_bytes_per_second, latency_seconds, burst_bytes, pinned_for";
+    "read_bytes_per_second, write_bytes_per_second, latency_seconds, write_latency_seconds, "
+    "burst_bytes, pinned_for";
 
 INSTANTIATE_TEST_SUITE_P(
     Root, BadMachine,

@@ -181,6 +181,16 @@ TEST(Machine, CopyTakesBothLatenciesAndTheLowerBandwidth) {
   EXPECT_FALSE(machine.is_by_host(npu, gpu));
 }
 
+TEST(Machine, CopyTakesTheReadLatencyOfTheSourceAndTheWriteLatencyOfTheDestination) {
+  const Machine machine = read(with_pools(
+      R"({"device": "cpu", "scope": "global", "latency_seconds": 1e-6},
+         {"device": "npu", "scope": "global", "latency_seconds": 2e-6,
+          "write_latency_seconds": 5e-4})"));
+  const PoolIndex cpu = machine.global_pool(kFirst), npu = machine.global_pool(kSecond);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(cpu, npu, 0), 1e-6 + 5e-4);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(npu, cpu, 0), 2e-6 + 1e-6);
+}
+
 TEST(Machine, CopyReadsTheSourceAndWritesTheDestinationInBursts) {
   const Machine machine = read(with_pools(
       R"({"device": "cpu", "scope": "global", "read_bytes_per_second": 1e9,

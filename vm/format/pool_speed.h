@@ -17,9 +17,14 @@ struct PoolSpeed {
   double write_bytes_per_second = 0;  // 0: infinite
   double latency_seconds = 0;         // of a copy
   int64_t burst_bytes = 1;            // a transfer consists of bursts of this size
+  double write_latency_seconds = 0;   // of a copy to the pool; 0: latency_seconds
 
   double read_seconds(double bytes) const { return seconds(bytes, read_bytes_per_second); }
   double write_seconds(double bytes) const { return seconds(bytes, write_bytes_per_second); }
+
+  double write_latency() const {
+    return write_latency_seconds > 0 ? write_latency_seconds : latency_seconds;
+  }
 
   // The name of a member that is out of range; null if there is none.
   const char* invalid_member() const;
@@ -39,6 +44,7 @@ void visit(auto& v, Is<PoolSpeed> auto& speed) {
   v.limited("read_bytes_per_second", speed.read_bytes_per_second, kBytesPerSecond);
   v.limited("write_bytes_per_second", speed.write_bytes_per_second, kBytesPerSecond);
   v.limited("latency_seconds", speed.latency_seconds, Range<double>{0, 3600});
+  v.limited("write_latency_seconds", speed.write_latency_seconds, Range<double>{1e-12, 3600});
   v.limited("burst_bytes", speed.burst_bytes, Range<int64_t>{1, int64_t{1} << 30}, 1);
 }
 
@@ -62,9 +68,10 @@ inline const char* PoolSpeed::invalid_member() const {
   return visitor.found;
 }
 
-// Time of one copy: both latencies, and the longer one of its read and its write, which overlap.
+// Time of one copy: the latencies of both pools, and the longer one of its read and its write,
+// which overlap.
 inline double copy_seconds(const PoolSpeed& from, const PoolSpeed& to, double bytes) {
-  return from.latency_seconds + to.latency_seconds +
+  return from.latency_seconds + to.write_latency() +
          std::max(from.read_seconds(bytes), to.write_seconds(bytes));
 }
 

@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "tests/vm/format/sample_modules.h"
+#include "vm/format/assembler.h"
+#include "vm/format/disassembler.h"
 #include "vm/format/layout.h"
 #include "vm/format/reader.h"
 #include "vm/format/write_file.h"
@@ -40,6 +42,22 @@ TEST(RoundTrip, EqualContentsGiveEqualBytes) {
   Result<ModuleContents> read = read_back(branching_module());
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(write_module(*read), write_module(branching_module()));
+}
+
+// docs/adding-a-pool-member.md
+TEST(RoundTrip, OptionalMemberOfAPoolIsStoredOnlyIfItIsGiven) {
+  ModuleContents module = dense_module();
+  const std::vector<uint8_t> without = write_module(module);
+  module.pools[0].speed.write_latency_seconds = 2e-5;
+  EXPECT_NE(write_module(module), without);
+  const Result<ModuleContents> read = read_back(module);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->pools[0].speed.write_latency_seconds, 2e-5);
+  const Result<ModuleContents> assembled = assemble(disassemble(module, {}), "module.sva");
+  ASSERT_TRUE(assembled.ok());
+  EXPECT_TRUE(are_equal(module, *assembled));
+  module.pools[0].speed.write_latency_seconds = 0;
+  EXPECT_EQ(write_module(module), without);
 }
 
 TEST(RoundTrip, ConstantsAndImagesPointIntoTheFileAligned) {

@@ -409,6 +409,7 @@ std::string fingerprint(const ModuleContents& module) {
         .add(std::bit_cast<int64_t>(p.speed.write_bytes_per_second))
         .add(std::bit_cast<int64_t>(p.speed.latency_seconds))
         .add(p.speed.burst_bytes)
+        .add(std::bit_cast<int64_t>(p.speed.write_latency_seconds))
         .add(int64_t{p.alignment})
         .add(int64_t{p.pinned_for})
         .add(p.shared_with);

@@ -65,6 +65,8 @@ const Declaration kDeclarations[] = {
      "pool 1: write_bytes_per_second is out of range"},
     {"PoolLatency", [](auto& m) { m.pools[1].speed.latency_seconds = -1e-6; },
      "pool 1: latency_seconds is out of range"},
+    {"PoolWriteLatency", [](auto& m) { m.pools[1].speed.write_latency_seconds = 1e-13; },
+     "pool 1: write_latency_seconds is out of range"},
     {"PoolLatencySubnormal", [](auto& m) { m.pools[1].speed.latency_seconds = 1e-310; },
      "pool 1: latency_seconds is out of range"},
     {"PoolLatencyLarge", [](auto& m) { m.pools[1].speed.latency_seconds = 3601; },

@@ -185,6 +185,19 @@ TEST(Emulation, CopyTakesBothLatenciesAndBytesOverTheLowerBandwidth) {
   EXPECT_GE(static_cast<double>(call.stats().latency_ns), 1e9 * (2 * slow + 2 * fast) - 4);
 }
 
+TEST(Emulation, CopyTakesTheWriteLatencyOfTheDestination) {
+  format::ModuleContents contents = copy_chain();
+  contents.pools[1].speed.write_latency_seconds = 4e-5;
+  const Session session = *Session::create(test::load(std::move(contents)), {.emulate = true});
+  const int64_t dims[] = {64};
+  Call call = call_of(session, {*Tensor::allocate(DType::kF32, dims)});
+  ASSERT_TRUE(call.run().ok());
+  const double bytes = 256 / 1.5e9;
+  // Pools 0, 1, 2, 1 and 0: pool 1 is written in the first and third copy.
+  EXPECT_DOUBLE_EQ(call.stats().emulated_seconds, (1e-6 + 4e-5 + bytes) + (2.5e-6 + bytes) +
+                                                      (4e-5 + bytes) + (2.5e-6 + 1e-6 + bytes));
+}
+
 // copy_chain() with latencies of one hour per pool: a call takes eight hours unless it is ended.
 format::ModuleContents slow_chain() {
   format::ModuleContents contents = copy_chain();
