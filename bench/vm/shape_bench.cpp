@@ -15,7 +15,7 @@
 
 #include "vm/api/module_access.h"
 #include "vm/isa/opcodes.h"
-#include "vm/run/dim_formula.h"
+#include "vm/run/bound/dim_formula.h"
 
 namespace scopevm {
 namespace {

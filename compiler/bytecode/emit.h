@@ -16,7 +16,7 @@
 #include "compiler/program.h"
 #include "compiler/shapes/program/shape_program.h"
 #include "scopevm/status.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::compiler::bytecode {
 

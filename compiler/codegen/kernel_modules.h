@@ -16,7 +16,7 @@
 #include "compiler/codegen/backends.h"
 #include "compiler/kernels/generators.h"
 #include "compiler/program.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::compiler::codegen {
 

@@ -24,10 +24,10 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "scopevm/kernel_abi.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/launch_checksum.h"
-#include "vm/format/verify.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/launch_checksum.h"
+#include "vm/format/binary/writer.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::compiler {
 namespace {

@@ -9,7 +9,7 @@
 #include "compiler/program.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::compiler {
 

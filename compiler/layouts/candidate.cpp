@@ -7,7 +7,7 @@
 #include "compiler/layouts/by_channel/expand.h"
 #include "compiler/layouts/conv_problem.h"
 #include "compiler/placement/place.h"
-#include "vm/format/host_kind.h"
+#include "vm/format/schema/host_kind.h"
 
 namespace scopevm::compiler::layouts {
 namespace {

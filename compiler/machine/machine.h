@@ -12,9 +12,9 @@
 
 #include "compiler/support/index.h"
 #include "scopevm/status.h"
-#include "vm/format/host_kind.h"
-#include "vm/format/pool_kind.h"
-#include "vm/format/pool_speed.h"
+#include "vm/format/schema/host_kind.h"
+#include "vm/format/schema/pool_kind.h"
+#include "vm/format/schema/pool_speed.h"
 
 namespace scopevm::compiler {
 

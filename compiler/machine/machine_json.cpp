@@ -8,7 +8,7 @@
 #include "compiler/machine/device_kind.h"
 #include "compiler/machine/machine.h"
 #include "compiler/machine/member.h"
-#include "vm/format/records.h"
+#include "vm/format/schema/records.h"
 
 namespace scopevm::compiler {
 namespace {

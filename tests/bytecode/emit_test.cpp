@@ -8,9 +8,9 @@
 #include "scopevm/kernel_abi.h"
 #include "tests/memory/random_functions.h"
 #include "tests/shapes/formula_value.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/verify.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/writer.h"
+#include "vm/format/verify/verify.h"
 #include "vm/isa/instruction.h"
 
 namespace scopevm::compiler::bytecode {

@@ -11,7 +11,7 @@
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
 #include "tests/temporary_file.h"
-#include "vm/format/reader.h"
+#include "vm/format/binary/reader.h"
 
 namespace scopevm {
 namespace {

@@ -1,10 +1,10 @@
 // The property of every module that can be read or assembled.
 #pragma once
 
-#include "vm/format/assembler.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/verify.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/writer.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::format {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tests/fuzz/check_round_trip.h"
-#include "vm/format/checksum.h"
-#include "vm/format/layout.h"
-#include "vm/format/reader.h"
+#include "vm/format/binary/checksum.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/binary/reader.h"
 
 namespace scopevm::format {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/mutation/mutator.h"
 #include "tests/vm/mutation/run_module.h"
-#include "vm/format/verify.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::test {
 namespace {

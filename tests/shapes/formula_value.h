@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scopevm/formula.h"
-#include "vm/run/dim_formula.h"
+#include "vm/run/bound/dim_formula.h"
 
 namespace scopevm {
 

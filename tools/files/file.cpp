@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "tools/files/standard_streams.h"
-#include "vm/format/write_file.h"
+#include "vm/format/binary/write_file.h"
 
 namespace scopevm::tool {
 namespace {

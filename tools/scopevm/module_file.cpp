@@ -5,7 +5,7 @@
 
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
-#include "vm/format/reader.h"
+#include "vm/format/binary/reader.h"
 
 namespace scopevm::tool {
 namespace {

@@ -7,7 +7,7 @@
 #include "runtime/mapped_file.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::tool {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vm/format/records.h"
+#include "vm/format/schema/records.h"
 
 namespace scopevm::tool {
 

@@ -1,4 +1,5 @@
-// The conversions that all functions of the C API use: handles, statuses and checks of arguments.
+// What all functions of the C API use: handles, each of which owns a C++ object, statuses, and
+// checks of arguments.
 #pragma once
 
 #include <initializer_list>
@@ -10,11 +11,22 @@
 #include "runtime/without_exceptions.h"
 #include "scopevm/allocator.h"
 #include "scopevm/allocators.h"
+#include "scopevm/module.h"
 #include "scopevm/scopevm.h"
+#include "scopevm/session.h"
 #include "scopevm/status.h"
 
 struct scopevm_status {
   scopevm::Status status;
+};
+struct scopevm_module {
+  scopevm::Module module;
+};
+struct scopevm_session {
+  scopevm::Session session;
+};
+struct scopevm_call {
+  scopevm::Call call;
 };
 struct scopevm_allocator {
   std::shared_ptr<scopevm::Allocator> allocator;

@@ -5,8 +5,8 @@
 #include "runtime/without_exceptions.h"
 #include "scopevm/module.h"
 #include "vm/api/module_access.h"
-#include "vm/format/reader.h"
-#include "vm/format/verify.h"
+#include "vm/format/binary/reader.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "runtime/without_exceptions.h"
 #include "vm/load/loaded_module.h"
-#include "vm/run/bound.h"
+#include "vm/run/bound/bound.h"
 
 namespace scopevm {
 

@@ -8,9 +8,9 @@
 #include "runtime/nearest_name.h"
 #include "runtime/without_exceptions.h"
 #include "vm/api/module_access.h"
-#include "vm/run/bind.h"
-#include "vm/run/bound_session.h"
-#include "vm/run/call_context.h"
+#include "vm/run/call/bind.h"
+#include "vm/run/call/bound_session.h"
+#include "vm/run/call/call_context.h"
 #include "vm/run/interpreter/interpreter.h"
 
 namespace scopevm {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::vm {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/cpu/cpu_features.h"
-#include "vm/format/launch_checksum.h"
+#include "vm/format/binary/launch_checksum.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm::vm {

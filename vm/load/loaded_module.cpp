@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scopevm/tensor.h"
-#include "vm/format/defined_rank.h"
+#include "vm/format/verify/defined_rank.h"
 #include "vm/isa/instruction.h"
 #include "vm/load/result_allocations.h"
 

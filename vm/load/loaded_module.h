@@ -18,7 +18,7 @@
 #include "scopevm/kernel_abi.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 #include "vm/load/frame_layout.h"
 #include "vm/load/frame_storages.h"
 #include "vm/load/module_strings.h"

@@ -15,7 +15,7 @@
 #include "tests/temporary_file.h"
 #include "tools/scopevm/commands/machine_description.h"
 #include "vm/api/module_access.h"
-#include "vm/run/bound_session.h"
+#include "vm/run/call/bound_session.h"
 
 namespace scopevm {
 namespace {

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/assembler.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/writer.h"
 #include "vm/isa/instruction.h"
 
 namespace scopevm::format {

@@ -11,12 +11,12 @@
 #include <random>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/checksum.h"
-#include "vm/format/layout.h"
-#include "vm/format/module_generated.h"
-#include "vm/format/reader.h"
-#include "vm/format/tables.h"
-#include "vm/format/writer.h"
+#include "vm/format/binary/checksum.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/binary/reader.h"
+#include "vm/format/binary/tables.h"
+#include "vm/format/binary/writer.h"
+#include "vm/format/schema/module_generated.h"
 
 namespace scopevm::format {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/launch_checksum.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/launch_checksum.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::format {
 namespace {

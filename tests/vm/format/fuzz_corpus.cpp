@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/layout.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/binary/writer.h"
 
 namespace scopevm::format {
 namespace {

@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/assembler.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/layout.h"
-#include "vm/format/reader.h"
-#include "vm/format/write_file.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/binary/reader.h"
+#include "vm/format/binary/write_file.h"
+#include "vm/format/binary/writer.h"
 
 namespace scopevm::format {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::format {
 

@@ -1,6 +1,6 @@
 // Implements stack_module() of sample_modules.h.
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/assembler.h"
+#include "vm/format/assembly/assembler.h"
 
 namespace scopevm::format {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/verify.h"
+#include "vm/format/verify/verify.h"
 #include "vm/isa/encoder.h"
 
 namespace scopevm::format {

@@ -1,6 +1,6 @@
 // Declarations that verify() rejects: one change to a valid module per rule. verify() accepts the
 // sample modules. verify_code_test.cpp tests the rules for code.
-#include "vm/format/verify.h"
+#include "vm/format/verify/verify.h"
 
 #include <gtest/gtest.h>
 

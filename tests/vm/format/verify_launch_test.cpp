@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "vm/format/assembler.h"
-#include "vm/format/launch_checksum.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/binary/launch_checksum.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::format {
 namespace {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "vm/format/assembler.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::format {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/assembler.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/verify/verify.h"
 #include "vm/isa/instruction.h"
 #include "vm/isa/opcodes.h"
 

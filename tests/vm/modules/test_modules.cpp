@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "vm/api/module_access.h"
-#include "vm/format/launch_checksum.h"
-#include "vm/format/verify.h"
-#include "vm/format/writer.h"
+#include "vm/format/binary/launch_checksum.h"
+#include "vm/format/binary/writer.h"
+#include "vm/format/verify/verify.h"
 #include "vm/isa/opcodes.h"
 
 namespace scopevm::test {

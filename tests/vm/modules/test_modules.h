@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scopevm/module.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::test {
 

@@ -17,8 +17,8 @@
 
 #include "tests/vm/mutation/mutator.h"
 #include "tests/vm/mutation/run_module.h"
-#include "vm/format/reader.h"
-#include "vm/format/verify.h"
+#include "vm/format/binary/reader.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::test {
 namespace {

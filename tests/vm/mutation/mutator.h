@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::test {
 

@@ -10,7 +10,7 @@
 #include "scopevm/session.h"
 #include "tests/vm/mutation/checkers.h"
 #include "vm/api/module_access.h"
-#include "vm/format/launch_checksum.h"
+#include "vm/format/binary/launch_checksum.h"
 
 namespace scopevm::test {
 namespace {

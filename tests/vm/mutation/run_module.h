@@ -9,7 +9,7 @@
 
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::test {
 

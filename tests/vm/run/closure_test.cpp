@@ -7,9 +7,9 @@
 
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
-#include "vm/format/assembler.h"
-#include "vm/format/disassembler.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/assembly/disassembler.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm {
 namespace {

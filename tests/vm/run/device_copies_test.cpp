@@ -12,7 +12,7 @@
 #include "scopevm/allocators.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/run/faulty_session.h"
-#include "vm/format/assembler.h"
+#include "vm/format/assembly/assembler.h"
 
 namespace scopevm {
 namespace {

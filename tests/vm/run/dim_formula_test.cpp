@@ -1,5 +1,5 @@
 // Evaluation of printed dim formulas: valid formulas have the expected value, others have none.
-#include "vm/run/dim_formula.h"
+#include "vm/run/bound/dim_formula.h"
 
 #include <gtest/gtest.h>
 

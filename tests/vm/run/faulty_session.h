@@ -9,7 +9,7 @@
 #include "scopevm/session.h"
 #include "tests/runtime/device/faulty_api.h"
 #include "vm/api/module_access.h"
-#include "vm/run/bound_session.h"
+#include "vm/run/call/bound_session.h"
 
 namespace scopevm::testing {
 

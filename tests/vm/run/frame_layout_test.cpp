@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tests/vm/modules/test_modules.h"
-#include "vm/format/assembler.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/verify/verify.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm {

@@ -6,8 +6,8 @@
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 #include "vm/api/module_access.h"
-#include "vm/format/assembler.h"
-#include "vm/format/verify.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/verify/verify.h"
 #include "vm/isa/opcodes.h"
 
 namespace scopevm {

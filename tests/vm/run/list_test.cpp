@@ -7,7 +7,7 @@
 
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
-#include "vm/format/assembler.h"
+#include "vm/format/assembly/assembler.h"
 
 namespace scopevm {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "tests/vm/modules/test_modules.h"
 #include "vm/api/module_access.h"
-#include "vm/format/assembler.h"
+#include "vm/format/assembly/assembler.h"
 #include "vm/isa/opcodes.h"
 #include "vm/load/loaded_module.h"
 

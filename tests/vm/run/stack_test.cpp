@@ -10,9 +10,9 @@
 #include "runtime/memory/pool/pool_allocator.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
-#include "vm/format/assembler.h"
+#include "vm/format/assembly/assembler.h"
 #include "vm/load/loaded_module.h"
-#include "vm/run/frame.h"
+#include "vm/run/frame/frame.h"
 
 namespace scopevm {
 namespace {

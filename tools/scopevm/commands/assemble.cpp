@@ -3,9 +3,9 @@
 #include "tools/command_line/exit_code.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
-#include "vm/format/assembler.h"
-#include "vm/format/verify.h"
-#include "vm/format/writer.h"
+#include "vm/format/assembly/assembler.h"
+#include "vm/format/verify/verify.h"
+#include "vm/format/binary/writer.h"
 
 namespace scopevm::tool {
 namespace {

@@ -4,7 +4,7 @@
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 #include "tools/scopevm/module_file.h"
-#include "vm/format/disassembler.h"
+#include "vm/format/assembly/disassembler.h"
 
 namespace scopevm::tool {
 namespace {

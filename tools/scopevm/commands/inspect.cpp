@@ -14,8 +14,8 @@
 #include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/module_file.h"
 #include "tools/scopevm/record_json.h"
-#include "vm/format/layout.h"
-#include "vm/format/verify.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::tool {
 namespace {

@@ -1,11 +1,11 @@
 // Parses declarations in any order, then resolves names.
-#include "vm/format/assembler.h"
+#include "vm/format/assembly/assembler.h"
 
 #include "runtime/count_text.h"
-#include "vm/format/assembly/code_parser.h"
+#include "vm/format/assembly/code/code_parser.h"
+#include "vm/format/assembly/code/reference.h"
 #include "vm/format/assembly/parser.h"
-#include "vm/format/assembly/reference.h"
-#include "vm/format/layout.h"
+#include "vm/format/binary/layout.h"
 
 namespace scopevm::format {
 namespace {

@@ -1,10 +1,10 @@
 // Prints declarations, one per line. Constants and images are last, because their data is long.
-#include "vm/format/disassembler.h"
+#include "vm/format/assembly/disassembler.h"
 
-#include "vm/format/assembly/code_printer.h"
+#include "vm/format/assembly/code/code_printer.h"
+#include "vm/format/assembly/code/reference.h"
 #include "vm/format/assembly/printer.h"
-#include "vm/format/assembly/reference.h"
-#include "vm/format/layout.h"
+#include "vm/format/binary/layout.h"
 
 namespace scopevm::format {
 namespace {

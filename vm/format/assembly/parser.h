@@ -1,6 +1,6 @@
-// The visitor of vm/format/records.h that parses assembly, with one token of lookahead. It parses
-// the members of one record, except for its lists. After the first error the current token is the
-// end of the input and every read returns a default value, so that loops terminate.
+// The visitor of vm/format/schema/records.h that parses assembly, with one token of lookahead. It
+// parses the members of one record, except for its lists. After the first error the current token
+// is the end of the input and every read returns a default value, so that loops terminate.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 #include "vm/format/assembly/lexer.h"
-#include "vm/format/records.h"
+#include "vm/format/schema/records.h"
 
 namespace scopevm::format::assembly {
 

@@ -1,4 +1,4 @@
-// The visitors of vm/format/records.h that print assembly.
+// The visitors of vm/format/schema/records.h that print assembly.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 #include "scopevm/dtype.h"
 #include "vm/format/assembly/spelling.h"
-#include "vm/format/records.h"
+#include "vm/format/schema/records.h"
 
 namespace scopevm::format::assembly {
 

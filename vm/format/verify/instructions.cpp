@@ -4,7 +4,7 @@
 #include <map>
 
 #include "runtime/count_text.h"
-#include "vm/format/layout.h"
+#include "vm/format/binary/layout.h"
 #include "vm/format/verify/stages.h"
 #include "vm/isa/instruction.h"
 

@@ -5,13 +5,18 @@
 #include <vector>
 
 #include "scopevm/status.h"
-#include "vm/format/module_contents.h"
+#include "vm/format/schema/module_contents.h"
 
 namespace scopevm::format {
 
 // Verifies the tables: references between them, ranges, names, sizes of constants. Does not verify
 // the code.
 Status verify_declarations(const ModuleContents& module);
+
+// The parts of verify_declarations() in machine.cpp. verify_images() assumes that verify_machine()
+// succeeded.
+Status verify_machine(const ModuleContents& module);
+Status verify_images(const ModuleContents& module);
 
 // The parts of verify_declarations() in launches.cpp.
 // REQUIRES: the kernels' devices are in range.
@@ -66,6 +71,8 @@ bool is_host_pool(const ModuleContents& module, uint32_t pool);
 std::string device_text(const ModuleContents& module, uint32_t pool);
 
 inline Status invalid(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
+
+inline std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 // Fails with "WHAT INDEX is out of range [0, COUNT)" unless index < count.
 Status check_index(std::string_view what, uint64_t index, uint64_t count);

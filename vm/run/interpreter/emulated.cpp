@@ -1,5 +1,5 @@
 // Emulated waits of launches and copies.
-#include "vm/run/emulation.h"
+#include "vm/run/devices/emulation.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
 namespace scopevm::vm {

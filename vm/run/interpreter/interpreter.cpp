@@ -6,31 +6,23 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "runtime/count_text.h"
-#include "runtime/tensor/shape.h"
 #include "runtime/without_exceptions.h"
+#include "vm/run/bound/request_check.h"
+#include "vm/run/call/results.h"
 #include "vm/run/interpreter/interpreter_class.h"
-#include "vm/run/results.h"
 
 namespace scopevm::vm {
 namespace {
 
-using runtime::ScopeMemory;
 using runtime::Storage;
 namespace op = isa::op;
-using isa::RegisterIndex;
 using runtime::count_text;
 
 // Inlines frequent opcodes into the dispatch loop, because a function call would cost as much as
 // the operation.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
-
-// The limit is far above the depth of real models. FrameStack::kMaxBytes bounds the memory of the
-// frames.
-constexpr size_t kMaxCallDepth = 1024;
 
 // The arguments of a parallel loop body.
 struct LoopBody {
@@ -144,19 +136,6 @@ void Interpreter::loop() {
   }
 }
 
-bool Interpreter::enter(const LoadedFunction& function) {
-  status_ = context_.push_frame(function);
-  if (!status_.ok()) return false;
-  frame_ = context_.frames.top();
-  next_ = function.decl->code.data();
-  return true;
-}
-
-void Interpreter::leave_frame() {
-  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) reset(reg({i}));
-  context_.pop_frame();
-}
-
 // Control.
 
 bool Interpreter::go_to(isa::Target target) {
@@ -178,92 +157,6 @@ SCOPEVM_HOT bool Interpreter::execute(const op::branch_less& in) {
 
 bool Interpreter::execute(const op::fail& in) {
   status_ = Status(StatusCode::kInvalidArgument, contents_.messages[in.text.value]);
-  return false;
-}
-
-// Pushes the callee's frame. `results` are the caller's registers that receive its results.
-bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
-  if (context_.frames.depth() >= kMaxCallDepth) {
-    status_ = Status(StatusCode::kResourceLimit,
-                     "more than " + std::to_string(kMaxCallDepth) + " nested calls");
-    return false;
-  }
-  if (is_interruptible_ && !check_interrupts()) return false;
-  // enter() sets next_ to the callee's first instruction.
-  const uint32_t* resume = next_;
-  if (!enter(session_.module().function(callee))) return false;
-  frame_.resume = resume;
-  frame_.results = results;
-  // frame_ is a copy of the top frame. The copy is stored back, because these fields are read when
-  // the frame returns.
-  context_.frames.top() = frame_;
-  if (is_traced_) context_.tracer.enter(frame_.function->decl->name);
-  return true;
-}
-
-// Called before push_call(), so that the message names the caller's function and instruction.
-bool Interpreter::check_argument(const LoadedFunction& callee, uint32_t parameter,
-                                 const Register& argument) {
-  if (argument.rank <= callee.layout.max_rank) return true;
-  return fail(StatusCode::kInvalidModel, "argument " + std::to_string(parameter) + " has rank " +
-                                             std::to_string(argument.rank) + ", expected at most " +
-                                             std::to_string(callee.layout.max_rank));
-}
-
-// Copies the caller's register `argument` to the callee's register `parameter`.
-// REQUIRES: check_argument() succeeded.
-void Interpreter::pass(uint32_t parameter, const Register& argument, const int64_t* dims) {
-  set({parameter}, argument);
-  std::memcpy(this->dims({parameter}), dims, argument.rank * sizeof(int64_t));
-}
-
-bool Interpreter::execute(const op::call& in) {
-  // A copy, because push_call() replaces frame_. Its pointers stay valid: frame memory does not
-  // move.
-  const Frame caller = frame_;
-  const LoadedFunction& callee = session_.module().function(in.callee.value);
-  for (uint32_t i = 0; i < in.arguments.size(); ++i)
-    if (!check_argument(callee, i, reg(in.arguments[i]))) return false;
-  if (!push_call(in.callee.value, in.results)) return false;
-  for (uint32_t i = 0; i < in.arguments.size(); ++i) {
-    const uint32_t from = in.arguments[i].value;
-    pass(i, caller.registers[from], caller.dims_of(from));
-  }
-  return true;
-}
-
-bool Interpreter::execute(const op::ret& in) {
-  if (context_.frames.depth() == 1) return return_from_main(in.values);
-  const Frame callee = frame_;
-  // Checked while frame_ is the callee's frame, which fail() names.
-  const uint32_t max_rank = context_.frames.below_top().function->layout.max_rank;
-  for (uint32_t i = 0; i < in.values.size(); ++i)
-    if (const Register& value = reg(in.values[i]); value.rank > max_rank)
-      return fail(StatusCode::kInvalidModel, "result " + std::to_string(i) + " has rank " +
-                                                 std::to_string(value.rank) +
-                                                 ", expected at most " + std::to_string(max_rank));
-  // frame_ becomes the caller's frame, so that set() and dims() write registers of the caller. The
-  // callee's frame stays on the stack until its results have been copied.
-  frame_ = context_.frames.below_top();
-  for (uint32_t i = 0; i < in.values.size(); ++i) {
-    const Register& value = callee.registers[in.values[i].value];
-    const RegisterIndex dst = callee.results[i];
-    set(dst, value);
-    std::memcpy(dims(dst), callee.dims_of(in.values[i].value), value.rank * sizeof(int64_t));
-  }
-  const Frame caller = std::exchange(frame_, callee);
-  leave_frame();
-  frame_ = caller;
-  next_ = callee.resume;
-  if (is_traced_) context_.tracer.leave();
-  return true;
-}
-
-bool Interpreter::return_from_main(isa::RegisterList values) {
-  status_ = collect_results(session_, context_, frame_, values);
-  // The bounds are recorded before leave_frame(), because the slots are in the memory of the frame.
-  if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());
-  leave_frame();
   return false;
 }
 
@@ -384,13 +277,6 @@ bool Interpreter::execute(const op::grow_storage& in) {
 }
 
 // Compute.
-
-bool Interpreter::fail_for_buffer(const format::LaunchDecl& launch, uint32_t index, int64_t bytes) {
-  return fail(StatusCode::kInvalidModel, "kernel " + contents_.kernels[launch.kernel].symbol +
-                                             ": buffer " + std::to_string(index) + " has " +
-                                             count_text(bytes, "byte") + ", expected at least " +
-                                             std::to_string(value(launch.bytes[index])));
-}
 
 // Sets the buffer addresses of a launch. Returns false if a buffer has fewer bytes than the kernel
 // accesses.
@@ -524,25 +410,6 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_const& in) {
                constant.dtype, static_cast<uint8_t>(constant.dims.size())});
   std::copy(constant.dims.begin(), constant.dims.end(), dims(in.dst));
   return true;
-}
-
-bool Interpreter::fail(StatusCode code, const std::string& what) {
-  const format::FunctionDecl& function = *frame_.function->decl;
-  const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode(*at_)));
-  status_ = Status(code, function.name + ": pc " + std::to_string(at_ - function.code.data()) +
-                             ": " + std::string(row->name) + ": " + what);
-  return false;
-}
-
-// Reports an invalid value of the request. The message starts with the names of the function and of
-// the model's op, or is that of fail() if the op has no name.
-bool Interpreter::fail_at_source(const std::string& what) {
-  const format::FunctionDecl& function = *frame_.function->decl;
-  const std::string name(
-      session_.module().source_name(function, static_cast<uint32_t>(at_ - function.code.data())));
-  if (name.empty()) return fail(StatusCode::kInvalidArgument, what);
-  status_ = Status(StatusCode::kInvalidArgument, function.name + ": \"" + name + "\": " + what);
-  return false;
 }
 
 Status interpret(BoundSession& session, CallContext& context, const CallOptions& options) {

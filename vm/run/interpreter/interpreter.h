@@ -5,14 +5,14 @@
 
 #include "scopevm/session.h"
 #include "scopevm/status.h"
-#include "vm/run/bound_session.h"
-#include "vm/run/call_context.h"
+#include "vm/run/call/bound_session.h"
+#include "vm/run/call/call_context.h"
 
 namespace scopevm::vm {
 
 // On success context.results has every result and the memory accounts are final. The caller must
 // call context.end() afterwards, also after a failure. REQUIRES: context.begin() was called and
-// bind_inputs() succeeded (vm/run/bind.h).
+// bind_inputs() succeeded (vm/run/call/bind.h).
 Status interpret(BoundSession& session, CallContext& context, const CallOptions& options);
 
 }  // namespace scopevm::vm

@@ -1,10 +1,12 @@
 // The Interpreter class. Private to this folder.
 //   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
 //   blocks.cpp      interrupts; launches in blocks, between which interrupts are checked
+//   calls.cpp       calls and returns
 //   closures.cpp    closures
 //   devices.cpp     launches and copies on non-CPU devices
 //   emulated.cpp    emulated waits
 //   externals.cpp   calls of external functions
+//   failures.cpp    errors of instructions
 //   lists.cpp       lists
 //   strings.cpp     string inputs and string opcodes
 //   traced.cpp      events of the trace
@@ -21,8 +23,8 @@
 #include <vector>
 
 #include "vm/isa/opcodes.h"
+#include "vm/run/frame/list.h"
 #include "vm/run/interpreter/interpreter.h"
-#include "vm/run/list.h"
 
 namespace scopevm::vm {
 

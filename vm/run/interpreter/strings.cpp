@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "vm/run/string/string_ops.h"
+#include "vm/run/call/string_ops.h"
 
 namespace scopevm::vm {
 

@@ -1,0 +1,20 @@
+// Prints the code of a function as assembly.
+#pragma once
+
+#include <string>
+
+#include "vm/format/assembly/code/reference.h"
+#include "vm/format/schema/module_contents.h"
+
+namespace scopevm::format::assembly {
+
+// Appends the lines of a function's body. Sources are printed after their instructions if that
+// preserves their order, else as `.source` lines first. Words that do not form an instruction are
+// printed last, as `.word` lines.
+void append_code(std::string& out, const FunctionDecl& function, const References& references);
+
+// Whether assembly prefixes the field with "name=". True for integers and slots, and for a field
+// whose form occurs more than once among the fields of the opcode that are not written.
+bool is_named(const isa::OpcodeRow& row, const isa::FieldRow& field);
+
+}  // namespace scopevm::format::assembly

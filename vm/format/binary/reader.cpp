@@ -1,0 +1,182 @@
+// Validates header, section table, checksums and padding; then parses the tables and locates code,
+// constants and images. Every byte of the file is covered by a checksum or must be zero.
+#include "vm/format/binary/reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "runtime/count_text.h"
+#include "vm/format/binary/checksum.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/binary/tables.h"
+
+namespace scopevm::format {
+namespace {
+
+using runtime::count_text;
+
+Status bad(const std::string& what) { return Status(StatusCode::kInvalidModel, what); }
+
+std::string at(uint64_t offset) { return " at byte " + std::to_string(offset); }
+
+struct Sections {
+  SectionEntry entries[kSectionCount];
+
+  std::span<const uint8_t> bytes(const Bytes& file, SectionKind kind) const {
+    const SectionEntry& entry = entries[static_cast<uint32_t>(kind)];
+    return {file.data + entry.offset, entry.size};
+  }
+};
+
+Result<FileHeader> read_header(const Bytes& file) {
+  if (file.size < sizeof(kMagic) || std::memcmp(file.data, kMagic, sizeof(kMagic)) != 0)
+    return bad("not a scopevm module: bad magic number");
+  if (file.size < sizeof(FileHeader))
+    return bad("truncated: " + count_text(file.size, "byte") + ", the header has " +
+               std::to_string(sizeof(FileHeader)));
+  FileHeader header;
+  std::memcpy(&header, file.data, sizeof(header));
+  // The checksum is compared before the version, so that a damaged version is not reported as an
+  // unsupported one.
+  if (header.header_checksum != checksum(&header, offsetof(FileHeader, header_checksum)))
+    return bad("header: checksum mismatch; the file is damaged");
+  if (header.version_major != kVersionMajor || header.version_minor != kVersionMinor)
+    return bad("unsupported module format " + std::to_string(header.version_major) + "." +
+               std::to_string(header.version_minor) + ", expected " +
+               std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor) +
+               "; compile the model again with this release");
+  if (header.reserved[0] != 0 || header.reserved[1] != 0)
+    return bad("header: reserved bytes are not zero");
+  if (file.size > header.file_size)
+    return bad("trailing data: " + count_text(file.size - header.file_size, "byte") +
+               " after the end" + at(header.file_size));
+  if (file.size < header.file_size)
+    return bad("truncated: " + count_text(file.size, "byte") + ", expected " +
+               std::to_string(header.file_size) + " according to the header");
+  return header;
+}
+
+Status check_padding(const Bytes& file, uint64_t begin, uint64_t end) {
+  for (uint64_t i = begin; i < end; ++i)
+    if (file.data[i] != 0) return bad("padding" + at(i) + " is not zero");
+  return {};
+}
+
+Result<Sections> read_sections(const Bytes& file, const FileHeader& header) {
+  Sections sections;
+  uint64_t end = sizeof(FileHeader) + sizeof(sections.entries);
+  if (header.section_count != kSectionCount || header.section_table_offset != sizeof(FileHeader) ||
+      file.size < end)
+    return bad("header: invalid section table: expected " + std::to_string(kSectionCount) +
+               " sections" + at(sizeof(FileHeader)) + ", given " +
+               std::to_string(header.section_count) + at(header.section_table_offset) +
+               " of a file of " + count_text(file.size, "byte"));
+  std::memcpy(sections.entries, file.data + header.section_table_offset, sizeof(sections.entries));
+  if (checksum(sections.entries, sizeof(sections.entries)) != header.section_table_checksum)
+    return bad("section table" + at(header.section_table_offset) +
+               ": checksum mismatch; the file is damaged");
+  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
+    const SectionEntry& entry = sections.entries[kind];
+    std::string name = std::string("section ") + kSectionNames[kind];
+    // Sections are contiguous and in order, so they cannot overlap or leave bytes unchecked.
+    if (entry.kind != kind || entry.offset != align_up(end))
+      return bad(name + ": expected kind " + std::to_string(kind) + at(align_up(end)) +
+                 ", given kind " + std::to_string(entry.kind) + at(entry.offset));
+    if (entry.reserved != 0) return bad(name + ": reserved bytes are not zero");
+    if (entry.offset > file.size || entry.size > file.size - entry.offset)
+      return bad(name + at(entry.offset) + ": " + count_text(entry.size, "byte") +
+                 " exceed the file of " + count_text(file.size, "byte"));
+    SCOPEVM_RETURN_IF_ERROR(check_padding(file, end, entry.offset));
+    end = entry.offset + entry.size;
+  }
+  if (end != file.size) return bad("trailing data after the last section" + at(end));
+  return sections;
+}
+
+Status check_sections(const Bytes& file, const Sections& sections, const ReadOptions& options) {
+  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
+    const SectionEntry& entry = sections.entries[kind];
+    if (static_cast<SectionKind>(kind) == SectionKind::kConstants && !options.check_constants)
+      continue;
+    if (checksum(file.data + entry.offset, entry.size) != entry.checksum)
+      return bad(std::string("section ") + kSectionNames[kind] + at(entry.offset) +
+                 ": checksum mismatch; the file is damaged");
+  }
+  return {};
+}
+
+// Assigns consecutive aligned ranges of a section to the constants or images that it contains.
+class BlobReader {
+ public:
+  BlobReader(const Bytes& file, std::span<const uint8_t> section, const char* name)
+      : file_(file), section_(section), name_(name) {}
+
+  Status take(Bytes& blob) {
+    uint64_t begin = align_up(end_);
+    if (begin > section_.size() || blob.size > section_.size() - begin)
+      return bad(std::string("section ") + name_ + ": " + count_text(section_.size(), "byte") +
+                 " are fewer than the tables require");
+    // Keeps the mapped file alive as long as the blob.
+    blob.owner = file_.owner;
+    blob.data = section_.data() + begin;
+    end_ = begin + blob.size;
+    return {};
+  }
+  Status finish() const {
+    if (end_ == section_.size()) return {};
+    return bad(std::string("section ") + name_ + ": expected " + count_text(end_, "byte") +
+               " according to the tables, given " + std::to_string(section_.size()));
+  }
+
+ private:
+  const Bytes& file_;
+  std::span<const uint8_t> section_;
+  const char* name_;
+  uint64_t end_ = 0;
+};
+
+Status read_code(std::span<const uint8_t> section, Tables& tables) {
+  const size_t size = section.size();
+  for (size_t i = 0; i < tables.module.functions.size(); ++i) {
+    // code_words comes from the tables; comparing it with the section first bounds the resize
+    // below.
+    uint64_t bytes = uint64_t{tables.code_words[i]} * sizeof(uint32_t);
+    if (bytes > section.size())
+      return bad("section code: " + count_text(size, "byte") +
+                 " are fewer than the tables require");
+    std::vector<uint32_t>& code = tables.module.functions[i].code;
+    code.resize(tables.code_words[i]);
+    if (bytes != 0) std::memcpy(code.data(), section.data(), bytes);
+    section = section.subspan(bytes);
+  }
+  if (section.empty()) return {};
+  return bad("section code: expected " + count_text(size - section.size(), "byte") +
+             " according to the tables, given " + std::to_string(size));
+}
+
+}  // namespace
+
+Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options) {
+  if (file.size == 0) return bad("not a scopevm module: empty file");
+  // Kernels read constants in place. The constants are aligned only if the file is aligned.
+  if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0)
+    return Status(StatusCode::kInvalidArgument, "the module's memory is not aligned to 64 bytes");
+  SCOPEVM_ASSIGN_OR_RETURN(FileHeader header, read_header(file));
+  SCOPEVM_ASSIGN_OR_RETURN(Sections sections, read_sections(file, header));
+  SCOPEVM_RETURN_IF_ERROR(check_sections(file, sections, options));
+
+  Result<Tables> tables = read_tables(sections.bytes(file, SectionKind::kTables));
+  if (!tables.ok()) return std::move(tables).status().with_context("section tables");
+  SCOPEVM_RETURN_IF_ERROR(read_code(sections.bytes(file, SectionKind::kCode), *tables));
+  BlobReader constants(file, sections.bytes(file, SectionKind::kConstants), "constants");
+  for (ConstantDecl& constant : tables->module.constants)
+    SCOPEVM_RETURN_IF_ERROR(constants.take(constant.bytes));
+  SCOPEVM_RETURN_IF_ERROR(constants.finish());
+  BlobReader images(file, sections.bytes(file, SectionKind::kImages), "images");
+  for (ImageDecl& image : tables->module.images) SCOPEVM_RETURN_IF_ERROR(images.take(image.bytes));
+  SCOPEVM_RETURN_IF_ERROR(images.finish());
+  return std::move(tables->module);
+}
+
+}  // namespace scopevm::format

@@ -1,0 +1,21 @@
+// Reads a module file into ModuleContents.
+#pragma once
+
+#include "scopevm/status.h"
+#include "vm/format/schema/module_contents.h"
+
+namespace scopevm::format {
+
+struct ReadOptions {
+  // Validates the checksum of the constants, which reads all of them: 25 ms for 400 MB in the page
+  // cache. If false, damaged weights are not detected. All other sections are always checked.
+  bool check_constants = true;
+};
+
+// Validates and parses a module file. Constants and images reference `file` and keep file.owner
+// alive. The contents are not verified: see verify() in vm/format/verify/verify.h. Errors:
+// kInvalidModel, with the error and its location, for a damaged or truncated file; kInvalidArgument
+// if file.data is not 64-byte aligned. Mapped files and the result of aligned_copy() are aligned.
+Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options = {});
+
+}  // namespace scopevm::format

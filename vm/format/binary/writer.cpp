@@ -1,0 +1,114 @@
+// Lays out the file as a list of pieces, some of which are views of the contents. The pieces are
+// then concatenated or written to a file. tables_writer.cpp serialises the tables.
+#include "vm/format/binary/writer.h"
+
+#include <cstring>
+#include <span>
+
+#include "vm/format/binary/checksum.h"
+#include "vm/format/binary/layout.h"
+#include "vm/format/binary/tables.h"
+#include "vm/format/binary/write_file.h"
+
+namespace scopevm::format {
+namespace {
+
+using Piece = std::span<const uint8_t>;
+
+constexpr uint8_t kZeros[kAlignment] = {};
+
+struct Section {
+  std::vector<Piece> pieces;
+  uint64_t size = 0;
+
+  void add(Piece piece) {
+    pieces.push_back(piece);
+    size += piece.size();
+  }
+  void add_aligned(Piece piece) {
+    add(Piece(kZeros, align_up(size) - size));
+    add(piece);
+  }
+  uint64_t checksum() const {
+    StreamingChecksum sum;
+    // The pieces are added one by one, so that large constants are not copied into one buffer.
+    for (Piece piece : pieces) sum.add(piece.data(), piece.size());
+    return sum.value();
+  }
+};
+
+struct File {
+  std::vector<uint8_t> tables;
+  std::vector<uint8_t> front;  // header and section table
+  std::vector<Piece> pieces;   // the file, in order
+  uint64_t size = 0;
+};
+
+template <typename T>
+void append_struct(std::vector<uint8_t>& bytes, const T& value) {
+  const auto* first = reinterpret_cast<const uint8_t*>(&value);
+  bytes.insert(bytes.end(), first, first + sizeof(T));
+}
+
+void write_front(File& file, const SectionEntry (&entries)[kSectionCount]) {
+  FileHeader header = {};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.version_major = kVersionMajor;
+  header.version_minor = kVersionMinor;
+  header.section_count = kSectionCount;
+  header.file_size = file.size;
+  header.section_table_offset = sizeof(FileHeader);
+  header.section_table_checksum = checksum(entries, sizeof(entries));
+  // Computed last, because this checksum covers all other fields.
+  header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
+  append_struct(file.front, header);
+  for (const SectionEntry& entry : entries) append_struct(file.front, entry);
+}
+
+void lay_out(const ModuleContents& module, File& file) {
+  Section sections[kSectionCount];
+  file.tables = write_tables(module);
+  // In the order of SectionKind.
+  sections[0].add(file.tables);
+  for (const FunctionDecl& function : module.functions)
+    sections[1].add({reinterpret_cast<const uint8_t*>(function.code.data()),
+                     function.code.size() * sizeof(uint32_t)});
+  for (const ConstantDecl& constant : module.constants)
+    // Aligned, so that kernels can read the constants in the mapped file.
+    sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
+  for (const ImageDecl& image : module.images)
+    sections[3].add_aligned({image.bytes.data, image.bytes.size});
+
+  SectionEntry entries[kSectionCount] = {};
+  file.size = sizeof(FileHeader) + sizeof(entries);
+  file.pieces.emplace_back();  // placeholder for the header and section table, set last
+  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
+    const Section& section = sections[kind];
+    file.pieces.emplace_back(kZeros, align_up(file.size) - file.size);
+    file.size = align_up(file.size);
+    entries[kind] = {kind, 0, file.size, section.size, section.checksum()};
+    file.pieces.insert(file.pieces.end(), section.pieces.begin(), section.pieces.end());
+    file.size += section.size;
+  }
+  write_front(file, entries);
+  file.pieces.front() = file.front;
+}
+
+}  // namespace
+
+std::vector<uint8_t> write_module(const ModuleContents& module) {
+  File file;
+  lay_out(module, file);
+  std::vector<uint8_t> bytes;
+  bytes.reserve(file.size);
+  for (Piece piece : file.pieces) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  return bytes;
+}
+
+Status write_module_file(const std::string& path, const ModuleContents& module) {
+  File file;
+  lay_out(module, file);
+  return write_file(path, file.pieces);
+}
+
+}  // namespace scopevm::format

@@ -1,0 +1,20 @@
+// Writes ModuleContents as a module file. Equal contents give equal bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scopevm/status.h"
+#include "vm/format/schema/module_contents.h"
+
+namespace scopevm::format {
+
+// Returns the file's bytes.
+std::vector<uint8_t> write_module(const ModuleContents& module);
+
+// Writes the bytes of write_module() to a file. An existing file is replaced. Constants and images
+// are written from their memory, without a copy. The errors are those of write_file(). On failure
+// no partial file remains, except after a direct write (write_file.h).
+Status write_module_file(const std::string& path, const ModuleContents& module);
+
+}  // namespace scopevm::format

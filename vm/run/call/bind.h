@@ -1,0 +1,28 @@
+// Validates the inputs of a call against the module's signature and binds its dimensions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "scopevm/status.h"
+#include "scopevm/tensor.h"
+#include "vm/load/loaded_module.h"
+#include "vm/run/call/call_context.h"
+
+namespace scopevm::vm {
+
+// Checks that `given` is not an empty tensor, and checks its element type, rank and fixed dims.
+// `given` is an input, or an element of an input that is a sequence or an optional.
+Status check_input(const LoadedModule& module, size_t index, const Tensor& given);
+
+// Checks that the input accepts `given`, which is a sequence or no value. Checks each element like
+// check_input().
+Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
+
+// Checks that all inputs are set and agree on every dimension, and that the dimensions are within
+// their bounds. Checks that no output buffer overlaps an input or another output. Stores the values
+// of the dimensions in the context. REQUIRES: check_input() succeeded for every set input.
+Status bind_inputs(const LoadedModule& module, CallContext& context);
+
+}  // namespace scopevm::vm

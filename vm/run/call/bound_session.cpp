@@ -1,0 +1,340 @@
+// Binds pools, limits, devices and the executor of a session; see bound_session.h.
+#include "vm/run/call/bound_session.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "runtime/count_text.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/memory/policies/arena_allocator.h"
+#include "runtime/memory/pool/pool_allocator.h"
+#include "runtime/memory/sources/block_sources.h"
+#include "runtime/nearest_name.h"
+#include "vm/run/bound/bound.h"
+#include "vm/run/frame/allocation.h"
+
+namespace scopevm::vm {
+namespace {
+
+using runtime::count_text;
+
+// The driver that supplies the memory of the pool; null: the operating system.
+std::shared_ptr<BlockSource> source_of(const format::ModuleContents& contents,
+                                       const format::PoolDecl& pool, const BoundDevices& devices) {
+  using Kind = runtime::DeviceSource::Kind;
+  const auto& device = devices.device(contents.block_source(pool));
+  if (device == nullptr) return nullptr;
+  const Kind kind = pool.pinned_for >= 0            ? Kind::kPinned
+                    : contents.sharing_device(pool) ? Kind::kShared
+                                                    : Kind::kDevice;
+  return std::make_shared<runtime::DeviceSource>(device, kind);
+}
+
+std::shared_ptr<Allocator> default_allocator(const format::ModuleContents& contents,
+                                             const format::PoolDecl& pool,
+                                             const BoundDevices& devices) {
+  using runtime::ArenaAllocator;
+  if (std::shared_ptr<BlockSource> source = source_of(contents, pool, devices))
+    return std::make_shared<ArenaAllocator>(std::move(source), pool.alignment);
+  if (pool.kind == format::PoolKind::kHeap)
+    return std::make_shared<runtime::PoolAllocator>(AllocatorOptions{.alignment = pool.alignment});
+  return std::make_shared<ArenaAllocator>(pool.alignment);
+}
+
+// The qualified name of a pool: "npu.global.workspace".
+std::string name_of(const format::ModuleContents& contents, const format::PoolDecl& pool) {
+  return contents.devices[pool.device].name + "." + pool.scope;
+}
+
+Result<std::shared_ptr<Allocator>> wrapped(const SessionOptions& options,
+                                           const format::ModuleContents& contents,
+                                           const format::PoolDecl& pool,
+                                           std::shared_ptr<Allocator> allocator) {
+  std::shared_ptr<Allocator> wrapper =
+      options.wrap_allocator(contents.devices[pool.device].name, pool.scope, std::move(allocator));
+  if (wrapper != nullptr) return wrapper;
+  return Status(
+      StatusCode::kInvalidArgument,
+      "wrap_allocator returned no allocator for memory scope \"" + name_of(contents, pool) + "\"");
+}
+
+// For each pool: whether `scope`, from a session option, denotes the pool. "global" denotes the
+// pools "global" of all devices. "npu.global" denotes only that of device npu.
+std::vector<bool> pools_named(const format::ModuleContents& contents, const std::string& scope) {
+  std::vector<bool> named;
+  for (const format::PoolDecl& pool : contents.pools)
+    named.push_back(scope == pool.scope || scope == name_of(contents, pool));
+  return named;
+}
+
+// What a pool without allocated blocks contains; null for other pools.
+const char* content_without_blocks(format::PoolKind kind) {
+  if (kind == format::PoolKind::kStack) return "only values in the frames of calls";
+  if (kind == format::PoolKind::kConstant) return "only constants of the module";
+  return nullptr;
+}
+
+Status check_scope(const format::ModuleContents& contents, const std::string& scope) {
+  const std::vector<bool> named = pools_named(contents, scope);
+  if (std::ranges::find(named, true) != named.end()) return {};
+  std::vector<std::string> known;
+  for (const format::PoolDecl& pool : contents.pools) {
+    known.push_back(pool.scope);
+    known.push_back(name_of(contents, pool));
+  }
+  return {StatusCode::kInvalidArgument, "the module has no memory scope \"" + scope + "\"" +
+                                            runtime::name_suggestion(scope, known)};
+}
+
+// Checks that the constants of each pool fit its limit. They occupy memory as long as the session
+// exists.
+Status check_constants(const format::ModuleContents& contents, const std::vector<int64_t>& limits) {
+  std::vector<uint64_t> held(limits.size(), 0);
+  for (const format::ConstantDecl& constant : contents.constants)
+    held[constant.pool] += constant.bytes.size;
+  for (size_t i = 0; i < limits.size(); ++i)
+    if (limits[i] >= 0 && held[i] > static_cast<uint64_t>(limits[i]))
+      return {StatusCode::kResourceLimit,
+              contents.devices[contents.pools[i].device].name + " " + contents.pools[i].scope +
+                  ": constants of " + count_text(held[i], "byte") + " exceed the limit of " +
+                  count_text(limits[i], "byte")};
+  return {};
+}
+
+// The size of a region for a call that needs `bytes` in a pool: each block of the call and of the
+// functions that it calls is rounded up to the pool's alignment. Not 0, because a call can have
+// blocks of 0 bytes in any pool.
+int64_t region_bytes(const LoadedModule& module, uint32_t pool, int64_t bytes) {
+  int64_t blocks = 1;
+  for (const format::FunctionDecl& function : module.contents().functions)
+    blocks += std::ranges::count(function.memory, pool, &format::MemoryDecl::pool);
+  const int64_t rounding = blocks * module.contents().pools[pool].alignment;
+  return std::min(bytes, std::numeric_limits<int64_t>::max() - rounding) + rounding;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<BoundSession>> BoundSession::create(
+    std::shared_ptr<const LoadedModule> module, SessionOptions options,
+    const DeviceOpener& opener) {
+  std::shared_ptr<BoundSession> session(new BoundSession);
+  session->module_ = std::move(module);
+  SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
+  SCOPEVM_RETURN_IF_ERROR(
+      session->devices_.open(*session->module_, options.devices, options.time_devices, opener));
+  SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
+  SCOPEVM_RETURN_IF_ERROR(
+      session->externals_.create(session->module_->contents(), options.external_libraries));
+  if (options.emulate) {
+    if (!can_be_emulated(session->module_->contents()))
+      return Status(StatusCode::kInvalidArgument,
+                    "nothing to emulate: the module has no pool with a bandwidth or "
+                    "latency; compile it for a machine that defines them");
+    session->emulation_ = std::make_unique<const Emulation>(session->module_->contents());
+  }
+  if (!options.executor && options.threads > runtime::kMaxThreads)
+    return Status(StatusCode::kInvalidArgument, std::to_string(options.threads) +
+                                                    " threads, expected at most " +
+                                                    std::to_string(runtime::kMaxThreads));
+  session->executor_ = options.executor ? std::move(options.executor)
+                                        : runtime::make_default_executor(options.threads);
+  session->threads_ = session->executor_->threads();
+  if (session->threads_ < 1)
+    return Status(
+        StatusCode::kInvalidArgument,
+        "the executor has " + std::to_string(session->threads_) + " threads, expected at least 1");
+  return session;
+}
+
+Status BoundSession::bind_pools(const SessionOptions& options) {
+  const format::ModuleContents& contents = module_->contents();
+  std::vector<std::shared_ptr<Allocator>> allocators(contents.pools.size());
+  for (const ScopeAllocator& binding : options.allocators)
+    SCOPEVM_RETURN_IF_ERROR(bind_allocator(binding, allocators));
+  std::vector<int64_t> limits;
+  // The limit of a stack pool applies to each frame, and the verifier has checked it.
+  for (const format::PoolDecl& pool : contents.pools)
+    limits.push_back(pool.kind == format::PoolKind::kStack ? -1 : pool.limit);
+  for (const ScopeLimit& limit : options.memory_limits) {
+    SCOPEVM_RETURN_IF_ERROR(check_scope(contents, limit.scope));
+    if (limit.bytes < 0)
+      return {StatusCode::kInvalidArgument, "the limit of memory scope \"" + limit.scope +
+                                                "\" is " + count_text(limit.bytes, "byte") +
+                                                ", expected at least 0"};
+    const std::vector<bool> named = pools_named(contents, limit.scope);
+    for (size_t i = 0; i < named.size(); ++i)
+      // A negative limit of a pool means no limit.
+      if (named[i]) limits[i] = limits[i] < 0 ? limit.bytes : std::min(limits[i], limit.bytes);
+  }
+  SCOPEVM_RETURN_IF_ERROR(check_constants(contents, limits));
+  for (size_t i = 0; i < contents.pools.size(); ++i) {
+    const format::PoolDecl& pool = contents.pools[i];
+    const runtime::Device* device = devices_.device(pool.device).get();
+    if (device != nullptr && device->block_alignment() < pool.alignment)
+      return {StatusCode::kUnsupported, name_of(contents, pool) + " requires an alignment of " +
+                                            std::to_string(pool.alignment) + " bytes, but " +
+                                            std::string(device->description()) + " aligns to " +
+                                            count_text(device->block_alignment(), "byte")};
+    if (allocators[i] == nullptr) allocators[i] = default_allocator(contents, pool, devices_);
+    if (options.wrap_allocator) {
+      SCOPEVM_ASSIGN_OR_RETURN(allocators[i],
+                               wrapped(options, contents, pool, std::move(allocators[i])));
+    }
+    pools_.push_back(std::make_shared<runtime::ScopeMemory>(contents.devices[pool.device].name,
+                                                            pool.scope, std::move(allocators[i]),
+                                                            limits[i], pool.alignment));
+  }
+  // Constants reduce the memory that a pool has for calls. hold() cannot fail, because
+  // check_constants() has compared the constants with the limits.
+  for (const format::ConstantDecl& constant : contents.constants)
+    if (contents.pools[constant.pool].kind != format::PoolKind::kConstant)
+      pools_[constant.pool]->hold(static_cast<int64_t>(constant.bytes.size));
+  return {};
+}
+
+Status BoundSession::bind_allocator(const ScopeAllocator& binding,
+                                    std::vector<std::shared_ptr<Allocator>>& allocators) const {
+  const format::ModuleContents& contents = module_->contents();
+  SCOPEVM_RETURN_IF_ERROR(check_scope(contents, binding.scope));
+  const std::vector<bool> named = pools_named(contents, binding.scope);
+  bool is_bound = false;
+  for (size_t i = 0; i < named.size(); ++i) {
+    // A scope without a device prefix denotes pools of all devices. Only pools in host memory can
+    // use the caller's allocator, unless another device accesses them too.
+    const bool is_host = devices_.of_pool(static_cast<uint32_t>(i)) == nullptr &&
+                         !contents.sharing_device(contents.pools[i]);
+    if (!named[i] || (binding.allocator != nullptr && !is_host)) continue;
+    if (const char* content = content_without_blocks(contents.pools[i].kind); content != nullptr)
+      return {StatusCode::kInvalidArgument, "memory scope \"" +
+                                                name_of(contents, contents.pools[i]) +
+                                                "\" takes no allocator: it contains " + content};
+    if (allocators[i] != nullptr)
+      return {StatusCode::kInvalidArgument,
+              "memory scope \"" + name_of(contents, contents.pools[i]) + "\" has two allocators"};
+    SCOPEVM_ASSIGN_OR_RETURN(allocators[i], make_pool_allocator(binding, contents.pools[i]));
+    is_bound = true;
+  }
+  if (is_bound) return {};
+  return {StatusCode::kInvalidArgument,
+          "memory scope \"" + binding.scope +
+              "\" takes no allocator of host memory: the device's driver allocates its blocks"};
+}
+
+Result<std::shared_ptr<Allocator>> BoundSession::make_pool_allocator(
+    const ScopeAllocator& binding, const format::PoolDecl& pool) const {
+  if (binding.allocator != nullptr) return binding.allocator;
+  if (!binding.make)
+    return Status(StatusCode::kInvalidArgument,
+                  "memory scope \"" + binding.scope + "\": the allocator is null");
+  Result<std::shared_ptr<Allocator>> made =
+      binding.make(source_of(module_->contents(), pool, devices_), pool.alignment);
+  if (made.ok() && *made == nullptr)
+    return Status(StatusCode::kInvalidArgument,
+                  "memory scope \"" + binding.scope + "\": the factory returned no allocator");
+  return made;
+}
+
+Status BoundSession::allocate(const CallContext& context, uint32_t pool, int64_t bytes,
+                              runtime::Storage** storage) {
+  using Outcome = runtime::ScopeMemory::Outcome;
+  runtime::ScopeMemory& memory = *pools_[pool];
+  runtime::Region* const region = context.region(pool);
+  Outcome outcome = memory.allocate(bytes, storage, region);
+  if (outcome == Outcome::kNoRoom && make_room(pool))
+    outcome = memory.allocate(bytes, storage, region);
+  if (outcome == Outcome::kOk) return {};
+  const uint32_t source = module_->contents().block_source(module_->contents().pools[pool]);
+  if (const auto& device = devices_.device(source); device != nullptr)
+    SCOPEVM_RETURN_IF_ERROR(device->health().with_context(
+        "device \"" + module_->contents().devices[source].name + "\""));
+  return allocation_failure(outcome, bytes, memory);
+}
+
+Status BoundSession::reserve(const std::map<std::string, DimRange>& dims, int calls) {
+  if (calls < 1)
+    return {StatusCode::kInvalidArgument,
+            "memory for " + std::to_string(calls) + " calls, expected at least 1"};
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, largest_bound(*module_, dims, threads_));
+  // By pool. They are added only if all of them were allocated.
+  std::vector<std::vector<std::unique_ptr<runtime::Region>>> regions(pools_.size());
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    runtime::ScopeMemory& memory = *pools_[i];
+    const MemoryScope scope{memory.device(), memory.scope()};
+    const auto found = std::ranges::find_if(bound.scopes, [&](const ScopeBound& other) {
+      return other.device == scope.device && other.scope == scope.scope;
+    });
+    // The bytes of a stack are in the frames of calls.
+    const format::PoolKind kind = module_->contents().pools[i].kind;
+    if (kind != format::PoolKind::kHeap && kind != format::PoolKind::kArena) continue;
+    const int64_t needed = found == bound.scopes.end() ? 0 : found->bytes;
+    const int64_t bytes = region_bytes(*module_, i, needed);
+    if (memory.limit() >= 0 && needed > memory.limit() / calls)
+      return {StatusCode::kResourceLimit, scope.device + " " + scope.scope + ": " +
+                                              count_text(calls, "call") + " of " +
+                                              count_text(needed, "byte") + " exceed the limit of " +
+                                              count_text(memory.limit(), "byte")};
+    for (int call = 0; call < calls; ++call) {
+      std::unique_ptr<runtime::Region> region = memory.make_region(bytes);
+      if (region == nullptr)
+        return allocation_failure(runtime::ScopeMemory::Outcome::kNoRoom, bytes, memory)
+            .with_context("reserve");
+      regions[i].push_back(std::move(region));
+    }
+  }
+  for (size_t i = 0; i < pools_.size(); ++i) pools_[i]->expect_regions(regions[i].size());
+  for (size_t i = 0; i < pools_.size(); ++i)
+    for (std::unique_ptr<runtime::Region>& region : regions[i])
+      pools_[i]->add_region(std::move(region));
+  has_reserved_ = true;
+  return {};
+}
+
+bool BoundSession::make_room(uint32_t pool) {
+  const format::ModuleContents& contents = module_->contents();
+  const std::vector<format::PoolDecl>& pools = contents.pools;
+  const uint32_t source = contents.block_source(pools[pool]);
+  if (devices_.device(source) == nullptr) return false;
+  for (size_t i = 0; i < pools.size(); ++i)
+    // All pools of the device share its memory, so blocks cached for one pool can prevent an
+    // allocation in another.
+    if (contents.block_source(pools[i]) == source) pools_[i]->allocator().trim();
+  return true;
+}
+
+std::unique_ptr<CallContext> BoundSession::take_context() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      std::unique_ptr<CallContext> context = std::move(spare_.back());
+      spare_.pop_back();
+      return context;
+    }
+  }
+  auto context = std::make_unique<CallContext>(pools_.size());
+  context->inputs.resize(module_->signature().inputs.size());
+  context->dimensions.resize(module_->signature().dimensions.size());
+  context->outputs.resize(module_->signature().outputs.size());
+  context->output_storages.resize(module_->signature().outputs.size());
+  context->list_inputs.resize(module_->signature().inputs.size());
+  context->list_results.resize(module_->signature().outputs.size());
+  context->streams = devices_.make_streams();
+  context->external_tensors.resize(externals_.max_tensors());
+  std::lock_guard lock(mutex_);
+  spare_.reserve(++context_count_);
+  return context;
+}
+
+void BoundSession::return_context(std::unique_ptr<CallContext> context) {
+  // The context stays in the free list. It must not keep the caller's tensors alive.
+  for (Tensor& input : context->inputs) input = Tensor();
+  for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
+  context->results.clear();
+  for (ListValue& input : context->list_inputs) input = {};
+  context->clear_list_results();
+  std::lock_guard lock(mutex_);
+  spare_.push_back(std::move(context));
+}
+
+}  // namespace scopevm::vm

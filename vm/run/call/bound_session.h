@@ -1,0 +1,86 @@
+// BoundSession: the implementation of Session. It owns the executor, the open devices, the
+// external functions, one ScopeMemory per pool, and a free list of call contexts.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/memory/scope_memory.h"
+#include "scopevm/executor.h"
+#include "scopevm/session.h"
+#include "vm/load/loaded_module.h"
+#include "vm/run/call/call_context.h"
+#include "vm/run/devices/bound_devices.h"
+#include "vm/run/devices/emulation.h"
+#include "vm/run/external/bound_externals.h"
+
+namespace scopevm::vm {
+
+class BoundSession {
+ public:
+  static Result<std::shared_ptr<BoundSession>> create(std::shared_ptr<const LoadedModule> module,
+                                                      SessionOptions options,
+                                                      const DeviceOpener& opener = open_device);
+
+  const LoadedModule& module() const { return *module_; }
+  const KernelTable& kernels() const { return *kernels_; }
+  const BoundDevices& devices() const { return devices_; }
+  const BoundExternals& externals() const { return externals_; }
+  Executor& executor() { return *executor_; }
+  int threads() const { return threads_; }
+  // Null if emulation is off.
+  const Emulation* emulation() const { return emulation_.get(); }
+  runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
+  size_t pool_count() const { return pools_.size(); }
+
+  // Allocates a storage with one reference. Errors: kOutOfMemory, kResourceLimit, kDevice (the
+  // device whose driver allocates the pool's blocks is lost), kInvalidArgument (an embedder's
+  // allocator returned a misaligned block). Thread-safe.
+  // Takes the bytes from the reserved memory of `context` if it has room.
+  Status allocate(const CallContext& context, uint32_t pool, int64_t bytes,
+                  runtime::Storage** storage);
+
+  // Session::reserve().
+  Status reserve(const std::map<std::string, DimRange>& dims, int calls);
+  bool has_reserved() const { return has_reserved_.load(std::memory_order_relaxed); }
+
+  // Takes a context from the free list, or creates one. Thread-safe, like return_context().
+  std::unique_ptr<CallContext> take_context();
+  // Resets the inputs, outputs and results of the context and adds it to the free list. Called by
+  // destructors; does not throw. REQUIRES: context->session is null.
+  void return_context(std::unique_ptr<CallContext> context);
+
+ private:
+  BoundSession() = default;
+  // Frees memory of the device that allocates the pool's blocks: returns the cached blocks of all
+  // pools that this device supplies. Does nothing and returns false if the operating system
+  // allocates the pool's blocks.
+  bool make_room(uint32_t pool);
+  Status bind_pools(const SessionOptions& options);
+  Status bind_allocator(const ScopeAllocator& binding,
+                        std::vector<std::shared_ptr<Allocator>>& allocators) const;
+  Result<std::shared_ptr<Allocator>> make_pool_allocator(const ScopeAllocator& binding,
+                                                         const format::PoolDecl& pool) const;
+
+  std::shared_ptr<const LoadedModule> module_;
+  const KernelTable* kernels_ = nullptr;
+  // Declared before the pools, and therefore destroyed after them: pools return their blocks to the
+  // devices.
+  BoundDevices devices_;
+  BoundExternals externals_;
+  std::shared_ptr<Executor> executor_;
+  int threads_ = 1;
+  std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
+  std::unique_ptr<const Emulation> emulation_;
+  std::atomic<bool> has_reserved_{false};
+  std::mutex mutex_;
+  // Has capacity for all contexts, so that return_context() cannot fail.
+  std::vector<std::unique_ptr<CallContext>> spare_;
+  size_t context_count_ = 0;
+};
+
+}  // namespace scopevm::vm

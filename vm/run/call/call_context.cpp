@@ -1,0 +1,89 @@
+// The memory accounts of a call, and the release of its storages and frames; see call_context.h.
+#include "vm/run/call/call_context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "vm/run/call/bound_session.h"
+#include "vm/run/frame/allocation.h"
+#include "vm/run/frame/list.h"
+
+namespace scopevm::vm {
+
+CallContext::~CallContext() {
+  end();
+  for (runtime::Storage* storage : output_storages)
+    if (storage != nullptr) storage->release();
+}
+
+void CallContext::set_output(size_t index, Tensor tensor) {
+  runtime::Storage* storage =
+      tensor.is_empty() ? nullptr : runtime::Storage::adopt(tensor.data(), tensor.bytes(), {});
+  // Nothing below throws.
+  if (runtime::Storage* old = std::exchange(output_storages[index], storage)) old->release();
+  outputs[index] = std::move(tensor);
+}
+
+void CallContext::begin() {
+  results.clear();
+  clear_list_results();
+  std::ranges::fill(pools_, PoolAccount{});
+  copies_.clear();
+  emulated_seconds = 0;
+  if (!session->has_reserved()) return;
+  for (size_t i = 0; i < regions_.size(); ++i)
+    regions_[i] = session->pool(static_cast<uint32_t>(i)).enter_region();
+}
+
+// Charges either all stack allocations of a frame or none, because pop_frame() releases all of
+// them.
+Status CallContext::charge_stacks(const LoadedFunction& function) {
+  const std::vector<FrameStorages::Use>& uses = function.stacks.uses;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    runtime::ScopeMemory& memory = session->pool(uses[i].pool);
+    if (memory.hold(uses[i].bytes)) {
+      PoolAccount& account = pools_[uses[i].pool];
+      account.live_bytes += uses[i].bytes;
+      account.peak_bytes = std::max(account.peak_bytes, account.live_bytes);
+      continue;
+    }
+    // Releases only the pools that were charged. pop_frame() would release all of them.
+    release_stacks(std::span(uses).first(i));
+    frames.pop();
+    return allocation_failure(runtime::ScopeMemory::Outcome::kOverLimit, uses[i].bytes, memory)
+        .with_context(function.decl->name);
+  }
+  return {};
+}
+
+void CallContext::release_stacks(std::span<const FrameStorages::Use> uses) {
+  for (const FrameStorages::Use& use : uses) {
+    session->pool(use.pool).release(use.bytes);
+    pools_[use.pool].live_bytes -= use.bytes;
+  }
+}
+
+void CallContext::clear_list_results() {
+  for (ListValue& result : list_results) result = {};
+}
+
+// The recursion depth is bounded: the verifier limits the nesting of lists to kMaxListDepth.
+void CallContext::release_elements(runtime::Storage* list) {
+  const List elements(list);
+  for (int64_t i = 0; i < elements.size(); ++i)
+    if (runtime::Storage* storage = elements.element(i).storage)
+      if (--storage->call_references == 0) release(storage);
+}
+
+// All storages of the call are in one linked list. Each is released once, so references from
+// registers and list elements can be ignored.
+void CallContext::end() {
+  while (live_ != nullptr) unlink_and_release(live_);
+  // A failed call leaves frames that no `ret` has popped.
+  while (frames.depth() > 0) pop_frame();
+  for (size_t i = 0; i < regions_.size(); ++i)
+    if (runtime::Region* region = std::exchange(regions_[i], nullptr))
+      session->pool(static_cast<uint32_t>(i)).leave_region(region);
+}
+
+}  // namespace scopevm::vm

@@ -1,0 +1,159 @@
+// CallContext: the state of one call, which can run several times. Its session recycles contexts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/device/device.h"
+#include "runtime/memory/storage.h"
+#include "scopevm/dlpack.h"
+#include "scopevm/session.h"
+#include "scopevm/tensor.h"
+#include "vm/run/call/string_table.h"
+#include "vm/run/call/tracer.h"
+#include "vm/run/frame/frame.h"
+
+namespace scopevm::vm {
+
+class BoundSession;
+
+// The call's memory use in one pool of the module.
+struct PoolAccount {
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;
+  int64_t allocations = 0;
+  int64_t bound_bytes = 0;
+  int64_t lower_bound_bytes = 0;
+};
+
+// The call's copies from one pool to another.
+struct CopyAccount {
+  uint32_t from_pool = 0;
+  uint32_t to_pool = 0;
+  int64_t copies = 0;
+  int64_t bytes = 0;
+};
+
+// An input or result that is a sequence or an optional.
+struct ListValue {
+  bool is_set = false;
+  bool has_value = false;        // false for an optional without a value
+  std::vector<Tensor> elements;  // for an optional tensor with a value, one element
+};
+
+class CallContext {
+ public:
+  explicit CallContext(size_t pool_count) : pools_(pool_count), regions_(pool_count) {}
+  ~CallContext();
+  CallContext(const CallContext&) = delete;
+  CallContext& operator=(const CallContext&) = delete;
+
+  // Set while the context is in use. Keeps the session alive.
+  std::shared_ptr<BoundSession> session;
+
+  std::vector<Tensor> inputs;  // an empty tensor is an unset input
+  // The values of the signature's dimensions, set by bind_inputs().
+  std::vector<int64_t> dimensions;
+  const LoadedFunction* entry = nullptr;  // the function of the last run: main or a variant
+  std::vector<Tensor> outputs;            // the caller's buffers; an empty tensor is an unset one
+  // By output index: a storage that wraps the caller's buffer, so that registers can reference it.
+  // Null if there is no buffer.
+  std::vector<runtime::Storage*> output_storages;
+  std::vector<Tensor> results;  // an empty tensor for a result that is not a tensor
+  // By input index or output index. The entry of an input or output that is a tensor is not set.
+  std::vector<ListValue> list_inputs;
+  std::vector<ListValue> list_results;
+  double emulated_seconds = 0;  // sum of the minimum times that the last run emulated
+  CallStats stats;
+
+  // Frames are pushed and popped by push_frame() and pop_frame() only.
+  FrameStack frames;
+  StringTable strings;
+  // Declared before the streams, which refer to it.
+  Tracer tracer;
+  // The call's streams on the session's devices: BoundDevices::make_streams().
+  std::vector<std::unique_ptr<runtime::DeviceStream>> streams;
+
+  // The operands and results of an external function; sized for the largest of the module.
+  std::vector<DLTensor> external_tensors;
+
+  // Pushes the frame of a function and charges its stack allocations to their pools. Errors:
+  // kResourceLimit, kOutOfMemory.
+  Status push_frame(const LoadedFunction& function) {
+    SCOPEVM_RETURN_IF_ERROR(frames.push(function));
+    return function.stacks.uses.empty() ? Status() : charge_stacks(function);
+  }
+  void pop_frame() {
+    const FrameStorages& stacks = frames.top().function->stacks;
+    if (!stacks.uses.empty()) release_stacks(stacks.uses);
+    frames.pop();
+  }
+
+  void clear_list_results();
+  void set_output(size_t index, Tensor tensor);
+
+  // Transfers one reference of the storage to the call, until release(), and charges its bytes to
+  // the pool. A negative `pool` denotes a caller's buffer, which is not charged. REQUIRES: the call
+  // does not own the storage yet.
+  void own(runtime::Storage* storage, int32_t pool) {
+    storage->pool = pool;
+    storage->call_references = 0;
+    storage->previous = nullptr;
+    storage->next = live_;
+    if (live_ != nullptr) live_->previous = storage;
+    live_ = storage;
+    if (pool < 0) return;
+    PoolAccount& account = pools_[pool];
+    if (storage->region == nullptr) ++account.allocations;
+    account.live_bytes += storage->bytes;
+    if (account.live_bytes > account.peak_bytes) account.peak_bytes = account.live_bytes;
+  }
+
+  // Releases a storage and, if it is a list, its elements. REQUIRES: no register or list references
+  // the storage.
+  void release(runtime::Storage* storage) {
+    if (storage->is_list) release_elements(storage);
+    unlink_and_release(storage);
+  }
+
+  // Releases all storages and frames that the call still owns.
+  void end();
+  // Starts a run: resets the accounts and releases the results of the last run.
+  void begin();
+
+  // The reserved memory of this call in a pool; null if there is none. Set from begin() to end().
+  runtime::Region* region(uint32_t pool) const { return regions_[pool]; }
+
+  std::vector<PoolAccount>& pools() { return pools_; }
+
+  void count_copy(uint32_t from_pool, uint32_t to_pool, int64_t bytes) {
+    for (CopyAccount& account : copies_)
+      if (account.from_pool == from_pool && account.to_pool == to_pool) {
+        ++account.copies;
+        account.bytes += bytes;
+        return;
+      }
+    copies_.push_back({from_pool, to_pool, 1, bytes});
+  }
+  const std::vector<CopyAccount>& copies() const { return copies_; }
+
+ private:
+  Status charge_stacks(const LoadedFunction& function);
+  void release_stacks(std::span<const FrameStorages::Use> uses);
+  void release_elements(runtime::Storage* list);
+  void unlink_and_release(runtime::Storage* storage) {
+    (storage->previous != nullptr ? storage->previous->next : live_) = storage->next;
+    if (storage->next != nullptr) storage->next->previous = storage->previous;
+    if (storage->pool >= 0) pools_[storage->pool].live_bytes -= storage->bytes;
+    storage->release();
+  }
+
+  std::vector<PoolAccount> pools_;
+  std::vector<runtime::Region*> regions_;  // by pool; null without reserved memory
+  std::vector<CopyAccount> copies_;  // one per pair of pools; linear search, because they are few
+  runtime::Storage* live_ = nullptr;
+};
+
+}  // namespace scopevm::vm
