@@ -4,8 +4,8 @@
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 #include "vm/format/assembly/assembler.h"
-#include "vm/format/verify/verify.h"
 #include "vm/format/binary/writer.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::tool {
 namespace {
