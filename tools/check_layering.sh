@@ -28,8 +28,8 @@ tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ l
 kCompilerTools='^tools/opt/'
 kCompilerInterface='compiler/interface/'
 
-# Folders of compiler/ in include order: shared folders, then the stages of the pipeline, then the
-# driver. Subfolders belong to the nearest listed parent folder. `.` denotes the files directly in
+# Folders of compiler/ in include order: shared folders, then the parts of the stages, then the
+# pipeline and what uses it. Subfolders belong to the nearest listed parent folder. `.` denotes the files directly in
 # compiler/, such as program.h.
 kStages='
 interface
@@ -49,7 +49,10 @@ shapes/program
 memory
 codegen
 bytecode
-driver
+passes
+pipeline
+explain
+library
 '
 
 # One line per include directive whose header has a folder: file, line, header.

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "compiler/codegen/cpu/image.h"
-#include "compiler/driver/context.h"
 #include "compiler/kernels/lower_program.h"
-#include "compiler/schedule/target.h"
+#include "compiler/passes/context.h"
+#include "compiler/schedule/core.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

@@ -1,7 +1,8 @@
-// An object that an exception leaks.
+// Owners whose objects an exception leaks.
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <utility>
 
 namespace scopevm::compiler {
@@ -29,5 +30,21 @@ class LeakedOnException {
   const int exceptions_ = std::uncaught_exceptions();
   T* const object_;
 };
+
+struct DeleteUnlessUnwinding {
+  template <typename T>
+  void operator()(T* object) const {
+    if (std::uncaught_exceptions() == 0) delete object;
+  }
+};
+
+// Like LeakedOnException, but can be moved.
+template <typename T>
+using LeakablePtr = std::unique_ptr<T, DeleteUnlessUnwinding>;
+
+template <typename T, typename... Arguments>
+LeakablePtr<T> make_leakable(Arguments&&... arguments) {
+  return LeakablePtr<T>(new T(std::forward<Arguments>(arguments)...));
+}
 
 }  // namespace scopevm::compiler

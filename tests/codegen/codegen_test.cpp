@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/cpu/image.h"
-#include "compiler/driver/context.h"
+#include "compiler/passes/context.h"
 #include "compiler/schedule/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -8,8 +8,8 @@
 #include <iostream>
 #include <limits>
 
-#include "compiler/driver/context.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/passes/context.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"

@@ -2,8 +2,8 @@
 // the op.
 #include <gtest/gtest.h>
 
-#include "compiler/driver/context.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 
 namespace scopevm::compiler::graph {

@@ -14,11 +14,11 @@
 
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/codegen/opencl/emit.h"
-#include "compiler/driver/context.h"
 #include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower_program.h"
 #include "compiler/layouts/layouts.h"
+#include "compiler/passes/context.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "compiler/codegen/backends.h"
-#include "compiler/driver/context.h"
 #include "compiler/fusion/fuse.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/passes/context.h"
 #include "compiler/placement/place.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "compiler/driver/context.h"
+#include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/count_text.h"
 #include "tests/property/outline.h"

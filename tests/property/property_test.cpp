@@ -3,8 +3,8 @@
 // the failing op.
 #include <gtest/gtest.h>
 
-#include "compiler/driver/context.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "tests/property/shrink.h"

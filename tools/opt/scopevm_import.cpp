@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "compiler/driver/context.h"
 #include "compiler/frontend/import.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 
 int main(int argc, char** argv) {

@@ -1,7 +1,7 @@
 // scopevm-opt: runs passes, or the whole pipeline of the MLIR stages, on a graph in MLIR assembly.
 // For tests and debugging; docs/pipeline.md shows its use.
-#include "compiler/driver/context.h"
-#include "compiler/driver/pipeline.h"
+#include "compiler/passes/context.h"
+#include "compiler/passes/pass_stages.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char** argv) {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "compiler/codegen/opencl/emit.h"
-#include "compiler/driver/context.h"
+#include "compiler/passes/context.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

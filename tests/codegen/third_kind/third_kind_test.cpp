@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/driver/compilation.h"
+#include "compiler/pipeline/stages.h"
 #include "runtime/drivers/built_in.h"
 #include "scopevm/session.h"
 #include "tests/codegen/third_kind/toy_backend.h"
@@ -129,9 +129,10 @@ class CompiledForToys : public ::testing::Test {
     options.machine_json = machine_with(device);
     options.machine_name = "m.json";
     options.places = std::move(places);
-    SCOPEVM_ASSIGN_OR_RETURN(const CompileOutput output,
-                             compiler::Compilation(options, backends()).run());
-    return Module::load_bytes(output.module);
+    compiler::pipeline::Context context(options, backends());
+    SCOPEVM_ASSIGN_OR_RETURN(const compiler::pipeline::Compiled compiled,
+                             compiler::pipeline::compile_model(context));
+    return Module::load_bytes(compiled.output.module);
   }
 
   static Result<Session> make_session(const Module& module, const runtime::Drivers& known) {

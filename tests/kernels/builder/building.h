@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/driver/context.h"
 #include "compiler/kernels/builder/kernel_builder.h"
+#include "compiler/passes/context.h"
 
 namespace scopevm::compiler::testing {
 

@@ -1,11 +1,11 @@
 // Checks, names and orders variants.
-#include "compiler/driver/variants.h"
+#include "compiler/pipeline/variants.h"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-namespace scopevm::compiler {
+namespace scopevm::compiler::pipeline {
 namespace {
 
 using Bounds = std::map<std::string, DimBound>;
@@ -151,4 +151,4 @@ Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
   return table;
 }
 
-}  // namespace scopevm::compiler
+}  // namespace scopevm::compiler::pipeline

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "compiler/driver/passes.h"
+#include "compiler/passes/passes.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace scopevm::compiler {

@@ -1,7 +1,7 @@
 // The passes of the stages `graph` to `fusion`. The functions that they call are declared in the
-// folders of the stages. passes.cpp implements the passes, and pipeline.cpp orders them.
-#ifndef SCOPEVM_COMPILER_DRIVER_PASSES
-#define SCOPEVM_COMPILER_DRIVER_PASSES
+// folders of the stages. passes.cpp implements the passes, and pass_stages.cpp orders them.
+#ifndef SCOPEVM_COMPILER_PASSES_PASSES
+#define SCOPEVM_COMPILER_PASSES_PASSES
 
 include "mlir/Pass/PassBase.td"
 
@@ -100,4 +100,4 @@ def FusePass : Pass<"sv-fuse", "mlir::ModuleOp"> {
   }];
 }
 
-#endif  // SCOPEVM_COMPILER_DRIVER_PASSES
+#endif  // SCOPEVM_COMPILER_PASSES_PASSES

@@ -1,11 +1,12 @@
-// explain_memory(): the storages of a call, as the module's memory formulas count them, and the
-// peaks of the arenas. Runs all stages that determine the memory plan, but not codegen.
+// The memory plan of a model: the storages of a call, as the module's memory formulas count them,
+// and the peaks of the arenas. Runs all stages that determine the memory plan, but not codegen.
 #include <algorithm>
 
-#include "compiler/driver/compilation.h"
+#include "compiler/explain/explain.h"
+#include "compiler/explain/memory_alternatives.h"
 #include "compiler/memory/explain/explain.h"
 
-namespace scopevm::compiler {
+namespace scopevm::compiler::explain {
 namespace {
 
 using Explained = MemoryExplanation::Function;
@@ -127,31 +128,23 @@ class FunctionExplainer {
 
 }  // namespace
 
-Status Compilation::plan_only() {
-  SCOPEVM_RETURN_IF_ERROR(check_options());
-  SCOPEVM_RETURN_IF_ERROR(read_machine());
-  SCOPEVM_RETURN_IF_ERROR(import({}));
-  SCOPEVM_RETURN_IF_ERROR(run_pass_stages());
-  SCOPEVM_RETURN_IF_ERROR(lower());
-  return plan();
-}
-
-Result<MemoryExplanation> Compilation::explain_memory() {
-  const MemoryRequest& given = options_.memory_request;
+Result<MemoryExplanation> memory(pipeline::Context& context) {
+  const MemoryRequest& given = context.options.memory_request;
   if (given.threads < 1)
     return Status(StatusCode::kInvalidArgument,
                   "threads is " + std::to_string(given.threads) + ", expected at least 1");
-  SCOPEVM_RETURN_IF_ERROR(plan_only());
-  const Program& program = *placed_.program;
-  SCOPEVM_ASSIGN_OR_RETURN(module_, bytecode::emit_module(program, planned_));
-  MemoryExplanation explanation{.threads = given.threads, .warnings = output_.warnings};
+  SCOPEVM_ASSIGN_OR_RETURN(pipeline::Planned planned, pipeline::plan_model(context));
+  const Program& program = planned.program;
+  SCOPEVM_ASSIGN_OR_RETURN(const format::ModuleContents contents,
+                           bytecode::emit_module(program, planned.functions));
+  MemoryExplanation explanation{.threads = given.threads, .warnings = planned.warnings};
   for (FunctionIndex f : program.functions.indices()) {
     // The request has the dims of main. Each caller has its own dims of another function.
     const MemoryRequest request =
         f.value == 0 ? given : MemoryRequest{.dims = {}, .threads = given.threads};
     const Function& function = program.functions[f];
     Result<memory::Request> symbols =
-        memory::explained_request(function, planned_[f].shapes, request);
+        memory::explained_request(function, planned.functions[f].shapes, request);
     if (!symbols.ok() && f.value == 0) return symbols.status();
     if (!symbols.ok()) {
       // Calls satisfy each check, but representative dims can violate one.
@@ -160,109 +153,13 @@ Result<MemoryExplanation> Compilation::explain_memory() {
           " is not explained: " + std::string(symbols.status().message()));
       continue;
     }
-    explanation.functions.push_back(
-        FunctionExplainer(program, f, planned_[f], module_.functions[f.value], *std::move(symbols))
-            .run(request));
+    explanation.functions.push_back(FunctionExplainer(program, f, planned.functions[f],
+                                                      contents.functions[f.value],
+                                                      *std::move(symbols))
+                                        .run(request));
   }
-  add_alternatives(explanation.functions.front());
+  add_alternatives(planned, context, explanation.functions.front());
   return explanation;
 }
 
-namespace {
-
-// Adds the alternative to the arenas of `main` whose plan it lowers. `planned` is the plan of main
-// with the alternative.
-void add_alternative(const std::string& option, const Machine& machine,
-                     const bytecode::PlannedFunction& planned, const memory::Request& request,
-                     Explained& main) {
-  const auto values = planned.shapes.evaluate(request.symbols, request.threads);
-  if (!values) return;
-  for (MemoryExplanation::Arena& arena : main.arenas) {
-    if (arena.segment != 0) continue;  // another compilation can have other segments
-    MemoryExplanation::Alternative alternative{.option = option};
-    for (const memory::Arena& other : planned.plan.arenas) {
-      if (other.segment > SegmentIndex{0} || machine.pool_name(other.pool) != arena.pool) continue;
-      alternative.bytes = (*values)[other.height];
-      alternative.lower_bound_bytes = (*values)[other.lower_bound];
-    }
-    if (alternative.bytes < arena.bytes) arena.alternatives.push_back(std::move(alternative));
-  }
-}
-
-}  // namespace
-
-// Evaluates the plan with one thread, and compiles the model with other options for convolutions.
-void Compilation::add_alternatives(Explained& main) {
-  const auto add = [&](const std::string& option, Compilation& other, int threads) {
-    MemoryRequest given = options_.memory_request;
-    given.threads = threads;
-    const Function& function = other.placed_.program->functions.front();
-    const Result<memory::Request> request =
-        memory::explained_request(function, other.planned_.front().shapes, given);
-    if (request.ok())
-      add_alternative(option, other.machine_, other.planned_.front(), *request, main);
-  };
-  if (options_.memory_request.threads > 1) add("--threads 1", *this, 1);
-  const auto add_compiled = [&](const std::string& option, const auto& change) {
-    CompileOptions options = options_;
-    options.dump_after.clear();
-    options.tuning = {};
-    change(options);
-    Compilation other(options, backends_);
-    if (other.plan_only().ok()) add(option, other, options.memory_request.threads);
-  };
-  if (!placed_.runs.front()->layouts.ops.empty()) {
-    if (options_.image_layout != ImageLayout::kByChannel)
-      add_compiled("--image-layout by-channel",
-                   [](CompileOptions& o) { o.image_layout = ImageLayout::kByChannel; });
-    if (options_.image_layout != ImageLayout::kBlocked)
-      add_compiled("--image-layout blocked",
-                   [](CompileOptions& o) { o.image_layout = ImageLayout::kBlocked; });
-    add_compiled(options_.fast_conv ? "without --fast-conv" : "--fast-conv",
-                 [](CompileOptions& o) { o.fast_conv = !o.fast_conv; });
-  }
-  for (MemoryExplanation::Arena& arena : main.arenas)
-    std::ranges::stable_sort(arena.alternatives, {}, &MemoryExplanation::Alternative::bytes);
-  for (MemoryExplanation::Arena& arena : main.arenas) find_options(arena);
-}
-
-// Compiles the model with --place rules that move all values of the buffer. They are an option if
-// the plan is that of the suggestion: a rule can name no op, and can change the fusion of ops.
-void Compilation::find_options(MemoryExplanation::Arena& arena) const {
-  for (MemoryExplanation::Suggestion& suggestion : arena.suggestions)
-    for (MemoryExplanation::Change& change : suggestion.changes) {
-      const auto buffer =
-          std::ranges::find(arena.buffers, change.value, &MemoryExplanation::Buffer::name);
-      if (change.kind != MemoryExplanation::Change::Kind::kMove || !change.steps.empty() ||
-          buffer == arena.buffers.end())
-        continue;
-      CompileOptions options = options_;
-      options.dump_after.clear();
-      options.tuning = {};
-      std::string option;
-      for (const std::string& value : buffer->values) {
-        options.places.push_back(value + "=" + change.pool);
-        option += (option.empty() ? "" : " ") + ("--place '" + options.places.back() + "'");
-      }
-      Compilation other(options, backends_);
-      if (other.plan_only().ok() && other.main_height(arena) == suggestion.bytes)
-        change.option = option;
-    }
-}
-
-// The height of the corresponding arena of main; none if the sizes are unknown.
-std::optional<int64_t> Compilation::main_height(const MemoryExplanation::Arena& arena) const {
-  const bytecode::PlannedFunction& planned = planned_.front();
-  const Result<memory::Request> request = memory::explained_request(
-      placed_.program->functions.front(), planned.shapes, options_.memory_request);
-  if (!request.ok()) return std::nullopt;
-  const auto values = planned.shapes.evaluate(request->symbols, request->threads);
-  if (!values) return std::nullopt;
-  for (const memory::Arena& other : planned.plan.arenas)
-    if (static_cast<int64_t>(other.segment.value) == arena.segment &&
-        machine_.pool_name(other.pool) == arena.pool)
-      return (*values)[other.height];
-  return 0;
-}
-
-}  // namespace scopevm::compiler
+}  // namespace scopevm::compiler::explain

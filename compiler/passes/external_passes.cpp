@@ -1,7 +1,7 @@
 // The passes of compiler/external that passes.td declares, for scopevm-opt.
-#include "compiler/driver/passes.h"
 #include "compiler/external/describe.h"
 #include "compiler/external/partition.h"
+#include "compiler/passes/passes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/Builders.h"
 
@@ -11,7 +11,7 @@ namespace scopevm::compiler {
 #define GEN_PASS_DEF_MERGEPARTITIONSPASS
 #define GEN_PASS_DEF_OUTLINEPARTITIONSPASS
 #define GEN_PASS_DEF_INLINEPARTITIONSPASS
-#include "compiler/driver/passes.h.inc"
+#include "compiler/passes/passes.h.inc"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Adds the passes of each stage in order, and registers them with MLIR.
-#include "compiler/driver/pipeline.h"
+#include "compiler/passes/pass_stages.h"
 
 #include <mutex>
 
@@ -10,7 +10,7 @@ namespace scopevm::compiler {
 namespace {
 
 #define GEN_PASS_REGISTRATION
-#include "compiler/driver/passes.h.inc"
+#include "compiler/passes/passes.h.inc"
 
 void add_graph_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>&) {
   passes.addPass(createSimplifyPass());

@@ -1,5 +1,5 @@
 // Registers and loads the compiler's dialects.
-#include "compiler/driver/context.h"
+#include "compiler/passes/context.h"
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/op_lowerings.h"

@@ -1,5 +1,5 @@
 // The passes that passes.td declares. Each pass calls a function of its stage.
-#include "compiler/driver/passes.h"
+#include "compiler/passes/passes.h"
 #include "compiler/codegen/backends.h"
 
 #include "compiler/fusion/fuse.h"
@@ -16,7 +16,7 @@ namespace scopevm::compiler {
 #define GEN_PASS_DEF_VERIFYPLACESPASS
 #define GEN_PASS_DEF_LAYOUTPASS
 #define GEN_PASS_DEF_FUSEPASS
-#include "compiler/driver/passes.h.inc"
+#include "compiler/passes/passes.h.inc"
 
 namespace {
 

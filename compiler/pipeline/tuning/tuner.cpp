@@ -1,23 +1,16 @@
-// Measures parts and models; see tune.h.
-#include "compiler/driver/tune.h"
+// Compiles and measures alternatives; see tuner.h.
+#include "compiler/pipeline/tuning/tuner.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "compiler/driver/compilation.h"
+#include "compiler/pipeline/stages.h"
 #include "compiler/shapes/representative.h"
-#include "compiler/support/leaked_on_exception.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace scopevm::compiler {
+namespace scopevm::compiler::pipeline {
 namespace {
-
-using Request = std::map<std::string, int64_t>;
-
-std::vector<Request> requests_of(const Tuning& tuning) {
-  return tuning.requests.empty() ? std::vector<Request>(1) : tuning.requests;
-}
 
 // The options for one alternative of a part. Machine and targets are those of the model; the facts
 // about dims are in the graph.
@@ -58,7 +51,12 @@ std::string key_of(const Alternatives& part, const Request& dims, const CompileO
   return key + " " + options.machine_json;
 }
 
-// The duration of a call of each module.
+}  // namespace
+
+std::vector<Request> requests_of(const Tuning& tuning) {
+  return tuning.requests.empty() ? std::vector<Request>(1) : tuning.requests;
+}
+
 Result<std::vector<double>> measure_modules(const Tuning& tuning,
                                             std::span<const std::span<const uint8_t>> modules,
                                             const Request& dims) {
@@ -68,8 +66,6 @@ Result<std::vector<double>> measure_modules(const Tuning& tuning,
                 "Tuning::measure returned " + std::to_string(seconds.size()) + " durations for " +
                     std::to_string(modules.size()) + " modules");
 }
-
-}  // namespace
 
 Status check_requests(const CompileOptions& options, mlir::ModuleOp graph) {
   std::set<std::string> names;
@@ -98,7 +94,7 @@ Status check_requests(const CompileOptions& options, mlir::ModuleOp graph) {
   return {};
 }
 
-Result<Tuner::Seconds> Tuner::operator()(Alternatives part) const {
+Result<Tuner::Seconds> Tuner::measure(Alternatives part) const {
   // Calls with equal dims are measured once.
   std::map<Request, int64_t> counts;
   for (const Request& request : requests_of(options_.tuning))
@@ -106,14 +102,14 @@ Result<Tuner::Seconds> Tuner::operator()(Alternatives part) const {
   Seconds total(part.graphs.size());
   Modules modules;
   for (const auto& [dims, count] : counts) {
-    SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure(part, dims, modules));
+    SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure_call(part, dims, modules));
     for (size_t i = 0; i < total.size(); ++i) total[i] += static_cast<double>(count) * seconds[i];
   }
   return total;
 }
 
-Result<Tuner::Seconds> Tuner::measure(Alternatives& part, const Dims& dims,
-                                      Modules& modules) const {
+Result<Tuner::Seconds> Tuner::measure_call(Alternatives& part, const Request& dims,
+                                           Modules& modules) const {
   const Tuning& tuning = options_.tuning;
   const std::string key = key_of(part, dims, options_);
   const size_t count = part.graphs.size();
@@ -139,11 +135,12 @@ Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
     CompileOptions options = part_options(options_);
     options.image_layout = part.layout;
     add_bounds(*graph, options.dims);
-    const LeakedOnException<Compilation> compilation(options, backends_, context_);
-    SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, compilation->run_graph(std::move(graph)));
-    const auto known = std::ranges::find(modules.distinct, output.module);
+    Context context(options, context_);
+    SCOPEVM_ASSIGN_OR_RETURN(Compiled compiled, compile_graph(std::move(graph), context));
+    std::vector<uint8_t>& module = compiled.output.module;
+    const auto known = std::ranges::find(modules.distinct, module);
     modules.index.push_back(static_cast<size_t>(known - modules.distinct.begin()));
-    if (known == modules.distinct.end()) modules.distinct.push_back(std::move(output.module));
+    if (known == modules.distinct.end()) modules.distinct.push_back(std::move(module));
   }
   return modules;
 }
@@ -159,22 +156,19 @@ size_t fastest_form(const std::vector<double>& seconds) {
 
 }  // namespace
 
-Status Compilation::measure_convolutions(size_t graph) {
+Status Tuner::measure_convolutions(mlir::ModuleOp graph, const Machine& machine,
+                                   layouts::Options& options) const {
   // With several devices, the device of a convolution depends on the other ops of the model.
   if (!options_.tuning.measure || options_.image_layout != ImageLayout::kAuto ||
-      machine_.devices.size() != 1)
+      machine.devices.size() != 1)
     return {};
-  layouts::Options& options = placed_.runs[graph]->layout_options;
   for (const Request& request : requests_of(options_.tuning))
     options.requests.emplace_back(request.begin(), request.end());
-  const Tuner tuner(options_, backends_, context_);
-  for (layouts::Forms& forms :
-       layouts::forms_of(*placed_.graphs[graph], machine_, options_.fast_conv)) {
-    SCOPEVM_ASSIGN_OR_RETURN(const Tuner::Seconds seconds,
-                             tuner({.graphs = std::move(forms.modules),
-                                    .key = forms.key,
-                                    .calls = {forms.dims},
-                                    .layout = ImageLayout::kByChannel}));
+  for (layouts::Forms& forms : layouts::forms_of(graph, machine, options_.fast_conv)) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure({.graphs = std::move(forms.modules),
+                                                             .key = forms.key,
+                                                             .calls = {forms.dims},
+                                                             .layout = ImageLayout::kByChannel}));
     const std::vector<double> blocked(seconds.begin() + 1, seconds.end());
     options.measured[forms.id] = {
         .plain = seconds.front(), .blocked = blocked, .form = fastest_form(blocked)};
@@ -182,100 +176,14 @@ Status Compilation::measure_convolutions(size_t graph) {
   return {};
 }
 
-namespace {
-
-using Part = ExternalExplanation::Part;
-
-// A way to compile the model.
-struct Candidate {
-  std::string functions;  // TunedModel::functions
-  CompileOutput output;
-  std::vector<Part> parts;
-};
-
-// The dims of a request, with representative values of those that it does not contain.
-Request complete(Request request, const Function& main) {
-  for (const Dimension& dimension : main.dimensions)
-    request.try_emplace(dimension.name, dimension.representative);
-  return request;
+Result<PartSeconds> Tuner::measure_part(external::Alternatives part) const {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> graphs;
+  graphs.push_back(std::move(part.library));
+  graphs.push_back(std::move(part.own));
+  SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure({.graphs = std::move(graphs),
+                                                           .key = std::move(part.key),
+                                                           .calls = std::move(part.calls)}));
+  return PartSeconds{.library = seconds[0], .own = seconds[1]};
 }
 
-// The time of all requests, by module.
-Result<std::vector<double>> measure_models(const Tuning& tuning,
-                                           std::span<const std::span<const uint8_t>> modules,
-                                           const Function& main) {
-  std::vector<double> total(modules.size());
-  for (const Request& request : requests_of(tuning)) {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds,
-                             measure_modules(tuning, modules, complete(request, main)));
-    for (size_t i = 0; i < total.size(); ++i) total[i] += seconds[i];
-  }
-  return total;
-}
-
-// Parts that the library accepted and that are `taken`, or not.
-bool has_parts(const std::vector<Part>& parts, bool taken) {
-  return std::ranges::any_of(
-      parts, [&](const Part& part) { return part.seconds && part.is_taken == taken; });
-}
-
-// The index of the fastest candidate, without libraries unless one with them is clearly faster.
-size_t fastest_candidate(const std::vector<double>& seconds,
-                         const std::vector<Candidate>& candidates) {
-  const auto best = static_cast<size_t>(std::ranges::min_element(seconds) - seconds.begin());
-  for (size_t i = 0; i < candidates.size(); ++i)
-    if (std::ranges::none_of(candidates[i].parts, &Part::is_taken) &&
-        !external::is_faster(seconds[best], seconds[i]))
-      return i;
-  return best;
-}
-
-std::vector<Part> without_taken(std::vector<Part> parts) {
-  for (Part& part : parts)
-    if (part.is_taken) {
-      part.is_taken = false;
-      part.reason = "the whole model is faster without external functions";
-    }
-  return parts;
-}
-
-}  // namespace
-
-Result<CompileOutput> Compilation::run_tuned() {
-  std::vector<Candidate> candidates;
-  const auto compile_other = [&](const char* functions, bool has_libraries) -> Status {
-    CompileOptions options = options_;
-    if (has_libraries) options.tuning = {};
-    options.dump_after.clear();
-    options.progress = {};
-    if (!has_libraries) options.external_libraries.clear();
-    const LeakedOnException<Compilation> other(options, backends_);
-    SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, other->run_once());
-    candidates.push_back({functions, std::move(output),
-                          has_libraries ? other->external_parts_ : without_taken(external_parts_)});
-    return {};
-  };
-  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput faster, run_once());
-  candidates.push_back({"faster", std::move(faster), external_parts_});
-  // The candidates differ only if the library computes some of the accepted parts.
-  if (has_parts(external_parts_, true)) SCOPEVM_RETURN_IF_ERROR(compile_other("none", false));
-  if (has_parts(external_parts_, false)) SCOPEVM_RETURN_IF_ERROR(compile_other("all", true));
-  if (candidates.size() == 1) return std::move(candidates[0].output);
-
-  std::vector<std::span<const uint8_t>> modules;
-  for (const Candidate& candidate : candidates) modules.emplace_back(candidate.output.module);
-  const auto seconds = measure_models(options_.tuning, modules, placed_.program->functions.front());
-  size_t best = 0;
-  if (seconds.ok()) best = fastest_candidate(*seconds, candidates);
-  CompileOutput output = std::move(candidates[best].output);
-  external_parts_ = std::move(candidates[best].parts);
-  if (!seconds.ok())
-    output.warnings.push_back(
-        "tuning: the model cannot be measured, so each part is chosen by its own time: " +
-        std::string(seconds.status().message()));
-  for (size_t i = 0; seconds.ok() && i < candidates.size(); ++i)
-    output.tuned.push_back({candidates[i].functions, (*seconds)[i], i == best});
-  return output;
-}
-
-}  // namespace scopevm::compiler
+}  // namespace scopevm::compiler::pipeline

@@ -11,7 +11,7 @@
 #include "scopevm/status.h"
 #include "vm/format/schema/module_contents.h"
 
-namespace scopevm::compiler {
+namespace scopevm::compiler::pipeline {
 
 struct Variant {
   std::string label;  // the narrowed bounds: "n=1,seq<=32"
@@ -33,4 +33,4 @@ Result<std::vector<Variant>> check_variants(const CompileOptions& options);
 Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
                                                        const std::vector<Variant>& variants);
 
-}  // namespace scopevm::compiler
+}  // namespace scopevm::compiler::pipeline

@@ -2,7 +2,8 @@
 #include <cstdio>
 #include <new>
 
-#include "compiler/driver/compilation.h"
+#include "compiler/explain/explain.h"
+#include "compiler/pipeline/stages.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "runtime/without_exceptions.h"
 
@@ -32,23 +33,41 @@ Status with_stage(Status status, std::string_view stage) noexcept {
   return std::move(status).with_context(context);
 }
 
-// Calls `function` of a compilation.
+// Calls a function of a compilation.
 template <typename T>
-Result<T> run(const CompileOptions& options, Result<T> (Compilation::*function)()) noexcept {
-  std::unique_ptr<Compilation> compilation;
+Result<T> run(const CompileOptions& options, Result<T> (*function)(pipeline::Context&)) noexcept {
+  std::unique_ptr<pipeline::Context> context;
   try {
     install_bad_alloc_handler();
-    compilation = std::make_unique<Compilation>(options);
-    Result<T> result = (compilation.get()->*function)();
+    context = std::make_unique<pipeline::Context>(options);
+    Result<T> result = function(*context);
     if (result.status().code() != StatusCode::kOutOfMemory) return result;
     // An exception in another thread can leave the MLIR context inconsistent, too.
-    return with_stage(std::move(result).status(), compilation.release()->stage());
+    return with_stage(std::move(result).status(), context.release()->stage());
   } catch (...) {
     Status status = runtime::status_of_exception();
-    if (!compilation) return status;
+    if (!context) return status;
     // Leaked: see LeakedOnException.
-    return with_stage(std::move(status), compilation.release()->stage());
+    return with_stage(std::move(status), context.release()->stage());
   }
+}
+
+// Calls a function that reports about main only.
+template <typename T>
+Result<T> run_without_variants(const CompileOptions& options,
+                               Result<T> (*function)(pipeline::Context&)) noexcept {
+  try {
+    CompileOptions general = options;
+    general.variants.clear();
+    return run(general, function);
+  } catch (...) {
+    return runtime::status_of_exception();
+  }
+}
+
+Result<CompileOutput> compile_output(pipeline::Context& context) {
+  SCOPEVM_ASSIGN_OR_RETURN(pipeline::Compiled compiled, pipeline::compile_model(context));
+  return std::move(compiled.output);
 }
 
 }  // namespace
@@ -57,27 +76,27 @@ Result<T> run(const CompileOptions& options, Result<T> (Compilation::*function)(
 namespace scopevm {
 
 Result<CompileOutput> compile(const CompileOptions& options) {
-  return compiler::run(options, &compiler::Compilation::run);
+  return compiler::run(options, &compiler::compile_output);
 }
 
 Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {
-  return compiler::run(options, &compiler::Compilation::explain_shapes);
+  return compiler::run_without_variants(options, &compiler::explain::shapes);
 }
 
 Result<CopyExplanation> explain_copies(const CompileOptions& options) {
-  return compiler::run(options, &compiler::Compilation::explain_copies);
+  return compiler::run_without_variants(options, &compiler::explain::copies);
 }
 
 Result<LayoutExplanation> explain_layout(const CompileOptions& options) {
-  return compiler::run(options, &compiler::Compilation::explain_layout);
+  return compiler::run_without_variants(options, &compiler::explain::layout);
 }
 
 Result<MemoryExplanation> explain_memory(const CompileOptions& options) {
-  return compiler::run(options, &compiler::Compilation::explain_memory);
+  return compiler::run_without_variants(options, &compiler::explain::memory);
 }
 
 Result<ExternalExplanation> explain_external(const CompileOptions& options) {
-  return compiler::run(options, &compiler::Compilation::explain_external);
+  return compiler::run_without_variants(options, &compiler::explain::external);
 }
 
 }  // namespace scopevm

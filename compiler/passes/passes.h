@@ -1,4 +1,4 @@
-// The MLIR stages as passes: declared in passes.td, ordered in pipeline.h.
+// The MLIR stages as passes: declared in passes.td, ordered in pass_stages.h.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ struct PlacementRun {
 };
 
 #define GEN_PASS_DECL
-#include "compiler/driver/passes.h.inc"
+#include "compiler/passes/passes.h.inc"
 
 // sv-place, sv-layout and sv-verify-places for the machine of `run`.
 std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,

@@ -1,0 +1,94 @@
+// Reads the options, the machine and the model.
+#include <algorithm>
+
+#include "compiler/external/external.h"
+#include "compiler/frontend/import.h"
+#include "compiler/passes/pass_stages.h"
+#include "compiler/pipeline/stages.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace scopevm::compiler::pipeline {
+namespace {
+
+Status check_options(const CompileOptions& options) {
+  SCOPEVM_RETURN_IF_ERROR(check_bounds(options.dims));
+  register_passes();
+  if (options.dump_after.empty() ||
+      std::ranges::find(kStages, options.dump_after) != std::end(kStages) ||
+      mlir::PassInfo::lookup(options.dump_after))
+    return {};
+  std::string names;
+  for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
+  return Status(StatusCode::kInvalidArgument,
+                "unknown stage or pass \"" + options.dump_after + "\"; the stages are " + names);
+}
+
+Status read_machine(const Context& context, Imported& imported) {
+  const CompileOptions& options = context.options;
+  if (!options.machine_json.empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        imported.machine,
+        parse_machine(options.machine_json, options.machine_name, context.backends.kinds()));
+  }
+  for (const std::string& text : options.places) {
+    SCOPEVM_ASSIGN_OR_RETURN(placement::Rule rule, placement::parse_rule(text));
+    imported.rules.push_back(std::move(rule));
+  }
+  return {};
+}
+
+Graph make_graph(mlir::OwningOpRef<mlir::ModuleOp> module, const std::string& name,
+                 const std::map<std::string, DimBound>& dims) {
+  return {make_leakable<mlir::OwningOpRef<mlir::ModuleOp>>(std::move(module)), name, dims};
+}
+
+Status import_function(frontend::ModelFile& file, const std::string& name,
+                       const std::map<std::string, DimBound>& dims, Context& context,
+                       Imported& imported) {
+  const CompileOptions& options = context.options;
+  SCOPEVM_ASSIGN_OR_RETURN(
+      frontend::ImportedModule module,
+      file.import({dims, options.external_functions, options.external_functions_name},
+                  *context.mlir));
+  for (const std::string& text : module.warnings) {
+    const std::string warning = options.model_path + ": " + text;
+    // The variants have equal declarations.
+    if (std::ranges::find(imported.warnings, warning) == imported.warnings.end())
+      imported.warnings.push_back(warning);
+  }
+  const Graph& graph = imported.graphs.emplace_back(make_graph(std::move(module), name, dims));
+  // One program contains main and all its variants, so their names must differ.
+  if (auto main = graph.module().lookupSymbol<mlir::func::FuncOp>(kMain)) main.setName(name);
+  external::complete_declarations(graph.module());
+  context.dump("frontend", graph.module());
+  return {};
+}
+
+}  // namespace
+
+Result<Imported> import_model(Context& context) {
+  const CompileOptions& options = context.options;
+  Imported imported{.mlir = context.mlir};
+  SCOPEVM_RETURN_IF_ERROR(check_options(options));
+  SCOPEVM_ASSIGN_OR_RETURN(imported.variants, check_variants(options));
+  SCOPEVM_RETURN_IF_ERROR(read_machine(context, imported));
+  context.begin("frontend");
+  // The file is imported once for main, and once for each variant.
+  frontend::ModelFile file(options.model_path);
+  SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options.dims, context, imported));
+  for (const Variant& variant : imported.variants)
+    SCOPEVM_RETURN_IF_ERROR(import_function(file, std::string(kMain) + "[" + variant.label + "]",
+                                            variant.dims, context, imported)
+                                .with_context("variant " + variant.label));
+  return imported;
+}
+
+Result<Imported> import_graph(mlir::OwningOpRef<mlir::ModuleOp> graph, Context& context) {
+  Imported imported{.mlir = context.mlir};
+  imported.graphs.push_back(make_graph(std::move(graph), kMain, context.options.dims));
+  SCOPEVM_RETURN_IF_ERROR(read_machine(context, imported));
+  return imported;
+}
+
+}  // namespace scopevm::compiler::pipeline
