@@ -1,5 +1,5 @@
 // The copies that a call makes, and the nodes of the placed graph.
-#include "compiler/explain/explain.h"
+#include "compiler/explain/report.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
@@ -130,8 +130,6 @@ void explain_limits(const pipeline::Placed& placed, const std::map<std::string, 
   }
 }
 
-}  // namespace
-
 Result<CopyExplanation> copies(pipeline::Context& context) {
   CopyExplanation explanation;
   SCOPEVM_ASSIGN_OR_RETURN(pipeline::Placed placed, pipeline::place_model(context));
@@ -151,4 +149,7 @@ Result<CopyExplanation> copies(pipeline::Context& context) {
   return explanation;
 }
 
+const Report<&copies> kReport;
+
+}  // namespace
 }  // namespace scopevm::compiler::explain

@@ -1,8 +1,9 @@
 // The parts of a model that external libraries compute.
-#include "compiler/explain/explain.h"
+#include "compiler/explain/report.h"
 #include "compiler/pipeline/tuning/tune_model.h"
 
 namespace scopevm::compiler::explain {
+namespace {
 
 Result<ExternalExplanation> external(pipeline::Context& context) {
   if (pipeline::is_tuned(context.options)) {
@@ -16,4 +17,7 @@ Result<ExternalExplanation> external(pipeline::Context& context) {
   return ExternalExplanation{.parts = std::move(simplified.external_parts)};
 }
 
+const Report<&external> kReport;
+
+}  // namespace
 }  // namespace scopevm::compiler::explain

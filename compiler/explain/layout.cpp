@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/explain/explain.h"
+#include "compiler/explain/report.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
@@ -41,8 +41,6 @@ std::map<NamedKind, std::string> kernels_of_ops(mlir::ModuleOp graph) {
   return kernels;
 }
 
-}  // namespace
-
 Result<LayoutExplanation> layout(pipeline::Context& context) {
   SCOPEVM_ASSIGN_OR_RETURN(const pipeline::Placed placed, pipeline::place_model(context));
   LayoutExplanation explanation{.warnings = placed.warnings};
@@ -69,4 +67,7 @@ Result<LayoutExplanation> layout(pipeline::Context& context) {
   return explanation;
 }
 
+const Report<&layout> kReport;
+
+}  // namespace
 }  // namespace scopevm::compiler::explain

@@ -2,8 +2,8 @@
 // and the peaks of the arenas. Runs all stages that determine the memory plan, but not codegen.
 #include <algorithm>
 
-#include "compiler/explain/explain.h"
 #include "compiler/explain/memory_alternatives.h"
+#include "compiler/explain/report.h"
 #include "compiler/memory/explain/explain.h"
 
 namespace scopevm::compiler::explain {
@@ -126,8 +126,6 @@ class FunctionExplainer {
   Explained explained_;
 };
 
-}  // namespace
-
 Result<MemoryExplanation> memory(pipeline::Context& context) {
   const MemoryRequest& given = context.options.memory_request;
   if (given.threads < 1)
@@ -162,4 +160,7 @@ Result<MemoryExplanation> memory(pipeline::Context& context) {
   return explanation;
 }
 
+const Report<&memory> kReport;
+
+}  // namespace
 }  // namespace scopevm::compiler::explain

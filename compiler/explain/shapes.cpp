@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/explain/explain.h"
+#include "compiler/explain/report.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
@@ -200,8 +200,6 @@ void add_bounds(const Function& function, Explained& explained) {
       }
 }
 
-}  // namespace
-
 Result<ShapeExplanation> shapes(pipeline::Context& context) {
   ShapeExplanation explanation;
   SCOPEVM_ASSIGN_OR_RETURN(pipeline::Imported imported, pipeline::import_model(context));
@@ -226,4 +224,7 @@ Result<ShapeExplanation> shapes(pipeline::Context& context) {
   return explanation;
 }
 
+const Report<&shapes> kReport;
+
+}  // namespace
 }  // namespace scopevm::compiler::explain

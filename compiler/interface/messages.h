@@ -1,37 +1,25 @@
 // CBOR encoding of the structs of scopevm/compiler.h, the arguments and results of the functions of
-// scopevm/compiler_table.h. The compiler library and the `scopevm` command include this header; it
-// does not depend on LLVM.
+// scopevm/compiler_table.h. A struct is an array of its members in order, so that a new member
+// needs no change here. The compiler library and the `scopevm` command include this header; it does
+// not depend on LLVM.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "scopevm/compiler.h"
 
-namespace nlohmann {
-
-template <typename T>
-struct adl_serializer<std::optional<T>> {
-  static void to_json(json& out, const std::optional<T>& value) {
-    out = value ? json(*value) : json();
-  }
-  static void from_json(const json& in, std::optional<T>& value) {
-    if (in.is_null())
-      value.reset();
-    else
-      value = in.get<T>();
-  }
-};
-
-}  // namespace nlohmann
-
-namespace scopevm {
+namespace scopevm::compiler {
 
 // Converts to the type of any member, for member_count().
 struct AnyMember {
@@ -48,87 +36,131 @@ consteval size_t member_count() {
     return sizeof...(Members);
 }
 
-// Encodes a struct, of which all members must be listed.
-#define SCOPEVM_MESSAGE(Type, ...)                                             \
-  static_assert(std::ranges::count(std::string_view(#__VA_ARGS__), ',') + 1 == \
-                    static_cast<std::ptrdiff_t>(member_count<Type>()),         \
-                "members of " #Type " are missing");                           \
-  NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, __VA_ARGS__)
+// References to the members of an aggregate.
+template <typename T>
+auto members_of(T& value) {
+  constexpr size_t kCount = member_count<std::remove_const_t<T>>();
+  static_assert(kCount >= 1 && kCount <= 24, "add a line below");
+#define SCOPEVM_MEMBERS(count, ...) \
+  if constexpr (kCount == count) {  \
+    auto& [__VA_ARGS__] = value;    \
+    return std::tie(__VA_ARGS__);   \
+  }
+  SCOPEVM_MEMBERS(1, m1)
+  SCOPEVM_MEMBERS(2, m1, m2)
+  SCOPEVM_MEMBERS(3, m1, m2, m3)
+  SCOPEVM_MEMBERS(4, m1, m2, m3, m4)
+  SCOPEVM_MEMBERS(5, m1, m2, m3, m4, m5)
+  SCOPEVM_MEMBERS(6, m1, m2, m3, m4, m5, m6)
+  SCOPEVM_MEMBERS(7, m1, m2, m3, m4, m5, m6, m7)
+  SCOPEVM_MEMBERS(8, m1, m2, m3, m4, m5, m6, m7, m8)
+  SCOPEVM_MEMBERS(9, m1, m2, m3, m4, m5, m6, m7, m8, m9)
+  SCOPEVM_MEMBERS(10, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10)
+  SCOPEVM_MEMBERS(11, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11)
+  SCOPEVM_MEMBERS(12, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12)
+  SCOPEVM_MEMBERS(13, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13)
+  SCOPEVM_MEMBERS(14, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14)
+  SCOPEVM_MEMBERS(15, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15)
+  SCOPEVM_MEMBERS(16, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16)
+  SCOPEVM_MEMBERS(17, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17)
+  SCOPEVM_MEMBERS(18, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18)
+  SCOPEVM_MEMBERS(19, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18, m19)
+  SCOPEVM_MEMBERS(20, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18, m19, m20)
+  SCOPEVM_MEMBERS(21, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18, m19, m20, m21)
+  SCOPEVM_MEMBERS(22, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18, m19, m20, m21, m22)
+  SCOPEVM_MEMBERS(23, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18, m19, m20, m21, m22, m23)
+  SCOPEVM_MEMBERS(24, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17,
+                  m18, m19, m20, m21, m22, m23, m24)
+#undef SCOPEVM_MEMBERS
+}
 
-SCOPEVM_MESSAGE(DimBound, min, max, multiple_of)
-// Without the callbacks and external libraries, which cross the boundary as C pointers.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Tuning, requests)
-SCOPEVM_MESSAGE(MemoryRequest, dims, threads)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOptions, model_path, target_cpus, dims, variants,
-                                   machine_json, machine_name, places, tuning, external_functions,
-                                   external_functions_name, allow_unmatched, dump_after, threads,
-                                   inline_limit, image_layout, fast_conv, memory_request,
-                                   reproducer_path)
-SCOPEVM_MESSAGE(PassTime, pass, seconds)
-SCOPEVM_MESSAGE(StageTime, stage, seconds, peak_bytes, passes)
-// Without the module, whose bytes are passed separately.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TunedModel, functions, seconds, is_chosen)
-SCOPEVM_MESSAGE(MeasuredForm, name, seconds, is_chosen)
-SCOPEVM_MESSAGE(TunedConvolution, name, forms)
-// Without the module, too.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileOutput, times, tuned, convolutions, warnings)
-SCOPEVM_MESSAGE(ShapeExplanation::Value, name, op, type, elements, depth)
-SCOPEVM_MESSAGE(ShapeExplanation::Symbol, name, model_name, definition, bound, is_bound)
-SCOPEVM_MESSAGE(ShapeExplanation::Check, condition, message)
-SCOPEVM_MESSAGE(ShapeExplanation::Function, name, values, symbols, checks)
-SCOPEVM_MESSAGE(ShapeExplanation, functions)
-SCOPEVM_MESSAGE(FormulaDefinition, name, formula)
-SCOPEVM_MESSAGE(CopyExplanation::Copy, value, formula, bytes, times, from, to, producer_reason,
-                consumer_reason, is_spill, seconds, function, times_depend_on, has_own_dims,
-                definitions)
-SCOPEVM_MESSAGE(CopyExplanation::Node, name, op, place, reads)
-SCOPEVM_MESSAGE(CopyExplanation::Limit, pool, limit_bytes, needed_bytes, moved, seconds,
-                lower_bound_seconds)
-SCOPEVM_MESSAGE(PartSeconds, library, own)
-SCOPEVM_MESSAGE(ExternalExplanation::Part, function, library, patterns, ops, calls, is_taken,
-                workspace, reason, seconds)
-SCOPEVM_MESSAGE(ExternalExplanation, parts, tuned, warnings)
-SCOPEVM_MESSAGE(LayoutExplanation::Op, name, kind, is_blocked, seconds, other_seconds, is_measured,
-                forms, kernel_of)
-SCOPEVM_MESSAGE(LayoutExplanation::Conversion, value, to_blocked, formula, definitions, seconds)
-SCOPEVM_MESSAGE(LayoutExplanation, ops, conversions, warnings)
-SCOPEVM_MESSAGE(MemoryExplanation::Step, op, name)
-SCOPEVM_MESSAGE(MemoryExplanation::Buffer, name, values, views, is_scratch, first_step, last_step,
-                bytes, offset)
-SCOPEVM_MESSAGE(MemoryExplanation::LiveBuffer, buffer, bytes_without, is_accessed)
-SCOPEVM_MESSAGE(MemoryExplanation::Lifespan, lower, upper, bytes, offset)
-SCOPEVM_MESSAGE(MemoryExplanation::Change, kind, value, operand, steps, before, pool, pool_bytes,
-                accessed_bytes, option)
-SCOPEVM_MESSAGE(MemoryExplanation::Suggestion, changes, lower_bound_bytes, bytes, peak_step,
-                lifespans)
-SCOPEVM_MESSAGE(MemoryExplanation::Alternative, option, lower_bound_bytes, bytes)
-SCOPEVM_MESSAGE(MemoryPeak, step, bytes)
-SCOPEVM_MESSAGE(MemoryExplanation::Arena, pool, segment, bytes, lower_bound_bytes, peak, next_peak,
-                buffers, live, suggestions, alternatives)
-SCOPEVM_MESSAGE(MemoryExplanation::Line, pool, what, is_result, depends_on_data, bytes,
-                lower_bound_bytes, step)
-SCOPEVM_MESSAGE(MemoryExplanation::Pool, name, bytes, lower_bound_bytes, constant_bytes,
-                limit_bytes)
-SCOPEVM_MESSAGE(MemoryExplanation::Function, name, dims, assumed, steps, lines, pools, arenas)
-SCOPEVM_MESSAGE(MemoryExplanation, threads, functions, warnings)
-SCOPEVM_MESSAGE(CopyExplanation, copies, limits, nodes, is_proved, notes, warnings)
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool kIsMap = false;
+template <typename T>
+inline constexpr bool kIsMap<std::map<std::string, T>> = true;
+// Callbacks and external libraries, which cross the boundary as C pointers.
+template <typename T>
+inline constexpr bool kIsOmitted = std::is_pointer_v<T>;
+template <typename T>
+inline constexpr bool kIsOmitted<std::function<T>> = true;
 
-#undef SCOPEVM_MESSAGE
+template <typename T>
+nlohmann::json to_message(const T& value) {
+  if constexpr (kIsOmitted<T>) {
+    return {};
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<std::underlying_type_t<T>>(value);
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (kIsOptional<T>) {
+    return value ? to_message(*value) : nlohmann::json();
+  } else if constexpr (kIsVector<T>) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const auto& element : value) out.push_back(to_message(element));
+    return out;
+  } else if constexpr (kIsMap<T>) {
+    nlohmann::json out = nlohmann::json::object();
+    for (const auto& [key, element] : value) out[key] = to_message(element);
+    return out;
+  } else {
+    nlohmann::json out = nlohmann::json::array();
+    std::apply([&](const auto&... member) { (out.push_back(to_message(member)), ...); },
+               members_of(value));
+    return out;
+  }
+}
 
-}  // namespace scopevm
-
-namespace scopevm::compiler {
+template <typename T>
+void from_message(const nlohmann::json& in, T& value) {
+  if constexpr (kIsOmitted<T>) {
+  } else if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(in.get<std::underlying_type_t<T>>());
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    in.get_to(value);
+  } else if constexpr (kIsOptional<T>) {
+    value.reset();
+    if (!in.is_null()) from_message(in, value.emplace());
+  } else if constexpr (kIsVector<T>) {
+    value.clear();
+    if constexpr (!kIsOmitted<typename T::value_type>)
+      for (const nlohmann::json& element : in) from_message(element, value.emplace_back());
+  } else if constexpr (kIsMap<T>) {
+    value.clear();
+    for (const auto& [key, element] : in.items()) from_message(element, value[key]);
+  } else {
+    size_t next = 0;
+    std::apply([&](auto&... member) { (from_message(in.at(next++), member), ...); },
+               members_of(value));
+    if (next != in.size()) throw nlohmann::json::out_of_range::create(401, "unknown members", &in);
+  }
+}
 
 template <typename T>
 std::vector<uint8_t> encode(const T& value) {
-  return nlohmann::json::to_cbor(nlohmann::json(value));
+  return nlohmann::json::to_cbor(to_message(value));
 }
 
 // Errors: kInternal (the bytes are not a message of this type).
 template <typename T>
 Result<T> decode(std::span<const uint8_t> bytes) {
   try {
-    return nlohmann::json::from_cbor(bytes.begin(), bytes.end()).get<T>();
+    T value;
+    from_message(nlohmann::json::from_cbor(bytes.begin(), bytes.end()), value);
+    return value;
   } catch (const nlohmann::json::exception& error) {
     return Status(StatusCode::kInternal,
                   std::string("malformed compiler message: ") + error.what());

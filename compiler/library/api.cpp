@@ -1,8 +1,10 @@
 // The functions of scopevm/compiler.h. No exception leaves them.
 #include <cstdio>
+#include <memory>
 #include <new>
+#include <utility>
 
-#include "compiler/explain/explain.h"
+#include "compiler/explain/report.h"
 #include "compiler/pipeline/stages.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "runtime/without_exceptions.h"
@@ -33,35 +35,30 @@ Status with_stage(Status status, std::string_view stage) noexcept {
   return std::move(status).with_context(context);
 }
 
-// Calls a function of a compilation.
+const Status& status_of(const Status& status) { return status; }
 template <typename T>
-Result<T> run(const CompileOptions& options, Result<T> (*function)(pipeline::Context&)) noexcept {
+Status status_of(const Result<T>& result) {
+  return result.status();
+}
+
+// Calls `function` with the context of a compilation, which returns a Status or a Result.
+template <typename Function>
+auto run(const CompileOptions& options, const Function& function) noexcept
+    -> decltype(function(std::declval<pipeline::Context&>())) {
   std::unique_ptr<pipeline::Context> context;
   try {
     install_bad_alloc_handler();
     context = std::make_unique<pipeline::Context>(options);
-    Result<T> result = function(*context);
-    if (result.status().code() != StatusCode::kOutOfMemory) return result;
+    auto result = function(*context);
+    Status status = status_of(result);
+    if (status.code() != StatusCode::kOutOfMemory) return result;
     // An exception in another thread can leave the MLIR context inconsistent, too.
-    return with_stage(std::move(result).status(), context.release()->stage());
+    return with_stage(std::move(status), context.release()->stage());
   } catch (...) {
     Status status = runtime::status_of_exception();
     if (!context) return status;
     // Leaked: see LeakedOnException.
     return with_stage(std::move(status), context.release()->stage());
-  }
-}
-
-// Calls a function that reports about main only.
-template <typename T>
-Result<T> run_without_variants(const CompileOptions& options,
-                               Result<T> (*function)(pipeline::Context&)) noexcept {
-  try {
-    CompileOptions general = options;
-    general.variants.clear();
-    return run(general, function);
-  } catch (...) {
-    return runtime::status_of_exception();
   }
 }
 
@@ -79,24 +76,14 @@ Result<CompileOutput> compile(const CompileOptions& options) {
   return compiler::run(options, &compiler::compile_output);
 }
 
-Result<ShapeExplanation> explain_shapes(const CompileOptions& options) {
-  return compiler::run_without_variants(options, &compiler::explain::shapes);
-}
-
-Result<CopyExplanation> explain_copies(const CompileOptions& options) {
-  return compiler::run_without_variants(options, &compiler::explain::copies);
-}
-
-Result<LayoutExplanation> explain_layout(const CompileOptions& options) {
-  return compiler::run_without_variants(options, &compiler::explain::layout);
-}
-
-Result<MemoryExplanation> explain_memory(const CompileOptions& options) {
-  return compiler::run_without_variants(options, &compiler::explain::memory);
-}
-
-Result<ExternalExplanation> explain_external(const CompileOptions& options) {
-  return compiler::run_without_variants(options, &compiler::explain::external);
+Status explain_kind(std::string_view kind, const CompileOptions& options, void* report) {
+  return runtime::without_exceptions([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const auto found, compiler::explain::find_report(kind));
+    CompileOptions general = options;
+    general.variants.clear();
+    return compiler::run(
+        general, [&](compiler::pipeline::Context& context) { return found.make(context, report); });
+  });
 }
 
 }  // namespace scopevm

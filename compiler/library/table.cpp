@@ -1,8 +1,10 @@
 // The C function table of libscopevm_compiler. Its functions call those of scopevm/compiler.h.
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compiler/explain/report.h"
 #include "compiler/interface/messages.h"
 #include "runtime/without_exceptions.h"
 #include "scopevm/compiler.h"
@@ -98,20 +100,26 @@ void set_callbacks(CompileOptions& options, const scopevm_compiler_callbacks* ca
     };
 }
 
-// Decodes CompileOptions, calls one function of scopevm/compiler.h, and encodes its result.
-template <auto kFunction>
+// Decodes CompileOptions and calls `function` with them, which returns the result of the call.
+template <typename Function>
 scopevm_compiler_result* call(const uint8_t* bytes, size_t size,
-                              const scopevm_compiler_callbacks* callbacks) noexcept try {
+                              const scopevm_compiler_callbacks* callbacks,
+                              const Function& function) noexcept try {
   Result<CompileOptions> options = decode<CompileOptions>({bytes, size});
   if (!options.ok()) return failure(options.status());
   set_callbacks(*options, callbacks);
-  auto output = kFunction(*options);
-  if (!output.ok()) return failure(output.status());
-  auto* result = new scopevm_compiler_result{.report = encode(*output)};
-  if constexpr (requires { output->module; }) result->module = std::move(output->module);
-  return result;
+  Result<scopevm_compiler_result> made = function(*options);
+  if (!made.ok()) return failure(made.status());
+  return new scopevm_compiler_result(*std::move(made));
 } catch (...) {
   return failure(runtime::status_of_exception());
+}
+
+Result<scopevm_compiler_result> compile_result(const CompileOptions& options) {
+  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, scopevm::compile(options));
+  // The bytes of the module are passed separately.
+  std::vector<uint8_t> module = std::exchange(output.module, {});
+  return scopevm_compiler_result{.report = encode(output), .module = std::move(module)};
 }
 
 const uint8_t* bytes_of(const std::vector<uint8_t>& bytes, size_t* size) {
@@ -123,12 +131,20 @@ constexpr scopevm_compiler_table kTable = {
     .struct_size = sizeof(scopevm_compiler_table),
     .version = SCOPEVM_COMPILER_TABLE_VERSION,
     .release = SCOPEVM_VERSION,
-    .compile = call<&scopevm::compile>,
-    .explain_shapes = call<&scopevm::explain_shapes>,
-    .explain_copies = call<&scopevm::explain_copies>,
-    .explain_external = call<&scopevm::explain_external>,
-    .explain_layout = call<&scopevm::explain_layout>,
-    .explain_memory = call<&scopevm::explain_memory>,
+    .compile =
+        [](const uint8_t* options, size_t size, const scopevm_compiler_callbacks* callbacks) {
+          return call(options, size, callbacks, compile_result);
+        },
+    .explain =
+        [](const char* kind, const uint8_t* options, size_t size,
+           const scopevm_compiler_callbacks* callbacks) {
+          return call(options, size, callbacks,
+                      [kind](const CompileOptions& given) -> Result<scopevm_compiler_result> {
+                        SCOPEVM_ASSIGN_OR_RETURN(const auto found, explain::find_report(kind));
+                        SCOPEVM_ASSIGN_OR_RETURN(auto report, found.encoded(given));
+                        return scopevm_compiler_result{.report = std::move(report)};
+                      });
+        },
     .status = [](const scopevm_compiler_result* result) { return result->status; },
     .message = [](const scopevm_compiler_result* result) { return result->message.c_str(); },
     .report = [](const scopevm_compiler_result* result,

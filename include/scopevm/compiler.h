@@ -1,8 +1,7 @@
 /// @file
-/// The compiler's entry points. compile() turns a model into the bytes of a module file.
-/// explain_shapes() and explain_copies() report the shapes and the copies of a model without
-/// compiling it. explain_layout() reports the layouts of images, explain_memory() the memory plan,
-/// and explain_external() the parts that external libraries compute. All are in
+/// The compiler's entry points. compile() turns a model into the bytes of a module file. explain()
+/// reports about a model without compiling it: its shapes, the copies between places, the layouts
+/// of images, the memory plan, or the parts that external libraries compute. Both are in
 /// libscopevm_compiler, which the `scopevm` command loads only for commands that need the compiler.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
@@ -71,7 +70,7 @@ enum class ImageLayout : uint8_t {
   kBlocked,    ///< every image that can be blocked
 };
 
-/// The input and the options of compile(), explain_shapes() and explain_copies().
+/// The input and the options of compile() and explain().
 struct CompileOptions {
   /// An ONNX model (.onnx) or a textual graph (.mlir). A file with another extension is read as a
   /// graph if it is a text file, else as an ONNX model.
@@ -133,7 +132,7 @@ struct CompileOptions {
   /// times the time and 4 times the memory of weights, and their rounding errors are about 1.8
   /// times larger (docs/explain.md).
   bool fast_conv = false;
-  /// The request for which explain_memory() evaluates the memory plan.
+  /// The request of explain<MemoryExplanation>().
   MemoryRequest memory_request;
   /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
   /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
@@ -195,10 +194,26 @@ struct CompileOutput {
 /// kResourceLimit (a pool exceeds its limit in the machine description).
 SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 
+/// Writes the report of the kind `kind` to `report`, which refers to a default-constructed struct
+/// of this kind. Programs call explain(), which passes the kind of its type.
+SCOPEVM_API Status explain_kind(std::string_view kind, const CompileOptions& options, void* report);
+
+/// Reads the model and reports about it without generating code. `Report` is one of the structs
+/// below, or MemoryExplanation. Reports the generic variant only; `variants` is ignored. Errors:
+/// those of compile(). Report::kKind is the name of the report.
+template <typename Report>
+Result<Report> explain(const CompileOptions& options) {
+  Report report;
+  SCOPEVM_RETURN_IF_ERROR(explain_kind(Report::kKind, options, &report));
+  return report;
+}
+
 /// The shapes of a model as the compiler infers them, before any request. Dims are expressions in
 /// textual form: `floordiv(w+1, 2)`. `x.shape[1]` denotes the size that a request passes as dim 1
 /// of input x.
 struct ShapeExplanation {
+  static constexpr std::string_view kKind = "shapes";  ///< for explain()
+
   /// An input, a region argument or a result of an op.
   struct Value {
     /// The input, or the node that produces the value: "split#1" if it has several results.
@@ -234,13 +249,11 @@ struct ShapeExplanation {
   std::vector<Function> functions;  ///< all functions of the graph
 };
 
-/// Reads the model and infers its shapes as compile() does, without generating code. Reports the
-/// generic variant only; `variants` is ignored. Errors: those of compile().
-SCOPEVM_API Result<ShapeExplanation> explain_shapes(const CompileOptions& options);
-
 /// The placement of a model's graph: the copies between places that a call makes, and the
 /// constraints that require them. A place is a (device, memory scope) pair.
 struct CopyExplanation {
+  static constexpr std::string_view kKind = "copies";  ///< for explain()
+
   /// A copy between two places.
   struct Copy {
     std::string value;    ///< the node or input whose value is copied
@@ -292,11 +305,11 @@ struct CopyExplanation {
   std::vector<std::string> warnings;  ///< one message each
 };
 
-/// Reads the model and computes its placement as compile() does. Errors: those of compile().
-SCOPEVM_API Result<CopyExplanation> explain_copies(const CompileOptions& options);
-
-/// The parts of a model's graph that match a pattern of an external library.
+/// The parts of a model's graph that match a pattern of an external library. With
+/// CompileOptions::tuning, also the measured times of the parts and of the models.
 struct ExternalExplanation {
+  static constexpr std::string_view kKind = "external";  ///< for explain()
+
   /// Parts that are equal except for the names of dims are one entry. The ops of a part that is not
   /// taken can be in later entries, for smaller patterns.
   struct Part {
@@ -315,15 +328,12 @@ struct ExternalExplanation {
   std::vector<std::string> warnings;  ///< one message each
 };
 
-/// Reads the model and offers its parts to CompileOptions::external_libraries, as compile() does.
-/// With CompileOptions::tuning, also measures the parts and the models.
-/// Errors: those of compile().
-SCOPEVM_API Result<ExternalExplanation> explain_external(const CompileOptions& options);
-
 /// The layouts of a model's images: by channel, [n, c, h, w], or blocked, [n, ceil(c / 16), h, w,
 /// 16]. The compiler chooses those with the least estimated time of ops and conversions. Times are
 /// those of one core with AVX-512, at representative dims.
 struct LayoutExplanation {
+  static constexpr std::string_view kKind = "layout";  ///< for explain()
+
   /// An op that can run on images by channel and on blocked ones.
   struct Op {
     std::string name;          ///< in the model
@@ -349,15 +359,5 @@ struct LayoutExplanation {
   std::vector<Conversion> conversions;  ///< in program order
   std::vector<std::string> warnings;    ///< one message each
 };
-
-/// Reads the model and chooses the layouts of its images as compile() does. Errors: those of
-/// compile().
-SCOPEVM_API Result<LayoutExplanation> explain_layout(const CompileOptions& options);
-
-/// Reads the model and plans its memory as compile() does, without generating code. Reports the
-/// generic variant only; `variants` is ignored. The lines and pools of main have the bytes that
-/// Module::memory_bound() returns for the same dims. Errors: those of compile(), and
-/// kInvalidArgument if `memory_request` has an unknown dimension or violates a check of the model.
-SCOPEVM_API Result<MemoryExplanation> explain_memory(const CompileOptions& options);
 
 }  // namespace scopevm

@@ -3,8 +3,9 @@
  * the library with dlopen, as the `scopevm` command does. Programs that link the library use
  * scopevm/compiler.h.
  *
- * Options and reports are CBOR (RFC 8949) maps. Their keys are the member names of the structs in
- * scopevm/compiler.h; compiler/interface/messages.h encodes and decodes them.
+ * Options and reports are CBOR (RFC 8949) arrays of the members of the structs in
+ * scopevm/compiler.h, in order; compiler/interface/messages.h encodes and decodes them. The library
+ * and its caller must therefore be of one release.
  *
  * Thread-safety: the functions can be called concurrently. Each result must be used by one thread
  * at a time.
@@ -21,8 +22,8 @@
 extern "C" {
 #endif
 
-/** Incremented when a member of the table or a key of an encoded map changes. */
-#define SCOPEVM_COMPILER_TABLE_VERSION 7
+/** Incremented when a member of the table changes. */
+#define SCOPEVM_COMPILER_TABLE_VERSION 8
 
 /** Modules to measure, and the dims of the call. Valid during the call only. */
 typedef struct scopevm_compiler_measurement {
@@ -62,7 +63,7 @@ typedef struct scopevm_compiler_result scopevm_compiler_result;
 
 /** The functions of the library. */
 typedef struct scopevm_compiler_table {
-  /* Callers check these two members before they read the others. */
+  /* Callers check these three members before they read the others. */
   uint32_t struct_size; /**< sizeof(scopevm_compiler_table) */
   uint32_t version;     /**< SCOPEVM_COMPILER_TABLE_VERSION */
   const char* release;  /**< the library's release: "0.1.0" */
@@ -71,24 +72,9 @@ typedef struct scopevm_compiler_table {
    * never null; the caller releases it with release_result(). */
   scopevm_compiler_result* (*compile)(const uint8_t* options, size_t size,
                                       const scopevm_compiler_callbacks* callbacks);
-  /** Like `compile`. The report is an encoded ShapeExplanation. */
-  scopevm_compiler_result* (*explain_shapes)(const uint8_t* options, size_t size,
-                                             const scopevm_compiler_callbacks* callbacks);
-  /** Like `compile`. The report is an encoded CopyExplanation. */
-  scopevm_compiler_result* (*explain_copies)(const uint8_t* options, size_t size,
-                                             const scopevm_compiler_callbacks* callbacks);
-
-  /** Like `compile`. The report is an encoded ExternalExplanation. */
-  scopevm_compiler_result* (*explain_external)(const uint8_t* options, size_t size,
-                                               const scopevm_compiler_callbacks* callbacks);
-
-  /** Like `compile`. The report is an encoded LayoutExplanation. */
-  scopevm_compiler_result* (*explain_layout)(const uint8_t* options, size_t size,
-                                             const scopevm_compiler_callbacks* callbacks);
-
-  /** Like `compile`. The report is an encoded MemoryExplanation. */
-  scopevm_compiler_result* (*explain_memory)(const uint8_t* options, size_t size,
-                                             const scopevm_compiler_callbacks* callbacks);
+  /** Like `compile`. The report is an encoded struct whose kKind is `kind`: "shapes". */
+  scopevm_compiler_result* (*explain)(const char* kind, const uint8_t* options, size_t size,
+                                      const scopevm_compiler_callbacks* callbacks);
 
   /* Accessors of a result. Returned pointers are valid until the result is released. */
   int (*status)(const scopevm_compiler_result* result); /**< a scopevm::StatusCode; 0: ok */
@@ -96,7 +82,7 @@ typedef struct scopevm_compiler_table {
   /** The encoded report: a CompileOutput (without `module`) or an explanation. *size is 0 on
    * failure. */
   const uint8_t* (*report)(const scopevm_compiler_result* result, size_t* size);
-  /** CompileOutput::module. *size is 0 on failure and for the explain functions. */
+  /** CompileOutput::module. *size is 0 on failure and for `explain`. */
   const uint8_t* (*module)(const scopevm_compiler_result* result, size_t* size);
   /** Releases a result and the memory that its accessors returned. */
   void (*release_result)(scopevm_compiler_result* result);

@@ -1,16 +1,17 @@
 /// @file
-/// The memory plan of a model, as explain_memory() in scopevm/compiler.h reports it.
+/// The memory plan of a model, as explain<MemoryExplanation>() in scopevm/compiler.h reports it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace scopevm {
 
-/// The request for which explain_memory() evaluates the memory plan.
+/// The request for which explain<MemoryExplanation>() evaluates the memory plan.
 struct MemoryRequest {
   /// Values of dimensions of main, by name. A dimension without a value has a representative one.
   std::map<std::string, int64_t> dims;
@@ -23,8 +24,12 @@ struct MemoryPeak {
   int64_t bytes = 0;  ///< live bytes
 };
 
-/// The memory of a call, its peaks, and the changes that lower them.
+/// The memory of a call, its peaks, and the changes that lower them. The lines and pools of main
+/// have the bytes that Module::memory_bound() returns for the same dims. explain() fails with
+/// kInvalidArgument if the request has an unknown dimension or violates a check of the model.
 struct MemoryExplanation {
+  static constexpr std::string_view kKind = "memory";  ///< for explain()
+
   /// A step of a function. Marks of branches and loops are steps, too.
   struct Step {
     std::string op;    ///< the kernel or the kind of step: "conv", "elementwise", "call", "loop"

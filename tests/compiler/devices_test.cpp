@@ -98,7 +98,7 @@ class Devices : public testing::TestWithParam<const char*> {
 
 TEST_P(Devices, CopiesMatchExplain) {
   options_.dims["n"] = {7, 7};
-  Result<CopyExplanation> explained = explain_copies(options_);
+  Result<CopyExplanation> explained = explain<CopyExplanation>(options_);
   ASSERT_TRUE(explained.ok()) << explained.status().message();
   Call call = *session_->make_call();
   ASSERT_TRUE(call.set_input(0, rows(7)).ok());

@@ -52,11 +52,11 @@ TEST(CompilerOutOfMemory, Compile) {
 }
 
 TEST(CompilerOutOfMemory, ExplainShapes) {
-  fail_samples([given = options()] { return explain_shapes(given).status(); }, 20);
+  fail_samples([given = options()] { return explain<ShapeExplanation>(given).status(); }, 20);
 }
 
 TEST(CompilerOutOfMemory, ExplainCopies) {
-  fail_samples([given = options()] { return explain_copies(given).status(); }, 20);
+  fail_samples([given = options()] { return explain<CopyExplanation>(given).status(); }, 20);
 }
 
 TEST(CompilerOutOfMemory, StageIsNamed) {

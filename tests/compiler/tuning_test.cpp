@@ -116,7 +116,7 @@ TEST_F(ConvolutionForms, WinogradAndDirectAreComparedIfFastConvolutionsArePermit
 
 TEST_F(ConvolutionForms, TheLayoutIsChosenByTheFastestForm) {
   seconds_ = {20e-5, 40e-5, 10e-5, 30e-5};
-  const Result<LayoutExplanation> explanation = explain_layout(options_);
+  const Result<LayoutExplanation> explanation = explain<LayoutExplanation>(options_);
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   ASSERT_THAT(explanation->ops, SizeIs(1));
   const LayoutExplanation::Op& op = explanation->ops.front();

@@ -113,7 +113,7 @@ TEST_F(ExternalLibraries, MayRefuseParts) {
   CompileOptions options;
   options.model_path = file_.path();
   options.external_libraries = {&refusing};
-  auto explanation = explain_external(options);
+  auto explanation = explain<ExternalExplanation>(options);
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   ASSERT_EQ(explanation->parts.size(), 1u);
   EXPECT_FALSE(explanation->parts.front().is_taken);
@@ -139,7 +139,7 @@ func.func @mul_neg(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor
   CompileOptions options;
   options.model_path = file_.path();
   options.external_libraries = {&choosy};
-  auto explanation = explain_external(options);
+  auto explanation = explain<ExternalExplanation>(options);
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   ASSERT_EQ(explanation->parts.size(), 2u);
   EXPECT_FALSE(explanation->parts[0].is_taken);
@@ -160,7 +160,7 @@ func.func @mul(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor<f32
   CompileOptions options;
   options.model_path = file_.path();
   options.external_libraries = {&merging};
-  auto merged = explain_external(options);
+  auto merged = explain<ExternalExplanation>(options);
   ASSERT_TRUE(merged.ok()) << merged.status().message();
   ASSERT_EQ(merged->parts.size(), 1u);
   EXPECT_TRUE(merged->parts.front().is_taken);
@@ -171,7 +171,7 @@ func.func @mul(%x: !sv.tensor<f32[n]>, %s: !sv.tensor<f32[n]>) -> !sv.tensor<f32
     const bool is_merged = std::string(query->symbol).find("merged") != std::string::npos;
     return static_cast<int>(is_merged ? StatusCode::kUnsupported : StatusCode::kOk);
   };
-  auto separate = explain_external(options);
+  auto separate = explain<ExternalExplanation>(options);
   ASSERT_TRUE(separate.ok()) << separate.status().message();
   ASSERT_EQ(separate->parts.size(), 3u);
   EXPECT_FALSE(separate->parts[0].is_taken);
@@ -294,7 +294,7 @@ TEST(ExternalConstants, ArePreparedByTheCompiler) {
   CompileOptions options;
   options.model_path = file.path();
   options.external_libraries = {&multiplier};
-  auto explanation = explain_external(options);
+  auto explanation = explain<ExternalExplanation>(options);
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   ASSERT_EQ(explanation->parts.size(), 2u);  // with a constant weight, and with another one
   EXPECT_EQ(explanation->parts[0].calls, 2);
@@ -374,7 +374,7 @@ class ExternalTuning : public testing::Test {
 
   // "library" or "own" for each part of the chosen model.
   std::vector<std::string> chosen() {
-    auto explanation = explain_external(options_);
+    auto explanation = explain<ExternalExplanation>(options_);
     EXPECT_TRUE(explanation.ok()) << explanation.status().message();
     std::vector<std::string> parts;
     for (const ExternalExplanation::Part& part : explanation->parts)

@@ -64,7 +64,7 @@ Result<std::vector<Copy>> copies_without(const Annotated& graph, CompileOptions 
                          static_cast<ptrdiff_t>(std::get<RuleIndex>(*left_out).value));
   const TemporaryFile file(graph.text(line));
   options.model_path = file.path();
-  SCOPEVM_ASSIGN_OR_RETURN(CopyExplanation explanation, explain_copies(options));
+  SCOPEVM_ASSIGN_OR_RETURN(CopyExplanation explanation, explain<CopyExplanation>(options));
   // The name of the file differs between calls.
   for (Copy& copy : explanation.copies)
     for (std::string* reason : {&copy.producer_reason, &copy.consumer_reason})

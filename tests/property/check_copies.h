@@ -1,4 +1,4 @@
-// Checks the reasons that explain_copies() gives for the copies of a graph.
+// Checks the reasons that explain<CopyExplanation>() gives for the copies of a graph.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ class Annotated {
 // of `options.places` or of the annotations. Compiles the graph without each of these constraints:
 // the copy must then not exist, or have another reason. Returns a description of the first copy for
 // which this does not hold; empty if there is none. Ignores `options.model_path`. Errors: those of
-// explain_copies().
+// explain<CopyExplanation>().
 Result<std::string> wrong_copy(const Annotated& graph, CompileOptions options);
 
 }  // namespace scopevm::compiler::property

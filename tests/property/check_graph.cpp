@@ -308,7 +308,7 @@ Verdict check_plans(const GraphCase& graph, CompileOptions options) {
     for (const DimensionSignature& dimension : module->signature().dimensions)
       options.memory_request.dims[dimension.name] = request.symbols.at(dimension.name);
     const auto bound = module->memory_bound(options.memory_request.dims, kThreads);
-    const auto explanation = explain_memory(options);
+    const auto explanation = explain<MemoryExplanation>(options);
     // Without a bound for other reasons, the dims do not determine the sizes.
     const bool is_invalid = bound.status().code() == StatusCode::kInvalidArgument;
     if (explanation.ok() ? is_invalid : bound.ok())

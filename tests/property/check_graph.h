@@ -64,7 +64,7 @@ struct CheckOptions {
   bool is_pinned = false;
   // Checks the reasons for copies instead of results. Annotates some ops with places.
   bool is_explained = false;
-  // Compares what explain_memory() reports with the memory bounds, instead of results.
+  // Compares what explain<MemoryExplanation>() reports with the memory bounds, instead of results.
   bool is_planned = false;
   // Compares the costs of copies with and without an additional pool instead of results.
   bool is_pooled = false;

@@ -1,4 +1,4 @@
-// Checks what explain_memory() reports about a graph.
+// Checks what explain<MemoryExplanation>() reports about a graph.
 #pragma once
 
 #include <string>

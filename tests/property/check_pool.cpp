@@ -39,10 +39,10 @@ std::optional<double> seconds_of(const CopyExplanation& explanation) {
 }  // namespace
 
 Result<PoolEffect> effect_of_pool(const std::string& text, CompileOptions options) {
-  SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation without, explain_copies(options));
+  SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation without, explain<CopyExplanation>(options));
   std::mt19937_64 random(std::hash<std::string>()(text));
   options.machine_json = with_pool(options.machine_json, random);
-  const Result<CopyExplanation> with = explain_copies(options);
+  const Result<CopyExplanation> with = explain<CopyExplanation>(options);
   if (!with.ok()) return PoolEffect{"with a pool: " + std::string(with.status().message())};
   const std::optional<double> before = seconds_of(without), after = seconds_of(*with);
   if (!before || !after) return PoolEffect();

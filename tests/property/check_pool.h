@@ -14,8 +14,8 @@ struct PoolEffect {
 
 // Places the graph with the machine in `options`, and with this machine plus a pool on one of
 // `devices`, which depends only on the text. It is worse if the placement fails only with the
-// pool, or if copies and spills are then more expensive. Errors: those of explain_copies() without
-// the pool.
+// pool, or if copies and spills are then more expensive. Errors: those of
+// explain<CopyExplanation>() without the pool.
 Result<PoolEffect> effect_of_pool(const std::string& text, CompileOptions options);
 
 }  // namespace scopevm::compiler::property

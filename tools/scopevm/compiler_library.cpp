@@ -52,7 +52,8 @@ Result<const scopevm_compiler_table*> open(const std::string& path) {
                     path, kSymbol, SCOPEVM_VERSION));
   const scopevm_compiler_table* table = get_table();
   if (table->version != SCOPEVM_COMPILER_TABLE_VERSION ||
-      table->struct_size < sizeof(scopevm_compiler_table))
+      table->struct_size < sizeof(scopevm_compiler_table) ||
+      std::string_view(table->release) != SCOPEVM_VERSION)
     return Status(
         StatusCode::kUnsupported,
         fmt::format("{} is release {} with interface version {}; this command is release {} and "
@@ -112,24 +113,26 @@ struct Request {
   scopevm_compiler_callbacks callbacks;
 };
 
-using Call = decltype(scopevm_compiler_table::compile);
 using ResultHandle = std::shared_ptr<scopevm_compiler_result>;
 
-Result<ResultHandle> call(const scopevm_compiler_table* table, Call function,
-                          const CompileOptions& options) {
+// Calls a function of the table, with `arguments` before the options.
+template <typename Function, typename... Arguments>
+Result<ResultHandle> call(const scopevm_compiler_table* table, Function function,
+                          const CompileOptions& options, Arguments... arguments) {
   const Request request(options);
-  ResultHandle result(function(request.bytes.data(), request.bytes.size(), &request.callbacks),
-                      table->release_result);
+  ResultHandle result(
+      function(arguments..., request.bytes.data(), request.bytes.size(), &request.callbacks),
+      table->release_result);
   if (const int code = table->status(result.get()); code != 0)
     return Status(static_cast<StatusCode>(code), table->message(result.get()));
   return result;
 }
 
-template <typename Report>
-Result<Report> report_of(const scopevm_compiler_table* table, const ResultHandle& result) {
+std::span<const uint8_t> report_of(const scopevm_compiler_table* table,
+                                   const ResultHandle& result) {
   size_t size = 0;
   const uint8_t* bytes = table->report(result.get(), &size);
-  return compiler::decode<Report>({bytes, size});
+  return {bytes, size};
 }
 
 }  // namespace
@@ -145,7 +148,8 @@ Result<CompilerLibrary> CompilerLibrary::load() {
 
 Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) const {
   SCOPEVM_ASSIGN_OR_RETURN(ResultHandle result, call(table_, table_->compile, options));
-  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output, report_of<CompileOutput>(table_, result));
+  SCOPEVM_ASSIGN_OR_RETURN(CompileOutput output,
+                           compiler::decode<CompileOutput>(report_of(table_, result)));
   size_t size = 0;
   const uint8_t* bytes = table_->module(result.get(), &size);
   // The bytes belong to the result, which the CompiledModule keeps alive.
@@ -157,34 +161,12 @@ Result<CompiledModule> CompilerLibrary::compile(const CompileOptions& options) c
                         std::move(output.warnings)};
 }
 
-Result<ShapeExplanation> CompilerLibrary::explain_shapes(const CompileOptions& options) const {
+Result<std::vector<uint8_t>> CompilerLibrary::encoded_report(const std::string& kind,
+                                                             const CompileOptions& options) const {
   SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
-                           call(table_, table_->explain_shapes, options));
-  return report_of<ShapeExplanation>(table_, result);
-}
-
-Result<CopyExplanation> CompilerLibrary::explain_copies(const CompileOptions& options) const {
-  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
-                           call(table_, table_->explain_copies, options));
-  return report_of<CopyExplanation>(table_, result);
-}
-
-Result<ExternalExplanation> CompilerLibrary::explain_external(const CompileOptions& options) const {
-  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
-                           call(table_, table_->explain_external, options));
-  return report_of<ExternalExplanation>(table_, result);
-}
-
-Result<LayoutExplanation> CompilerLibrary::explain_layout(const CompileOptions& options) const {
-  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
-                           call(table_, table_->explain_layout, options));
-  return report_of<LayoutExplanation>(table_, result);
-}
-
-Result<MemoryExplanation> CompilerLibrary::explain_memory(const CompileOptions& options) const {
-  SCOPEVM_ASSIGN_OR_RETURN(const ResultHandle result,
-                           call(table_, table_->explain_memory, options));
-  return report_of<MemoryExplanation>(table_, result);
+                           call(table_, table_->explain, options, kind.c_str()));
+  const std::span<const uint8_t> report = report_of(table_, result);
+  return std::vector<uint8_t>(report.begin(), report.end());
 }
 
 }  // namespace scopevm::tool

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/interface/messages.h"
 #include "scopevm/compiler.h"
 #include "scopevm/compiler_table.h"
 
@@ -33,14 +34,18 @@ class CompilerLibrary {
   static Result<CompilerLibrary> load();
 
   Result<CompiledModule> compile(const CompileOptions& options) const;
-  Result<ShapeExplanation> explain_shapes(const CompileOptions& options) const;
-  Result<CopyExplanation> explain_copies(const CompileOptions& options) const;
-  Result<ExternalExplanation> explain_external(const CompileOptions& options) const;
-  Result<LayoutExplanation> explain_layout(const CompileOptions& options) const;
-  Result<MemoryExplanation> explain_memory(const CompileOptions& options) const;
+  template <typename Report>
+  Result<Report> explain(const CompileOptions& options) const {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> report,
+                             encoded_report(std::string(Report::kKind), options));
+    return compiler::decode<Report>(report);
+  }
 
  private:
   explicit CompilerLibrary(const scopevm_compiler_table* table) : table_(table) {}
+
+  Result<std::vector<uint8_t>> encoded_report(const std::string& kind,
+                                              const CompileOptions& options) const;
 
   const scopevm_compiler_table* table_;
 };

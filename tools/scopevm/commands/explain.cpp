@@ -73,7 +73,8 @@ void declare(CLI::App& command, ExplainCommand& options) {
 
 Status report_copies(const CompileOptions& options, const std::string& svg, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
-  SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation, compiler.explain_copies(options));
+  SCOPEVM_ASSIGN_OR_RETURN(const CopyExplanation explanation,
+                           compiler.explain<CopyExplanation>(options));
   if (!svg.empty()) {
     SCOPEVM_RETURN_IF_ERROR(write_file(svg, places_svg(explanation)));
     if (svg == kStandardStream) return {};
@@ -84,7 +85,8 @@ Status report_copies(const CompileOptions& options, const std::string& svg, bool
 
 Status report_shapes(const CompileOptions& options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
-  SCOPEVM_ASSIGN_OR_RETURN(const ShapeExplanation explanation, compiler.explain_shapes(options));
+  SCOPEVM_ASSIGN_OR_RETURN(const ShapeExplanation explanation,
+                           compiler.explain<ShapeExplanation>(options));
   print_shapes(explanation, as_json);
   return {};
 }
@@ -92,7 +94,7 @@ Status report_shapes(const CompileOptions& options, bool as_json) {
 Status report_layouts(const TuneOptions& tune, CompileOptions options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache, set_tuning(tune, options));
-  const Result<LayoutExplanation> explanation = compiler.explain_layout(options);
+  const Result<LayoutExplanation> explanation = compiler.explain<LayoutExplanation>(options);
   if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
   if (!explanation.ok()) return explanation.status();
   print_layout(*explanation, as_json);
@@ -103,7 +105,7 @@ Status report_memory(const ExplainCommand& command, CompileOptions options) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache,
                            set_tuning(command.model.tune, options));
-  const Result<MemoryExplanation> explanation = compiler.explain_memory(options);
+  const Result<MemoryExplanation> explanation = compiler.explain<MemoryExplanation>(options);
   if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
   if (!explanation.ok()) return explanation.status();
   if (!command.svg.empty()) {
@@ -117,7 +119,7 @@ Status report_memory(const ExplainCommand& command, CompileOptions options) {
 Status report_external(const TuneOptions& tune, CompileOptions options, bool as_json) {
   SCOPEVM_ASSIGN_OR_RETURN(const CompilerLibrary compiler, CompilerLibrary::load());
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache, set_tuning(tune, options));
-  const Result<ExternalExplanation> explanation = compiler.explain_external(options);
+  const Result<ExternalExplanation> explanation = compiler.explain<ExternalExplanation>(options);
   if (cache) SCOPEVM_RETURN_IF_ERROR(cache->save());
   if (!explanation.ok()) return explanation.status();
   for (const std::string& warning : explanation->warnings)
