@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/frontend/onnx_file.h"
+#include "compiler/frontend/model/onnx_file.h"
 
 namespace scopevm::compiler::frontend {
 namespace {

@@ -1,0 +1,53 @@
+// Builds the ops of an imported graph.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/values/symbolic_values.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace scopevm::compiler::frontend {
+
+// An MLIR builder whose location is the node that is imported, with an analysis of the values that
+// are known at compile time. While it exists, it collects the errors that MLIR reports.
+class GraphBuilder : public mlir::ImplicitLocOpBuilder {
+ public:
+  explicit GraphBuilder(mlir::MLIRContext& context);
+
+  // A new runtime-defined symbol: the name of the node, and `what` or `what` and a number.
+  std::string fresh_symbol(llvm::StringRef what);
+
+  // Creates an op whose result types are inferred. Null if the op would be invalid; take_errors()
+  // returns the reason.
+  mlir::Operation* emit(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
+                        llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  // Reads the `count` elements of a value as symbols, at the end of a block. An earlier read is
+  // reused, so that all uses of the value have the same symbols.
+  graph::ReadDimsOp read_dims(mlir::Value value, int64_t count, bool is_signed);
+
+  // The elements of `value` as dim expressions. Null if they are not known at compile time. The
+  // pointer is valid until the next call.
+  const std::vector<DimExpr>* known(mlir::Value value) { return known_.find(value); }
+  const graph::DimIntervals& intervals() const { return known_.intervals(); }
+  // Discards the known values. Must be called after ops were erased, because a new op can have the
+  // address of an erased op.
+  void forget_known() { known_ = graph::SymbolicValues(known_.intervals()); }
+
+  // The errors that MLIR has reported since the last call.
+  std::string take_errors();
+
+ private:
+  std::map<std::string, int> symbol_counts_;
+  graph::SymbolicValues known_{graph::DimIntervals()};
+  std::vector<std::string> errors_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+// True if the expression has a symbol that is defined at run time: its value differs between calls
+// with the same input dims.
+bool is_runtime_defined(DimExpr dim);
+
+}  // namespace scopevm::compiler::frontend

@@ -1,0 +1,42 @@
+// An ONNX file -> its ModelProto, with access to tensor data.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scopevm/dtype.h"
+#include "scopevm/status.h"
+
+namespace scopevm::compiler::frontend {
+
+struct OnnxFile {
+  onnx::ModelProto model;
+  std::string folder;  // base of relative external-data paths
+  // Imported function bodies. Constants of the graph can share the bytes of their tensors.
+  std::vector<std::unique_ptr<onnx::FunctionProto>> bodies;
+};
+
+// Errors: kNotFound (the file cannot be opened), kInvalidModel (not an ONNX model).
+Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
+
+// The elements of a tensor, in row-major order. Except for strings, they are bytes that `owner`
+// keeps alive; a bool is one byte.
+struct TensorBytes {
+  DType dtype;
+  std::vector<int64_t> dims;
+  const char* data;
+  size_t size;
+  std::shared_ptr<const void> owner;
+  std::vector<std::string> strings;  // for str, instead of bytes
+};
+
+// The elements of a tensor of `file`. Raw data is shared with the file, and typed data is copied.
+// External data is mapped from the model's folder; a path outside that folder is an error. Errors:
+// kUnsupported (the element type), kInvalidModel.
+Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
+                                 const std::shared_ptr<OnnxFile>& file);
+
+}  // namespace scopevm::compiler::frontend
