@@ -9,7 +9,7 @@
 namespace scopevm::compiler::explain {
 namespace {
 
-using Explained = MemoryExplanation::Function;
+using ExplainedMemory = MemoryExplanation::Function;
 
 // Explains one function of the planned program.
 class FunctionExplainer {
@@ -24,7 +24,7 @@ class FunctionExplainer {
         request_(std::move(request)),
         values_(*planned.shapes.evaluate(request_.symbols, request_.threads)) {}
 
-  Explained run(const MemoryRequest& given) {
+  ExplainedMemory run(const MemoryRequest& given) {
     explained_.name = function_.name;
     explained_.steps = memory::explained_steps(program_, function_);
     add_dims(given);
@@ -123,7 +123,7 @@ class FunctionExplainer {
   const memory::Request request_;
   const ShapeProgram::Values values_;
   std::map<PoolIndex, int64_t> bytes_of_pool_;  // with constants
-  Explained explained_;
+  ExplainedMemory explained_;
 };
 
 Result<MemoryExplanation> memory(pipeline::Context& context) {

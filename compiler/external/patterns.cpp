@@ -12,7 +12,9 @@
 namespace scopevm::compiler::external {
 namespace {
 
-Status invalid(const std::string& message) { return {StatusCode::kInvalidArgument, message}; }
+Status invalid_patterns(const std::string& message) {
+  return {StatusCode::kInvalidArgument, message};
+}
 
 bool is_string(mlir::Value value) {
   return mlir::cast<graph::TensorType>(value.getType()).getDtype() == DType::kStr;
@@ -84,13 +86,13 @@ Result<Patterns> Patterns::parse(std::string_view text, std::string_view library
     if (error.empty()) stream << "patterns: " << diagnostic.getLocation() << ": " << diagnostic;
   });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
-  if (!module) return invalid(where + error);
+  if (!module) return invalid_patterns(where + error);
   Patterns patterns(library, std::move(module));
   for (mlir::Operation& op : *patterns.module_->getBody()) {
     auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
-    if (!function) return invalid(where + "patterns: expected functions only");
+    if (!function) return invalid_patterns(where + "patterns: expected functions only");
     if (error = error_of_pattern(function); !error.empty())
-      return invalid(where + "pattern \"" + function.getName().str() + "\": " + error);
+      return invalid_patterns(where + "pattern \"" + function.getName().str() + "\": " + error);
     patterns.functions_.push_back(function);
   }
   llvm::stable_sort(patterns.functions_, [](mlir::func::FuncOp a, mlir::func::FuncOp b) {

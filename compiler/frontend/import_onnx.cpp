@@ -2,6 +2,7 @@
 // (op_table.cpp), by an external function, or as the body of a function in place of the node.
 #include "compiler/frontend/builder/constants.h"
 #include "compiler/frontend/import.h"
+#include "compiler/frontend/invalid.h"
 #include "compiler/frontend/model/function_body.h"
 #include "compiler/frontend/model/node_schema.h"
 #include "compiler/frontend/model/onnx_types.h"
@@ -21,8 +22,6 @@ namespace scopevm::compiler::frontend {
 namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-
-Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
 Status unsupported(const std::string& message) { return Status(StatusCode::kUnsupported, message); }
 

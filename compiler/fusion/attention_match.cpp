@@ -6,8 +6,7 @@ namespace scopevm::compiler::fusion {
 namespace {
 
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 mlir::Operation* only_user(mlir::Value value) {
   return value.hasOneUse() ? *value.user_begin() : nullptr;

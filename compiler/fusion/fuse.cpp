@@ -39,7 +39,7 @@ using Group = llvm::SetVector<mlir::Operation*>;
 
 // True if the kernel can embed the value. A constant that is required in a memory scope is read
 // from that scope.
-bool is_splat_constant(mlir::Value value) {
+bool is_embeddable(mlir::Value value) {
   return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp()) &&
          !graph::has_scope(value.getType());
 }
@@ -93,7 +93,7 @@ llvm::SetVector<mlir::Value> inputs_of(const Group& group) {
   for (mlir::Operation* op : group)
     for (mlir::Value operand : op->getOperands())
       if (!group.contains(operand.getDefiningOp()) &&
-          (is_contraction(op) || !is_splat_constant(operand)))
+          (is_contraction(op) || !is_embeddable(operand)))
         inputs.insert(operand);
   return inputs;
 }
@@ -196,7 +196,7 @@ Group absorb(const Group& group) {
 void copy_splats(const Group& group, mlir::OpBuilder& builder, mlir::IRMapping& mapping) {
   for (mlir::Operation* op : group)
     for (mlir::Value operand : op->getOperands())
-      if (!is_contraction(op) && is_splat_constant(operand) && !mapping.contains(operand))
+      if (!is_contraction(op) && is_embeddable(operand) && !mapping.contains(operand))
         builder.clone(*operand.getDefiningOp(), mapping);
 }
 

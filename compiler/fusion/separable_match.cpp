@@ -9,8 +9,7 @@ namespace scopevm::compiler::fusion {
 namespace {
 
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 bool are(llvm::ArrayRef<int64_t> values, int64_t value) {
   return llvm::all_of(values, [&](int64_t v) { return v == value; });

@@ -69,3 +69,10 @@ class ProvidesStorage : public mlir::OpTrait::TraitBase<Op, ProvidesStorage> {};
 
 #define GET_OP_CLASSES
 #include "compiler/graph/graph_ops.h.inc"
+
+namespace scopevm::compiler::graph {
+
+// The type of a value that is a tensor.
+inline TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+
+}  // namespace scopevm::compiler::graph

@@ -8,7 +8,7 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 template <typename Op>
-struct Lowering : graph::LoweringOp::ExternalModel<Lowering<Op>, Op> {
+struct OpLowering : graph::LoweringOp::ExternalModel<OpLowering<Op>, Op> {
   llvm::LogicalResult lower(mlir::Operation* op, LoweringContext& context) const {
     if constexpr (Op::template hasTrait<graph::ElementwiseOp::Trait>() ||
                   Op::template hasTrait<graph::ReductionOp::Trait>())
@@ -23,7 +23,7 @@ template <typename Op>
 void attach(mlir::MLIRContext* context) {
   if constexpr (!Op::template hasTrait<mlir::OpTrait::IsTerminator>() &&
                 !Op::template hasTrait<mlir::SymbolOpInterface::Trait>())
-    Op::template attachInterface<Lowering<Op>>(*context);
+    Op::template attachInterface<OpLowering<Op>>(*context);
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 // An attribute with one more entry, for the channels of a block.
 mlir::DenseI64ArrayAttr appended(mlir::DenseI64ArrayAttr list, int64_t entry) {

@@ -14,13 +14,12 @@ namespace {
 
 using graph::kChannelBlock;
 using graph::TensorType;
+using graph::type_of;
 
 // Images with up to this number of channels are not blocked for a convolution.
 constexpr int64_t kFewChannels = 4;
 // Along an axis, a transposed convolution with a larger stride is not blocked.
 constexpr int64_t kMostPhases = 16;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 bool is_on_cpu(mlir::Operation* op, const Machine& machine) {
   return machine.devices[placement::device_of(op, machine)].kind == format::kHostKind;

@@ -22,8 +22,6 @@ using placement::Cost;
 using placement::Network;
 using placement::NodeIndex;
 
-constexpr Cost kNever{INT64_MAX / 8, 0};
-
 Cost cost(double seconds) {
   constexpr double kPicoseconds = 1e12, kMost = 1e6;
   return {static_cast<int64_t>(std::min(seconds, kMost) * kPicoseconds), 0};
@@ -39,8 +37,9 @@ class Chooser {
     });
     for (auto& [op, node] : nodes_) {
       const Times times = node.times;
-      network_.add_edge(Network::kSource, node.index,
-                        options.layout == ImageLayout::kBlocked ? kNever : cost(times.by_channel));
+      network_.add_edge(
+          Network::kSource, node.index,
+          options.layout == ImageLayout::kBlocked ? Network::kNever : cost(times.by_channel));
       // Equal times: by channel.
       network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
       if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
@@ -157,10 +156,11 @@ class Chooser {
       const bool is_image =
           found != nodes_.end() && llvm::is_contained(found->second.candidate.images, value);
       if (is_image && !found->second.candidate.reads_plain)
-        network_.add_edge(found->second.index, to_blocked, kNever);
+        network_.add_edge(found->second.index, to_blocked, Network::kNever);
       // A product of the flattened image reads both forms.
       if (to_plain && !is_flattening(user))
-        network_.add_edge(*to_plain, is_image ? found->second.index : Network::kSink, kNever);
+        network_.add_edge(*to_plain, is_image ? found->second.index : Network::kSink,
+                          Network::kNever);
     }
   }
 

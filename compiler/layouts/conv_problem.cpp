@@ -4,9 +4,7 @@
 namespace scopevm::compiler::layouts {
 namespace {
 
-graph::TensorType type_of(mlir::Value value) {
-  return mlir::cast<graph::TensorType>(value.getType());
-}
+using graph::type_of;
 
 schedule::Extent extent(DimExpr dim, const DimValues& known) {
   return {dim.as_constant(), representative(dim, known)};

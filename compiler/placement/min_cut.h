@@ -13,6 +13,8 @@ class Network {
  public:
   static constexpr NodeIndex kSource{0};
   static constexpr NodeIndex kSink{1};
+  // The capacity of an edge that no minimum cut contains.
+  static constexpr Cost kNever{INT64_MAX / 8, 0};
 
   NodeIndex add_node() { return {node_count_++}; }
   void add_edge(NodeIndex from, NodeIndex to, Cost capacity);

@@ -13,13 +13,14 @@ namespace scopevm::plan {
 namespace {
 
 // No height exceeds it; see check_sums().
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 2;
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 2;
 
 std::vector<int64_t> limits_of(const Problem& problem, const Options& options) {
   std::vector<int64_t> limits;
   for (const Pool& pool : problem.pools)
-    limits.push_back(std::min(pool.limit.value_or(kNoLimit), options.capacity.value_or(kNoLimit)));
-  if (limits.empty()) limits.push_back(options.capacity.value_or(kNoLimit));
+    limits.push_back(
+        std::min(pool.limit.value_or(kUnlimited), options.capacity.value_or(kUnlimited)));
+  if (limits.empty()) limits.push_back(options.capacity.value_or(kUnlimited));
   return limits;
 }
 

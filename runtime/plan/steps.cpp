@@ -25,7 +25,7 @@ int64_t Steps::length(int32_t item) const {
 namespace {
 
 // A bound of a lifespan. `bound` points to the number that contract_steps() replaces.
-struct Event {
+struct LifespanBound {
   int64_t time;
   bool is_begin;
   int64_t* bound;
@@ -34,7 +34,7 @@ struct Event {
 }  // namespace
 
 void contract_steps(std::vector<Item>& items) {
-  std::vector<Event> events;
+  std::vector<LifespanBound> events;
   events.reserve(2 * items.size());
   for (Item& item : items)
     for (Lifespan& span : item.lifespans) {
@@ -42,12 +42,12 @@ void contract_steps(std::vector<Item>& items) {
       events.push_back({span.upper, false, &span.upper});
     }
   // Lifespans are half-open: at one time, ends sort before begins.
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+  std::sort(events.begin(), events.end(), [](const LifespanBound& a, const LifespanBound& b) {
     return a.time != b.time ? a.time < b.time : a.is_begin < b.is_begin;
   });
   int64_t step = -1;
   bool has_ended = true;
-  for (const Event& event : events) {
+  for (const LifespanBound& event : events) {
     if (event.is_begin && has_ended) ++step;
     has_ended = !event.is_begin;
     *event.bound = event.is_begin ? step : step + 1;

@@ -70,7 +70,7 @@ std::string man_page(const CLI::App& app, const Parts& parts) {
 }
 
 // The options of a command, separated by spaces: "-o --output --dim".
-std::string option_names(const CLI::App& command) {
+std::string words_of(const CLI::App& command) {
   std::string names;
   const auto add = [&names](const std::string& name) {
     names += (names.empty() ? "" : " ") + name;
@@ -90,7 +90,7 @@ std::string command_names(const CLI::App& group) {
 
 // A branch of the completion's case statement. In a group, the second word selects the command.
 std::string completion_branch(const CLI::App& command) {
-  std::string branch = fmt::format("    {}) words='{}'", command.get_name(), option_names(command));
+  std::string branch = fmt::format("    {}) words='{}'", command.get_name(), words_of(command));
   if (const std::string names = command_names(command); !names.empty()) {
     branch += fmt::format(" names='{}'\n    case ${{COMP_WORDS[2]}} in\n", names);
     for (const CLI::App* inner : commands(command)) branch += completion_branch(*inner);

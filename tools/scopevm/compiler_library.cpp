@@ -33,7 +33,7 @@ bool has_memory_for(const std::string& library) {
   return true;
 }
 
-Result<const scopevm_compiler_table*> open(const std::string& path) {
+Result<const scopevm_compiler_table*> open_library(const std::string& path) {
   if (!has_memory_for(path)) return Status(StatusCode::kOutOfMemory, path + ": out of memory");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -141,7 +141,7 @@ Result<CompilerLibrary> CompilerLibrary::load() {
   constexpr char kContext[] = "the compiler cannot be loaded";
   const Result<std::string> path = find_own_library(kLibrary);
   if (!path.ok()) return path.status().with_context(kContext);
-  const Result<const scopevm_compiler_table*> table = open(*path);
+  const Result<const scopevm_compiler_table*> table = open_library(*path);
   if (!table.ok()) return table.status().with_context(kContext);
   return CompilerLibrary(*table);
 }

@@ -12,9 +12,8 @@ namespace {
 
 using graph::TensorType;
 using graph::text_of;
+using graph::type_of;
 using mlir::Value;
-
-TensorType type_of(Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 bool has_symbol(DimExpr dim, const std::set<std::string>& symbols) {
   return llvm::any_of(dim.symbols(),

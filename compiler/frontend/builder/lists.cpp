@@ -12,7 +12,7 @@ using mlir::Value;
 
 namespace {
 
-ListType type_of(Value list) { return mlir::cast<ListType>(list.getType()); }
+ListType list_type(Value list) { return mlir::cast<ListType>(list.getType()); }
 
 // The type of an optional that holds a value of `type`; `type` itself if it is an optional.
 ListType optional_of(mlir::Type type) {
@@ -72,7 +72,7 @@ Result<Value> ListBuilder::make_sequence(llvm::ArrayRef<Value> elements) {
 Result<Value> ListBuilder::get(Value list, DimExpr index) {
   if (const auto elements = elements_of(list))
     if (const auto at = position(index, elements->size())) return Value((*elements)[*at]);
-  ListType type = type_of(list);
+  ListType type = list_type(list);
   llvm::SmallVector<mlir::Attribute> symbols;
   mlir::Type result = type.getSequence();
   if (!type.hasListElements()) {
@@ -96,7 +96,7 @@ Result<Value> ListBuilder::get(Value list, DimExpr index) {
 }
 
 Result<Value> ListBuilder::insert(Value list, Value element, std::optional<DimExpr> index) {
-  ListType type = type_of(list);
+  ListType type = list_type(list);
   ListType joined = mlir::isa<TensorType>(element.getType())
                         ? type.join(ListType::of(element.getType(), type.getKind()))
                         : ListType();
@@ -121,7 +121,7 @@ Value ListBuilder::erase(Value list, DimExpr index) {
     if (const auto at = position(index, elements->size())) {
       llvm::SmallVector<Value> shorter(*elements);
       shorter.erase(shorter.begin() + *at);
-      return make(type_of(list), shorter);
+      return make(list_type(list), shorter);
     }
   return builder_.create<graph::ListEraseOp>(list.getType(), list, dims(index));
 }

@@ -2,6 +2,8 @@
 // and optionally "offset" and "length" in bytes.
 #include "compiler/frontend/model/external_data.h"
 
+#include "compiler/frontend/invalid.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,8 +17,6 @@
 
 namespace scopevm::compiler::frontend {
 namespace {
-
-Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
 // A read-only file mapping. The destructor unmaps it.
 struct Mapping {

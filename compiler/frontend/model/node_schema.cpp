@@ -9,12 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/frontend/invalid.h"
 #include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
-
-Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
 // The inputs and attributes of an op from opset `since` on.
 struct Definition {

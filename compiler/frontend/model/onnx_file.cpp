@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "compiler/frontend/import.h"
+#include "compiler/frontend/invalid.h"
 #include "compiler/frontend/model/external_data.h"
 #include "compiler/frontend/model/onnx_types.h"
 
@@ -18,8 +19,6 @@ namespace scopevm::compiler::frontend {
 namespace {
 
 using onnx::TensorProto;
-
-Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
 // Copies the elements of a repeated protobuf field, converted to T.
 template <typename T, typename Field>

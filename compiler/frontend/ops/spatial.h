@@ -25,7 +25,7 @@ Ints symbolic_axes(const SpatialAttributes& a);
 Value with_symbolic_pads(Node& n, Value x, const SpatialAttributes& a, Value value = {});
 
 // The values as text: "[1, 2, 3]".
-std::string text_of(llvm::ArrayRef<int64_t> values);
+std::string list_text(llvm::ArrayRef<int64_t> values);
 
 // Fails the node and returns false unless attribute `name` has `count` values.
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count);

@@ -1,5 +1,6 @@
 // Limits of function bodies; see function_calls.h.
 #include "compiler/frontend/scope/function_calls.h"
+#include "compiler/frontend/invalid.h"
 
 #include <algorithm>
 
@@ -7,8 +8,6 @@
 
 namespace scopevm::compiler::frontend {
 namespace {
-
-Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
 // The most nodes of function bodies in a model. Functions that call others twice expand to a number
 // of nodes that doubles with each of them.

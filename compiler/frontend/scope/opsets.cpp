@@ -1,10 +1,9 @@
 // Versions by domain; see opsets.h.
 #include "compiler/frontend/scope/opsets.h"
+#include "compiler/frontend/invalid.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
-
-Status invalid(const std::string& message) { return Status(StatusCode::kInvalidModel, message); }
 
 // A newer opset can change the meaning of ops that the handlers implement.
 constexpr int kNewestOpset = 22;

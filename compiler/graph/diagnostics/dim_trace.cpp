@@ -33,7 +33,7 @@ llvm::ArrayRef<DimExpr> dims_of(mlir::Value value) {
   return type ? type.getShape() : llvm::ArrayRef<DimExpr>();
 }
 
-bool mentions(DimExpr e, const std::vector<std::string>& symbols) {
+bool has_any_of(DimExpr e, const std::vector<std::string>& symbols) {
   return std::ranges::any_of(
       e.symbols(), [&](const std::string& name) { return llvm::is_contained(symbols, name); });
 }
@@ -54,7 +54,7 @@ std::optional<Step> step_back(mlir::Operation* op, DimExpr e) {
   std::vector<std::string> symbols = e.symbols();
   for (mlir::Value operand : op->getOperands())
     for (DimExpr dim : dims_of(operand))
-      if (mentions(dim, symbols)) return Step{operand, dim};
+      if (has_any_of(dim, symbols)) return Step{operand, dim};
   return std::nullopt;
 }
 

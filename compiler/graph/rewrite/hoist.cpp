@@ -13,8 +13,6 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
-
 // True if every execution of the loop runs its body.
 bool always_runs(LoopOp loop) {
   const llvm::ArrayRef<DimExpr> count = loop.getTripCount().getValue();

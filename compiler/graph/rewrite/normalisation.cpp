@@ -13,8 +13,6 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
-
 std::optional<float> scalar_of(mlir::Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant || type_of(value).getDtype() != DType::kF32) return std::nullopt;

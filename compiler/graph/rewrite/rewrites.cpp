@@ -10,8 +10,6 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
-
 // The value of a splat constant of type f32 or f64. Empty for any other value.
 std::optional<double> splat_of(mlir::Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();

@@ -13,8 +13,6 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
-
 class Splitter {
  public:
   explicit Splitter(LoopOp loop)

@@ -14,8 +14,6 @@ namespace {
 constexpr int64_t kFreeBytes = 4096;
 constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
-TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
-
 // The byte size of a static type. Empty if the type is not static or has more than kMaxBytes
 // elements.
 std::optional<int64_t> static_bytes(TensorType tensor) {
@@ -27,7 +25,7 @@ std::optional<int64_t> static_bytes(TensorType tensor) {
 
 bool is_foldable(mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands) {
   if (op->getNumResults() != 1 || operands.empty()) return false;
-  TensorType result = type_of(op->getResult(0));
+  auto result = mlir::dyn_cast<TensorType>(op->getResult(0).getType());
   if (!result || result.getDtype() == DType::kStr) return false;
   int64_t operand_bytes = 0, most_elements = 0;
   for (auto [value, attribute] : llvm::zip(op->getOperands(), operands)) {

@@ -13,8 +13,6 @@ namespace {
 
 using Elements = std::optional<std::vector<DimExpr>>;
 
-TensorType type_of(mlir::Value value) { return mlir::dyn_cast<TensorType>(value.getType()); }
-
 bool is_shape_dtype(DType dtype) {
   return dtype == DType::kI64 || dtype == DType::kI32 || dtype == DType::kBool;
 }

@@ -15,7 +15,7 @@ namespace {
 using graph::TensorType;
 
 // Between two checks of interrupts: rows or tiles of a channel, and vectors of one of them.
-constexpr int64_t kTilesPerCheck = 8;
+constexpr int64_t kTileRowsPerCheck = 8;
 constexpr int64_t kVectorsPerCheck = 1024;
 
 class DepthwiseConv {
@@ -69,7 +69,7 @@ class DepthwiseConv {
         .x_at = channel * (height_ * width_), .w_at = row * (kernel_[0] * kernel_[1]), .row = row};
     epilogue_.enter(k_, image);
     if (has_tiles()) return emit_tiles(plane);
-    each(out_height_, 1, kTilesPerCheck, [&](Term y) { emit_line(plane, y); });
+    each(out_height_, 1, kTileRowsPerCheck, [&](Term y) { emit_line(plane, y); });
   }
 
   void each(Term end, int64_t step, int64_t per_check, llvm::function_ref<void(Term i)> body) {
@@ -93,7 +93,7 @@ class DepthwiseConv {
     weights_.clear();
     for (int64_t tap = 0; tap < kernel_height_ * kernel_width_; ++tap)
       weights_.push_back(k_.splat(k_.load(w_, plane.w_at + tap), lanes_));
-    each(out_height_, tile_rows(), kTilesPerCheck, [&](Term y) {
+    each(out_height_, tile_rows(), kTileRowsPerCheck, [&](Term y) {
       each(out_width_, lanes_, kVectorsPerCheck, [&](Term x) {
         Term start = x * shape_.strides[1] - shape_.pads[1];
         k_.when((0 <= start) & (start + reach() <= width_) & (x + lanes_ <= out_width_),

@@ -8,8 +8,7 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 // True if the elements of the slice are contiguous in x: the slice is complete on all dims after
 // its first dim with several elements.

@@ -11,8 +11,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-constexpr int64_t kStrip = 64;              // lines per work item
-constexpr int64_t kVectorsPerCheck = 2048;  // between two checks of interrupts
+constexpr int64_t kLinesPerItem = 64;
 
 template <typename Op>
 Term function(Term x, Term (*f32)(Term)) {
@@ -72,18 +71,18 @@ llvm::LogicalResult lower_columns(mlir::Operation* op, LoweringContext& context)
   Buffer from = k.operand(op->getOperand(0), Elements::kNumbers);
   Buffer to = k.result(op->getResult(0), Elements::kNumbers);
   Term axis_size = k.param(length), stride = k.param(inner);
-  Term strips = k.param(ceildiv(inner, kStrip));
+  Term strips = k.param(ceildiv(inner, kLinesPerItem));
   Lines lines{k, from, to, axis_size, stride};
   int lane_count = kernels::lane_count(fused_body(op), k.target());
   k.for_items({k.index(1), strips}, [&](Term, llvm::ArrayRef<Term> index) {
-    Term strip = index[1] * kStrip, block = index[0] * axis_size * stride + strip;
-    Term left = min(stride - strip, k.index(kStrip));
+    Term strip = index[1] * kLinesPerItem, block = index[0] * axis_size * stride + strip;
+    Term left = min(stride - strip, k.index(kLinesPerItem));
     k.for_lanes(left, lane_count, Tail::kMasked, [&](const Lanes& lanes) {
       lines.emit(block + lanes.offset, lanes, mlir::isa<graph::LogSoftmaxOp>(op));
     });
   });
-  return k.launch(outer * ceildiv(inner, kStrip),
-                  grain_of_operations(length * DimExpr(kStrip), 25));
+  return k.launch(outer * ceildiv(inner, kLinesPerItem),
+                  grain_of_operations(length * DimExpr(kLinesPerItem), 25));
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -9,8 +9,7 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Iterations between two checks of interrupts, of loops over vectors and of loops over elements.
-constexpr int64_t kVectorsPerCheck = 2048;
+// Iterations of loops over elements between two checks of interrupts.
 constexpr int64_t kElementsPerCheck = 16384;
 
 struct Line {

@@ -21,8 +21,7 @@ constexpr int64_t kStrip = 64;
 // Independent accumulators, which hide the latency of an add. An add takes 4 cycles, and two adds
 // can start per cycle.
 constexpr int64_t kAccumulators = 4;
-// Iterations between two checks of interrupts, of loops over vectors and of loops over rows.
-constexpr int64_t kVectorsPerCheck = 2048;
+// Iterations of loops over rows between two checks of interrupts.
 constexpr int64_t kRowsPerCheck = 16;
 
 // The element type of the accumulators. The sum of a mean of narrow integers has 64 bits, because

@@ -13,8 +13,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-constexpr int64_t kVectorsPerCheck = 2048;  // between two checks of interrupts
-
 Term exponential(Term x) { return x.element().isF32() ? exp_f32(x) : x.make<mlir::math::ExpOp>(x); }
 Term logarithm(Term x) { return x.element().isF32() ? log_f32(x) : x.make<mlir::math::LogOp>(x); }
 

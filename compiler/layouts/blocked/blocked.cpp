@@ -10,15 +10,7 @@ namespace {
 
 using graph::kChannelBlock;
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
-
-// The dims of an operand of rank 4 or less, padded with ones at the front.
-llvm::SmallVector<DimExpr> padded_dims(TensorType type) {
-  llvm::SmallVector<DimExpr> dims(4 - type.getRank(), DimExpr(1));
-  dims.append(type.getShape().begin(), type.getShape().end());
-  return dims;
-}
+using graph::type_of;
 
 // Whether an elementwise op on blocked images can have an operand or result of this type.
 bool is_elementwise(TensorType type) {
@@ -43,6 +35,12 @@ mlir::Value blocked_elements(mlir::OpBuilder& builder, graph::ConstantOp constan
 }
 
 }  // namespace
+
+llvm::SmallVector<DimExpr> padded_dims(TensorType type) {
+  llvm::SmallVector<DimExpr> dims(4 - type.getRank(), DimExpr(1));
+  dims.append(type.getShape().begin(), type.getShape().end());
+  return dims;
+}
 
 mlir::Value reshape(mlir::OpBuilder& builder, mlir::Value x, llvm::ArrayRef<DimExpr> dims) {
   return builder.create<graph::ReshapeOp>(x.getLoc(), type_of(x).withShape(dims), x,

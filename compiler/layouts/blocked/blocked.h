@@ -19,6 +19,9 @@ graph::TensorType blocked_type(graph::TensorType type);
 // True for images of 1 x 1 pixels: if their channels are whole blocks, a conversion is a view.
 bool is_pixel(graph::TensorType type);
 
+// The dims of an operand of rank 4 or less, padded with ones at the front.
+llvm::SmallVector<DimExpr> padded_dims(graph::TensorType type);
+
 // How an operand of an elementwise op is used in blocked form. `image` is the op's result type.
 enum class Operand : uint8_t {
   kImage,     // an image with the same channels: it is blocked

@@ -9,8 +9,7 @@ namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 mlir::Value with_bias(mlir::OpBuilder& builder, mlir::Value result, mlir::Value bias) {
   if (!bias) return result;

@@ -8,12 +8,11 @@ namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
+using graph::type_of;
 
 // The elements of the largest weights that are permuted: compilation takes little more time and
 // memory. For larger ones, a conversion of the image takes little of the time of a call.
 constexpr int64_t kMostWeights = 1 << 24;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 bool is_fixed(mlir::Operation* op) {
   return graph::has_placement_attributes(op) || op->hasAttr(graph::kLocalAttribute) ||

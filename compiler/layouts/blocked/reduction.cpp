@@ -15,8 +15,7 @@ namespace {
 using graph::Combine;
 using graph::kChannelBlock;
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 mlir::Value scalar(mlir::ImplicitLocOpBuilder& builder, mlir::Value x, float number) {
   const auto type = mlir::RankedTensorType::get({}, builder.getF32Type());

@@ -10,13 +10,12 @@ namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
+using graph::type_of;
 
 constexpr int64_t kRank = 4;
 // Axis i of a channels-last image is axis kToChannelsLast[i] of the image by channel. The inverse
 // is kToByChannel.
 constexpr std::array<int64_t, kRank> kToChannelsLast = {0, 2, 3, 1}, kToByChannel = {0, 3, 1, 2};
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 template <typename T>
 llvm::SmallVector<T> permuted(llvm::ArrayRef<T> list, llvm::ArrayRef<int64_t> permutation) {
@@ -67,25 +66,16 @@ mlir::Value convert(mlir::OpBuilder& builder, mlir::Value image, bool is_view,
   return transpose(builder, image, permutation);
 }
 
-bool is_constant(mlir::Value value) { return value.getDefiningOp<graph::ConstantOp>() != nullptr; }
-
 bool is_image(mlir::Value value) {
-  return type_of(value).getRank() == kRank && !is_constant(value);
-}
-
-// The dims of an operand that broadcasts to an image, padded with ones at the front.
-llvm::SmallVector<DimExpr> padded_dims(TensorType type) {
-  llvm::SmallVector<DimExpr> dims(kRank - type.getRank(), DimExpr(1));
-  llvm::append_range(dims, type.getShape());
-  return dims;
+  return type_of(value).getRank() == kRank && !value.getDefiningOp<graph::ConstantOp>();
 }
 
 // Whether an operand that is not an image can be broadcast to an image by channel without a copy in
 // the program.
 bool is_free_by_channel(mlir::Value operand) {
   const TensorType type = type_of(operand);
-  return type.getRank() <= kRank &&
-         (is_constant(operand) || is_view_by_channel(type.withShape(padded_dims(type))));
+  return type.getRank() <= kRank && (operand.getDefiningOp<graph::ConstantOp>() ||
+                                     is_view_by_channel(type.withShape(padded_dims(type))));
 }
 
 // Whether the op reduces spatial axes only, and keeps the order of the other dims. Reductions of

@@ -10,8 +10,7 @@ namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
-
-TensorType type_of(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
+using graph::type_of;
 
 // The weights of the product: [m * taps, c, 1...] for w, [c, m, kernel...].
 mlir::Value product_weights(mlir::OpBuilder& builder, graph::ConstantOp w) {

@@ -20,8 +20,6 @@ using placement::Cost;
 using placement::Network;
 using placement::NodeIndex;
 
-constexpr Cost kNever{INT64_MAX / 8, 0};
-
 bool is_rank_4(mlir::Value value) {
   auto type = mlir::dyn_cast<TensorType>(value.getType());
   return type && type.getRank() == 4;
@@ -116,8 +114,8 @@ class Sinker {
     add_edge(producer, to_last, conversion);
     add_edge(to_first, producer, conversion);
     for (mlir::Operation* user : value.getUsers()) {
-      add_edge(to_last, reader(user), kNever);
-      add_edge(reader(user), to_first, kNever);
+      add_edge(to_last, reader(user), Network::kNever);
+      add_edge(reader(user), to_first, Network::kNever);
     }
   }
 

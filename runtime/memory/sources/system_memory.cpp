@@ -9,10 +9,10 @@
 namespace scopevm::runtime {
 namespace {
 
-constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kHugePageBytes = int64_t{2} << 20;
 // Minimum size for huge pages. For smaller blocks, the alignment to a huge page costs more than the
 // saved page walks.
-constexpr int64_t kHugePagesFrom = 2 * kHugePage;
+constexpr int64_t kHugePagesFrom = 2 * kHugePageBytes;
 // Half of the 47-bit user address space. Larger requests are rejected without a system call.
 constexpr int64_t kMaxBlock = int64_t{1} << 46;
 
@@ -21,7 +21,7 @@ constexpr int64_t kMaxBlock = int64_t{1} << 46;
 void* system_allocate(int64_t bytes, int64_t alignment) {
   if (bytes < 0 || bytes > kMaxBlock) return nullptr;
   const bool is_huge = bytes >= kHugePagesFrom;
-  if (is_huge) alignment = std::max(alignment, kHugePage);
+  if (is_huge) alignment = std::max(alignment, kHugePageBytes);
   // POSIX allows posix_memalign() to return a null pointer for a size of 0.
   const int64_t size = bytes == 0
                            ? kBlockAlignment

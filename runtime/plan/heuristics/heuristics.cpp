@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSettleRounds = 3;
 constexpr size_t kFewItems = 512;
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr int64_t kAnyWork = std::numeric_limits<int64_t>::max();
 
 // Descending by key; equal keys ascend by item.
 template <typename Key>
@@ -90,7 +90,7 @@ class Heuristics {
     HeuristicPlan plan{.name = "first fit by size"};
     const auto order = order_by(size_, [&](int32_t i) { return instance_.items[i].size; });
     // No limit if the best plan is far from the target: no plan may be higher than this one.
-    const int64_t work = budget_.is_far() ? kNoLimit : budget_.work();
+    const int64_t work = budget_.is_far() ? kAnyWork : budget_.work();
     if (!first_fit(order, best().height - 1, work, plan.offsets)) return;
     plan.height = height_of(instance_, plan.offsets);
     add(std::move(plan));

@@ -6,8 +6,6 @@
 namespace scopevm::plan {
 namespace {
 
-// 256 MiB in SearchState. The search does not finish on larger instances.
-constexpr int64_t kMostEntries = 16'000'000;
 // Of the number of placements, after each restart. Costs of searches have a heavy tail (Gomes et
 // al., AAAI 1998); slow growth keeps restarts frequent, and any growth makes the search complete.
 constexpr double kGrowth = 1.05;

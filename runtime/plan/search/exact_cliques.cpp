@@ -5,17 +5,17 @@
 namespace scopevm::plan {
 namespace {
 
-struct Event {
+struct LifespanEnd {
   int64_t step;
   bool is_start;
-  bool operator<(const Event& other) const {
+  bool operator<(const LifespanEnd& other) const {
     return step != other.step ? step < other.step : is_start < other.is_start;
   }
 };
 
 // The steps with maximal sets of live items: the last start before each first end.
 std::vector<int64_t> peak_steps(const Instance& instance) {
-  std::vector<Event> events;
+  std::vector<LifespanEnd> events;
   for (const Item& item : instance.items) {
     for (const Lifespan& lifespan : item.lifespans) {
       events.push_back({lifespan.lower, true});
@@ -25,7 +25,7 @@ std::vector<int64_t> peak_steps(const Instance& instance) {
   std::sort(events.begin(), events.end());
   std::vector<int64_t> peaks;
   bool after_end = true;
-  for (const Event& event : events) {
+  for (const LifespanEnd& event : events) {
     if (event.is_start && after_end) peaks.push_back(event.step);
     if (event.is_start) peaks.back() = event.step;
     after_end = !event.is_start;

@@ -23,6 +23,9 @@
 namespace scopevm::plan {
 
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+// The most Cliques::entries() of an instance that is searched: 256 MiB in SearchState. A search
+// does not finish on larger instances.
+inline constexpr int64_t kMostEntries = 16'000'000;
 
 // The placed items and what follows from them for the others. Changes are undone in reverse order.
 class SearchState {

@@ -9,8 +9,7 @@
 namespace scopevm::plan {
 namespace {
 
-constexpr int64_t kMostEntries = 16'000'000;  // 256 MiB in SearchState
-constexpr double kGrowth = 1.01;              // of the numbers of placements, after each search
+constexpr double kSizeGrowth = 1.01;  // of the numbers of placements, after each search
 
 class Improver {
  public:
@@ -33,7 +32,7 @@ class Improver {
       } else {
         adapt(try_capacity(likely_capacity(), most_placements, deadline));
       }
-      most_placements *= kGrowth;
+      most_placements *= kSizeGrowth;
     }
     return height_;
   }

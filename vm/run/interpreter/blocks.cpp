@@ -55,7 +55,7 @@ bool is_interrupted(void* context) {
   return loop.interrupt.load(std::memory_order_relaxed) != StatusCode::kOk;
 }
 
-void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
+void run_blocks(void* context, int64_t begin, int64_t end, int64_t worker) {
   auto& loop = *static_cast<BlockLoop*>(context);
   const runtime::StopCheckScope stop_check(is_interrupted, context);
   const int64_t first = begin;
@@ -95,9 +95,9 @@ bool Interpreter::launch_in_blocks(const format::LaunchDecl& launch, int64_t gri
                  options_};
   // A single task runs on this thread, as without interrupts.
   if (session_.threads() == 1 || grid <= grain)
-    run_range(&loop, 0, grid, 0);
+    run_blocks(&loop, 0, grid, 0);
   else
-    run_parallel(grid, grain, run_range, &loop);
+    run_parallel(grid, grain, run_blocks, &loop);
   status_ = interrupt_status(loop.interrupt);
   return status_.ok();
 }

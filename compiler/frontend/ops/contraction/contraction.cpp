@@ -43,7 +43,7 @@ Values gemm(Node& n) {
   return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kContractionOps[] = {
     {"Det", 11, det},
     {"Gemm", 1, gemm},
     {"MatMul", 1, matmul},
@@ -51,6 +51,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> contraction_ops() { return kRows; }
+llvm::ArrayRef<OpRow> contraction_ops() { return kContractionOps; }
 
 }  // namespace scopevm::compiler::frontend

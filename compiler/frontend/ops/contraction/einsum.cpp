@@ -293,10 +293,10 @@ Values einsum(Node& n) {
   return in_order(n, product, *result);
 }
 
-constexpr OpRow kRows[] = {{"Einsum", 12, einsum}};
+constexpr OpRow kEinsumOps[] = {{"Einsum", 12, einsum}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> einsum_ops() { return kRows; }
+llvm::ArrayRef<OpRow> einsum_ops() { return kEinsumOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -359,7 +359,7 @@ Value scaled(Node& n, Value sums, Value left_scale, Value right_scale) {
   return n.emit<MulOp>({n.cast(sums, DType::kF32), n.emit<MulOp>({left_scale, right_scale})});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kQuantisedContractionOps[] = {
     {"ConvInteger", 10, conv_integer},
     {"MatMulInteger", 10, matmul_integer},
     {"QLinearConv", 10, qlinear_conv},
@@ -403,6 +403,6 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
   return channels_first(n, y);
 }
 
-llvm::ArrayRef<OpRow> quantised_contraction_ops() { return kRows; }
+llvm::ArrayRef<OpRow> quantised_contraction_ops() { return kQuantisedContractionOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -229,13 +229,13 @@ Values conv_transpose(Node& n) {
   return n.reshape(y, {n.dim(y, 0), n.dim(y, 1), n.dim(y, 3)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kConvolutionOps[] = {
     {"Conv", 1, conv},
     {"ConvTranspose", 1, conv_transpose},
 };
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> convolution_ops() { return kRows; }
+llvm::ArrayRef<OpRow> convolution_ops() { return kConvolutionOps; }
 
 }  // namespace scopevm::compiler::frontend

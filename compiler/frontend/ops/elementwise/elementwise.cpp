@@ -249,7 +249,7 @@ Values shrink(Node& n) {
   return n.emit<SelectOp>({less(n, x, -lambd), add(n, x, bias), above});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kElementwiseOps[] = {
     {"Abs", 1, unary<AbsOp>},
     {"Acos", 1, unary<AcosOp>},
     {"Acosh", 1, unary<AcoshOp>},
@@ -336,6 +336,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> elementwise_ops() { return kRows; }
+llvm::ArrayRef<OpRow> elementwise_ops() { return kElementwiseOps; }
 
 }  // namespace scopevm::compiler::frontend

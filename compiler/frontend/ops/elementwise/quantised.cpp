@@ -246,7 +246,7 @@ Values dynamic_quantize_linear(Node& n) {
   return {quantise(n, x, scale, zero, DType::kU8), scale, zero};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kQuantisedOps[] = {
     {"DequantizeLinear", 10, dequantize_linear},
     {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
     {"QuantizeLinear", 10, quantize_linear},
@@ -254,6 +254,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> quantised_ops() { return kRows; }
+llvm::ArrayRef<OpRow> quantised_ops() { return kQuantisedOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -127,7 +127,7 @@ Values one_hot(Node& n) {
       {n.attr("depth", size), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexingOps[] = {
     {"Gather", 1, gather_along<GatherOp>},
     {"GatherElements", 11, gather_along<GatherElementsOp>},
     {"GatherND", 11, gather_nd},
@@ -139,6 +139,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> indexing_ops() { return kRows; }
+llvm::ArrayRef<OpRow> indexing_ops() { return kIndexingOps; }
 
 }  // namespace scopevm::compiler::frontend

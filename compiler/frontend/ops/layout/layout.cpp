@@ -286,7 +286,7 @@ Values space_to_depth(Node& n) {
   return n.reshape(moved, {d[0], d[1] * block * block, height, width});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kLayoutOps[] = {
     {"CenterCropPad", 18, center_crop_pad},
     {"Concat", 4, concat},
     {"DepthToSpace", 1, depth_to_space},
@@ -302,6 +302,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> layout_ops() { return kRows; }
+llvm::ArrayRef<OpRow> layout_ops() { return kLayoutOps; }
 
 }  // namespace scopevm::compiler::frontend

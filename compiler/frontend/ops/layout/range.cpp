@@ -129,10 +129,10 @@ Values range(Node& n) {
   return range_of_data(n, b);
 }
 
-constexpr OpRow kRows[] = {{"Range", 11, range}};
+constexpr OpRow kRangeOps[] = {{"Range", 11, range}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> range_ops() { return kRows; }
+llvm::ArrayRef<OpRow> range_ops() { return kRangeOps; }
 
 }  // namespace scopevm::compiler::frontend

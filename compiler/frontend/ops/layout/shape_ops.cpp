@@ -239,7 +239,7 @@ Values eye_like(Node& n) {
   return n.cast(n.emit<EqualOp>({row, index(1)}), dtype);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kShapeOps[] = {
     {"Constant", 1, constant},   {"ConstantOfShape", 9, constant_of_shape},
     {"Expand", 8, expand},       {"EyeLike", 9, eye_like},
     {"Flatten", 1, flatten},     {"Reshape", 1, reshape_with_attribute},
@@ -250,6 +250,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> shape_ops() { return kRows; }
+llvm::ArrayRef<OpRow> shape_ops() { return kShapeOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -11,7 +11,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-using Bounds = llvm::SmallVector<Node::SignedDim>;
+using SliceBounds = llvm::SmallVector<Node::SignedDim>;
 
 // Exporters write "to the end" as the greatest i32 or i64.
 constexpr int64_t kFarAway = std::numeric_limits<int32_t>::max();
@@ -60,7 +60,7 @@ Box box_of(Node& n, Node::SignedDim start, Node::SignedDim end, DimExpr dim, Dim
   return {first, n.intervals().greater(most, 0)};
 }
 
-Values slice(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes,
+Values slice(Node& n, const SliceBounds& starts, const SliceBounds& ends, const Ints& axes,
              const Ints& steps) {
   Value x = n.input(0);
   size_t rank = static_cast<size_t>(n.rank(x));
@@ -117,10 +117,10 @@ Value slice_by(Node& n, Value x, int64_t axis, Node::SignedDim start, Node::Sign
   return n.emit<GatherOp>({x, picked}, {n.attr("axis", axis)});
 }
 
-Value slice_by_data(Node& n, const Bounds& starts, const Bounds& ends, const Ints& axes,
+Value slice_by_data(Node& n, const SliceBounds& starts, const SliceBounds& ends, const Ints& axes,
                     Value steps) {
   Value x = n.input(0);
-  Bounds by = n.signed_dims_of(steps, "the step");
+  SliceBounds by = n.signed_dims_of(steps, "the step");
   if (n.has_failed()) return {};
   if (starts.size() != ends.size() || axes.size() != starts.size() || by.size() != starts.size())
     return n.fail("starts, ends, axes and steps must have the same length, but have " +
@@ -137,8 +137,8 @@ Value slice_by_data(Node& n, const Bounds& starts, const Bounds& ends, const Int
 
 // --- Attributes and inputs. ---------------------------------------------------------------------
 
-Bounds bounds_of(const Ints& numbers) {
-  Bounds bounds;
+SliceBounds bounds_of(const Ints& numbers) {
+  SliceBounds bounds;
   for (int64_t number : numbers) bounds.push_back({number, 0});
   return bounds;
 }
@@ -165,7 +165,7 @@ Values slice(Node& n) {
   } else if (axes) {
     known_axes = n.integers_of(axes, "axes");
   }
-  Bounds from = n.signed_dims_of(starts, "the start"), to = n.signed_dims_of(ends, "the end");
+  SliceBounds from = n.signed_dims_of(starts, "the start"), to = n.signed_dims_of(ends, "the end");
   if (!axes) known_axes = first_axes(from.size());
   if (n.has_failed()) return Value();
   if (steps && !n.is_known(steps)) return slice_by_data(n, from, to, known_axes, steps);
@@ -173,13 +173,13 @@ Values slice(Node& n) {
                steps ? n.integers_of(steps, "the step") : Ints(from.size(), 1));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSliceOps[] = {
     {"Slice", 1, slice_with_attributes},
     {"Slice", 10, slice},
 };
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> slice_ops() { return kRows; }
+llvm::ArrayRef<OpRow> slice_ops() { return kSliceOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -39,13 +39,13 @@ void pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
 // Each value must be in [1, 2^20].
 bool check_range(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
   if (llvm::all_of(values, [](int64_t v) { return v >= 1 && v <= (1 << 20); })) return true;
-  n.fail(name + " are " + text_of(values) + ", expected 1 to 1048576 each");
+  n.fail(name + " are " + list_text(values) + ", expected 1 to 1048576 each");
   return false;
 }
 
 }  // namespace
 
-std::string text_of(llvm::ArrayRef<int64_t> values) {
+std::string list_text(llvm::ArrayRef<int64_t> values) {
   std::string text;
   for (int64_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
   return "[" + text + "]";
@@ -53,7 +53,7 @@ std::string text_of(llvm::ArrayRef<int64_t> values) {
 
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count) {
   if (values.size() == count) return true;
-  n.fail(name + " are " + text_of(values) + ", expected " + runtime::count_text(count, "value"));
+  n.fail(name + " are " + list_text(values) + ", expected " + runtime::count_text(count, "value"));
   return false;
 }
 
@@ -69,7 +69,7 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
     return {Ints(rank, 1), Ints(rank, 1), Ints(2 * rank, 0), Ints(rank, 1),
             Dims(2 * rank, DimExpr(0))};
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
-    n.unsupported("pads are " + text_of(a.pads) + "; negative pads are not supported");
+    n.unsupported("pads are " + list_text(a.pads) + "; negative pads are not supported");
   std::string mode = n.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
     pad_same(n, x, a, mode == "SAME_UPPER");
@@ -110,8 +110,8 @@ Ints kernel_of(Node& n, Value weight) {
     kernel.push_back(*size);
   }
   if (n.has_attribute("kernel_shape") && n.integers("kernel_shape") != kernel)
-    n.fail("kernel_shape is " + text_of(n.integers("kernel_shape")) + ", expected " +
-           text_of(kernel) + ", the dims of the weight");
+    n.fail("kernel_shape is " + list_text(n.integers("kernel_shape")) + ", expected " +
+           list_text(kernel) + ", the dims of the weight");
   return kernel;
 }
 
@@ -129,7 +129,7 @@ SpatialAttributes pool_attributes(Node& n, Value x) {
   Ints kernel = n.integers("kernel_shape");
   if (n.rank(x) != static_cast<int64_t>(kernel.size()) + 2)
     n.fail("x must have rank " + llvm::Twine(kernel.size() + 2) + " for kernel_shape " +
-           text_of(kernel) + ", but is " + graph::text_of(n.type(x)));
+           list_text(kernel) + ", but is " + graph::text_of(n.type(x)));
   return spatial_attributes(n, x, kernel);
 }
 
@@ -315,7 +315,7 @@ Values global_lp_pool(Node& n) {
   return n.emit<PowOp>({sum, n.scalar(1 / p, x)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPoolingOps[] = {
     {"AveragePool", 1, average_pool},
     {"Col2Im", 18, col2im},
     {"GlobalAveragePool", 1, global_pool<ReduceMeanOp>},
@@ -328,6 +328,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> pooling_ops() { return kRows; }
+llvm::ArrayRef<OpRow> pooling_ops() { return kPoolingOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -347,7 +347,7 @@ Values lstm(Node& n) {
   return Recurrence(n, {4, true, kLstmActivations, whole_bias, lstm_step}).run();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRecurrentOps[] = {
     {"GRU", 3, gru},
     {"LSTM", 1, lstm},
     {"RNN", 1, rnn},
@@ -355,6 +355,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> recurrent_ops() { return kRows; }
+llvm::ArrayRef<OpRow> recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -23,10 +23,10 @@ Ints axes_from(int64_t first, int64_t rank) {
   return axes;
 }
 
-Value add(Node& n, Value x, double y) { return n.emit<AddOp>({x, n.scalar(y, x)}); }
+Value add_scalar(Node& n, Value x, double y) { return n.emit<AddOp>({x, n.scalar(y, x)}); }
 
 Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
-  return n.emit<ReciprocalOp>({n.emit<SqrtOp>({add(n, variance, epsilon)})});
+  return n.emit<ReciprocalOp>({n.emit<SqrtOp>({add_scalar(n, variance, epsilon)})});
 }
 
 // Training mode: uses the mean and variance of x over all dims except the channels, and returns
@@ -144,7 +144,7 @@ Values mean_variance_normalization(Node& n) {
   Value squares = n.reduce_mean(n.emit<MulOp>({x, x}), axes);
   Value variance = n.emit<SubOp>({squares, n.emit<MulOp>({mean, mean})});
   // The op's definition adds 1e-9 to the deviation, not to the variance.
-  Value deviation = add(n, n.emit<SqrtOp>({variance}), 1e-9);
+  Value deviation = add_scalar(n, n.emit<SqrtOp>({variance}), 1e-9);
   return n.emit<DivOp>({n.emit<SubOp>({x, mean}), deviation});
 }
 
@@ -175,11 +175,11 @@ Values local_response_normalization(Node& n) {
                   n.attr("pads", Ints{before, 0, after, 0}), n.attr("dilations", Ints{1, 1}),
                   n.attr("ceil_mode", false), n.attr("count_pads", true)});
   Value scaled = n.emit<MulOp>({n.reshape(mean, shape), n.scalar(n.number("alpha", 1e-4f), x)});
-  Value base = add(n, scaled, n.number("bias", 1));
+  Value base = add_scalar(n, scaled, n.number("bias", 1));
   return n.emit<DivOp>({x, n.emit<PowOp>({base, n.scalar(n.number("beta", 0.75f), x)})});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNormalisationOps[] = {
     {"BatchNormalization", 1, batch_normalization},
     {"GroupNormalization", 18, group_normalization},
     {"InstanceNormalization", 1, instance_normalization},
@@ -191,6 +191,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> normalisation_ops() { return kRows; }
+llvm::ArrayRef<OpRow> normalisation_ops() { return kNormalisationOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -187,7 +187,7 @@ Values cum_sum(Node& n) {
   return n.reshape(cum_sum_along(n, lines, 1), Dims(n.shape(x)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kReductionOps[] = {
     {"ArgMax", 1, arg_reduce<ArgMaxOp>},
     {"ArgMin", 1, arg_reduce<ArgMinOp>},
     {"CumSum", 11, cum_sum},
@@ -211,6 +211,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> reduction_ops() { return kRows; }
+llvm::ArrayRef<OpRow> reduction_ops() { return kReductionOps; }
 
 }  // namespace scopevm::compiler::frontend

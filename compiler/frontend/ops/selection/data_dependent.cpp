@@ -180,7 +180,7 @@ Values top_k(Node& n, const Dims& k) {
 Values top_k_with_attribute(Node& n) { return top_k(n, {DimExpr(n.integer("k"))}); }
 Values top_k(Node& n) { return top_k(n, n.dims_of(n.input(1), "k")); }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSelectionOps[] = {
     {"Compress", 9, compress},         {"NonMaxSuppression", 10, non_max_suppression},
     {"NonZero", 9, nonzero},           {"Unique", 11, unique},
     {"TopK", 1, top_k_with_attribute}, {"TopK", 10, top_k},
@@ -188,6 +188,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> selection_ops() { return kRows; }
+llvm::ArrayRef<OpRow> selection_ops() { return kSelectionOps; }
 
 }  // namespace scopevm::compiler::frontend

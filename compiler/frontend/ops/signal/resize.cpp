@@ -403,7 +403,7 @@ Values upsample(Node& n) {
   return is_known_mode(n, r) ? resample(n, x, r) : Value();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kResizeOps[] = {
     {"Resize", 10, upsample},
     {"Resize", 11, resize},
     {"Upsample", 7, upsample_with_attribute},
@@ -412,6 +412,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> resize_ops() { return kRows; }
+llvm::ArrayRef<OpRow> resize_ops() { return kResizeOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -359,7 +359,7 @@ Values roi_align(Node& n) {
        n.attr("min_size", least), n.attr("greatest", mode == "max")});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSamplingOps[] = {
     {"AffineGrid", 20, affine_grid},
     {"DeformConv", 19, deform_conv},
     {"GridSample", 16, grid_sample},
@@ -368,6 +368,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> sampling_ops() { return kRows; }
+llvm::ArrayRef<OpRow> sampling_ops() { return kSamplingOps; }
 
 }  // namespace scopevm::compiler::frontend

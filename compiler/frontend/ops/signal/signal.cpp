@@ -249,7 +249,7 @@ Values mel_weight_matrix(Node& n) {
   return select((centre <= j) & (j < higher), falling, rises).as(*dtype);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSignalOps[] = {
     {"BlackmanWindow", 17, blackman_window},
     {"DFT", 17, dft_with_attribute},
     {"DFT", 20, dft},
@@ -261,6 +261,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> signal_ops() { return kRows; }
+llvm::ArrayRef<OpRow> signal_ops() { return kSignalOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -87,13 +87,13 @@ Values tf_idf_vectorizer(Node& n) {
   return n.reshape(counts, {n.dim(counts, 1)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kStringOps[] = {
     {"StringNormalizer", 10, string_normalizer},
     {"TfIdfVectorizer", 9, tf_idf_vectorizer},
 };
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> string_ops() { return kRows; }
+llvm::ArrayRef<OpRow> string_ops() { return kStringOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -6,7 +6,7 @@ namespace {
 
 // Rows of a panel between two checks of interrupts. A row can take 0.1 us, if it is in a page of
 // its own.
-constexpr int64_t kRowsPerCheck = 2048;
+constexpr int64_t kPanelRowsPerCheck = 2048;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
     if (b.rows_are_contiguous) {
       Term from_at = b.start + first + j;
       auto copy = [&](llvm::function_ref<Term(Term)> load) {
-        e.long_loop(e.index(0), depth, 1, kRowsPerCheck, {}, [&](Term k, auto) {
+        e.long_loop(e.index(0), depth, 1, kPanelRowsPerCheck, {}, [&](Term k, auto) {
           Term at = from_at + k * b.stride;
           e.store(to, to_at + k * kPanelColumns + j, load(at));
           return Terms{};
@@ -54,7 +54,7 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
     // columns.
     Term offsets = e.iota(e.builder().getI32Type(), lanes) * e.splat(to_i32(b.stride), lanes);
     Term from_at = b.start + (first + j) * b.stride;
-    e.long_loop(e.index(0), depth, 1, kRowsPerCheck, {}, [&](Term k, auto) {
+    e.long_loop(e.index(0), depth, 1, kPanelRowsPerCheck, {}, [&](Term k, auto) {
       Term row = e.gather(b.buffer, from_at + k, offsets, mask);
       e.store(to, to_at + k * kPanelColumns + j, row);
       return Terms{};

@@ -11,7 +11,7 @@ using graph::kChannelBlock;
 namespace {
 
 // Tiles between two checks of interrupts, about 0.1 ms.
-constexpr int64_t kTilesPerCheck = 1024;
+constexpr int64_t kExpandedTilesPerCheck = 1024;
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void Expansion::emit(Term image, Term group, Term begin, Term end) {
   epilogue_.set_scratch_base(row_0(begin, group * -group_blocks_));
   const Term first = begin * width_, last = end * width_;
   const auto tiles = [&](int64_t pixels) {
-    k_.long_loop(first, last, pixels, kTilesPerCheck, {}, [&](Term pixel, auto) {
+    k_.long_loop(first, last, pixels, kExpandedTilesPerCheck, {}, [&](Term pixel, auto) {
       emit_tile(image, group, min(pixel, last - pixels), pixels);
       return Terms{};
     });

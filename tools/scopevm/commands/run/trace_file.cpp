@@ -19,7 +19,7 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Json& json) {
+std::string line_of(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
@@ -101,7 +101,7 @@ void TraceFile::record(const TraceEvent& event) {
                      {"pid", 1},
                      {"tid", track_of(event)},
                      {"args", arguments(event)}};
-  const std::string text = (events_ == nullptr ? "" : ",\n") + text_of(json);
+  const std::string text = (events_ == nullptr ? "" : ",\n") + line_of(json);
   errno = 0;
   if (events_ == nullptr) events_.reset(std::tmpfile());
   if (events_ == nullptr || std::fwrite(text.data(), 1, text.size(), events_.get()) != text.size())
@@ -111,7 +111,7 @@ void TraceFile::record(const TraceEvent& event) {
 std::string TraceFile::track_names() const {
   std::string text;
   for (const auto& [track, name] : tracks_)
-    text += text_of({{"name", "thread_name"},
+    text += line_of({{"name", "thread_name"},
                      {"ph", "M"},
                      {"pid", 1},
                      {"tid", track},

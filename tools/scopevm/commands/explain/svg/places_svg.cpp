@@ -14,7 +14,7 @@ namespace {
 
 using Node = CopyExplanation::Node;
 
-constexpr int kWidth = 150, kHeight = 34, kGapX = 16, kGapY = 26, kMargin = 20;
+constexpr int kNodeWidth = 150, kNodeHeight = 34, kGapX = 16, kGapY = 26, kMargin = 20;
 
 class Drawing {
  public:
@@ -37,7 +37,7 @@ class Drawing {
   }
 
   std::string run() {
-    const int width = 2 * kMargin + std::max(columns_, 1) * (kWidth + kGapX);
+    const int width = 2 * kMargin + std::max(columns_, 1) * (kNodeWidth + kGapX);
     const int height = y_of(layers_) + legend_height();
     out_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
@@ -55,8 +55,8 @@ class Drawing {
   struct Spot {
     int layer, column;
   };
-  int x_of(int column) const { return kMargin + column * (kWidth + kGapX); }
-  int y_of(int layer) const { return kMargin + layer * (kHeight + kGapY); }
+  int x_of(int column) const { return kMargin + column * (kNodeWidth + kGapX); }
+  int y_of(int layer) const { return kMargin + layer * (kNodeHeight + kGapY); }
   int legend_height() const { return static_cast<int>(places_.size()) * 20 + kMargin; }
 
   void draw_arrow(int from, int to) {
@@ -64,8 +64,8 @@ class Drawing {
     const bool is_copy = nodes_[to].op == "device_copy";
     out_ += fmt::format(
         "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{}\"/>\n",
-        x_of(a.column) + kWidth / 2, y_of(a.layer) + kHeight, x_of(b.column) + kWidth / 2,
-        y_of(b.layer), is_copy ? "#c00" : "#999", is_copy ? 2 : 1);
+        x_of(a.column) + kNodeWidth / 2, y_of(a.layer) + kNodeHeight,
+        x_of(b.column) + kNodeWidth / 2, y_of(b.layer), is_copy ? "#c00" : "#999", is_copy ? 2 : 1);
   }
 
   void draw_box(int i) {
@@ -75,8 +75,9 @@ class Drawing {
     out_ += fmt::format(
         "<g><title>{} {} at {}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" "
         "fill=\"{}\" stroke=\"{}\"/>",
-        xml_escaped(node.op), xml_escaped(node.name), xml_escaped(node.place), x, y, kWidth,
-        kHeight, is_copy ? kHeight / 2 : 3, colours_.at(node.place), is_copy ? "#c00" : "#333");
+        xml_escaped(node.op), xml_escaped(node.name), xml_escaped(node.place), x, y, kNodeWidth,
+        kNodeHeight, is_copy ? kNodeHeight / 2 : 3, colours_.at(node.place),
+        is_copy ? "#c00" : "#333");
     out_ += fmt::format(
         "<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\" "
         "fill=\"#333\">{4}</text></g>\n",
