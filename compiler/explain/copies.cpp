@@ -149,7 +149,7 @@ Result<CopyExplanation> copies(pipeline::Context& context) {
   return explanation;
 }
 
-const Report<&copies> kReport;
+const Report<&copies> kCopiesReport;
 
 }  // namespace
 }  // namespace scopevm::compiler::explain

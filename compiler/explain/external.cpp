@@ -17,7 +17,7 @@ Result<ExternalExplanation> external(pipeline::Context& context) {
   return ExternalExplanation{.parts = std::move(simplified.external_parts)};
 }
 
-const Report<&external> kReport;
+const Report<&external> kExternalReport;
 
 }  // namespace
 }  // namespace scopevm::compiler::explain

@@ -67,7 +67,7 @@ Result<LayoutExplanation> layout(pipeline::Context& context) {
   return explanation;
 }
 
-const Report<&layout> kReport;
+const Report<&layout> kLayoutReport;
 
 }  // namespace
 }  // namespace scopevm::compiler::explain

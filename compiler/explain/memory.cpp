@@ -160,7 +160,7 @@ Result<MemoryExplanation> memory(pipeline::Context& context) {
   return explanation;
 }
 
-const Report<&memory> kReport;
+const Report<&memory> kMemoryReport;
 
 }  // namespace
 }  // namespace scopevm::compiler::explain

@@ -224,7 +224,7 @@ Result<ShapeExplanation> shapes(pipeline::Context& context) {
   return explanation;
 }
 
-const Report<&shapes> kReport;
+const Report<&shapes> kShapesReport;
 
 }  // namespace
 }  // namespace scopevm::compiler::explain

@@ -119,7 +119,7 @@ _scopevm() {{
 complete -o default -F _scopevm scopevm
 )",
                      command_names(app), all_commands(app, parts, completion_branch),
-                     option_names(app));
+                     words_of(app));
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ constexpr std::string_view kMembers[] = {"generation"};
 
 class ToyGenerator final : public codegen::CodeGenerator {
  public:
-  Result<std::vector<schedule::Target>> targets(std::span<const Device> devices,
+  Result<std::vector<compiler::schedule::Target>> targets(std::span<const Device> devices,
                                                 const std::vector<std::string>&) const override {
-    schedule::Target target{.name = "toy" + devices.front().target, .vector_bits = 128};
+    compiler::schedule::Target target{.name = "toy" + devices.front().target, .vector_bits = 128};
     target.has_masks = false;
     return std::vector{target};
   }
@@ -25,7 +25,7 @@ class ToyGenerator final : public codegen::CodeGenerator {
   Result<codegen::Image> make_image(const codegen::ImageRequest& request) const override {
     if (request.add_functions) return Status(StatusCode::kInternal, "shape functions on a toy");
     if (request.dump) request.dump("toy\n");
-    SCOPEVM_ASSIGN_OR_RETURN(const schedule::Target cpu, codegen::make_target("x86-64"));
+    SCOPEVM_ASSIGN_OR_RETURN(const compiler::schedule::Target cpu, codegen::make_target("x86-64"));
     SCOPEVM_ASSIGN_OR_RETURN(
         std::vector<uint8_t> elf,
         codegen::compile_image(request.kernels, request.table, cpu, {.threads = request.threads}));

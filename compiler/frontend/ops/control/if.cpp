@@ -115,10 +115,10 @@ Values if_else(Node& n) {
   return subgraph_results(n, import_if(n, condition, {then, {}, {}}, {otherwise, {}, {}}));
 }
 
-constexpr OpRow kRows[] = {{"If", 1, if_else}};
+constexpr OpRow kIfOps[] = {{"If", 1, if_else}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> if_ops() { return kRows; }
+llvm::ArrayRef<OpRow> if_ops() { return kIfOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -88,10 +88,10 @@ Values loop(Node& n) {
   }));
 }
 
-constexpr OpRow kRows[] = {{"Loop", 1, loop, /*takes_lists=*/true}};
+constexpr OpRow kLoopOps[] = {{"Loop", 1, loop, /*takes_lists=*/true}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> loop_ops() { return kRows; }
+llvm::ArrayRef<OpRow> loop_ops() { return kLoopOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -115,10 +115,10 @@ Values scan_from(Node& n, size_t first, decltype(import_scan) import) {
 Values batched_scan(Node& n) { return scan_from(n, 1, import_batched_scan); }
 Values scan(Node& n) { return scan_from(n, 0, import_scan); }
 
-constexpr OpRow kRows[] = {{"Scan", 1, batched_scan}, {"Scan", 9, scan}};
+constexpr OpRow kScanOps[] = {{"Scan", 1, batched_scan}, {"Scan", 9, scan}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> scan_ops() { return kRows; }
+llvm::ArrayRef<OpRow> scan_ops() { return kScanOps; }
 
 }  // namespace scopevm::compiler::frontend

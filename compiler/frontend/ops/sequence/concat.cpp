@@ -101,10 +101,10 @@ Values concat_from_sequence(Node& n) {
                       : concat_list(n, list, count, first, axis);
 }
 
-constexpr OpRow kRows[] = {{"ConcatFromSequence", 1, concat_from_sequence, /*takes_lists=*/true}};
+constexpr OpRow kConcatOps[] = {{"ConcatFromSequence", 1, concat_from_sequence, /*takes_lists=*/true}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> concat_sequence_ops() { return kRows; }
+llvm::ArrayRef<OpRow> concat_sequence_ops() { return kConcatOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -79,10 +79,10 @@ Values sequence_map(Node& n) {
                                    : map_at_run_time(n, *body, inputs));
 }
 
-constexpr OpRow kRows[] = {{"SequenceMap", 1, sequence_map, /*takes_lists=*/true}};
+constexpr OpRow kMapOps[] = {{"SequenceMap", 1, sequence_map, /*takes_lists=*/true}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> sequence_map_ops() { return kRows; }
+llvm::ArrayRef<OpRow> sequence_map_ops() { return kMapOps; }
 
 }  // namespace scopevm::compiler::frontend

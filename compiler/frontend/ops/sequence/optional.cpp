@@ -51,7 +51,7 @@ Values optional_get_element(Node& n) {
   return n.checked(n.lists().get(held, 0));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kOptionalOps[] = {
     {"Optional", 1, optional, /*takes_lists=*/true},
     {"OptionalGetElement", 1, optional_get_element, /*takes_lists=*/true},
     {"OptionalHasElement", 1, optional_has_element, /*takes_lists=*/true},
@@ -59,6 +59,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> optional_ops() { return kRows; }
+llvm::ArrayRef<OpRow> optional_ops() { return kOptionalOps; }
 
 }  // namespace scopevm::compiler::frontend

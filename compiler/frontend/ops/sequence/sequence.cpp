@@ -88,7 +88,7 @@ Values sequence_erase(Node& n) {
 
 Values identity(Node& n) { return n.any_input(0); }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSequenceOps[] = {
     {"Identity", 1, identity, /*takes_lists=*/true},
     {"SequenceAt", 1, sequence_at, /*takes_lists=*/true},
     {"SequenceConstruct", 1, sequence_construct, /*takes_lists=*/true},
@@ -100,6 +100,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> sequence_ops() { return kRows; }
+llvm::ArrayRef<OpRow> sequence_ops() { return kSequenceOps; }
 
 }  // namespace scopevm::compiler::frontend

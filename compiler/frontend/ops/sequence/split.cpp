@@ -108,10 +108,10 @@ Values split_to_sequence(Node& n) {
   return sizes ? split_into(n, split, *sizes) : split_at_run_time(n, split);
 }
 
-constexpr OpRow kRows[] = {{"SplitToSequence", 1, split_to_sequence}};
+constexpr OpRow kSplitOps[] = {{"SplitToSequence", 1, split_to_sequence}};
 
 }  // namespace
 
-llvm::ArrayRef<OpRow> split_sequence_ops() { return kRows; }
+llvm::ArrayRef<OpRow> split_sequence_ops() { return kSplitOps; }
 
 }  // namespace scopevm::compiler::frontend
