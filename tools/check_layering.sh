@@ -40,7 +40,7 @@ machine
 .
 graph
 external
-frontend
+import
 placement
 layouts
 fusion

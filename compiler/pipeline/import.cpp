@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/external/external.h"
-#include "compiler/frontend/import.h"
+#include "compiler/import/import.h"
 #include "compiler/passes/pass_stages.h"
 #include "compiler/pipeline/stages.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

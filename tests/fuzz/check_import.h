@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "compiler/frontend/import.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/import/import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"

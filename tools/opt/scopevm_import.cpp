@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "compiler/frontend/import.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/import/import.h"
 #include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 

@@ -1,0 +1,187 @@
+// MLIR assembly -> module, with MLIR's parser. The error message consists of the parser's
+// diagnostics, each with its position as a prefix: "model.mlir:12:7: ".
+#include <set>
+
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/named_dims.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/type_rule.h"
+#include "compiler/import/assembly/places.h"
+#include "compiler/import/import.h"
+#include "compiler/import/scope/dim_names.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+// The prefix of a message: "model.mlir:12:7: ". Without a file position, the prefix is the name of
+// the op, if there is one.
+std::string position(mlir::Location location) {
+  auto file = location->findInstanceOf<mlir::FileLineColLoc>();
+  auto name = location->findInstanceOf<mlir::NameLoc>();
+  if (!file && name) return "\"" + name.getName().str() + "\": ";
+  if (!file) return "";
+  return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
+         std::to_string(file.getColumn()) + ": ";
+}
+
+// True if `name` can be a part of a symbol of the compiled code.
+bool is_plain(llvm::StringRef name) {
+  return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+// Checks that brackets of any kind are nested at most kMaxBrackets deep. MLIR's parser recurses.
+Status check_nesting(llvm::StringRef text) {
+  // A region and a type in it, or a list of attributes.
+  constexpr int kMaxBrackets = 2 * kMaxNesting;
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+      case '/':
+        if (text.substr(i).starts_with("//")) i = std::min(text.find('\n', i), text.size());
+        break;
+      case '"':
+        // A backslash escapes the next character.
+        for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+          if (text[i] == '\\') ++i;
+        break;
+      case '{':
+      case '[':
+      case '(':
+      case '<':
+        if (++depth > kMaxBrackets)
+          return Status(StatusCode::kInvalidModel,
+                        "brackets are nested more than " + std::to_string(kMaxBrackets) + " deep");
+        break;
+      case '}':
+      case ']':
+      case ')':
+        --depth;
+        break;
+      case '>':
+        if (i > 0 && text[i - 1] != '-') --depth;  // not an arrow
+        break;
+      default:
+        break;
+    }
+  }
+  return {};
+}
+
+Status unknown_op(mlir::Operation* op) {
+  return Status(StatusCode::kInvalidModel,
+                "unknown op '" + op->getName().getStringRef().str() + "': not in the sv dialect");
+}
+
+// Checks that the body, including all regions, contains only ops of the graph dialect and
+// func.return.
+Status check_ops(mlir::func::FuncOp function) {
+  mlir::Operation* unknown = nullptr;
+  function.getBody().walk([&](mlir::Operation* op) {
+    if (mlir::isa<graph::GraphDialect>(op->getDialect()) || mlir::isa<mlir::func::ReturnOp>(op))
+      return mlir::WalkResult::advance();
+    unknown = op;
+    return mlir::WalkResult::interrupt();
+  });
+  return unknown ? unknown_op(unknown) : Status();
+}
+
+Status check_function(mlir::func::FuncOp function) {
+  const std::string name = "@" + function.getName().str();
+  auto invalid = [&](const std::string& message) {
+    return Status(StatusCode::kInvalidModel, message);
+  };
+  if (!is_plain(function.getName()))
+    return invalid(name + ": a function name must consist of letters, digits and _");
+  if (function.isExternal()) return invalid(name + " has no body");
+  if (!function.getBody().hasOneBlock())
+    return invalid(name + " has " + std::to_string(function.getBody().getBlocks().size()) +
+                   " blocks, expected 1");
+  for (mlir::Type type :
+       llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (mlir::isa<graph::ClosureType>(type) && function.getName() == "main")
+      return invalid("@main cannot take or return closures: the runtime API has none");
+    else if (!mlir::isa<graph::TensorType, graph::ListType, graph::ClosureType>(type))
+      return invalid(name + " takes or returns " + graph::text_of(type) +
+                     ", expected !sv.tensor, !sv.list or !sv.closure");
+  if (function.getNumResults() == 0) return invalid(name + " has no results, expected at least 1");
+  return check_ops(function);
+}
+
+Status check_functions(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return Status(StatusCode::kInvalidModel, "missing function @main");
+  for (mlir::Operation& op : *module.getBody()) {
+    if (mlir::isa<graph::ExternOp>(op)) continue;  // verified
+    auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
+    if (!function) return unknown_op(&op);
+    SCOPEVM_RETURN_IF_ERROR(check_function(function));
+  }
+  return {};
+}
+
+// Applies the bounds of --dim to the symbols of the arguments.
+Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
+  std::set<std::string> names;
+  for (mlir::Type type : main.getArgumentTypes())
+    if (auto tensor = mlir::dyn_cast<graph::TensorType>(type))
+      for (DimExpr dim : tensor.getShape())
+        for (const std::string& name : dim.symbols()) names.insert(name);
+  SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names));
+  auto replacement = [&](std::string_view name) -> std::optional<DimExpr> {
+    if (!names.contains(std::string(name))) return std::nullopt;
+    return named_dim(std::string(name), bounds);
+  };
+  if (failed(graph::specialise(main, replacement)))
+    return Status(StatusCode::kInvalidModel, "the graph is invalid for the given dims");
+  return {};
+}
+
+}  // namespace
+
+Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
+                                   mlir::MLIRContext& context) {
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
+    const std::string message = diagnostic.str();
+    // MLIR adds this message to each error of a type rule.
+    if (!messages.empty() && llvm::StringRef(message).ends_with("failed to infer returned types"))
+      return mlir::success();
+    messages += (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + message;
+    return mlir::success();
+  });
+  auto parse_error = [&] {
+    bool has_position = messages.find(path) != std::string::npos;
+    return Status(StatusCode::kInvalidModel, has_position ? messages : path + ": " + messages);
+  };
+  std::set<std::string, std::less<>> may_be_zero;
+  for (const auto& [name, bound] : options.dims)
+    if (bound.min == 0) may_be_zero.insert(name);
+  // The parser gives each named dim the minimum 1, except those in zero_dims.
+  const graph::ZeroDims zero_dims(std::move(may_be_zero));
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
+  if (!file) {
+    const bool is_memory = file.getError() == std::errc::not_enough_memory;
+    return Status(is_memory ? StatusCode::kOutOfMemory : StatusCode::kNotFound,
+                  path + ": " + file.getError().message());
+  }
+  SCOPEVM_RETURN_IF_ERROR(check_nesting((*file)->getBuffer()).with_context(path));
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
+  if (!module) return parse_error();
+  lift_places(*module);
+  SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
+  if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
+      !status.ok())
+    return messages.empty() ? std::move(status).with_context(path) : parse_error();
+  return ImportedModule(std::move(module));
+}
+
+}  // namespace scopevm::compiler::frontend

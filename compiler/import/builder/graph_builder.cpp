@@ -1,0 +1,105 @@
+// Symbols, typed ops and errors of an imported graph; see graph_builder.h.
+#include "compiler/import/builder/graph_builder.h"
+
+#include <cctype>
+
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace scopevm::compiler::frontend {
+
+namespace {
+
+// An earlier sv.read_dims of the value that dominates the insertion point. It is reused, so that
+// all uses of the value have the same symbols and their dims are provably equal. REQUIRES: the
+// insertion point is the end of a block.
+graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, mlir::Value value, bool is_signed) {
+  for (mlir::Operation* user : value.getUsers()) {
+    auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
+    if (!read || read.getIsSigned() != is_signed) continue;
+    bool is_before = read->getBlock() == builder.getInsertionBlock() ||
+                     mlir::isa_and_nonnull<mlir::func::FuncOp>(read->getParentOp());
+    if (is_before) return read;
+  }
+  return {};
+}
+
+// The properties of an op of any kind, initialised to their defaults.
+class PropertyStorage {
+ public:
+  explicit PropertyStorage(mlir::OperationName name)
+      : name_(name), words_((name.getOpPropertyByteSize() + 7) / 8, 0) {
+    if (words_.empty()) return;
+    name_.initOpProperties(get(), nullptr);
+    name_.populateDefaultProperties(get());
+  }
+  ~PropertyStorage() {
+    if (!words_.empty()) name_.destroyOpProperties(get());
+  }
+  mlir::OpaqueProperties get() { return words_.empty() ? nullptr : words_.data(); }
+
+ private:
+  mlir::OperationName name_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(mlir::MLIRContext& context)
+    : ImplicitLocOpBuilder(mlir::UnknownLoc::get(&context), &context),
+      handler_(&context, [this](mlir::Diagnostic& diagnostic) {
+        errors_.push_back(diagnostic.str());
+        return mlir::success();
+      }) {}
+
+std::string GraphBuilder::fresh_symbol(llvm::StringRef what) {
+  // Names of input dims do not start with '$', so new symbols differ from them.
+  std::string name = "$";
+  if (auto named = mlir::dyn_cast<mlir::NameLoc>(getLoc())) {
+    for (char c : named.getName().getValue())
+      name += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+    name += '.';
+  }
+  name += what.str();
+  const int count = ++symbol_counts_[name];
+  return count == 1 ? name : name + std::to_string(count);
+}
+
+std::string GraphBuilder::take_errors() {
+  const std::string all = llvm::join(errors_, "; ");
+  errors_.clear();
+  return all.empty() ? "the operands or attributes are invalid" : all;
+}
+
+mlir::Operation* GraphBuilder::emit(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
+                                    llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  mlir::OperationName name(op, getContext());
+  PropertyStorage properties(name);
+  auto dictionary = getDictionaryAttr(attributes);
+  auto emit_error = [&] { return mlir::emitError(getLoc()); };
+  mlir::OperationState state(getLoc(), name);
+  state.addOperands(mlir::ValueRange(operands));
+  state.addAttributes(attributes);
+  // Infers the result types before the op is created, so that an invalid node is reported and no
+  // invalid op is created.
+  auto* inference = name.getInterface<mlir::InferTypeOpInterface>();
+  bool is_typed =
+      (!properties.get() || succeeded(name.setOpPropertiesFromAttribute(name, properties.get(),
+                                                                        dictionary, emit_error))) &&
+      succeeded(inference->inferReturnTypes(getContext(), getLoc(), operands, dictionary,
+                                            properties.get(), {}, state.types));
+  return is_typed ? OpBuilder::create(state) : nullptr;
+}
+
+graph::ReadDimsOp GraphBuilder::read_dims(mlir::Value value, int64_t count, bool is_signed) {
+  if (graph::ReadDimsOp read = earlier_read(*this, value, is_signed)) return read;
+  llvm::SmallVector<mlir::Attribute> symbols;
+  for (int64_t i = 0; i < count; ++i) symbols.push_back(getStringAttr(fresh_symbol("v")));
+  return create<graph::ReadDimsOp>(value, getArrayAttr(symbols), is_signed);
+}
+
+bool is_runtime_defined(DimExpr dim) {
+  return llvm::any_of(dim.symbols(), [](const std::string& symbol) { return symbol[0] == '$'; });
+}
+
+}  // namespace scopevm::compiler::frontend

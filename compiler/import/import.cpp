@@ -1,0 +1,53 @@
+// Selects the reader of a model file: see import.h.
+#include "compiler/import/import.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/import/model/onnx_file.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+Status check_file(const std::string& path) {
+  std::error_code error;
+  std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status))
+    return Status(StatusCode::kNotFound, path + ": no such file");
+  if (std::filesystem::is_directory(status))
+    return Status(StatusCode::kInvalidModel, path + ": is a directory, not a model");
+  if (!std::filesystem::is_regular_file(status))
+    return Status(StatusCode::kInvalidModel, path + ": is not a regular file");
+  if (std::filesystem::file_size(path, error) == 0 && !error)
+    return Status(StatusCode::kInvalidModel, path + ": is empty");
+  return {};
+}
+
+// True if the first 256 bytes contain no control character except white space. An ONNX file begins
+// with the control character 0x08: the protobuf tag of ir_version.
+bool looks_like_text(const std::string& path) {
+  char start[256];
+  std::ifstream file(path, std::ios::binary);
+  file.read(start, sizeof start);
+  for (std::streamsize i = 0; i < file.gcount(); ++i) {
+    unsigned char c = static_cast<unsigned char>(start[i]);
+    if (c < 0x20 && c != '\n' && c != '\r' && c != '\t') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLIRContext& context) {
+  if (!onnx_) {
+    SCOPEVM_RETURN_IF_ERROR(check_file(path_));
+    std::string extension = std::filesystem::path(path_).extension().string();
+    // A known extension selects the reader; otherwise the contents do.
+    if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_)))
+      return import_text(path_, options, context);
+    SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));
+  }
+  return import_onnx(path_, onnx_, options, context);
+}
+
+}  // namespace scopevm::compiler::frontend

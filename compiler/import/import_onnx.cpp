@@ -1,0 +1,401 @@
+// ONNX -> graph: imports the nodes of a model in order. A node is imported by the handler of its op
+// (op_table.cpp), by an external function, or as the body of a function in place of the node.
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/import/builder/constants.h"
+#include "compiler/import/import.h"
+#include "compiler/import/invalid.h"
+#include "compiler/import/model/function_body.h"
+#include "compiler/import/model/node_schema.h"
+#include "compiler/import/model/onnx_types.h"
+#include "compiler/import/node/import_state.h"
+#include "compiler/import/ops/external/external_ops.h"
+#include "compiler/import/ops/op_table.h"
+#include "compiler/import/scope/declared_types.h"
+#include "compiler/import/scope/function_calls.h"
+#include "compiler/import/scope/input_types.h"
+#include "compiler/import/scope/opsets.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "runtime/count_text.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+Status unsupported(const std::string& message) { return Status(StatusCode::kUnsupported, message); }
+
+int onnx_code(DType dtype) {
+  for (int code = 1; code < 32; ++code)
+    if (dtype_of_onnx(code) == dtype) return code;
+  return 0;
+}
+
+onnx::TypeProto type_proto(Value value) {
+  onnx::TypeProto proto;
+  if (!value || !mlir::isa<graph::TensorType>(value.getType())) return proto;
+  auto type = mlir::cast<graph::TensorType>(value.getType());
+  proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
+  auto* shape = proto.mutable_tensor_type()->mutable_shape();
+  for (DimExpr dim : type.getShape()) {
+    auto* to = shape->add_dim();
+    if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
+  }
+  return proto;
+}
+
+std::string label(const onnx::NodeProto& node, size_t index) {
+  return node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+}
+
+class ModelImport {
+ public:
+  ModelImport(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
+              mlir::MLIRContext& context, BranchChoices& choices)
+      : options_(options),
+        context_(context),
+        model_(file->model),
+        inputs_(model_.graph(), options.dims),
+        state_{
+            .file = std::move(file),
+            .builder = GraphBuilder(context),
+            .scope = {},
+            .choices = choices,
+            .import_subgraph = [this](const onnx::GraphProto& graph, llvm::ArrayRef<Value> inputs) {
+              return import_subgraph(graph, inputs);
+            }} {}
+
+  // Errors name the node, not the file.
+  Result<ImportedModule> run();
+
+ private:
+  mlir::Location named_location(const std::string& name) {
+    return mlir::NameLoc::get(mlir::StringAttr::get(&context_, name));
+  }
+  Status declare_inputs(mlir::func::FuncOp function);
+  Status import_initializers(const onnx::GraphProto& graph);
+  Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
+
+  Status import_nodes(const Nodes& nodes);
+  Status import_node(const onnx::NodeProto& node, int opset, const OpRow* row);
+  Status check_inputs(const onnx::NodeProto& node, bool takes_lists) const;
+  bool is_produced_later(const std::string& name) const;
+  Status bind_outputs(Node& node, const Values& values);
+  Status bind(const onnx::NodeProto& node, size_t output, Value value);
+  Status import_function_body(const onnx::NodeProto& node, int opset);
+  Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
+                                                   llvm::ArrayRef<Value> inputs);
+  Result<llvm::SmallVector<Value>> import_nodes_of(const onnx::GraphProto& graph,
+                                                   llvm::ArrayRef<Value> inputs);
+
+  const ImportOptions& options_;
+  mlir::MLIRContext& context_;
+  const onnx::ModelProto& model_;
+  mlir::ModuleOp module_;
+  ExternalOps external_ops_;
+  Opsets opsets_;  // of the model, or of the function whose body is imported
+  FunctionCalls calls_;
+  InputTypes inputs_;
+  // A branch whose types contradict the declared ones is not replaced by an assertion, so run()
+  // reports the contradiction.
+  DeclaredTypes declared_types_;
+  size_t subgraph_depth_ = 0;
+  ImportState state_;
+};
+
+// --- Inputs and outputs of the model. -----------------------------------------------------------
+
+Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
+  std::set<std::string> initializers;
+  for (const auto& tensor : model_.graph().initializer()) initializers.insert(tensor.name());
+  llvm::SmallVector<mlir::Type> types;
+  llvm::SmallVector<std::string> names;
+  for (const auto& input : model_.graph().input()) {
+    // Before IR version 4, each initializer is also listed as an input. It is imported as a
+    // constant.
+    if (initializers.contains(input.name())) continue;
+    if (input.name().empty()) return invalid("a graph input has no name");
+    Result<mlir::Type> type = inputs_.type_of(input, context_);
+    if (!type.ok()) {
+      // The error is reported with the name of the first node that reads the input. run() reports
+      // it if no node does.
+      state_.scope.declare_unsupported(input.name(), std::string(type.status().message()));
+      continue;
+    }
+    types.push_back(*type);
+    names.push_back(input.name());
+    Value argument = function.getBody().front().addArgument(*type, named_location(input.name()));
+    if (!state_.scope.define(input.name(), argument))
+      return invalid("input \"" + input.name() + "\" is declared twice");
+  }
+  function.setType(mlir::FunctionType::get(&context_, types, {}));
+  for (auto [index, name] : llvm::enumerate(names))
+    function.setArgAttr(static_cast<unsigned>(index), "sv.name",
+                        mlir::StringAttr::get(&context_, name));
+  // All named dims are known once the inputs are declared.
+  return inputs_.check_bounds();
+}
+
+Status ModelImport::import_initializers(const onnx::GraphProto& graph) {
+  const mlir::Location location = state_.builder.getLoc();
+  for (const auto& tensor : graph.initializer()) {
+    Result<TensorBytes> read = tensor_bytes(tensor, state_.file);
+    if (!read.ok() && read.status().code() == StatusCode::kUnsupported) {
+      // An unused initializer of an unsupported type does not make the model unusable.
+      state_.scope.declare_unsupported(tensor.name(), std::string(read.status().message()));
+      continue;
+    }
+    SCOPEVM_ASSIGN_OR_RETURN(TensorBytes bytes, std::move(read));
+    state_.builder.setLoc(named_location(tensor.name()));
+    Value value = make_constant(state_.builder, bytes, tensor.name());
+    state_.builder.setLoc(location);
+    if (!state_.scope.define(tensor.name(), value))
+      return invalid("initializer \"" + tensor.name() + "\" is declared twice");
+  }
+  if (graph.sparse_initializer_size() > 0)
+    return unsupported("sparse initializers are not supported");
+  return {};
+}
+
+Result<std::vector<Value>> ModelImport::collect_outputs(mlir::func::FuncOp function) {
+  const onnx::GraphProto& graph = model_.graph();
+  if (graph.output_size() == 0) return invalid("the graph has no outputs");
+  std::vector<Value> outputs;
+  llvm::SmallVector<mlir::Type> types;
+  for (const auto& output : graph.output()) {
+    Value found = state_.scope.find(output.name());
+    if (!found) return invalid("output \"" + output.name() + "\" is not defined by any node");
+    // DeclaredTypes has accepted the value of a loop or branch that is not declared as an optional.
+    const auto list = mlir::dyn_cast<graph::ListType>(found.getType());
+    if (list && is_optional(list.getKind()) && output.has_type() &&
+        !output.type().has_optional_type()) {
+      SCOPEVM_ASSIGN_OR_RETURN(found, ListBuilder(state_.builder).get(found, 0));
+    }
+    outputs.push_back(found);
+    types.push_back(found.getType());
+  }
+  function.setType(
+      mlir::FunctionType::get(&context_, function.getFunctionType().getInputs(), types));
+  for (int i = 0; i < graph.output_size(); ++i)
+    function.setResultAttr(static_cast<unsigned>(i), "sv.name",
+                           mlir::StringAttr::get(&context_, graph.output(i).name()));
+  return outputs;
+}
+
+Result<ImportedModule> ModelImport::run() {
+  GraphBuilder& builder = state_.builder;
+  SCOPEVM_RETURN_IF_ERROR(opsets_.add(model_.opset_import()));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      external_ops_,
+      ExternalOps::parse(options_.external_functions, options_.external_functions_name, context_));
+  ImportedModule module{
+      mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp::create(builder.getLoc()))};
+  module_ = *module;
+  builder.setInsertionPointToEnd(module->getBody());
+  auto function = builder.create<mlir::func::FuncOp>("main", builder.getFunctionType({}, {}));
+  function.addEntryBlock();
+  builder.setInsertionPointToStart(&function.getBody().front());
+  SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
+  SCOPEVM_RETURN_IF_ERROR(import_initializers(model_.graph()));
+  SCOPEVM_RETURN_IF_ERROR(import_nodes(model_.graph().node()));
+  declared_types_.check(model_.graph(), state_.scope);
+  SCOPEVM_RETURN_IF_ERROR(Status(declared_types_.contradiction()));
+  for (const auto& input : model_.graph().input())
+    if (const std::string* reason = state_.scope.why_unsupported(input.name()))
+      return unsupported("input \"" + input.name() + "\": " + *reason);
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function));
+  builder.setLoc(mlir::UnknownLoc::get(&context_));
+  builder.create<mlir::func::ReturnOp>(outputs);
+  if (mlir::DictionaryAttr names = inputs_.renamed_dims(context_))
+    function->setAttr("sv.dim_names", names);
+  // Handlers may emit unused ops, for example for unused outputs.
+  graph::remove_unused(function);
+  if (failed(mlir::verify(*module)))
+    return Status(StatusCode::kInternal,
+                  "the imported graph is not valid: " + builder.take_errors());
+  module.warnings = declared_types_.take_warnings();
+  return module;
+}
+
+// --- Nodes. -------------------------------------------------------------------------------------
+
+Status ModelImport::import_nodes(const Nodes& nodes) {
+  size_t index = 0;
+  for (const onnx::NodeProto& node : nodes) {
+    const std::string name = label(node, index++);
+    const std::string& domain = normalised_domain(node.domain());
+    const std::optional<int> opset = opsets_.version(domain);
+    Status status;
+    if (opset) {
+      state_.builder.setLoc(named_location(name));
+      status =
+          import_node(node, *opset, domain.empty() ? find_op(node.op_type(), *opset) : nullptr);
+    } else {
+      status = invalid("the model does not import an opset of domain \"" + domain + "\"");
+    }
+    if (status.ok()) continue;
+    return std::move(status).with_context(
+        "node \"" + name + "\" (" + (domain.empty() ? "" : domain + ".") + node.op_type() +
+        ", opset " + (opset ? std::to_string(*opset) : "?") + ")");
+  }
+  return {};
+}
+
+// `row` is null if the table has no row for the op.
+Status ModelImport::import_node(const onnx::NodeProto& proto, int opset, const OpRow* row) {
+  SCOPEVM_RETURN_IF_ERROR(check_inputs(proto, row && row->takes_lists));
+  const std::string& domain = normalised_domain(proto.domain());
+  Node node(state_, proto, opset);
+  if (const std::string op = domain + "." + proto.op_type(); external_ops_.contains(op))
+    return bind_outputs(node, external_ops_.call(node, op, module_));
+  if (domain.empty()) SCOPEVM_RETURN_IF_ERROR(check_schema(proto, opset));
+  return row ? bind_outputs(node, row->handler(node)) : import_function_body(proto, opset);
+}
+
+Status ModelImport::check_inputs(const onnx::NodeProto& node, bool takes_lists) const {
+  for (const std::string& input : node.input()) {
+    if (input.empty()) continue;
+    const std::string name = "input \"" + input + "\"";
+    if (const Value found = state_.scope.find(input)) {
+      if (takes_lists || !mlir::isa<graph::ListType>(found.getType())) continue;
+      return unsupported(name + " is a sequence, expected a tensor");
+    }
+    if (const std::string* reason = state_.scope.why_unsupported(input))
+      return unsupported(name + ": " + *reason);
+    return invalid(
+        name + " is not defined" +
+        (is_produced_later(input) ? " yet: the nodes are out of order, or form a cycle" : ""));
+  }
+  return {};
+}
+
+bool ModelImport::is_produced_later(const std::string& name) const {
+  return llvm::any_of(model_.graph().node(), [&](const onnx::NodeProto& node) {
+    return llvm::is_contained(node.output(), name);
+  });
+}
+
+Status ModelImport::bind_outputs(Node& node, const Values& values) {
+  if (node.has_failed()) return node.status();
+  for (size_t i = 0; i < node.output_count(); ++i) {
+    if (!node.wants_output(i)) continue;
+    // A handler returns fewer values if it does not support an optional output.
+    if (i >= values.get().size() || !values.get()[i])
+      return unsupported("output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(node.proto(), i, values.get()[i]));
+  }
+  return {};
+}
+
+Status ModelImport::bind(const onnx::NodeProto& node, size_t output, Value value) {
+  const std::string& name = node.output(static_cast<int>(output));
+  if (name.empty() || !value) return {};
+  // Replaces a value whose elements are known by a constant or sv.dims_tensor, so that shape
+  // arithmetic needs no kernel.
+  GraphBuilder& builder = state_.builder;
+  const std::vector<DimExpr>* elements = builder.known(value);
+  mlir::Operation* op = value.getDefiningOp();
+  if (elements && op && !mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op))
+    if (Value known = graph::materialise(builder, builder.getLoc(),
+                                         mlir::cast<graph::TensorType>(value.getType()),
+                                         std::vector<DimExpr>(*elements)))
+      value = known;
+  if (!state_.scope.define(name, value))
+    return invalid("its output \"" + name + "\" is already defined");
+  return {};
+}
+
+// --- Functions and nested graphs. ---------------------------------------------------------------
+
+// Imports the nodes of the function's body in place of the node. The names of the body are local:
+// the body's inputs denote the node's inputs, and its outputs become the node's outputs.
+Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset) {
+  const std::string name = proto.domain() + "." + proto.op_type();
+  SCOPEVM_RETURN_IF_ERROR(calls_.check(name));
+  std::vector<onnx::TypeProto> types;
+  for (const std::string& input : proto.input())
+    types.push_back(type_proto(state_.scope.find(input)));
+  auto body = function_body(model_, proto, opset, types);
+  if (!body) return unsupported("this op is not supported");
+  const onnx::FunctionProto& function = *body;
+  // Constants may share bytes with the body, so the body must live as long as the file.
+  state_.file->bodies.push_back(std::move(body));
+  SCOPEVM_RETURN_IF_ERROR(calls_.enter(name, function.node_size()));
+  const Opsets outer_opsets = opsets_;
+  SCOPEVM_RETURN_IF_ERROR(opsets_.add(function.opset_import()));
+  Scope scope;
+  for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
+    if (Value operand = state_.scope.find(proto.input(i))) scope.bind(function.input(i), operand);
+  std::swap(state_.scope, scope);
+  Status status = import_nodes(function.node());
+  std::swap(state_.scope, scope);
+  opsets_ = outer_opsets;
+  calls_.leave();
+  SCOPEVM_RETURN_IF_ERROR(std::move(status));
+  for (int i = 0; i < std::min(function.output_size(), proto.output_size()); ++i) {
+    Value result = scope.find(function.output(i));
+    if (!result && !proto.output(i).empty())
+      return unsupported("output " + std::to_string(i) + " is not supported");
+    SCOPEVM_RETURN_IF_ERROR(bind(proto, static_cast<size_t>(i), result));
+  }
+  return {};
+}
+
+// Imports the nodes of `graph` at the insertion point. Names that the graph defines are not visible
+// after it.
+Result<llvm::SmallVector<Value>> ModelImport::import_subgraph(const onnx::GraphProto& graph,
+                                                              llvm::ArrayRef<Value> inputs) {
+  if (static_cast<size_t>(graph.input_size()) != inputs.size())
+    return invalid("graph \"" + graph.name() + "\" takes " +
+                   runtime::count_text(graph.input_size(), "input") + ", given " +
+                   std::to_string(inputs.size()));
+  // The importer recurses into subgraphs. The limit protects the stack from malicious models.
+  if (subgraph_depth_ == kMaxNesting)
+    return invalid("graphs are nested more than " + std::to_string(kMaxNesting) + " deep");
+  ++subgraph_depth_;
+  const mlir::Location location = state_.builder.getLoc();
+  Scope outer = state_.scope;
+  Result<llvm::SmallVector<Value>> results = import_nodes_of(graph, inputs);
+  state_.scope = std::move(outer);
+  state_.builder.setLoc(location);
+  --subgraph_depth_;
+  return results;
+}
+
+Result<llvm::SmallVector<Value>> ModelImport::import_nodes_of(const onnx::GraphProto& graph,
+                                                              llvm::ArrayRef<Value> inputs) {
+  Scope& scope = state_.scope;
+  scope.hide_names_of(graph);
+  for (auto [input, value] : llvm::zip(graph.input(), inputs)) scope.bind(input.name(), value);
+  SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
+  SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
+  declared_types_.check(graph, scope);
+  llvm::SmallVector<Value> values;
+  for (const auto& output : graph.output()) {
+    Value found = scope.find(output.name());
+    if (!found)
+      return invalid("graph \"" + graph.name() + "\": output \"" + output.name() +
+                     "\" is not defined by any node");
+    values.push_back(found);
+  }
+  return values;
+}
+
+}  // namespace
+
+Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
+                                   const ImportOptions& options, mlir::MLIRContext& context) {
+  // If all tries fail, the error of the first one is returned.
+  constexpr int kMostTries = 16;
+  BranchChoices choices;
+  Status first;
+  for (int i = 0; i < kMostTries; ++i) {
+    Result<ImportedModule> module = ModelImport(file, options, context, choices).run();
+    if (module.ok()) return module;
+    if (i == 0) first = module.status();
+    if (!choices.advance()) break;
+  }
+  return std::move(first).with_context(path);
+}
+
+}  // namespace scopevm::compiler::frontend

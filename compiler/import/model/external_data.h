@@ -1,0 +1,15 @@
+// Tensor elements in files next to an ONNX model.
+#pragma once
+
+#include <string>
+
+#include "compiler/import/model/onnx_file.h"
+
+namespace scopevm::compiler::frontend {
+
+// Maps the external data of `tensor`. `bytes` has the type, the dims and the size. The location is
+// relative to `folder`, the model's folder. Errors: kInvalidModel.
+Result<TensorBytes> external_bytes(const onnx::TensorProto& tensor, TensorBytes bytes,
+                                   const std::string& folder);
+
+}  // namespace scopevm::compiler::frontend

@@ -1,0 +1,81 @@
+// Formulas; see formula.h.
+#include "compiler/import/node/formula.h"
+
+namespace scopevm::compiler::frontend {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+Formula Formula::element_at(int64_t axis, DimExpr index, bool keep_axis) const {
+  node_->dim(value_, axis);  // reports an error if there is no such axis
+  if (node_->has_failed()) return {*node_, Value()};
+  Dims starts(static_cast<size_t>(rank()), DimExpr(0)), sizes(shape());
+  starts[static_cast<size_t>(axis)] = index;
+  sizes[static_cast<size_t>(axis)] = 1;
+  Formula part(*node_, node_->slice(value_, starts, sizes));
+  if (keep_axis) return part;
+  sizes.erase(sizes.begin() + axis);
+  return part.reshape(sizes);
+}
+
+Formula Formula::reversed(int64_t axis) const {
+  DimExpr last = node_->dim(value_, axis) - DimExpr(1);
+  if (node_->has_failed()) return {*node_, Value()};
+  Dims starts(static_cast<size_t>(rank()), DimExpr(0));
+  Ints steps(starts.size(), 1);
+  starts[static_cast<size_t>(axis)] = last;
+  steps[static_cast<size_t>(axis)] = -1;
+  return {*node_, node_->emit<SliceOp>(
+                      {value_}, {node_->attr("starts", starts), node_->attr("sizes", Dims(shape())),
+                                 node_->attr("steps", steps)})};
+}
+
+Formula Formula::gather(Value indices, int64_t axis) const {
+  return {*node_, node_->emit<GatherOp>({value_, indices}, {node_->attr("axis", axis)})};
+}
+
+Formula Formula::axis_to_last(int64_t axis) const {
+  if (axis == rank() - 1) return *this;
+  Ints permutation;
+  for (int64_t d = 0; d < rank(); ++d)
+    if (d != axis) permutation.push_back(d);
+  permutation.push_back(axis);
+  return transpose(permutation);
+}
+
+Formula Formula::axis_from_last(int64_t axis) const {
+  if (rank() == 0 || axis == rank() - 1) return *this;
+  Ints permutation = first_axes(rank() - 1);
+  permutation.insert(permutation.begin() + axis, rank() - 1);
+  return transpose(permutation);
+}
+
+Formula iota(Node& n, DimExpr size, DType dtype) {
+  std::string_view type = name(dtype);
+  return {n, n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
+                                 n.attr("step", n.index_attribute(1)),
+                                 n.attr("dtype", llvm::StringRef(type.data(), type.size()))})};
+}
+
+Formula number(Node& n, DimExpr dim, DType dtype) {
+  if (std::optional<int64_t> constant = dim.as_constant())
+    return {n, n.scalar(static_cast<double>(*constant), dtype)};
+  return Formula(n, n.dims_value({dim}, /*is_scalar=*/true)).as(dtype);
+}
+
+Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis) {
+  Node& n = parts.front().node();
+  llvm::SmallVector<Value> values;
+  for (const Formula& part : parts) values.push_back(part.unsqueeze({axis}));
+  if (values.size() == 1) return {n, values.front()};
+  return {n, n.emit<ConcatOp>(values, {n.attr("axis", axis)})};
+}
+
+Formula cubic_weight(const Formula& d, double a) {
+  // Cubic convolution (Keys, "Cubic convolution interpolation for digital image processing", 1981).
+  // There is one polynomial for distances up to 1 and one up to 2. The weight beyond is 0.
+  Formula near = ((d * (a + 2)) - (a + 3)) * d * d + 1.0;
+  Formula far = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
+  return select(d <= 1.0, near, select(d < 2.0, far, 0.0));
+}
+
+}  // namespace scopevm::compiler::frontend

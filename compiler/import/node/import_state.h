@@ -1,0 +1,26 @@
+// The state of an import that all nodes of a model share.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "compiler/import/builder/graph_builder.h"
+#include "compiler/import/model/onnx_file.h"
+#include "compiler/import/scope/branch_choices.h"
+#include "compiler/import/scope/scope.h"
+
+namespace scopevm::compiler::frontend {
+
+struct ImportState {
+  std::shared_ptr<OnnxFile> file;
+  GraphBuilder builder;
+  Scope scope;
+  BranchChoices& choices;
+  // Imports the nodes of a nested graph at the insertion point, and returns the graph's outputs.
+  // `inputs` are the values of its inputs.
+  std::function<Result<llvm::SmallVector<mlir::Value>>(const onnx::GraphProto& graph,
+                                                       llvm::ArrayRef<mlir::Value> inputs)>
+      import_subgraph;
+};
+
+}  // namespace scopevm::compiler::frontend

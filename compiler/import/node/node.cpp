@@ -1,0 +1,436 @@
+// Access to ONNX inputs, and builders of graph ops; see node.h.
+#include "compiler/import/node/node.h"
+
+#include "compiler/graph/type_rule.h"
+#include "compiler/import/builder/constants.h"
+#include "compiler/import/node/import_state.h"
+
+namespace scopevm::compiler::frontend {
+
+using graph::TensorType;
+
+Node::Node(ImportState& state, const onnx::NodeProto& proto, int opset)
+    : state_(state), proto_(proto), opset_(opset) {}
+
+// --- ONNX inputs and attributes. ----------------------------------------------------------------
+
+bool Node::has_input(size_t i) const {
+  return i < input_count() && !proto_.input(static_cast<int>(i)).empty();
+}
+
+bool Node::wants_output(size_t i) const {
+  return i < output_count() && !proto_.output(static_cast<int>(i)).empty();
+}
+
+Value Node::input(size_t i) {
+  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
+  Value found = state_.scope.find(proto_.input(static_cast<int>(i)));
+  if (found && mlir::isa<TensorType>(found.getType())) return found;
+  return fail("input " + llvm::Twine(i) + " is not a tensor"), Value();
+}
+
+Value Node::any_input(size_t i) {
+  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
+  return state_.scope.find(proto_.input(static_cast<int>(i)));
+}
+
+Value Node::input_or(size_t i, Value other) { return has_input(i) ? input(i) : other; }
+
+llvm::SmallVector<Value> Node::inputs() {
+  llvm::SmallVector<Value> all;
+  if (input_count() == 0) fail("the node has no inputs, expected at least 1");
+  for (size_t i = 0; i < input_count(); ++i) all.push_back(input(i));
+  return all;
+}
+
+const onnx::AttributeProto* Node::find(llvm::StringRef name) const {
+  for (const onnx::AttributeProto& attribute : proto_.attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+const onnx::AttributeProto* Node::attribute(llvm::StringRef name,
+                                            onnx::AttributeProto::AttributeType type) {
+  const onnx::AttributeProto* found = find(name);
+  if (!found || found->type() == type) return found;
+  // Old files omit the attribute type.
+  if (found->type() == onnx::AttributeProto::UNDEFINED) return found;
+  fail("attribute \"" + name + "\" is " + onnx::AttributeProto::AttributeType_Name(found->type()) +
+       ", expected " + onnx::AttributeProto::AttributeType_Name(type));
+  return nullptr;
+}
+
+int64_t Node::integer(llvm::StringRef name, int64_t otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::INT);
+  return found ? found->i() : otherwise;
+}
+
+int64_t Node::integer(llvm::StringRef name) {
+  if (!find(name)) fail("attribute \"" + name + "\" is missing");
+  return integer(name, 0);
+}
+
+float Node::number(llvm::StringRef name, float otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::FLOAT);
+  return found ? found->f() : otherwise;
+}
+
+std::string Node::text(llvm::StringRef name, llvm::StringRef otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::STRING);
+  return found ? found->s() : otherwise.str();
+}
+
+Ints Node::integers(llvm::StringRef name, Ints otherwise) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::INTS);
+  if (!found) return otherwise;
+  return Ints(found->ints().begin(), found->ints().end());
+}
+
+llvm::SmallVector<float> Node::numbers(llvm::StringRef name) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::FLOATS);
+  if (!found) return {};
+  return llvm::SmallVector<float>(found->floats().begin(), found->floats().end());
+}
+
+std::vector<std::string> Node::strings(llvm::StringRef name) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::STRINGS);
+  if (!found) return {};
+  return {found->strings().begin(), found->strings().end()};
+}
+
+const onnx::GraphProto* Node::graph(llvm::StringRef name) {
+  const onnx::AttributeProto* found = attribute(name, onnx::AttributeProto::GRAPH);
+  if (!found) fail("attribute \"" + name + "\" is missing");
+  return found ? &found->g() : nullptr;
+}
+
+// --- Types. -------------------------------------------------------------------------------------
+
+TensorType Node::type(Value value) const {
+  if (value) return mlir::cast<TensorType>(value.getType());
+  // A value is null after an error. Handlers may read its type without a check.
+  return TensorType::get(builder().getContext(), DType::kF32, llvm::ArrayRef<DimExpr>());
+}
+
+DimExpr Node::dim(Value value, int64_t axis) {
+  if (axis >= 0 && axis < rank(value)) return type(value).getDim(axis);
+  fail("expected rank " + llvm::Twine(axis < 0 ? rank(value) - axis : axis + 1) +
+       " or more, given " + graph::text_of(type(value)));
+  return 1;
+}
+
+int64_t Node::axis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  if (rank == 0)
+    fail("axis " + llvm::Twine(axis) + " is out of range: a scalar has no axes");
+  else
+    fail("axis " + llvm::Twine(axis) + " is out of range [-" + llvm::Twine(rank) + ", " +
+         llvm::Twine(rank) + ") for rank " + llvm::Twine(rank));
+  return 0;
+}
+
+Ints Node::axes(Ints axes, int64_t rank) {
+  for (int64_t& entry : axes) entry = axis(entry, rank);
+  if (has_failed()) return {};
+  llvm::sort(axes);
+  if (auto twice = std::adjacent_find(axes.begin(), axes.end()); twice != axes.end())
+    return fail("axis " + llvm::Twine(*twice) + " is given twice"), Ints();
+  return axes;
+}
+
+// --- Compile-time contents. ---------------------------------------------------------------------
+
+std::string Node::input_name(Value value) const {
+  for (int i = 0; i < proto_.input_size(); ++i)
+    if (!proto_.input(i).empty() && state_.scope.find(proto_.input(i)) == value)
+      return "input " + std::to_string(i) + " \"" + proto_.input(i) + "\"";
+  return "the value";
+}
+
+bool Node::is_known(Value value) { return value && builder().known(value); }
+
+bool Node::is_known(Value value, int64_t number) {
+  const auto* elements = builder().known(value);
+  return elements && elements->size() == 1 && elements->front().is_constant(number);
+}
+
+llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::StringRef what,
+                                                        Sign sign) {
+  // Longer tensors are treated as data, not as shapes.
+  constexpr int64_t kMostElements = 64;
+  llvm::SmallVector<SignedDim> dims;
+  if (!value || has_failed()) return dims;
+  if (const auto* known = builder().known(value)) {
+    for (DimExpr dim : *known) dims.push_back({dim, 0});
+    return dims;
+  }
+  std::optional<int64_t> count = element_count(shape(value)).as_constant();
+  if (rank(value) > 1 || !count || *count > kMostElements || is_float(dtype(value)) ||
+      dtype(value) == DType::kStr) {
+    unsupported(what + " is data-dependent: " + input_name(value) + " is " +
+                graph::text_of(type(value)) +
+                ", expected integers of rank 0 or 1 with a constant size of at most " +
+                llvm::Twine(kMostElements));
+    return dims;
+  }
+  const bool is_signed = sign == Sign::kAny;
+  graph::ReadDimsOp read = builder().read_dims(value, *count, is_signed);
+  for (llvm::StringRef symbol : read.getSymbols().getAsValueRange<mlir::StringAttr>())
+    dims.push_back({DimExpr::symbol(symbol.str()),
+                    is_signed ? DimExpr::symbol(symbol.str() + ".neg") : DimExpr(0)});
+  return dims;
+}
+
+Dims Node::dims_of(Value value, llvm::StringRef what, Sign sign) {
+  Dims dims;
+  for (SignedDim dim : signed_dims_of(value, what, sign))
+    dims.push_back(dim.positive - dim.negative);
+  return dims;
+}
+
+Ints Node::integers_of(Value value, llvm::StringRef what) {
+  Ints numbers;
+  if (value && !is_known(value))
+    return unsupported(what + " is data-dependent: " + input_name(value) +
+                       " must be known at compile time"),
+           numbers;
+  for (DimExpr dim : dims_of(value, what)) {
+    if (!dim.is_constant())
+      return unsupported(what + " is " + dim.str() + ", expected a constant number"), Ints();
+    numbers.push_back(*dim.as_constant());
+  }
+  return numbers;
+}
+
+llvm::SmallVector<float> Node::numbers_of(Value value, llvm::StringRef what) {
+  if (!value) return {};
+  auto op = value.getDefiningOp<graph::ConstantOp>();
+  if (!op || (dtype(value) != DType::kF32 && dtype(value) != DType::kF64)) {
+    unsupported(what + " is data-dependent: " + input_name(value) +
+                " must be known at compile time");
+    return {};
+  }
+  return float_elements(op);
+}
+
+const graph::DimIntervals& Node::intervals() const { return builder().intervals(); }
+
+// --- Building. ----------------------------------------------------------------------------------
+
+GraphBuilder& Node::builder() const { return state_.builder; }
+
+BranchChoices& Node::choices() { return state_.choices; }
+
+Result<llvm::SmallVector<Value>> Node::import_subgraph(const onnx::GraphProto& graph,
+                                                       llvm::ArrayRef<Value> inputs) {
+  return state_.import_subgraph(graph, inputs);
+}
+
+mlir::NamedAttribute Node::attr(llvm::StringRef name, mlir::Attribute value) {
+  return builder().getNamedAttr(name, value);
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, int64_t value) {
+  return attr(name, builder().getI64IntegerAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, bool value) {
+  return attr(name, builder().getBoolAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, float value) {
+  return attr(name, builder().getF32FloatAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, const char* value) {
+  return attr(name, llvm::StringRef(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, llvm::StringRef value) {
+  return attr(name, builder().getStringAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, llvm::ArrayRef<int64_t> value) {
+  return attr(name, builder().getDenseI64ArrayAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, const Ints& value) {
+  return attr(name, llvm::ArrayRef<int64_t>(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, llvm::ArrayRef<float> value) {
+  return attr(name, builder().getDenseF32ArrayAttr(value));
+}
+mlir::NamedAttribute Node::attr(llvm::StringRef name, const Dims& value) {
+  return attr(name, graph::DimsAttr::get(builder().getContext(), value));
+}
+
+mlir::Attribute Node::index_attribute(int64_t value) { return builder().getI64IntegerAttr(value); }
+
+mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attributes attributes) {
+  if (has_failed()) return nullptr;
+  if (llvm::is_contained(operands, Value()))
+    return fail("internal error: an operand of " + op_name + " is not defined");
+  mlir::Operation* op = builder().emit(op_name, operands, attributes);
+  return op ? op : fail(builder().take_errors());
+}
+
+Value Node::scalar(double value, DType dtype) {
+  return has_failed() ? Value() : make_scalar(builder(), value, dtype);
+}
+
+Value Node::constant(const onnx::TensorProto& tensor) {
+  if (has_failed()) return {};
+  Result<TensorBytes> bytes = tensor_bytes(tensor, state_.file);
+  if (!bytes.ok()) {
+    status_ = bytes.status();
+    return {};
+  }
+  return make_constant(builder(), *bytes, tensor.name());
+}
+
+Value Node::constant(llvm::ArrayRef<int64_t> shape, DType dtype, const std::vector<char>& bytes) {
+  if (has_failed()) return {};
+  auto owner = std::make_shared<std::vector<char>>(bytes);
+  TensorBytes tensor{dtype, {shape.begin(), shape.end()}, owner->data(), owner->size(), owner, {}};
+  return make_constant(builder(), tensor, "");
+}
+
+Value Node::constant(const Ints& values) {
+  const char* bytes = reinterpret_cast<const char*>(values.data());
+  return constant({static_cast<int64_t>(values.size())}, DType::kI64,
+                  std::vector<char>(bytes, bytes + values.size() * 8));
+}
+
+Value Node::constant(llvm::ArrayRef<float> values) {
+  const char* bytes = reinterpret_cast<const char*>(values.data());
+  return constant({static_cast<int64_t>(values.size())}, DType::kF32,
+                  std::vector<char>(bytes, bytes + values.size() * 4));
+}
+
+Value Node::constant(const std::vector<std::string>& strings) {
+  if (has_failed()) return {};
+  TensorBytes tensor{DType::kStr, {static_cast<int64_t>(strings.size())}, nullptr, 0, nullptr,
+                     strings};
+  return make_constant(builder(), tensor, "");
+}
+
+Value Node::dims_value(const Dims& dims, bool is_scalar) {
+  if (has_failed()) return {};
+  GraphBuilder& builder = this->builder();
+  llvm::SmallVector<DimExpr> shape;
+  if (!is_scalar) shape.push_back(static_cast<int64_t>(dims.size()));
+  auto type = TensorType::get(builder.getContext(), DType::kI64, shape);
+  return graph::materialise(builder, builder.getLoc(), type, dims);
+}
+
+Value Node::reshape(Value x, const Dims& dims) {
+  if (x && shape(x) == llvm::ArrayRef<DimExpr>(dims)) return x;
+  return emit<graph::ReshapeOp>({x}, {attr("dims", dims)});
+}
+
+Value Node::transpose(Value x, const Ints& permutation) {
+  return emit<graph::TransposeOp>({x}, {attr("permutation", permutation)});
+}
+
+Value Node::cast(Value x, DType to) {
+  if (!x || dtype(x) == to) return x;
+  std::string_view target = name(to);
+  auto attribute = attr("to", llvm::StringRef(target.data(), target.size()));
+  if (to == DType::kStr) return emit<graph::NumberToStringOp>({x});
+  if (dtype(x) == DType::kStr) return emit<graph::StringToNumberOp>({x}, {attribute});
+  return emit<graph::CastOp>({x}, {attribute});
+}
+
+Value Node::unsqueeze(Value x, Ints axes) {
+  axes = this->axes(axes, rank(x) + static_cast<int64_t>(axes.size()));
+  if (has_failed()) return {};
+  Dims dims(shape(x));
+  for (int64_t axis : axes) dims.insert(dims.begin() + axis, DimExpr(1));
+  return reshape(x, dims);
+}
+
+Value Node::slice(Value x, const Dims& starts, const Dims& sizes) {
+  return emit<graph::SliceOp>(
+      {x}, {attr("starts", starts), attr("sizes", sizes), attr("steps", Ints(starts.size(), 1))});
+}
+
+Value Node::expand(Value x, const Dims& dims) {
+  if (x && shape(x) == llvm::ArrayRef<DimExpr>(dims)) return x;
+  return emit<graph::ExpandOp>({x}, {attr("dims", dims)});
+}
+
+Value Node::reduce_mean(Value x, const Ints& axes) {
+  return emit<graph::ReduceMeanOp>({x}, {attr("axes", axes), attr("keep_dims", true)});
+}
+
+Value Node::reduce_sum(Value x, const Ints& axes) {
+  return emit<graph::ReduceSumOp>({x}, {attr("axes", axes), attr("keep_dims", true)});
+}
+
+llvm::SmallVector<Value> Node::loop(
+    DimExpr trip_count, Operands initial,
+    llvm::function_ref<Iteration(DimExpr index, mlir::ValueRange carried)> body) {
+  if (has_failed()) return {};
+  auto results = control_flow().loop(
+      trip_count, initial, [&](DimExpr index, mlir::ValueRange carried) -> Result<Iteration> {
+        Iteration iteration = body(index, carried);
+        if (has_failed()) return status_;
+        return iteration;
+      });
+  if (results.ok()) return *std::move(results);
+  status_ = results.status();
+  return {};
+}
+
+void Node::require(graph::RequireKind kind, DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (has_failed()) return;
+  GraphBuilder& builder = this->builder();
+  builder.create<graph::RequireOp>(graph::DimsAttr::get(builder.getContext(), {a, b}), kind,
+                                   builder.getStringAttr(message));
+}
+
+namespace {
+
+std::string with_values(llvm::StringRef message, DimExpr a, DimExpr b) {
+  std::string text = message.str();
+  for (auto [mark, dim] : {std::pair("{0}", a), std::pair("{1}", b)})
+    if (size_t at = text.find(mark); at != std::string::npos) text.replace(at, 3, dim.str());
+  return text;
+}
+
+}  // namespace
+
+void Node::require(Value condition, llvm::StringRef message) {
+  if (has_failed()) return;
+  GraphBuilder& builder = this->builder();
+  builder.create<graph::AssertOp>(condition, builder.getStringAttr(message));
+}
+
+void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
+  if (a == b) return;
+  if (a.is_constant() && b.is_constant())
+    fail(with_values(message, a, b));
+  else
+    require(graph::RequireKind::kEqual, a, b, message);
+}
+
+void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
+  graph::DimInterval more = intervals().of(a - b);
+  if (more.min >= 0) return;
+  if (more.max < 0)
+    fail(with_values(message, a, b));
+  else
+    require(graph::RequireKind::kAtLeast, a, b, message);
+}
+
+// --- Errors. ------------------------------------------------------------------------------------
+
+std::nullptr_t Node::fail(const llvm::Twine& message) {
+  if (!has_failed()) status_ = Status(StatusCode::kInvalidModel, message.str());
+  return nullptr;
+}
+
+std::nullptr_t Node::unsupported(const llvm::Twine& message) {
+  if (!has_failed()) status_ = Status(StatusCode::kUnsupported, message.str());
+  return nullptr;
+}
+
+std::nullptr_t Node::fail(Status status) {
+  if (!has_failed()) status_ = std::move(status);
+  return nullptr;
+}
+
+}  // namespace scopevm::compiler::frontend

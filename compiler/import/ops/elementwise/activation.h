@@ -1,0 +1,23 @@
+// The activation functions of recurrent ops.
+#pragma once
+
+#include "compiler/import/node/node.h"
+
+namespace scopevm::compiler::frontend {
+
+struct Activation {
+  std::string name;  // lower case
+  float alpha = 0;
+  float beta = 0;
+};
+
+// Reads the attributes `activations`, `activation_alpha` and `activation_beta`: for each direction,
+// one function per entry of `otherwise`, which are the default functions. A function with
+// parameters takes the next entries of the alpha and beta lists, or its default parameters after
+// the end of a list. Fails the node if a function is unknown, or if their number is wrong.
+llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const char*> otherwise,
+                                               size_t directions);
+
+Value emit_activation(Node& n, const Activation& activation, Value x);
+
+}  // namespace scopevm::compiler::frontend

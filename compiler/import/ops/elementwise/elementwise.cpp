@@ -1,0 +1,341 @@
+// Elementwise ONNX ops: most map to one graph op, the others to a short formula.
+#include <numbers>
+
+#include "compiler/graph/type_rule.h"
+#include "compiler/import/model/onnx_types.h"
+#include "compiler/import/node/formula.h"
+#include "compiler/import/ops/op_table.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+template <typename Op>
+Values unary(Node& n) {
+  return n.emit<Op>({n.input(0)});
+}
+
+template <typename Op>
+Values binary(Node& n) {
+  return n.emit<Op>({n.input(0), n.input(1)});
+}
+
+// Before opset 7, the attribute `broadcast` enables broadcasting. The attribute `axis` is then an
+// axis of `a`: the first axis of `b` is aligned with it.
+template <typename Op>
+Values old_binary(Node& n) {
+  Value a = n.input(0), b = n.input(1);
+  int64_t trailing = n.rank(a) - n.rank(b);
+  if (n.flag("broadcast", false) && n.has_attribute("axis") && trailing > 0) {
+    // Appends dims of size 1 to b, so that broadcasting aligns its first dim with `axis` of a.
+    trailing -= n.axis(n.integer("axis", 0), n.rank(a));
+    Dims dims(n.shape(b));
+    if (trailing > 0) dims.append(static_cast<size_t>(trailing), DimExpr(1));
+    b = n.reshape(b, dims);
+  }
+  return n.emit<Op>({a, b});
+}
+
+// Combines any number of operands from the left, for Sum, Mean, Min and Max.
+template <typename Op>
+Value fold(Node& n) {
+  Value result;
+  for (Value next : n.inputs()) result = result ? n.emit<Op>({result, next}) : next;
+  return result;
+}
+
+template <typename Op>
+Values variadic(Node& n) {
+  return fold<Op>(n);
+}
+
+Values mean(Node& n) {
+  Value sum = fold<AddOp>(n);
+  return n.emit<DivOp>({sum, n.scalar(static_cast<double>(n.input_count()), sum)});
+}
+
+Value add(Node& n, Value x, double y) { return n.emit<AddOp>({x, n.scalar(y, x)}); }
+Value mul(Node& n, Value x, double y) { return n.emit<MulOp>({x, n.scalar(y, x)}); }
+Value less(Node& n, Value x, double y) { return n.emit<LessOp>({x, n.scalar(y, x)}); }
+
+constexpr char kNoTraining[] = "Dropout in training mode is not supported";
+
+// The ratio of Dropout. No value if it is not a constant of type f32 or f64 with 1 element.
+std::optional<double> known_ratio(Node& n) {
+  if (!n.has_input(1)) return 0.5;
+  Value given = n.input(1);
+  bool is_known = given && given.getDefiningOp<ConstantOp>() &&
+                  (n.dtype(given) == DType::kF32 || n.dtype(given) == DType::kF64);
+  if (!is_known) return std::nullopt;
+  auto ratio = n.numbers_of(given, "the ratio");
+  return ratio.size() == 1 ? std::optional<double>(ratio[0]) : std::nullopt;
+}
+
+// Rejects Dropout in training mode unless the ratio is 0: at compile time, or by a run-time check.
+// From opset 12, mode and ratio are inputs.
+void require_no_drops(Node& n) {
+  Value mode = n.input(2);
+  if (n.has_failed()) return;
+  if (n.dtype(mode) != DType::kBool || !n.type(mode).getElementCount().is_constant(1)) {
+    n.fail("training_mode must be a bool with 1 element, but is " + text_of(n.type(mode)));
+    return;
+  }
+  std::optional<double> ratio = known_ratio(n);
+  // With ratio 0, no element is dropped in training mode.
+  if (ratio && *ratio == 0) return;
+  Dims known = n.is_known(mode) ? n.dims_of(mode, "training_mode") : Dims{};
+  if (known.size() == 1 && known[0].is_constant(0)) return;
+  bool is_training = known.size() == 1 && known[0].is_constant(1);
+  if (is_training && ratio) n.unsupported("training mode is not supported");
+  Value keeps = is_training ? Value() : n.emit<LogicalNotOp>({n.reshape(mode, {})});
+  if (!ratio) {
+    Value given = n.reshape(n.input(1), {});
+    Value is_zero = n.emit<EqualOp>({given, n.scalar(0, given)});
+    keeps = is_training ? is_zero : n.emit<OrOp>({keeps, is_zero});
+  }
+  n.require(keeps, kNoTraining);
+}
+
+Values dropout(Node& n) {
+  Value x = n.input(0);
+  if (n.opset() < 7 && !n.flag("is_test", false))
+    return n.unsupported("training mode is not supported"), Value();
+  if (n.opset() >= 12 && n.has_input(2)) require_no_drops(n);
+  if (!n.wants_output(1)) return x;
+  // Output 1 is the mask of kept elements, of type bool from opset 10 on.
+  Value ones = n.expand(n.scalar(1, n.opset() >= 10 ? DType::kBool : n.dtype(x)), Dims(n.shape(x)));
+  return {x, ones};
+}
+
+Values cast(Node& n) {
+  std::optional<DType> to = dtype_of_onnx(static_cast<int>(n.integer("to")));
+  if (!to)
+    return n.unsupported("a cast to element type " +
+                         onnx_type_name(static_cast<int>(n.integer("to"))) + " is not supported"),
+           Value();
+  return n.cast(n.input(0), *to);
+}
+
+Values cast_like(Node& n) { return n.cast(n.input(0), n.dtype(n.input(1))); }
+
+Values is_inf(Node& n) {
+  return n.emit<IsInfOp>({n.input(0)}, {n.attr("negative", n.flag("detect_negative", true)),
+                                        n.attr("positive", n.flag("detect_positive", true))});
+}
+
+Values modulo(Node& n) { return n.flag("fmod", false) ? binary<FmodOp>(n) : binary<ModOp>(n); }
+
+Values bit_shift(Node& n) {
+  std::string direction = n.text("direction", "");
+  if (direction == "LEFT") return binary<ShiftLeftOp>(n);
+  if (direction == "RIGHT") return binary<ShiftRightOp>(n);
+  return n.fail("direction is \"" + direction + "\", expected LEFT or RIGHT"), Value();
+}
+
+Values where(Node& n) { return n.emit<SelectOp>({n.input(0), n.input(1), n.input(2)}); }
+
+Value clamp(Node& n, Value x, Value low, Value high) {
+  if (low) x = n.emit<MaxOp>({x, low});
+  return high ? n.emit<MinOp>({x, high}) : x;
+}
+
+Values clip_with_attributes(Node& n) {
+  Value x = n.input(0);
+  Value low = n.has_attribute("min") ? n.scalar(n.number("min", 0), x) : Value();
+  Value high = n.has_attribute("max") ? n.scalar(n.number("max", 0), x) : Value();
+  return clamp(n, x, low, high);
+}
+
+Values clip(Node& n) {
+  return clamp(n, n.input(0), n.input_or(1, Value()), n.input_or(2, Value()));
+}
+
+// --- Activations. -------------------------------------------------------------------------------
+
+// x < 0 ? negative : x
+Value below_zero(Node& n, Value x, Value negative) {
+  return n.emit<SelectOp>({less(n, x, 0), negative, x});
+}
+
+Value exp_minus_one(Node& n, Value x) { return add(n, n.emit<ExpOp>({x}), -1); }
+
+Values leaky_relu(Node& n) {
+  Value x = n.input(0);
+  return below_zero(n, x, mul(n, x, n.number("alpha", 0.01f)));
+}
+
+Values prelu(Node& n) {
+  Value x = n.input(0);
+  return below_zero(n, x, n.emit<MulOp>({x, n.input(1)}));
+}
+
+// Before opset 7, the slope has one number per channel, or a single number.
+Values old_prelu(Node& n) {
+  Value x = n.input(0), slope = n.input(1);
+  Dims dims(n.shape(slope));
+  if (dims.size() == 1 && !dims[0].is_constant(1) && n.rank(x) > 2)
+    dims.append(static_cast<size_t>(n.rank(x) - 2), DimExpr(1));
+  return below_zero(n, x, n.emit<MulOp>({x, n.reshape(slope, dims)}));
+}
+
+Values elu(Node& n) {
+  Value x = n.input(0);
+  return below_zero(n, x, mul(n, exp_minus_one(n, x), n.number("alpha", 1)));
+}
+
+Values celu(Node& n) {
+  Value x = n.input(0);
+  float alpha = n.number("alpha", 1);
+  return below_zero(n, x, mul(n, exp_minus_one(n, mul(n, x, 1.0 / alpha)), alpha));
+}
+
+Values selu(Node& n) {
+  Value x = n.input(0);
+  float alpha = n.number("alpha", 1.67326319217681884765625f);
+  Value scaled = below_zero(n, x, mul(n, exp_minus_one(n, x), alpha));
+  return mul(n, scaled, n.number("gamma", 1.05070102214813232421875f));
+}
+
+Value hard_sigmoid(Node& n, Value x, float alpha, float beta) {
+  return clamp(n, add(n, mul(n, x, alpha), beta), n.scalar(0, x), n.scalar(1, x));
+}
+
+Values hard_sigmoid(Node& n) {
+  return hard_sigmoid(n, n.input(0), n.number("alpha", 0.2f), n.number("beta", 0.5f));
+}
+
+Values hard_swish(Node& n) {
+  Value x = n.input(0);
+  return n.emit<MulOp>({x, hard_sigmoid(n, x, 1.0f / 6, 0.5f)});
+}
+
+Values thresholded_relu(Node& n) {
+  Value x = n.input(0);
+  Value is_above = n.emit<GreaterOp>({x, n.scalar(n.number("alpha", 1), x)});
+  return n.emit<SelectOp>({is_above, x, n.scalar(0, x)});
+}
+
+Values softsign(Node& n) {
+  Value x = n.input(0);
+  return n.emit<DivOp>({x, add(n, n.emit<AbsOp>({x}), 1)});
+}
+
+Values mish(Node& n) {
+  Value x = n.input(0);
+  return n.emit<MulOp>({x, n.emit<TanhOp>({n.emit<SoftplusOp>({x})})});
+}
+
+// x * P(N <= x) for a standard normal variable N, or its tanh approximation.
+Values gelu(Node& n) {
+  DType dtype = n.dtype(n.input(0));
+  // For negative x, 1 + erf(..) loses precision by cancellation. 16-bit floats are computed in f32.
+  Formula x = Formula(n, n.input(0)).as(dtype == DType::kF64 ? dtype : DType::kF32);
+  std::string approximate = n.text("approximate", "none");
+  if (approximate == "none")
+    return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
+  if (approximate != "tanh")
+    return n.fail("approximate is \"" + approximate + "\", expected none or tanh"), Value();
+  double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
+  return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
+}
+
+// x < -lambd ? x + bias : x > lambd ? x - bias : 0
+Values shrink(Node& n) {
+  Value x = n.input(0);
+  float bias = n.number("bias", 0), lambd = n.number("lambd", 0.5f);
+  Value above = n.emit<SelectOp>(
+      {n.emit<GreaterOp>({x, n.scalar(lambd, x)}), add(n, x, -bias), n.scalar(0, x)});
+  return n.emit<SelectOp>({less(n, x, -lambd), add(n, x, bias), above});
+}
+
+constexpr OpRow kElementwiseOps[] = {
+    {"Abs", 1, unary<AbsOp>},
+    {"Acos", 1, unary<AcosOp>},
+    {"Acosh", 1, unary<AcoshOp>},
+    {"Add", 1, old_binary<AddOp>},
+    {"Add", 7, binary<AddOp>},
+    {"And", 1, old_binary<AndOp>},
+    {"And", 7, binary<AndOp>},
+    {"Asin", 1, unary<AsinOp>},
+    {"Asinh", 1, unary<AsinhOp>},
+    {"Atan", 1, unary<AtanOp>},
+    {"Atanh", 1, unary<AtanhOp>},
+    {"BitShift", 11, bit_shift},
+    {"BitwiseAnd", 18, binary<BitAndOp>},
+    {"BitwiseNot", 18, unary<BitNotOp>},
+    {"BitwiseOr", 18, binary<BitOrOp>},
+    {"BitwiseXor", 18, binary<BitXorOp>},
+    {"Cast", 6, cast},
+    {"CastLike", 15, cast_like},
+    {"Ceil", 1, unary<CeilOp>},
+    {"Celu", 12, celu},
+    {"Clip", 1, clip_with_attributes},
+    {"Clip", 11, clip},
+    {"Cos", 1, unary<CosOp>},
+    {"Cosh", 1, unary<CoshOp>},
+    {"Div", 1, old_binary<DivOp>},
+    {"Div", 7, binary<DivOp>},
+    {"Dropout", 1, dropout},
+    {"Elu", 1, elu},
+    {"Equal", 1, old_binary<EqualOp>},
+    {"Equal", 7, binary<EqualOp>},
+    {"Erf", 1, unary<ErfOp>},
+    {"Exp", 1, unary<ExpOp>},
+    {"Floor", 1, unary<FloorOp>},
+    {"Gelu", 20, gelu},
+    {"Greater", 1, old_binary<GreaterOp>},
+    {"Greater", 7, binary<GreaterOp>},
+    {"GreaterOrEqual", 12, binary<GreaterEqualOp>},
+    {"HardSigmoid", 1, hard_sigmoid},
+    {"HardSwish", 14, hard_swish},
+    {"IsInf", 1, is_inf},
+    {"IsNaN", 1, unary<IsNanOp>},
+    {"LeakyRelu", 1, leaky_relu},
+    {"Less", 1, old_binary<LessOp>},
+    {"Less", 7, binary<LessOp>},
+    {"LessOrEqual", 12, binary<LessEqualOp>},
+    {"Log", 1, unary<LogOp>},
+    {"Max", 1, variadic<MaxOp>},
+    {"Mean", 1, mean},
+    {"Min", 1, variadic<MinOp>},
+    {"Mish", 18, mish},
+    {"Mod", 1, modulo},
+    {"Mul", 1, old_binary<MulOp>},
+    {"Mul", 7, binary<MulOp>},
+    {"Neg", 1, unary<NegOp>},
+    {"Not", 1, unary<LogicalNotOp>},
+    {"Or", 1, old_binary<OrOp>},
+    {"Or", 7, binary<OrOp>},
+    {"PRelu", 1, old_prelu},
+    {"PRelu", 7, prelu},
+    {"Pow", 1, old_binary<PowOp>},
+    {"Pow", 7, binary<PowOp>},
+    {"Reciprocal", 1, unary<ReciprocalOp>},
+    {"Relu", 1, unary<ReluOp>},
+    {"Round", 1, unary<RoundOp>},
+    {"Selu", 1, selu},
+    {"Shrink", 1, shrink},
+    {"Sigmoid", 1, unary<SigmoidOp>},
+    {"Sign", 1, unary<SignOp>},
+    {"Sin", 1, unary<SinOp>},
+    {"Sinh", 1, unary<SinhOp>},
+    {"Softplus", 1, unary<SoftplusOp>},
+    {"Softsign", 1, softsign},
+    {"Sqrt", 1, unary<SqrtOp>},
+    {"Sub", 1, old_binary<SubOp>},
+    {"Sub", 7, binary<SubOp>},
+    {"Sum", 1, variadic<AddOp>},
+    {"Tan", 1, unary<TanOp>},
+    {"Tanh", 1, unary<TanhOp>},
+    {"ThresholdedRelu", 1, thresholded_relu},
+    {"Where", 9, where},
+    {"Xor", 1, old_binary<XorOp>},
+    {"Xor", 7, binary<XorOp>},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> elementwise_ops() { return kElementwiseOps; }
+
+}  // namespace scopevm::compiler::frontend

@@ -1,0 +1,259 @@
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero)
+// and x = (y - zero) * scale. There is one scale per tensor, per index along an axis, or per block
+// of an axis. quantised_contraction.cpp imports contractions of quantised tensors.
+#include "compiler/import/ops/elementwise/quantised.h"
+
+#include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/constant_array.h"
+#include "compiler/import/model/onnx_types.h"
+#include "compiler/import/ops/op_table.h"
+
+namespace scopevm::compiler::frontend {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+Value quantise(Node& n, Value x, Value scale, Value zero, DType to) {
+  DType computed = n.dtype(scale);
+  Value quotient = n.emit<DivOp>({n.cast(x, DType::kF32), n.cast(scale, DType::kF32)});
+  // The quotient is rounded to the precision of the scale's type.
+  if (computed == DType::kF16 || computed == DType::kBF16)
+    quotient = n.cast(n.cast(quotient, computed), DType::kF32);
+  return requantise(n, quotient, zero, to);
+}
+
+// The cast saturates. The f32 sum is inexact only above 2^24, far beyond the saturation range.
+Value requantise(Node& n, Value x, Value zero, DType to) {
+  Value rounded = n.emit<RoundOp>({x});
+  if (zero) rounded = n.emit<AddOp>({rounded, n.cast(zero, DType::kF32)});
+  return n.cast(rounded, to);
+}
+
+ConstantOp constant_source(Value value) {
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) value = reshape.getX();
+  return value.getDefiningOp<ConstantOp>();
+}
+
+Value as_scalar(Node& n, Value parameter) {
+  bool is_scalar = n.rank(parameter) == 1 && n.dim(parameter, 0).is_constant(1);
+  return is_scalar ? n.reshape(parameter, {}) : parameter;
+}
+
+namespace {
+
+bool is_byte(Value value) {
+  DType dtype = mlir::cast<TensorType>(value.getType()).getDtype();
+  return dtype == DType::kU8 || dtype == DType::kI8;
+}
+
+// The operand of a cast; any other value is returned unchanged.
+Value before_cast(Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast ? cast.getX() : value;
+}
+
+}  // namespace
+
+namespace {
+
+bool is_known_zero(Value value) {
+  ConstantOp constant = constant_source(value);
+  if (!constant) return false;
+  ConstantArray array(constant);
+  for (int64_t i = 0; i < array.count(); ++i)
+    if (array.integer(i) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+// Matches the formula that dequantize_linear emits.
+std::optional<Dequantised> dequantised(Value value) {
+  if (!value) return std::nullopt;  // a missing input, which the node has already reported
+  auto product = value.getDefiningOp<MulOp>();
+  auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
+  if (!cast || cast.getTo() != "f32") return std::nullopt;
+  Dequantised found{cast.getX(), product.getB(), {}};
+  if (auto distance = found.values.getDefiningOp<SubOp>()) {
+    found.values = before_cast(distance.getA());
+    found.zero = before_cast(distance.getB());
+    if (!is_byte(found.zero)) return std::nullopt;
+  }
+  return is_byte(found.values) ? std::optional(found) : std::nullopt;
+}
+
+namespace {
+
+// x and its quantisation parameters, reshaped to broadcast. The result is reshaped to `shape`.
+struct Operands {
+  Value x, scale, zero;  // zero: null when absent
+  Dims shape;
+};
+
+// Reshapes [s] to [s, 1, 1, ...], which broadcasts along `axis` of x. A scalar is unchanged, and
+// [1] becomes a scalar.
+Value along_axis(Node& n, Value parameter, Value x, int64_t axis) {
+  parameter = as_scalar(n, parameter);
+  if (n.rank(parameter) == 0) return parameter;
+  if (n.rank(parameter) != 1) {
+    n.fail("scale and zero point must have rank 0 or 1, but one is " + text_of(n.type(parameter)));
+    return {};
+  }
+  axis = n.axis(axis, n.rank(x));
+  if (n.has_failed()) return {};
+  DimExpr size = n.dim(x, axis), own = n.dim(parameter, 0);
+  if (size.is_constant() && own.is_constant() && size != own) {
+    n.fail("the scale or zero point has " + own.str() + " elements, expected " + size.str() +
+           ", the size of axis " + llvm::Twine(axis));
+    return {};
+  }
+  Dims dims(static_cast<size_t>(n.rank(x) - axis), DimExpr(1));
+  dims[0] = own;
+  return n.reshape(parameter, dims);
+}
+
+// Repeats each entry of `parameter` for `block` elements of x along `axis`.
+Value repeat_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
+  Dims split(n.shape(parameter)), whole(n.shape(parameter));
+  split.insert(split.begin() + axis + 1, DimExpr(1));
+  Value repeated = n.reshape(parameter, split);
+  split[axis + 1] = block;
+  whole[axis] = whole[axis] * DimExpr(block);
+  repeated = n.reshape(n.expand(repeated, split), whole);
+  // The last block is shorter if the size of the axis is not a multiple of `block`.
+  if (whole[axis] == n.dim(x, axis)) return repeated;
+  whole[axis] = n.dim(x, axis);
+  return n.slice(repeated, Dims(whole.size(), DimExpr(0)), whole);
+}
+
+// Fails the node and returns false if `parameter` does not have one entry per block of x along
+// `axis`. Compares constant dims only.
+bool check_blocks(Node& n, Value parameter, Value x, int64_t axis, int64_t block) {
+  if (n.rank(parameter) != n.rank(x))
+    return n.fail("with block_size, scale and zero point must have the rank of x, but x is " +
+                  text_of(n.type(x)) + " and one is " + text_of(n.type(parameter))),
+           false;
+  for (int64_t i = 0; i < n.rank(x); ++i) {
+    DimExpr wanted = i == axis ? ceildiv(n.dim(x, i), block) : n.dim(x, i);
+    DimExpr own = n.dim(parameter, i);
+    if (wanted.is_constant() && own.is_constant() && wanted != own)
+      return n.fail("with block_size " + llvm::Twine(block) + ", dim " + llvm::Twine(i) +
+                    " of scale and zero point is " + own.str() + ", expected " + wanted.str()),
+             false;
+  }
+  return true;
+}
+
+// Makes the parameters broadcast. If all blocks are complete, the axis of x is split into [blocks,
+// block]. Otherwise the parameters are repeated.
+void align_blocks(Node& n, Operands& o, int64_t axis, int64_t block) {
+  axis = n.axis(axis, n.rank(o.x));
+  for (Value parameter : {o.scale, o.zero})
+    if (n.has_failed() || (parameter && !check_blocks(n, parameter, o.x, axis, block))) return;
+  DimExpr blocks = n.dim(o.scale, axis);
+  if (blocks * DimExpr(block) != n.dim(o.x, axis)) {
+    o.scale = repeat_blocks(n, o.scale, o.x, axis, block);
+    if (o.zero) o.zero = repeat_blocks(n, o.zero, o.x, axis, block);
+    return;
+  }
+  Dims split(o.shape);
+  split[axis] = blocks;
+  split.insert(split.begin() + axis + 1, DimExpr(block));
+  o.x = n.reshape(o.x, split);
+  o.scale = n.unsqueeze(o.scale, {axis + 1});
+  if (o.zero) o.zero = n.unsqueeze(o.zero, {axis + 1});
+}
+
+Operands operands_of(Node& n) {
+  Operands o{n.input(0), n.input(1), n.input_or(2, Value()), Dims(n.shape(n.input(0)))};
+  int64_t block = n.opset() >= 21 ? n.integer("block_size", 0) : 0;
+  int64_t axis = n.integer("axis", 1);
+  if (block < 0) n.fail("block_size is " + llvm::Twine(block) + ", expected at least 0");
+  if (n.opset() < 13 && n.rank(as_scalar(n, o.scale)) != 0)
+    n.fail("before opset 13 the scale must be a scalar, but is " + text_of(n.type(o.scale)));
+  if (block > 0) {
+    align_blocks(n, o, axis, block);
+  } else {
+    o.scale = along_axis(n, o.scale, o.x, axis);
+    if (o.zero) o.zero = along_axis(n, o.zero, o.x, axis);
+  }
+  return o;
+}
+
+bool is_one_of(DType dtype, std::initializer_list<DType> dtypes) {
+  return llvm::is_contained(dtypes, dtype);
+}
+
+// The element type of the result: output_dtype if it is given, else that of the zero point, else
+// u8.
+DType quantised_type(Node& n, Value zero) {
+  DType to = zero ? n.dtype(zero) : DType::kU8;
+  if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
+    std::optional<DType> requested = dtype_of_onnx(static_cast<int>(n.integer("output_dtype", 0)));
+    if (!requested)
+      return n.unsupported("output_dtype " +
+                           onnx_type_name(static_cast<int>(n.integer("output_dtype", 0))) +
+                           " is not supported"),
+             to;
+    if (zero && *requested != to)
+      return n.fail("output_dtype is " + std::string(name(*requested)) +
+                    ", but the zero point has element type " + std::string(name(to))),
+             to;
+    to = *requested;
+  }
+  if (!is_one_of(to, {DType::kU8, DType::kI8, DType::kU16, DType::kI16}) ||
+      (n.opset() < 21 && byte_size(to) == 2))
+    n.fail("cannot quantise to " + std::string(name(to)) + ", expected " +
+           (n.opset() < 21 ? "u8 or i8" : "u8, i8, u16 or i16"));
+  return to;
+}
+
+Values quantize_linear(Node& n) {
+  Operands o = operands_of(n);
+  DType to = quantised_type(n, n.input_or(2, Value()));
+  return n.reshape(quantise(n, o.x, o.scale, o.zero, to), o.shape);
+}
+
+Values dequantize_linear(Node& n) {
+  Operands o = operands_of(n);
+  DType from = n.dtype(o.x), to = n.dtype(n.input(1));
+  if (!is_one_of(from, {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32}) ||
+      (n.opset() < 21 && byte_size(from) == 2))
+    return n.fail("x has element type " + std::string(name(from)) + ", expected " +
+                  (n.opset() < 21 ? "u8, i8 or i32" : "u8, i8, u16, i16 or i32")),
+           Value();
+  if (o.zero && n.dtype(o.zero) != from)
+    return n.fail("the zero point has element type " + std::string(name(n.dtype(o.zero))) +
+                  ", expected " + std::string(name(from)) + ", the type of x"),
+           Value();
+  Value x = o.x;
+  // In i32, because the difference of two 8-bit or 16-bit numbers needs one bit more.
+  if (o.zero && !is_known_zero(o.zero))
+    x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
+  Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});
+  return n.reshape(n.cast(y, to), o.shape);
+}
+
+// The range is extended to include 0. If all elements are 0, the scale is 0, and the NaN that the
+// division returns is cast to 0.
+Values dynamic_quantize_linear(Node& n) {
+  Value x = n.input(0);
+  auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};
+  Value nothing = n.scalar(0, x);
+  Value high = n.emit<MaxOp>({n.emit<ReduceMaxOp>({x}, all), nothing});
+  Value low = n.emit<MinOp>({n.emit<ReduceMinOp>({x}, all), nothing});
+  Value scale = n.emit<DivOp>({n.emit<SubOp>({high, low}), n.scalar(255, x)});
+  Value zero = quantise(n, n.emit<SubOp>({nothing, low}), scale, Value(), DType::kU8);
+  return {quantise(n, x, scale, zero, DType::kU8), scale, zero};
+}
+
+constexpr OpRow kQuantisedOps[] = {
+    {"DequantizeLinear", 10, dequantize_linear},
+    {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
+    {"QuantizeLinear", 10, quantize_linear},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> quantised_ops() { return kQuantisedOps; }
+
+}  // namespace scopevm::compiler::frontend

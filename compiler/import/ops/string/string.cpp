@@ -1,0 +1,99 @@
+// ONNX ops on words: StringNormalizer, TfIdfVectorizer.
+#include "compiler/graph/type_rule.h"
+#include "compiler/import/ops/op_table.h"
+#include "compiler/import/ops/selection/data_dependent.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+// --- StringNormalizer. --------------------------------------------------------------------------
+
+Value change_case(Node& n, Value x, bool to_upper) {
+  return n.emit<ChangeCaseOp>({x}, {n.attr("upper", to_upper)});
+}
+
+// The words that are not stopwords.
+Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
+  if (stopwords.empty()) return words;
+  Value stops = n.constant(stopwords), compared = words;
+  if (!n.flag("is_case_sensitive", false)) {
+    stops = change_case(n, stops, false);
+    compared = change_case(n, words, false);
+  }
+  if (n.has_failed()) return {};
+  // Compares every word with every stopword: [words, stopwords].
+  Value is_stop = n.emit<EqualOp>({n.unsqueeze(compared, {1}), n.unsqueeze(stops, {0})});
+  Value found = n.emit<ReduceMaxOp>({n.cast(is_stop, DType::kU8)},
+                                    {n.attr("axes", Ints{1}), n.attr("keep_dims", false)});
+  Value is_kept = n.emit<EqualOp>({found, n.scalar(0, DType::kU8)});
+  return taken_where(n, words, is_kept, 0);
+}
+
+// `words`, or a single empty string if there are no words.
+Value at_least_one(Node& n, Value words) {
+  if (n.has_failed()) return {};
+  // `missing` is 1 if there are no words, else 0.
+  DimExpr count = n.dim(words, 0), missing = n.intervals().greater(DimExpr(1) - count, 0);
+  if (missing.is_constant(0)) return words;
+  return n.emit<PadOp>({words, n.scalar(0, DType::kStr)},
+                       {n.attr("pads", Dims{DimExpr(0), missing}), n.attr("mode", "constant")});
+}
+
+Values string_normalizer(Node& n) {
+  Value x = n.input(0);
+  std::string action = n.text("case_change_action", "NONE");
+  if (action != "NONE" && action != "LOWER" && action != "UPPER")
+    return n.fail("case_change_action is \"" + action + "\", expected NONE, LOWER or UPPER"),
+           Value();
+  if (n.rank(x) < 1 || n.rank(x) > 2)
+    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x))), Value();
+  if (n.rank(x) == 2) n.require_equal(n.dim(x, 0), 1, "the first of two dims is {0}, expected {1}");
+  Value words = n.reshape(x, {n.shape(x).back()});
+  words = at_least_one(n, without(n, words, n.strings("stopwords")));
+  if (action != "NONE") words = change_case(n, words, action == "UPPER");
+  if (n.has_failed() || n.rank(x) == 1) return words;
+  return n.unsqueeze(words, {0});
+}
+
+// --- TfIdfVectorizer. ---------------------------------------------------------------------------
+
+// The result for an n-gram depends on the mode. TF: its count. IDF: its weight if it occurs, else
+// 0. TFIDF: the product of count and weight. Weight i belongs to n-gram i of the pool, independent
+// of the n-gram's column in the result.
+Values tf_idf_vectorizer(Node& n) {
+  Value x = n.input(0);
+  std::string mode = n.text("mode", "");
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
+    return n.fail("mode is \"" + mode + "\", expected TF, IDF or TFIDF"), Value();
+  if (n.rank(x) > 2 || n.rank(x) < 1)
+    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x))), Value();
+  Value pool = n.has_attribute("pool_strings") ? n.constant(n.strings("pool_strings"))
+                                               : n.constant(n.integers("pool_int64s"));
+  llvm::SmallVector<float> weights = n.numbers("weights");
+  if (mode == "TF") weights.clear();
+  Value rows = n.rank(x) == 1 ? n.unsqueeze(x, {0}) : x;
+  if (n.has_failed()) return Value();
+  Value counts = n.emit<CountNgramsOp>(
+      {rows},
+      {n.attr("pool", pool.getDefiningOp<ConstantOp>().getValue()),
+       n.attr("starts", n.integers("ngram_counts")), n.attr("columns", n.integers("ngram_indexes")),
+       n.attr("weights", llvm::ArrayRef<float>(weights)),
+       n.attr("min_length", n.integer("min_gram_length")),
+       n.attr("max_length", n.integer("max_gram_length")),
+       n.attr("skips", n.integer("max_skip_count")), n.attr("once", mode == "IDF")});
+  if (n.has_failed() || n.rank(x) == 2) return counts;
+  return n.reshape(counts, {n.dim(counts, 1)});
+}
+
+constexpr OpRow kStringOps[] = {
+    {"StringNormalizer", 10, string_normalizer},
+    {"TfIdfVectorizer", 9, tf_idf_vectorizer},
+};
+
+}  // namespace
+
+llvm::ArrayRef<OpRow> string_ops() { return kStringOps; }
+
+}  // namespace scopevm::compiler::frontend

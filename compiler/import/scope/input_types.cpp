@@ -1,0 +1,104 @@
+// Symbols for the dims of inputs; see input_types.h.
+#include "compiler/import/scope/input_types.h"
+
+#include <cctype>
+
+#include "compiler/import/model/onnx_types.h"
+#include "compiler/import/scope/declared_types.h"
+#include "compiler/import/scope/dim_names.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+Status unsupported(const std::string& message) { return Status(StatusCode::kUnsupported, message); }
+
+// Converts the model's name of a dimension to an identifier of MLIR assembly.
+std::string identifier(const std::string& name) {
+  std::string result;
+  for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "d" + result;
+  for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
+    // These names would parse as function calls.
+    if (result == function) result += "_";
+  return result;
+}
+
+}  // namespace
+
+InputTypes::InputTypes(const onnx::GraphProto& graph, const std::map<std::string, DimBound>& bounds)
+    : bounds_(bounds) {
+  for (const auto& input : graph.input())
+    for (const auto& dim : input.type().tensor_type().shape().dim())
+      if (!dim.dim_param().empty()) declared_.insert(dim.dim_param());
+}
+
+DimExpr InputTypes::named(const std::string& name) {
+  if (auto expression =
+          dim_expression(name, declared_, [&](const std::string& part) { return named(part); }))
+    return *expression;
+  const std::string symbol = identifier(name);
+  // Two names may map to the same identifier: the later one gets a suffix. Dims with equal names in
+  // the model share a symbol.
+  std::string candidate = symbol;
+  for (int suffix = 2; names_.try_emplace(candidate, name).first->second != name; ++suffix)
+    candidate = symbol + "_" + std::to_string(suffix);
+  return named_dim(candidate, bounds_);
+}
+
+DimExpr InputTypes::unnamed(const std::string& input, size_t axis) {
+  const std::string name = input + "_d" + std::to_string(axis);
+  // The name must differ from all names of the model, also from those of later inputs.
+  std::string candidate = name;
+  auto is_taken = [&] {
+    return llvm::any_of(declared_,
+                        [&](const std::string& other) {
+                          return identifier(other) == identifier(candidate);
+                        }) ||
+           !names_.try_emplace(identifier(candidate), candidate).second;
+  };
+  for (int suffix = 2; is_taken(); ++suffix) candidate = name + "_" + std::to_string(suffix);
+  return named_dim(identifier(candidate), bounds_);
+}
+
+Result<mlir::Type> InputTypes::type_of(const onnx::ValueInfoProto& input,
+                                       mlir::MLIRContext& context) {
+  if (input.type().has_sequence_type() || input.type().has_optional_type()) {
+    SCOPEVM_ASSIGN_OR_RETURN(graph::ListType list, list_type_of(context, input.type()));
+    return mlir::Type(list);
+  }
+  if (!input.has_type() || !input.type().has_tensor_type())
+    return unsupported("only tensors, sequences and optionals are supported as inputs");
+  const auto& tensor = input.type().tensor_type();
+  std::optional<DType> dtype = dtype_of_onnx(tensor.elem_type());
+  if (!dtype)
+    return unsupported("element type " + onnx_type_name(tensor.elem_type()) + " is not supported");
+  if (!tensor.has_shape())
+    return unsupported("its rank is unknown: the declared type has no shape");
+  llvm::SmallVector<DimExpr> shape;
+  for (const auto& dim : tensor.shape().dim()) {
+    if (dim.has_dim_value() && dim.dim_value() >= 0)
+      shape.push_back(dim.dim_value());
+    else if (!dim.dim_param().empty())
+      shape.push_back(named(dim.dim_param()));
+    else
+      shape.push_back(unnamed(input.name(), shape.size()));
+  }
+  return mlir::Type(graph::TensorType::get(&context, *dtype, shape));
+}
+
+Status InputTypes::check_bounds() const {
+  std::set<std::string> identifiers;
+  for (const auto& [name, model_name] : names_) identifiers.insert(name);
+  return check_dim_names(bounds_, identifiers);
+}
+
+mlir::DictionaryAttr InputTypes::renamed_dims(mlir::MLIRContext& context) const {
+  llvm::SmallVector<mlir::NamedAttribute> names;
+  for (const auto& [name, model_name] : names_)
+    if (name != model_name)
+      names.emplace_back(mlir::StringAttr::get(&context, name),
+                         mlir::StringAttr::get(&context, model_name));
+  return names.empty() ? mlir::DictionaryAttr() : mlir::DictionaryAttr::get(&context, names);
+}
+
+}  // namespace scopevm::compiler::frontend
