@@ -45,6 +45,14 @@ format::ImageDecl declared(Image image, const std::vector<uint32_t>& devices,
 
 }  // namespace
 
+const schedule::Core& host_core(const Backends& backends, const Machine& machine,
+                                const std::vector<std::string>& target_cpus) {
+  const Device& host = machine.devices[machine.host_device()];
+  const auto targets =
+      backends.all().front()->generator()->targets(std::span(&host, 1), target_cpus);
+  return targets.ok() ? schedule::core_of(targets->front()) : schedule::default_core();
+}
+
 Result<KernelModules> KernelModules::create(mlir::MLIRContext& context, const Backends& backends,
                                             const Machine& machine,
                                             const std::vector<std::string>& target_cpus) {

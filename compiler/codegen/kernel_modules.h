@@ -27,6 +27,11 @@ struct ImagesRequest {
   std::function<void(const std::string& text)> dump;          // may be empty
 };
 
+// The core for which the host's layouts and schedules are chosen: that of its first target. The
+// default core if the target is invalid: create() reports it.
+const schedule::Core& host_core(const Backends& backends, const Machine& machine,
+                                const std::vector<std::string>& target_cpus);
+
 class KernelModules {
  public:
   // Determines the targets of the groups of the machine's devices. A non-empty `target_cpus`

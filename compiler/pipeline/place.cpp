@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "compiler/codegen/kernel_modules.h"
 #include "compiler/pipeline/run_passes.h"
 #include "compiler/pipeline/tuning/tuner.h"
 
@@ -78,6 +79,9 @@ Result<Placed> cheaper_placement(Simplified simplified, Context& context, std::s
 Result<Placed> place(Simplified simplified, placement::PoolChoice choice, Context& context) {
   Placed placed{std::move(simplified), {}, {}};
   placed.runs = new_runs(placed, choice, context.options);
+  const schedule::Core& core =
+      codegen::host_core(context.backends, placed.machine, context.options.target_cpus);
+  for (const auto& run : placed.runs) run->layout_options.core = &core;
   for (const PassStage& stage : pass_stages() | std::views::drop(1)) {
     context.begin(stage.name);
     for (size_t i = 0; i < placed.graphs.size(); ++i) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,9 @@ Session session_of(SessionOptions options = {}) {
 // Allocations from the allocators of all scopes in one call.
 int64_t allocations_of(Call& call, int64_t n) {
   const std::vector<int64_t> dims = {n, 3};
-  EXPECT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, dims)).ok());
+  const Tensor x = *Tensor::allocate(DType::kF32, dims);
+  std::ranges::fill(x.elements<float>(), 0.5f);
+  EXPECT_TRUE(call.set_input("x", x).ok());
   const Status status = call.run();
   EXPECT_TRUE(status.ok()) << status.message();
   int64_t allocations = 0;
