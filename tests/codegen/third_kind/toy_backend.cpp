@@ -15,8 +15,8 @@ constexpr std::string_view kMembers[] = {"generation"};
 
 class ToyGenerator final : public codegen::CodeGenerator {
  public:
-  Result<std::vector<compiler::schedule::Target>> targets(std::span<const Device> devices,
-                                                const std::vector<std::string>&) const override {
+  Result<std::vector<compiler::schedule::Target>> targets(
+      std::span<const Device> devices, const std::vector<std::string>&) const override {
     compiler::schedule::Target target{.name = "toy" + devices.front().target, .vector_bits = 128};
     target.has_masks = false;
     return std::vector{target};
