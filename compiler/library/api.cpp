@@ -35,7 +35,7 @@ Status with_stage(Status status, std::string_view stage) noexcept {
   return std::move(status).with_context(context);
 }
 
-const Status& status_of(const Status& status) { return status; }
+Status status_of(const Status& status) { return status; }
 template <typename T>
 Status status_of(const Result<T>& result) {
   return result.status();

@@ -56,9 +56,8 @@ Expression expression_of(const ActivationRow& row) {
     std::vector<Expression> operands;
     for (std::string_view operand : step.operands)
       operands.push_back(is_argument(operand) ? Expression{"x", {}}
-                         : is_step(operand)
-                             ? steps[step_index(operand)]
-                             : Expression{"#", {std::strtof(operand.data(), nullptr)}});
+                         : is_step(operand)   ? steps[step_index(operand)]
+                                              : Expression{"#", {std::stof(std::string(operand))}});
     steps.push_back(compose(step.op, std::move(operands)));
   }
   return steps.back();

@@ -7,7 +7,7 @@
 namespace scopevm::onednn {
 namespace {
 
-Status mismatch(const std::string& what) { return {StatusCode::kInvalidArgument, what}; }
+Status wrong(const std::string& what) { return {StatusCode::kInvalidArgument, what}; }
 
 std::string text_of(std::span<const int64_t> dims) {
   std::string text;
@@ -25,23 +25,22 @@ Status check_prepared(const DLTensor& tensor, int64_t bytes) {
   if (type.code == kDLUInt && type.bits == 8 && type.lanes == 1 && tensor.ndim == 1 &&
       tensor.shape[0] == bytes)
     return {};
-  return mismatch("the prepared weight is not a u8 tensor of " + std::to_string(bytes) +
-                  " elements");
+  return wrong("the prepared weight is not a u8 tensor of " + std::to_string(bytes) + " elements");
 }
 
 Status check_tensor(const DLTensor& tensor, size_t rank, const std::string& name) {
   const DLDataType& type = tensor.dtype;
   if (type.code != kDLFloat || type.bits != 32 || type.lanes != 1)
-    return mismatch(name + " is not f32");
+    return wrong(name + " is not f32");
   if (tensor.ndim < 0 || static_cast<size_t>(tensor.ndim) != rank)
-    return mismatch(name + " has rank " + std::to_string(tensor.ndim) + ", expected " +
-                    std::to_string(rank));
+    return wrong(name + " has rank " + std::to_string(tensor.ndim) + ", expected " +
+                 std::to_string(rank));
   return {};
 }
 
 Status check_dims(std::span<const int64_t> given, const Dims& expected, const std::string& name) {
   if (std::equal(given.begin(), given.end(), expected.begin(), expected.end())) return {};
-  return mismatch(name + " is " + text_of(given) + ", expected " + text_of(expected));
+  return wrong(name + " is " + text_of(given) + ", expected " + text_of(expected));
 }
 
 // The bias has one element per channel; the residual and the result have the dims `result`.
@@ -53,8 +52,8 @@ Status check_epilogue(const Layer& layer, const scopevm_external_run& run, int64
     for (int64_t dim : dims_of(run.operands[*bias]))
       if (__builtin_mul_overflow(count, dim, &count)) count = -1;
     if (count != channels)
-      return mismatch("the bias is " + text_of(dims_of(run.operands[*bias])) + ", expected " +
-                      std::to_string(channels) + " elements");
+      return wrong("the bias is " + text_of(dims_of(run.operands[*bias])) + ", expected " +
+                   std::to_string(channels) + " elements");
   }
   if (const auto& residual = layer.epilogue.residual)
     return check_dims(dims_of(run.operands[*residual]), result, "the residual");
@@ -65,9 +64,9 @@ Status check_epilogue(const Layer& layer, const scopevm_external_run& run, int64
 
 Status check_tensors(const Layer& layer, const scopevm_external_run& run) {
   if (run.operand_count != layer.operand_ranks.size() || run.result_count != 1)
-    return mismatch(std::to_string(run.operand_count) + " operands and " +
-                    std::to_string(run.result_count) + " results, expected " +
-                    std::to_string(layer.operand_ranks.size()) + " and 1");
+    return wrong(std::to_string(run.operand_count) + " operands and " +
+                 std::to_string(run.result_count) + " results, expected " +
+                 std::to_string(layer.operand_ranks.size()) + " and 1");
   for (size_t i = 0; i < run.operand_count; ++i)
     SCOPEVM_RETURN_IF_ERROR(layer.prepared && i == layer.w
                                 ? check_prepared(run.operands[i], layer.prepared->bytes)
@@ -84,7 +83,7 @@ Result<MatMulDims> matmul_dims(const Layer& layer, const scopevm_external_run& r
   const int64_t w_k = w[w.size() - (layer.transpose_w ? 1 : 2)];
   const int64_t n = w[w.size() - (layer.transpose_w ? 2 : 1)];
   if (k != w_k)
-    return mismatch("the depths of the product differ: " + text_of(x) + " and " + text_of(w));
+    return wrong("the depths of the product differ: " + text_of(x) + " and " + text_of(w));
   Dims batch(x.begin(), x.end() - 2);
   if (w.size() > 2) SCOPEVM_RETURN_IF_ERROR(check_dims(w.first(w.size() - 2), batch, "the batch"));
   Dims result = batch;
@@ -103,8 +102,8 @@ Result<WindowDims> window_dims(const Layer& layer, std::span<const int64_t> x,
   WindowDims dims{x[0], x[1], layer.is_pool() ? x[1] : w[0], {}, {}, {}, {}, {}, {}, {}};
   if (!layer.is_pool() &&
       (w[1] > INT64_MAX / layer.group || w[1] * layer.group != x[1] || w[0] % layer.group != 0))
-    return mismatch("x is " + text_of(x) + " and the weight " + text_of(w) + ", with group " +
-                    std::to_string(layer.group));
+    return wrong("x is " + text_of(x) + " and the weight " + text_of(w) + ", with group " +
+                 std::to_string(layer.group));
   if (rank == 1) {
     for (Dims* unit : {&dims.in, &dims.kernel, &dims.out, &dims.strides, &dims.dilations})
       unit->push_back(1);
