@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace scopevm::compiler::schedule {
 namespace {
@@ -148,6 +149,20 @@ ConvTile conv_tile(const Target& target, int64_t group_blocks) {
   // Of 16 vector registers, 4 hold weights and an element of x.
   constexpr int64_t kSums = 12;
   return {1, kSums / (kChannelBlock / target.lanes(sizeof(float)))};
+}
+
+ConvTile winograd_tile(const Target& target, int64_t group_blocks) {
+  constexpr int64_t kMost = 12;
+  ConvTile tile = conv_tile(target, group_blocks);
+  tile.pixels = std::min(tile.pixels, kMost);
+  return tile;
+}
+
+int64_t winograd_unit(int64_t group_blocks) {
+  int64_t unit = 1;
+  for (const Core& core : cores())
+    unit = std::lcm(unit, winograd_tile({.vector_bits = core.vector_bits}, group_blocks).pixels);
+  return unit;
 }
 
 DepthwiseTile depthwise_tile(const Target& target, const Extent& height, const Extent& width) {

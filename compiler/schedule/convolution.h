@@ -126,6 +126,12 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
 // of a step are in registers of the target.
 ConvTile conv_tile(const Target& target, int64_t group_blocks);
 
+// The tile of the products of Winograd's algorithm: each pixel is a block of 4x4 results.
+ConvTile winograd_tile(const Target& target, int64_t group_blocks);
+// A multiple of the pixels of winograd_tile() on each target. Parts of an image have a multiple of
+// it, because the last tile of a part computes pixels that do not exist.
+int64_t winograd_unit(int64_t group_blocks);
+
 // The sums of a tile of a convolution with narrow groups, for one vector of channels.
 struct DepthwiseTile {
   int64_t rows = 1, columns = 1;

@@ -102,6 +102,15 @@ TEST(ConvTiles, SumsAndOperandsFitInRegisters) {
   }
 }
 
+// Parts of images are the same for all targets.
+TEST(WinogradTiles, DivideTheUnit) {
+  for (int64_t blocks = 1; blocks <= kMostGroupBlocks; ++blocks)
+    for (const Core& core : cores())
+      EXPECT_EQ(
+          winograd_unit(blocks) % winograd_tile({.vector_bits = core.vector_bits}, blocks).pixels,
+          0);
+}
+
 // One output block needs a load for each multiply-add, which two ports for both cannot hide.
 TEST_F(RandomProblems, TwoFmaPortsHaveSeveralBlocksWhereThereAreSeveral) {
   const Core& core = core_of({.name = "skylake-avx512"});

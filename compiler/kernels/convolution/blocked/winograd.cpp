@@ -48,21 +48,21 @@ class Winograd {
     planes_ = *x.getDim(1).as_constant();
     const int64_t out_blocks = *result.getDim(1).as_constant();
     group_blocks_ = schedule::pointwise_blocks(out_blocks);
-    const schedule::ConvTile tile = schedule::conv_tile(k_.target(), group_blocks_);
+    const schedule::ConvTile tile = schedule::winograd_tile(k_.target(), group_blocks_);
     tile_blocks_ = tile.blocks;
     // Tiles of all blocks of a part: the last one also computes blocks that do not exist.
-    tile_pixels_ = std::min<int64_t>(tile.pixels, 12);
+    tile_pixels_ = tile.pixels;
+    const int64_t unit = schedule::winograd_unit(group_blocks_);
 
     const DimExpr rows = ceildiv(result.getDim(2), kResults),
                   columns = ceildiv(result.getDim(3), kResults);
     const int64_t of_block = kPositions * (planes_ + group_blocks_) * kChannelBlock;
-    const int64_t most =
-        std::max<int64_t>(kItemElements / of_block / tile_pixels_, 1) * tile_pixels_;
+    const int64_t most = std::max<int64_t>(kItemElements / of_block / unit, 1) * unit;
     position_steps_ = most * planes_ * group_blocks_ * kChannelBlock * kChannelBlock;
     const DimExpr blocks = max(rows * columns, 1);
     const DimExpr parts = ceildiv(blocks, most);
     const DimExpr part_blocks = ceildiv(blocks, parts);
-    const DimExpr room = ceildiv(part_blocks, tile_pixels_) * DimExpr(tile_pixels_);
+    const DimExpr room = ceildiv(part_blocks, unit) * DimExpr(unit);
 
     x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
     w_ = k_.operand(packed_winograd(context_, fused_.outer(op_.getW()), group_blocks_), DType::kF32,
