@@ -52,9 +52,9 @@ Result<LayoutExplanation> layout(pipeline::Context& context) {
   for (const layouts::Report::Op& op : report.ops) {
     const NamedKind key(op.name, op.kind);
     const auto found = counts[key] == 1 ? kernels.find(key) : kernels.end();
-    explanation.ops.push_back({op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds,
-                               op.is_measured, op.forms,
-                               found == kernels.end() ? std::string() : found->second});
+    explanation.ops.push_back(
+        {op.name, op.kind, op.is_blocked, op.seconds, op.other_seconds, op.is_measured, op.forms,
+         found == kernels.end() ? std::string() : found->second, op.schedule});
   }
   for (const layouts::Report::Conversion& conversion : report.conversions) {
     FormulaText text = formula_text({&conversion.bytes, 1});

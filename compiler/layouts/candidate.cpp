@@ -147,15 +147,21 @@ bool can_use_winograd(graph::ConvOp op, const Candidate& candidate) {
          are_ones(op.getDilations());
 }
 
-// The forms of the blocked convolution, whose adjacent groups can be merged.
-llvm::SmallVector<schedule::ConvForm, 1> forms_of(graph::ConvOp op, const Candidate& candidate,
-                                                  bool fast_conv) {
-  if (!candidate.has_blocked_result) return {schedule::ConvForm()};
+// The blocked convolution, whose adjacent groups can be merged. REQUIRES: the result is blocked.
+schedule::ConvProblem blocked_problem(graph::ConvOp op, bool reads_plain) {
   schedule::ConvProblem problem = problem_of(op);
   const int64_t merged = schedule::merged_groups(problem);
   problem.groups /= merged;
   problem.channels *= merged;
-  const auto forms = schedule::conv_forms(problem, fast_conv && can_use_winograd(op, candidate));
+  problem.is_blocked = !reads_plain;
+  return problem;
+}
+
+llvm::SmallVector<schedule::ConvForm, 1> forms_of(graph::ConvOp op, const Candidate& candidate,
+                                                  bool fast_conv) {
+  if (!candidate.has_blocked_result) return {schedule::ConvForm()};
+  const auto forms = schedule::conv_forms(blocked_problem(op, candidate.reads_plain),
+                                          fast_conv && can_use_winograd(op, candidate));
   return {forms.begin(), forms.end()};
 }
 
@@ -232,6 +238,15 @@ Times times_of(const Candidate& candidate, const schedule::Core& core, const Dim
   const TensorType image = type_of(candidate.images.front());
   return schedule::image_op_times(representative(image.getElementCount(), known),
                                   *image.getDim(1).as_constant(), core);
+}
+
+std::string schedule_text(const Candidate& candidate, const schedule::Core& core) {
+  auto conv = mlir::dyn_cast<graph::ConvOp>(candidate.op);
+  if (!conv || !candidate.has_blocked_result) return "";
+  const schedule::ConvForm& form = candidate.forms[candidate.form];
+  if (form.algorithm == schedule::ConvAlgorithm::kWinograd) return form.text();
+  const schedule::ConvProblem problem = blocked_problem(conv, candidate.reads_plain);
+  return problem.has_narrow_groups() ? "" : choose_conv(problem, core, form).text();
 }
 
 double conversion_seconds(TensorType image, const schedule::Core& core, const DimValues& known) {

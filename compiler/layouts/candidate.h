@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/machine/machine.h"
@@ -34,6 +35,9 @@ bool may_grow(mlir::Operation* op, const Machine& machine);
 // representative.
 using Times = schedule::LayoutTimes;
 Times times_of(const Candidate& candidate, const schedule::Core& core, const DimValues& known = {});
+// The schedule of an ordinary convolution of blocked images, without other ops in its kernel. Empty
+// for other ops.
+std::string schedule_text(const Candidate& candidate, const schedule::Core& core);
 double conversion_seconds(graph::TensorType image, const schedule::Core& core,
                           const DimValues& known = {});
 

@@ -58,13 +58,15 @@ class Chooser {
     for (auto& [op, node] : nodes_) {
       const Times times = node.times;
       const bool is_blocked = !is_plain[node.index];
-      report.ops.push_back({.name = graph::DimTrace::name(op->getResult(0)),
-                            .kind = op->getName().stripDialect().str(),
-                            .is_blocked = is_blocked,
-                            .seconds = is_blocked ? times.blocked : times.by_channel,
-                            .other_seconds = is_blocked ? times.by_channel : times.blocked,
-                            .is_measured = node.is_measured,
-                            .forms = node.forms});
+      report.ops.push_back(
+          {.name = graph::DimTrace::name(op->getResult(0)),
+           .kind = op->getName().stripDialect().str(),
+           .is_blocked = is_blocked,
+           .seconds = is_blocked ? times.blocked : times.by_channel,
+           .other_seconds = is_blocked ? times.by_channel : times.blocked,
+           .is_measured = node.is_measured,
+           .forms = node.forms,
+           .schedule = is_blocked ? schedule_text(node.candidate, *options_.core) : std::string()});
       if (is_blocked) blocked.push_back(node.candidate);
     }
     return blocked;

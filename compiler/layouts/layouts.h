@@ -59,6 +59,7 @@ struct Report {
     double seconds = 0, other_seconds = 0;  // in the chosen and in the other layout
     bool is_measured = false;               // else estimated
     std::vector<MeasuredForm> forms;        // the measured blocked forms, if there are several
+    std::string schedule;                   // schedule_text() if the images are blocked
   };
   struct Conversion {
     std::string value;  // name in the model

@@ -130,7 +130,7 @@ int64_t ConvSchedule::depth_parts() const {
 }
 
 std::string ConvSchedule::text() const {
-  constexpr std::string_view kInputs[] = {"pixels of x", "x without padding", "copy of x"};
+  constexpr std::string_view kInputs[] = {"reads pixels", "omits the padding", "copies x"};
   std::string text = form.text() + ", " + std::string(kInputs[static_cast<size_t>(input)]);
   if (depth_parts() > 1) text += ", depth in " + std::to_string(depth_parts()) + " parts";
   if (has_half_block) text += ", half of the last block";

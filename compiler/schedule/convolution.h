@@ -101,7 +101,7 @@ struct ConvSchedule {
   // The planes that are multiplied as a whole, and the parts of the depth.
   int64_t whole_planes() const { return rest != 0 ? planes - 1 : planes; }
   int64_t depth_parts() const;
-  // "direct in groups of 2 blocks, x without a copy, depth 4 x 64": stable, for people and keys.
+  // "direct in groups of 2 blocks, omits the padding, depth in 4 parts": stable.
   std::string text() const;
   bool operator==(const ConvSchedule&) const = default;
 };

@@ -346,6 +346,8 @@ struct LayoutExplanation {
     std::string kernel_of;  ///< the first op, by name, of the kernel that also computes this op;
                             ///< empty if this op is the first one, or if another op has the same
                             ///< name and kind
+    std::string schedule;   ///< how a convolution of blocked images is computed: "direct in groups
+                            ///< of 2 blocks, reads pixels"; empty for other ops
   };
   /// A change of an image's layout.
   struct Conversion {

@@ -30,6 +30,7 @@ void print_text(const LayoutExplanation& explanation) {
           op.is_measured ? " (measured)" : "",
           op.kernel_of.empty() ? "" : "; in the kernel of " + op.kernel_of);
     if (!op.forms.empty()) print("    blocked: {}\n", text_of(op.forms));
+    if (!op.schedule.empty()) print("    schedule: {}\n", op.schedule);
   }
   for (const LayoutExplanation::Conversion& conversion : explanation.conversions) {
     print("conversion of {} to {}  {} bytes, {}\n", conversion.value,
@@ -54,6 +55,7 @@ void print_json(const LayoutExplanation& explanation) {
             {"other_seconds", op.other_seconds},
             {"is_measured", op.is_measured}};
     if (!op.kernel_of.empty()) item["kernel_of"] = op.kernel_of;
+    if (!op.schedule.empty()) item["schedule"] = op.schedule;
     for (const MeasuredForm& form : op.forms)
       item["forms"].push_back(
           {{"name", form.name}, {"seconds", form.seconds}, {"is_chosen", form.is_chosen}});
