@@ -3,7 +3,7 @@
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/placement/call_tree.h"
+#include "compiler/placement/why/call_tree.h"
 #include "compiler/shapes/formula_text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/layouts/by_channel/sink_transposes.h"
 #include "compiler/layouts/candidate.h"
 #include "compiler/layouts/forms.h"
-#include "compiler/placement/min_cut.h"
+#include "compiler/placement/solve/min_cut.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,10 +1,12 @@
-// Prepares functions for placement; see constraints.h. Each call gets a clone of its callee, so
+// Prepares functions for placement; see the header. Each call gets a clone of its callee, so
 // that each call is placed separately. Equal clones are merged afterwards.
+#include "compiler/placement/functions.h"
+
 #include <map>
+#include <string>
 
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/placement/constraints.h"
-#include "llvm/ADT/SetVector.h"
+#include "compiler/placement/place.h"
 
 namespace scopevm::compiler::placement {
 namespace {

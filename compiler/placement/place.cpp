@@ -1,8 +1,11 @@
 // Runs the placement stage, and parses places and rules; see place.h.
 #include "compiler/placement/place.h"
 
-#include "compiler/placement/constraints.h"
-#include "compiler/placement/copies.h"
+#include "compiler/placement/functions.h"
+#include "compiler/placement/read/constraints.h"
+#include "compiler/placement/solve/assignment.h"
+#include "compiler/placement/why/copies.h"
+#include "compiler/placement/write/apply.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace scopevm::compiler::placement {
@@ -210,6 +213,11 @@ Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
         StatusCode::kInvalidModel,
         "place \"" + std::string(text) + "\" has no device; expected DEVICE or DEVICE.SCOPE");
   return place.pool.pool().value_or(machine.global_pool(*place.device));
+}
+
+std::string text_of(PoolIndex pool, const Machine& machine) {
+  const DeviceIndex owner = machine.pools[pool].device;
+  return pool == machine.global_pool(owner) ? machine.devices[owner].name : machine.pool_name(pool);
 }
 
 DeviceIndex device_of(mlir::Operation* op, const Machine& machine) {

@@ -1,16 +1,14 @@
 // The placement stage: assigns a place to every value of a graph. Inserts an sv.device_copy where
 // readers do not reach the value's pool or require another one.
 //
-//   constraints.cpp       graph -> Problem (assignment.h)
-//   flow_reader.cpp       adds tasks, flows and constraints to the Problem
-//   rules.cpp             the rules of --place
-//   assignment.cpp        Problem -> a device for each task; independent of MLIR
-//   min_cut.cpp           the minimum cuts that assignment.cpp uses
-//   pool_requirement.cpp  the pool that a task requires for a value
-//   apply.cpp             devices -> places in types, copies, one constant for each device
-//   copies.cpp            the copies of a placed graph with the reason for each
-//   call_tree.cpp         how often a copy inside a function runs per call of the model
+//   problem.h             tasks and flows; independent of MLIR
+//   graph_problem.h       a Problem with the ops, values and constraints that it was read from
 //   functions.cpp         clones functions, so that each call is placed separately
+//   read/                 graph and rules of --place -> GraphProblem
+//   solve/                Problem -> a device for each task; independent of MLIR
+//   write/                devices -> places in types, copies, one constant for each device
+//   why/                  the copies of a placed graph with the reason and the count of each
+//   pool_requirement.cpp  the pool that a task requires for a value
 //   verify.cpp            checks that each op reaches its operands and results
 //   verify_local.cpp      checks that values in scope "local" are temporaries of kernels
 //
@@ -147,6 +145,8 @@ std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace&
 // The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
 // parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);
+// The pool as a place: "gpu.global.fast", or "gpu" for the global pool of gpu.
+std::string text_of(PoolIndex pool, const Machine& machine);
 // The scopes of all pools that the device reaches and that can store values, as a list for
 // messages.
 std::string known_scopes(DeviceIndex device, const Machine& machine);

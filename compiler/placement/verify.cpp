@@ -1,5 +1,5 @@
 // Checks places in types against the machine; see place.h. Shares no code with the solver.
-#include "compiler/placement/constraints.h"
+#include "compiler/placement/graph_problem.h"
 
 namespace scopevm::compiler::placement {
 namespace {

@@ -1,7 +1,7 @@
 // Checks that values in scope "local" are temporaries of kernels; see place.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/placement/constraints.h"
+#include "compiler/placement/place.h"
 
 namespace scopevm::compiler::placement {
 namespace {

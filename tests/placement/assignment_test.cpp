@@ -1,5 +1,5 @@
 // Compares assignments of tasks to devices with exhaustive search, on small random problems.
-#include "compiler/placement/assignment.h"
+#include "compiler/placement/solve/assignment.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/layouts/by_channel/channels_last.h"
-#include "compiler/placement/min_cut.h"
+#include "compiler/placement/solve/min_cut.h"
 #include "compiler/shapes/representative.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,14 +1,14 @@
 // Writes an assignment into the module: places in types, copies, and one constant for each device
 // that reads it; see place.h.
+#include "compiler/placement/write/apply.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
 
-#include "compiler/graph/diagnostics/op_name.h"
-#include "compiler/placement/constraints.h"
-#include "compiler/placement/copies.h"
-#include "llvm/ADT/SetVector.h"
+#include "compiler/placement/solve/routes.h"
+#include "compiler/placement/why/reasons.h"
+#include "compiler/placement/write/inserted_copies.h"
 #include "mlir/IR/Builders.h"
 
 namespace scopevm::compiler::placement {
@@ -19,7 +19,11 @@ using graph::TensorType;
 class Applier {
  public:
   Applier(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment)
-      : module_(module), graph_(graph), machine_(*graph.problem.machine), assignment_(assignment) {
+      : module_(module),
+        graph_(graph),
+        machine_(*graph.problem.machine),
+        assignment_(assignment),
+        reasons_(graph, assignment) {
     report_.is_proved = assignment.is_proved;
     report_.notes = graph.notes;
     report_.matched = graph.matched;
@@ -33,10 +37,10 @@ class Applier {
     for (const auto& [op, why] : graph_.locals)
       op->setAttr(graph::kLocalAttribute, mlir::StringAttr::get(op->getContext(), why));
     // The order of these steps matters. Erasing ops joins copy chains and creates duplicates, which
-    // merge_copies() removes. Signatures are derived last, from the final types of arguments and
-    // results.
+    // InsertedCopies::merge() removes. Signatures are derived last, from the final types of
+    // arguments and results.
     erase_annotations();
-    merge_copies();
+    copies_.merge(module_);
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic() && !function.isExternal()) copy_at_boundary(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
@@ -54,12 +58,6 @@ class Applier {
     value.setType(type.withPlace(mlir::StringAttr::get(value.getContext(), place)));
   }
 
-  // The pool as a place: "gpu.global.fast", or "gpu" for the global pool of gpu.
-  std::string text_of(PoolIndex pool) const {
-    const DeviceIndex owner = machine_.pools[pool].device;
-    return pool == machine_.global_pool(owner) ? device_name(owner) : machine_.pool_name(pool);
-  }
-
   // --- Values and their copies. ---
 
   void place_value(FlowIndex f) {
@@ -70,7 +68,7 @@ class Applier {
     if (value.getDefiningOp<graph::ConstantOp>())
       value = place_required_constant(f, route.home);
     else
-      set_place(value, text_of(route.home));
+      set_place(value, text_of(route.home, machine_));
     note_choice(f, route.home);
     for (PoolIndex pool : route.copies) note_choice(f, pool);
     std::map<PoolIndex, std::vector<Use>> by_copy;
@@ -125,147 +123,8 @@ class Applier {
   // Inserts a copy of the flow's value, from `value` to `pool`, for these uses.
   mlir::Value insert_copy(FlowIndex f, mlir::Value value, PoolIndex pool,
                           const std::vector<Use>& uses) {
-    mlir::OpBuilder builder(value.getContext());
-    builder.setInsertionPoint(first_reader(value, uses));
-    const PoolIndex from = *parse_pool(place_of(value), machine_);
-    mlir::Value copy = make_copy(builder, value, text_of(pool), reason_of(f, from, pool, uses));
-    for (const Use& use : uses) use.operand->set(copy);
-    copies_.push_back(copy);
-    return copy;
-  }
-
-  // The reason for a copy from `from` to `to`. A copy that an earlier placement inserted keeps its
-  // reason.
-  CopyReason reason_of(FlowIndex f, PoolIndex from, PoolIndex to, const std::vector<Use>& uses) {
-    for (const Use& use : uses)
-      if (auto known = mlir::dyn_cast<graph::DeviceCopyOp>(use.operand->getOwner());
-          known && known.getTo() == text_of(to))
-        if (std::optional<CopyReason> reason = copy_reason(known)) return *reason;
-    const std::string name = name_of(graph_.values[f]);
-    const std::optional<Constraint>& scope = graph_.scopes[f];
-    if (graph_.values[f].getDefiningOp<graph::ConstantOp>() && scope &&
-        scope->place.pool.on(machine_, device(flow(f).maker)) == to)
-      return {name, text_of(to) + " lacks the room for the constant",
-              "\"" + name + "\" is required in " + text_of(to) + ": " + placement::text_of(*scope)};
-    return {name, why_stored(f, from, to), why_read(f, uses.front().reader, from, to)};
-  }
-
-  // Why the value is stored in `from`. If the maker's device reaches `to`, the reason is a required
-  // scope: that of the value, or that of another reader. Otherwise the reason is the maker's
-  // device.
-  std::string why_stored(FlowIndex f, PoolIndex from, PoolIndex to) {
-    if (flow(f).is_free) return "constants are stored on each device that reads them";
-    const std::string& name = graph_.tasks[flow(f).maker].name;
-    if (!machine_.reaches(device(flow(f).maker), to)) return why(flow(f).maker);
-    const std::string is_stored = name + " is stored in " + text_of(from) + ": ";
-    if (const auto& scope = graph_.scopes[f]) return is_stored + placement::text_of(*scope);
-    for (size_t i = 0; i < flow(f).readers.size(); ++i) {
-      const auto& scope = graph_.reader_scopes[f][i];
-      const Reader& reader = flow(f).readers[i];
-      if (scope && !reader.pool.is_any() && reader.pool.on(machine_, device(reader.task)) == from)
-        return is_stored + graph_.tasks[reader.task].name + " reads it there (" +
-               placement::text_of(*scope) + ")";
-    }
-    return why(flow(f).maker);
-  }
-
-  // Why a reader requires the value in `to`. If the reader's device reaches `from`, the reason is
-  // its required scope. Otherwise the reason is its device.
-  std::string why_read(FlowIndex f, size_t reader, PoolIndex from, PoolIndex to) {
-    const TaskIndex task = flow(f).readers[reader].task;
-    const auto& scope = graph_.reader_scopes[f][reader];
-    if (!scope || !machine_.reaches(device(task), from)) return why(task);
-    return graph_.tasks[task].name + " reads it in " + text_of(to) + ": " +
-           placement::text_of(*scope);
-  }
-
-  // Merges copies of one value to one place. Such duplicates arise when an sv.device_copy or
-  // sv.on_device of the graph is erased: copies of its result become copies of its operand. The
-  // result is the same as for a graph without the erased op.
-  void merge_copies() {
-    for (size_t i = copies_.size(); i-- > 0;)
-      if (copies_[i].use_empty()) erase_copy(i);  // an explicit copy whose result is unused
-    for (size_t i = 0; i < copies_.size(); ++i) {
-      const mlir::Value value = copies_[i].getDefiningOp()->getOperand(0);
-      // From the end, since erase_copy() shifts the later elements.
-      for (size_t k = copies_.size(); k-- > i + 1;) {
-        if (copies_[k].getDefiningOp()->getOperand(0) != value ||
-            copies_[k].getType() != copies_[i].getType())
-          continue;
-        copies_[k].replaceAllUsesWith(copies_[i]);
-        erase_copy(k);
-      }
-    }
-    arrange_copies();
-  }
-
-  // Moves each copy before its first reader. Copies are visited in reverse order, since a copy may
-  // be the source of another. Copies before one reader are sorted by their source values, so that
-  // the result does not depend on the order of insertion.
-  void arrange_copies() {
-    llvm::DenseMap<mlir::Value, size_t> order;
-    auto add = [&](mlir::Value value) { order.try_emplace(value, order.size()); };
-    module_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-      llvm::for_each(op->getResults(), add);
-      for (mlir::Region& region : op->getRegions())
-        for (mlir::Block& block : region) llvm::for_each(block.getArguments(), add);
-    });
-    auto rank = [&](mlir::Value copy) {
-      int depth = 0;
-      mlir::Value value = copy;
-      for (; value.getDefiningOp<graph::DeviceCopyOp>(); ++depth)
-        value = value.getDefiningOp()->getOperand(0);
-      return std::tuple(order.at(value), depth, place_of(copy));
-    };
-    std::vector<mlir::Value> sorted = copies_;
-    std::ranges::stable_sort(sorted, [&](auto a, auto b) { return rank(a) < rank(b); });
-    llvm::DenseMap<mlir::Operation*, mlir::Operation*> first_before;  // by reader
-    for (mlir::Value copy : llvm::reverse(sorted)) {
-      std::vector<Use> uses;
-      for (mlir::OpOperand& use : copy.getUses()) uses.push_back({&use, 0});
-      mlir::Operation* op = copy.getDefiningOp();
-      mlir::Operation* reader = first_reader(op->getOperand(0), uses);
-      auto [before, is_new] = first_before.try_emplace(reader, reader);
-      op->moveBefore(before->second);
-      before->second = op;
-    }
-  }
-
-  void erase_copy(size_t i) {
-    copies_[i].getDefiningOp()->erase();
-    copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-
-  static mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value,
-                               const std::string& place, const CopyReason& reason) {
-    auto name = mlir::StringAttr::get(value.getContext(), place);
-    return builder.create<graph::DeviceCopyOp>(
-        with_reason(value.getLoc(), reason),
-        mlir::cast<TensorType>(value.getType()).withPlace(name), value, name, mlir::StringAttr());
-  }
-
-  // The op before which a copy for these uses is inserted. The copy is as late as possible, and
-  // inside a branch if all readers are in it. It is never inside a loop in which the value is
-  // invariant.
-  static mlir::Operation* first_reader(mlir::Value value, const std::vector<Use>& uses) {
-    mlir::Block* block = value.getParentBlock();
-    while (true) {
-      llvm::SetVector<mlir::Operation*> readers;
-      for (const Use& use : uses)
-        // A reader inside a loop counts as the loop itself: the copy is then outside of it.
-        readers.insert(block->findAncestorOpInBlock(*use.operand->getOwner()));
-      mlir::Operation* first = *std::min_element(
-          readers.begin(), readers.end(), [](auto* a, auto* b) { return a->isBeforeInBlock(b); });
-      mlir::Block* inner = nullptr;
-      if (readers.size() == 1 && mlir::isa<graph::IfOp>(first))
-        for (mlir::Region& region : first->getRegions())
-          if (llvm::all_of(uses, [&](const Use& use) {
-                return region.isAncestor(use.operand->getOwner()->getParentRegion());
-              }))
-            inner = &region.front();
-      if (!inner) return first;
-      block = inner;
-    }
+    return copies_.insert(value, text_of(pool, machine_),
+                          reasons_.of_copy(f, pool_of(value), pool, uses), uses);
   }
 
   // Each device that reads a constant loads an instance of it, when a session is created. An op
@@ -300,7 +159,7 @@ class Applier {
       constant = builder.clone(*constant);
     }
     entry->second = constant->getResult(0);
-    set_place(entry->second, text_of(pool));
+    set_place(entry->second, text_of(pool, machine_));
     return entry->second;
   }
 
@@ -317,7 +176,7 @@ class Applier {
     mlir::Value constant = graph_.values[f];
     const PoolIndex own = machine_.global_pool(device(flow(f).maker));
     const bool is_stored = home == own || graph_.uses[f].empty() || stores_constants(home);
-    set_place(constant, text_of(is_stored ? home : own));
+    set_place(constant, text_of(is_stored ? home : own, machine_));
     return is_stored ? constant : insert_copy(f, constant, home, graph_.uses[f]);
   }
 
@@ -369,7 +228,7 @@ class Applier {
     mlir::Block& block = group.getBody().front();
     for (auto [argument, input] : llvm::zip(block.getArguments(), group.getInputs()))
       argument.setType(input.getType());
-    const std::string place = place_of(group->getResult(0));
+    const std::string place = place_in_type(group->getResult(0));
     for (mlir::Operation& op : block.without_terminator())
       for (mlir::Value result : op.getResults())
         // The kernel embeds the constants of its body.
@@ -403,8 +262,8 @@ class Applier {
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
     for (mlir::BlockArgument argument : block.getArguments()) {
       if (!is_reached_by_devices(argument)) continue;
-      const std::string place = place_of(argument), name = name_of(argument);
-      const CopyReason reason{name, callers, input_why(argument)};
+      const std::string place = place_in_type(argument), name = name_of(argument);
+      const CopyReason reason{name, callers, reasons_.of_input(argument)};
       set_place(argument, host);
       mlir::Value copy = make_copy(builder, argument, place, reason);
       copy.getDefiningOp()->setLoc(with_reason(
@@ -416,8 +275,9 @@ class Applier {
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
       mlir::Value value = operand.get();
       if (!is_on_device(value)) continue;
-      operand.set(make_copy(builder, value, host,
-                            {name_of(value), "results are stored on " + place_of(value), callers}));
+      operand.set(
+          make_copy(builder, value, host,
+                    {name_of(value), "results are stored on " + place_in_type(value), callers}));
       function.removeResultAttr(operand.getOperandNumber(),
                                 mlir::StringAttr::get(value.getContext(), kPlaceAttribute));
     }
@@ -435,98 +295,15 @@ class Applier {
                         [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
   }
 
-  PoolIndex pool_of(mlir::Value value) const { return *parse_pool(place_of(value), machine_); }
-
-  std::string input_why(mlir::Value input) {
-    const auto is_input = [&](mlir::Value value) { return value == input; };
-    const std::optional<FlowIndex> f = find_index(graph_.values, is_input);
-    return f ? why(flow(*f).maker) : "";
-  }
-
-  // --- The report. ---
-
-  static std::string place_of(mlir::Value value) {
-    return mlir::cast<TensorType>(value.getType()).getPlace().getValue().str();
-  }
-
-  // Describes the constraint that determines a task's device: its own, or that of the nearest
-  // constrained task on the same device. Breadth-first search along shared values finds the nearest
-  // one.
-  std::string why(TaskIndex task) {
-    const TaskRecord& record = graph_.tasks[task];
-    const std::string on_device = device_name(device(task));
-    const std::string is_on = record.name + " is placed on " + on_device;
-    if (const Constraint* constraint = constraint_of(task))
-      return is_on + ": " +
-             (constraint->operand.empty() ? placement::text_of(*constraint)
-                                          : "it reads \"" + constraint->operand + "\" there (" +
-                                                placement::text_of(*constraint) + ")");
-    if (std::optional<TaskIndex> near = nearest_constraint(task))
-      return is_on + ": lowest copy cost, because " + graph_.tasks[*near].name +
-             " is required on " + on_device + " (" + placement::text_of(*constraint_of(*near)) +
-             ")";
-    return is_on + ": " +
-           (record.scope ? placement::text_of(*record.scope) : "no constraint applies");
-  }
-
-  // The constraint that determines the task's device or its class. A required scope does if only
-  // one permitted device is left.
-  const Constraint* constraint_of(TaskIndex task) const {
-    const TaskRecord& record = graph_.tasks[task];
-    if (record.constraint) return &*record.constraint;
-    const auto of_class = std::ranges::find_if(record.classes, [&](const Constraint& constraint) {
-      return llvm::any_of(machine_.devices.indices(), [&](DeviceIndex device) {
-        return !constraint.place.permits(machine_, device);
-      });
-    });
-    if (of_class != record.classes.end()) return &*of_class;
-    return record.scope && graph_.problem.tasks[task].devices.size() == 1 ? &*record.scope
-                                                                          : nullptr;
-  }
-
-  std::optional<TaskIndex> nearest_constraint(TaskIndex task) {
-    if (neighbours_.empty()) find_neighbours();
-    IndexedVector<TaskIndex, bool> is_seen(graph_.tasks.size(), false);
-    std::vector<TaskIndex> queue = {task};
-    is_seen[task] = true;
-    for (size_t i = 0; i < queue.size(); ++i) {
-      if (constraint_of(queue[i])) return queue[i];
-      for (TaskIndex next : neighbours_[queue[i]])
-        if (device(next) == device(task) && !is_seen[next]) {
-          is_seen[next] = true;
-          queue.push_back(next);
-        }
-    }
-    return std::nullopt;
-  }
-
-  // Neighbours are the maker of a value and its readers, and consecutive readers on one device,
-  // which share a copy.
-  void find_neighbours() {
-    neighbours_.resize(graph_.tasks.size());
-    auto join = [&](TaskIndex a, TaskIndex b) {
-      if (a == b) return;
-      neighbours_[a].push_back(b);
-      neighbours_[b].push_back(a);
-    };
-    for (const Flow& flow : graph_.problem.flows) {
-      if (flow.is_free) continue;
-      std::map<DeviceIndex, TaskIndex> last;
-      for (const Reader& reader : flow.readers) {
-        join(flow.maker, reader.task);
-        auto [before, is_first] = last.try_emplace(device(reader.task), reader.task);
-        if (!is_first) join(std::exchange(before->second, reader.task), reader.task);
-      }
-    }
-  }
+  PoolIndex pool_of(mlir::Value value) const { return *parse_pool(place_in_type(value), machine_); }
 
   mlir::ModuleOp module_;
   const GraphProblem& graph_;
   const Machine& machine_;
   const Assignment& assignment_;
-  IndexedVector<TaskIndex, std::vector<TaskIndex>> neighbours_;  // filled by find_neighbours()
+  Reasons reasons_;
   Report report_;
-  std::vector<mlir::Value> copies_;
+  InsertedCopies copies_;
   std::map<PoolIndex, int64_t> constant_bytes_;  // of constants that are required in the pool
 };
 

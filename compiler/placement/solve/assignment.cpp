@@ -1,204 +1,18 @@
 // Minimum cuts between pairs of devices, then branch and bound; see the header.
-#include "compiler/placement/assignment.h"
+#include "compiler/placement/solve/assignment.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <set>
 
-#include "compiler/placement/min_cut.h"
+#include "compiler/placement/solve/min_cut.h"
+#include "compiler/placement/solve/routes.h"
+#include "compiler/placement/solve/sort_unique.h"
 
 namespace scopevm::compiler::placement {
 namespace {
 
-constexpr size_t kMostOpenTasks = 64;               // limit for branch and bound
-constexpr int64_t kLongestCopy = int64_t{1} << 40;  // picoseconds: about a second
-
-int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Flow& flow) {
-  // Integers, so that sums do not depend on their order and ties are exact. The cap keeps the
-  // conversion defined and the sum of a million flows within 64 bits.
-  const double picoseconds = machine.copy_seconds(from, to, flow.bytes) * flow.times * 1e12;
-  return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
-}
-
-// Whether the solver may choose the pool for a value that is not required in it. At all dims, the
-// value alone must be within the pool's limit. Constant pools store only constants, and stacks are
-// filled later, when memory is planned.
-bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
-  const Pool& pool = problem.machine->pools[index];
-  if (pool.kind == PoolKind::kConstant || pool.kind == PoolKind::kStack) return false;
-  if (std::ranges::binary_search(problem.avoided, index)) return false;
-  return !pool.limit ||
-         (problem.may_choose_limited && flow.most_bytes <= static_cast<double>(*pool.limit));
-}
-
-// The pools that each device reaches, in order. Without this table, a search over a machine with
-// many devices would visit all pools for each of them.
-class ReachedPools {
- public:
-  explicit ReachedPools(const Machine& machine) : machine_(machine) {
-    of_.resize(machine.devices.size());
-    for (PoolIndex pool : machine.pools.indices())
-      for (DeviceIndex device : machine.pools[pool].reached) of_[device].push_back(pool);
-  }
-  const std::vector<PoolIndex>& of(DeviceIndex device) const { return of_[device]; }
-  // Machine::global_pool(). Every device has its own.
-  PoolIndex global_pool(DeviceIndex device) const {
-    return *std::ranges::find_if(of_[device], [&](PoolIndex index) {
-      const Pool& pool = machine_.pools[index];
-      return pool.device == device && pool.scope == "global";
-    });
-  }
-
- private:
-  const Machine& machine_;
-  IndexedVector<DeviceIndex, std::vector<PoolIndex>> of_;
-};
-
-template <typename T>
-void sort_unique(std::vector<T>& list) {
-  std::ranges::sort(list);
-  list.erase(std::ranges::unique(list).begin(), list.end());
-}
-
-// The requirements of a flow's readers, without duplicates.
-struct Constraints {
-  std::vector<PoolIndex> pools;
-  std::vector<DeviceIndex> devices;  // of readers without a required pool
-};
-
-Constraints constraints_of(const Machine& machine, const Flow& flow, const Devices& devices) {
-  Constraints constraints;
-  for (const Reader& reader : flow.readers) {
-    const std::optional<DeviceIndex> device = devices[reader.task];
-    if (!device) continue;
-    if (reader.pool.is_any())
-      constraints.devices.push_back(*device);
-    else
-      // The pool exists: constrain_scope() permits only devices that have the required scopes.
-      constraints.pools.push_back(*reader.pool.on(machine, *device));
-  }
-  sort_unique(constraints.pools);
-  sort_unique(constraints.devices);
-  return constraints;
-}
-
-// Finds the cheapest copies from one home: a copy in each required pool, and the cheapest set of
-// pools that the remaining devices reach. Exact, by branch and bound over these devices.
-class RouteFinder {
- public:
-  RouteFinder(const Problem& problem, const ReachedPools& reached, const Flow& flow,
-              const Constraints& constraints, PoolIndex home)
-      : problem_(problem),
-        machine_(*problem.machine),
-        reached_(reached),
-        flow_(flow),
-        constraints_(constraints),
-        route_{.home = home} {}
-
-  Route run() {
-    for (PoolIndex pool : constraints_.pools)
-      if (pool != route_.home && !has(pool)) add(pool);
-    serve(0);
-    std::ranges::sort(best_->copies);
-    return *std::move(best_);
-  }
-
- private:
-  bool has(PoolIndex pool) const {
-    return std::ranges::find(route_.copies, pool) != route_.copies.end();
-  }
-  // All copies through the host, and the readers on the host, share one copy in the host's memory.
-  void add(PoolIndex pool) {
-    PoolIndex from = route_.home;
-    if (machine_.is_by_host(from, pool)) {
-      from = reached_.global_pool(machine_.host_device());
-      if (!has(from)) add(from);
-    }
-    route_.copies.push_back(pool);
-    route_.cost += copy_cost(machine_, from, pool, flow_);
-  }
-
-  void serve(size_t next) {
-    // Prunes ties too: of the routes of equal cost, the first one is kept.
-    if (best_ && route_.cost >= best_->cost) return;
-    if (next == constraints_.devices.size()) {
-      best_ = route_;
-      return;
-    }
-    const DeviceIndex device = constraints_.devices[next];
-    auto is_reached = [&](PoolIndex pool) { return machine_.reaches(device, pool); };
-    // Sharing a copy that exists is free, so it is never worse than adding one.
-    if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
-      return serve(next + 1);
-    for (PoolIndex pool : reached_.of(device)) {
-      // The global pool of the device is permitted even if may_hold() is false.
-      if (!may_hold(problem_, pool, flow_) && pool != reached_.global_pool(device)) continue;
-      const size_t copies = route_.copies.size();
-      const int64_t cost = route_.cost;
-      add(pool);
-      serve(next + 1);
-      // add() may have appended two copies, one of them in the host's memory.
-      route_.copies.resize(copies);
-      route_.cost = cost;
-    }
-  }
-
-  const Problem& problem_;
-  const Machine& machine_;
-  const ReachedPools& reached_;
-  const Flow& flow_;
-  const Constraints& constraints_;
-  Route route_;
-  std::optional<Route> best_;
-};
-
-// The pools that may store a value; empty if the maker's device lacks the required scope. The
-// global pool of the maker's device comes first, so that it wins ties. The result does not depend
-// on the readers' devices: the cost of the assigned tasks is therefore a lower bound of a flow's
-// cost.
-std::vector<PoolIndex> homes_of(const Problem& problem, const ReachedPools& reached,
-                                const Flow& flow, DeviceIndex maker) {
-  const Machine& machine = *problem.machine;
-  if (!flow.pool.is_any()) {
-    const std::optional<PoolIndex> pool = flow.pool.on(machine, maker);
-    return pool ? std::vector{*pool} : std::vector<PoolIndex>();
-  }
-  // A value made directly in the pool that a reader requires, or in a pool that several devices
-  // share, needs no copy for these readers.
-  std::vector<PoolIndex> homes = {reached.global_pool(maker)};
-  for (const Reader& reader : flow.readers) {
-    if (reader.pool.is_default()) continue;
-    const std::optional<PoolIndex> pool = reader.pool.on(machine, maker);
-    if (pool && machine.reaches(maker, *pool)) homes.push_back(*pool);
-  }
-  for (PoolIndex pool : reached.of(maker))
-    if (machine.pools[pool].reached.size() > 1 && may_hold(problem, pool, flow))
-      homes.push_back(pool);
-  return homes;
-}
-
-// None if the maker's device lacks the flow's scope.
-std::optional<Route> cheapest_route(const Problem& problem, const ReachedPools& reached,
-                                    const Flow& flow, DeviceIndex maker,
-                                    const Constraints& constraints) {
-  std::optional<Route> best;
-  for (PoolIndex home : homes_of(problem, reached, flow, maker)) {
-    Route route = RouteFinder(problem, reached, flow, constraints, home).run();
-    // Strict: the earlier home wins ties.
-    if (!best || route.cost < best->cost) best = std::move(route);
-  }
-  return best;
-}
-
-// No route if the maker has no device.
-Route find_route(const Problem& problem, const ReachedPools& reached, const Flow& flow,
-                 const Devices& devices) {
-  const std::optional<DeviceIndex> maker = devices[flow.maker];
-  if (!maker) return {};
-  return *cheapest_route(problem, reached, flow, *maker,
-                         constraints_of(*problem.machine, flow, devices));
-}
+constexpr size_t kMostOpenTasks = 64;  // limit for branch and bound
 
 Cost displaced(const Task& task, DeviceIndex device) {
   return {0, device != task.preferred ? 1 : 0};
@@ -444,10 +258,6 @@ class Solver {
 };
 
 }  // namespace
-
-Route route_of(const Problem& problem, const Flow& flow, const Devices& devices) {
-  return find_route(problem, ReachedPools(*problem.machine), flow, devices);
-}
 
 Cost cost_of(const Problem& problem, const Devices& devices) {
   return sum_of_costs(problem, ReachedPools(*problem.machine), devices);

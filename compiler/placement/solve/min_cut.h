@@ -1,9 +1,12 @@
 // A minimum cut between two nodes of a network with lexicographic capacities (Dinic, 1970).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "compiler/placement/assignment.h"
+#include "compiler/placement/solve/cost.h"
+#include "compiler/support/index.h"
 
 namespace scopevm::compiler::placement {
 

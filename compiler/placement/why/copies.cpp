@@ -1,18 +1,14 @@
 // Lists the sv.device_copy ops as `explain --copies` prints them; see copies.h and place.h.
-#include "compiler/placement/copies.h"
+#include "compiler/placement/why/copies.h"
 
 #include "compiler/graph/diagnostics/op_name.h"
-#include "compiler/placement/call_tree.h"
+#include "compiler/placement/graph_problem.h"
+#include "compiler/placement/why/call_tree.h"
 
 namespace scopevm::compiler::placement {
 namespace {
 
 using graph::TensorType;
-
-std::string place_of(mlir::Value value) {
-  auto place = mlir::cast<TensorType>(value.getType()).getPlace();
-  return place ? place.getValue().str() : "";
-}
 
 Copy read(graph::DeviceCopyOp copy) {
   auto type = mlir::cast<TensorType>(copy.getX().getType());
@@ -20,8 +16,8 @@ Copy read(graph::DeviceCopyOp copy) {
   const CopyReason reason = copy_reason(copy).value_or(CopyReason{.value = graph::op_name(copy)});
   return {.value = reason.value,
           .bytes = type.getElementCount() * DimExpr(byte_size(type.getDtype())),
-          .from = place_of(copy.getX()),
-          .to = place_of(copy.getResult()),
+          .from = place_in_type(copy.getX()),
+          .to = place_in_type(copy.getResult()),
           .producer_reason = reason.producer_reason,
           .consumer_reason = reason.consumer_reason};
 }

@@ -1,13 +1,11 @@
-// Translates a graph into a Problem; see constraints.h. Parameters, results and ops are tasks,
-// except for sv.if, sv.loop, sv.call, sv.closure, and annotations that are not copies. Conditions
-// and merge points are tasks too, as placement-only nodes. A merge point is a result of a branch or
-// a loop; all its operands are stored at the place of the merged value.
-#include "compiler/placement/constraints.h"
+// Visits the ops of a graph and adds them to a Problem; see the header.
+#include "compiler/placement/read/constraints.h"
 
 #include <algorithm>
 
 #include "compiler/graph/diagnostics/op_name.h"
-#include "compiler/placement/flow_reader.h"
+#include "compiler/placement/functions.h"
+#include "compiler/placement/read/problem_builder.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -486,15 +484,6 @@ class ConstraintReader : private FlowReader {
 };
 
 }  // namespace
-
-std::string location_text(mlir::Location location) {
-  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>())
-    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
-           std::to_string(file.getColumn());
-  if (auto name = location->findInstanceOf<mlir::NameLoc>())
-    return "node \"" + name.getName().str() + "\"";
-  return "";
-}
 
 Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
                                       const std::vector<Rule>& rules) {

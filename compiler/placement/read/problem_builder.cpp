@@ -1,5 +1,5 @@
-// Builds tasks, flows and constraints; see flow_reader.h.
-#include "compiler/placement/flow_reader.h"
+// Builds tasks, flows and constraints; see the header.
+#include "compiler/placement/read/problem_builder.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,33 +7,7 @@
 #include "compiler/graph/diagnostics/op_name.h"
 
 namespace scopevm::compiler::placement {
-namespace {
-
 using graph::TensorType;
-
-// The assumed trip count of a loop whose trip count is data-dependent.
-constexpr double kUnknownTrips = 16;
-
-}  // namespace
-
-double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of) {
-  llvm::ArrayRef<DimExpr> most = loop.getTripCount().getValue();
-  if (most.empty()) return kUnknownTrips;
-  // At least 1: at 0 trips every copy in the body would be free, and its placement arbitrary.
-  const double trips = std::max(1.0, value_of(most[0]));
-  // The trip count of a loop with a condition is only an upper bound.
-  return loop.getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
-}
-
-std::string name_of(mlir::Value value) {
-  if (mlir::Operation* op = value.getDefiningOp()) return graph::op_name(op);
-  const std::string input = graph::input_name(value);
-  return input.empty() ? graph::op_name(value.getParentBlock()->getParentOp()) : input;
-}
-
-std::string text_of(const Constraint& constraint) {
-  return constraint.why + (constraint.where.empty() ? "" : " at " + constraint.where);
-}
 
 TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
   const TaskIndex index = graph_.tasks.next_index();

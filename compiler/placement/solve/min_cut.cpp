@@ -1,5 +1,5 @@
 // Dinic's algorithm: blocking flows on the graph of shortest paths; see the header.
-#include "compiler/placement/min_cut.h"
+#include "compiler/placement/solve/min_cut.h"
 
 #include <algorithm>
 

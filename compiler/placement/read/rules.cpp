@@ -1,5 +1,5 @@
-// The rules of --place; see flow_reader.h.
-#include "compiler/placement/flow_reader.h"
+// The rules of --place; see problem_builder.h.
+#include "compiler/placement/read/problem_builder.h"
 
 namespace scopevm::compiler::placement {
 

@@ -1,18 +1,19 @@
 // Builds tasks and flows with their placement constraints. constraints.cpp visits the ops and calls
 // FlowReader. Private to compiler/placement.
-//   flow_reader.cpp  tasks and their constraints; values, their makers and readers
-//   rules.cpp        the rules of --place
+//   problem_builder.cpp  tasks and their constraints; values, their makers and readers
+//   rules.cpp            the rules of --place
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compiler/placement/constraints.h"
+#include "compiler/placement/graph_problem.h"
 #include "compiler/shapes/representative.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace scopevm::compiler::placement {
@@ -20,9 +21,6 @@ namespace scopevm::compiler::placement {
 inline graph::TensorType tensor_of(mlir::Value value) {
   return mlir::dyn_cast<graph::TensorType>(value.getType());
 }
-
-// The trip count that the cost model assumes for `loop`; `value_of` evaluates dims.
-double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of);
 
 class FlowReader {
  public:

@@ -1,19 +1,16 @@
-// The steps of place(): clones functions, translates a graph into a Problem (its tasks, their
-// placement constraints, and the flows between them), and applies the assignment. Private to
+// A Problem with the ops, values and constraints that it was read from. Private to
 // compiler/placement.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/placement/assignment.h"
 #include "compiler/placement/place.h"
-#include "llvm/ADT/DenseMap.h"
+#include "compiler/placement/problem.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::placement {
 
@@ -62,29 +59,10 @@ std::string location_text(mlir::Location location);
 // The model's name of a value.
 std::string name_of(mlir::Value value);
 
-Result<GraphProblem> read_constraints(mlir::ModuleOp module, const Machine& machine,
-                                      const std::vector<Rule>& rules);
+// The place in the type of a tensor; empty if it has none.
+std::string place_in_type(mlir::Value value);
 
-// The functions that closures of the module call. Their callers are unknown, so their parameters
-// and results are on the host.
-llvm::SetVector<mlir::func::FuncOp> functions_of_closures(mlir::ModuleOp module);
-
-// Turns the places of the parameters and results of such functions into annotations in their
-// bodies, unless the host without a scope satisfies them.
-void annotate_functions_of_closures(mlir::ModuleOp module, const Machine& machine);
-
-// Clones each function once per call, so that each call can be placed separately. Recursive calls,
-// and calls beyond a limit, share functions.
-void clone_per_call(mlir::ModuleOp module);
-// Merges functions that are equal after placement, and renumbers the remaining clones.
-void merge_equal_functions(mlir::ModuleOp module);
-
-// The name of the function that a clone was made from; other names are returned unchanged.
-std::string_view without_number(std::string_view name);
-
-// Writes the assignment into the module: the places of types, device attributes, copies, and a
-// clone of each constant for each device that reads it. The report has no `copies` and no
-// `seconds`.
-Report apply(mlir::ModuleOp module, const GraphProblem& graph, const Assignment& assignment);
+// The trip count that the cost model assumes for `loop`; `value_of` evaluates dims.
+double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of);
 
 }  // namespace scopevm::compiler::placement

@@ -1,11 +1,12 @@
 // Propagates the dims and counts of calls from callers to callees; see call_tree.h.
-#include "compiler/placement/call_tree.h"
+#include "compiler/placement/why/call_tree.h"
 
 #include <algorithm>
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/placement/constraints.h"
-#include "compiler/placement/flow_reader.h"
+#include "compiler/placement/functions.h"
+#include "compiler/placement/graph_problem.h"
+#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::placement {
 namespace {
