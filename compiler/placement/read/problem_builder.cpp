@@ -9,7 +9,7 @@
 namespace scopevm::compiler::placement {
 using graph::TensorType;
 
-TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
+TaskIndex ProblemBuilder::new_task(std::string name, mlir::Operation* op) {
   const TaskIndex index = graph_.tasks.next_index();
   Task task{.preferred = machine_.default_device};
   llvm::append_range(task.devices, machine_.devices.indices());
@@ -18,14 +18,8 @@ TaskIndex FlowReader::new_task(std::string name, mlir::Operation* op) {
   return index;
 }
 
-mlir::Value FlowReader::annotated(mlir::Value value) const {
-  for (; auto annotation = value.getDefiningOp<graph::OnDeviceOp>(); value = annotation.getX())
-    if (copies_.contains(annotation)) break;
-  return value;
-}
-
 // Handles a scope without a device: restricts the task to the devices that have the scope.
-void FlowReader::constrain_scope(TaskIndex task, const Constraint& wanted) {
+void ProblemBuilder::constrain_scope(TaskIndex task, const Constraint& wanted) {
   TaskRecord& record = graph_.tasks[task];
   const std::string_view scope = wanted.place.pool.scope(machine_);
   std::vector<DeviceIndex>& devices = graph_.problem.tasks[task].devices;
@@ -45,8 +39,8 @@ void FlowReader::constrain_scope(TaskIndex task, const Constraint& wanted) {
   if (!record.scope) record.scope = wanted;
 }
 
-const Constraint* FlowReader::conflicting(const TaskRecord& task,
-                                          const RequiredPlace& place) const {
+const Constraint* ProblemBuilder::conflicting(const TaskRecord& task,
+                                              const RequiredPlace& place) const {
   const auto excludes = [&](const Constraint& other) {
     return llvm::none_of(machine_.devices.indices(), [&](DeviceIndex device) {
       return place.permits_device(machine_, device) && other.place.permits_device(machine_, device);
@@ -57,15 +51,15 @@ const Constraint* FlowReader::conflicting(const TaskRecord& task,
   return other == task.classes.end() ? nullptr : &*other;
 }
 
-std::string FlowReader::required_on(const Constraint& constraint) const {
+std::string ProblemBuilder::required_on(const Constraint& constraint) const {
   return "on " + device_text(constraint.place) + " (" + text_of(constraint) + ")";
 }
 
-std::string FlowReader::device_text(const RequiredPlace& place) const {
+std::string ProblemBuilder::device_text(const RequiredPlace& place) const {
   return place.device ? device_name(*place.device) : "a device " + place.class_text();
 }
 
-void FlowReader::constrain(TaskIndex task, const Constraint& wanted) {
+void ProblemBuilder::constrain(TaskIndex task, const Constraint& wanted) {
   const RequiredPlace& place = wanted.place;
   // A scope without a device only excludes the devices that lack the scope.
   if (!place.device && !place.pool.is_any()) constrain_scope(task, wanted);
@@ -87,35 +81,51 @@ void FlowReader::constrain(TaskIndex task, const Constraint& wanted) {
     record.classes.push_back(wanted);
 }
 
-void FlowReader::on_host(TaskIndex task, const std::string& why, mlir::Location location) {
+void ProblemBuilder::on_host(TaskIndex task, const std::string& why, mlir::Location location) {
   constrain(task, {{.device = machine_.host_device()}, why, location_text(location)});
 }
 
-std::optional<RequiredPlace> FlowReader::place_of(llvm::StringRef text, const std::string& where) {
+std::optional<RequiredPlace> ProblemBuilder::place_of(llvm::StringRef text,
+                                                      const std::string& where) {
   Result<RequiredPlace> place = parse_place(text, machine_);
   if (place.ok()) return *place;
   fail(where, std::string(place.status().message()));
   return std::nullopt;
 }
 
-void FlowReader::fail(const std::string& where, const std::string& message) {
+void ProblemBuilder::fail(const std::string& where, const std::string& message) {
   // The first error is reported; later ones may follow from it.
   if (status_.ok())
     status_ = Status(StatusCode::kInvalidModel, (where.empty() ? "" : where + ": ") + message);
 }
 
-double FlowReader::bytes_of(TensorType type) const {
+std::optional<FlowIndex> ProblemBuilder::flow_of(mlir::Value value) const {
+  auto flow = flow_of_.find(value);
+  return flow == flow_of_.end() ? std::nullopt : std::optional(flow->second);
+}
+
+void ProblemBuilder::enter(mlir::Block& block, double times, DimValues dims) {
+  times_ = times;
+  dims_ = std::move(dims);
+  for (mlir::Value argument : block.getArguments())
+    if (std::optional<FlowIndex> flow = flow_of(argument)) {
+      graph_.problem.flows[*flow].times = times_;
+      graph_.problem.flows[*flow].bytes = bytes_of(tensor_of(argument));
+    }
+}
+
+double ProblemBuilder::bytes_of(TensorType type) const {
   return representative(type.getElementCount(), dims_) *
          static_cast<double>(byte_size(type.getDtype()));
 }
 
-double FlowReader::most_bytes_of(TensorType type) {
+double ProblemBuilder::most_bytes_of(TensorType type) {
   return static_cast<double>(
       interval_of(type.getElementCount() * DimExpr(byte_size(type.getDtype()))).max);
 }
 
-void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
-                      mlir::Location location, std::optional<Constraint> scope) {
+void ProblemBuilder::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
+                          mlir::Location location, std::optional<Constraint> scope) {
   TensorType type = tensor_of(value);
   // Lists and closures have no flow: they are always stored by the VM.
   if (!type) return;
@@ -134,8 +144,8 @@ void FlowReader::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
   if (type.getPlace()) place_value(value, type.getPlace().getValue(), "its type", location);
 }
 
-void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
-                             mlir::Location location) {
+void ProblemBuilder::place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
+                                 mlir::Location location) {
   const std::string where = location_text(location);
   std::optional<RequiredPlace> place = place_of(text, where);
   if (!place) return;
@@ -173,7 +183,7 @@ void FlowReader::place_value(mlir::Value value, llvm::StringRef text, const std:
   if (!graph_.tasks[flow.maker].op) require_scope(flow.maker, scope);
 }
 
-void FlowReader::require_local(mlir::Value value, const Constraint& wanted) {
+void ProblemBuilder::require_local(mlir::Value value, const Constraint& wanted) {
   mlir::Operation* op = value.getDefiningOp();
   Flow& flow = graph_.problem.flows[flow_of_.at(value)];
   // The other ops have no kernel, or one whose results are always in memory.
@@ -190,8 +200,8 @@ void FlowReader::require_local(mlir::Value value, const Constraint& wanted) {
   }
 }
 
-void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool,
-                      std::optional<Constraint> scope) {
+void ProblemBuilder::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool,
+                          std::optional<Constraint> scope) {
   // An sv.on_device with constrain_result constrains the readers of its result.
   mlir::Value value = operand.get();
   while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) {
@@ -199,7 +209,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
       const std::string where = location_text(annotation.getLoc());
       if (std::optional<RequiredPlace> place = place_of(annotation.getPlace(), where)) {
         const Constraint wanted{*place, "sv.on_device \"" + annotation.getPlace().str() + "\"",
-                                where, name_of(annotated(operand.get()))};
+                                where, name_of(annotations_.annotated(operand.get()))};
         constrain(task, wanted);
         if (!place->pool.is_any() && graph_.tasks[task].op) {
           pool = place->pool;
@@ -209,7 +219,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
       }
     }
     // The result of an annotation that copies is a separate flow.
-    if (copies_.contains(annotation)) break;
+    if (annotations_.is_copy(annotation)) break;
     value = annotation.getX();
   }
   auto flow = flow_of_.find(value);
@@ -220,7 +230,7 @@ void FlowReader::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement 
   graph_.reader_scopes[flow->second].push_back(std::move(scope));
 }
 
-void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
+void ProblemBuilder::require_scope(TaskIndex task, const Constraint& wanted) {
   auto [first, is_first] = required_scopes_.try_emplace(task, wanted);
   if (is_first) return;
   if (auto pool = joined(machine_, first->second.place.pool, wanted.place.pool))
@@ -233,7 +243,7 @@ void FlowReader::require_scope(TaskIndex task, const Constraint& wanted) {
                            text_of(first->second) + ")");
 }
 
-void FlowReader::apply_required_scopes() {
+void ProblemBuilder::apply_required_scopes() {
   auto store = [&](TaskIndex task, PoolRequirement& current, std::optional<Constraint>& source) {
     auto wanted = required_scopes_.find(task);
     if (wanted == required_scopes_.end()) return;
@@ -254,22 +264,12 @@ void FlowReader::apply_required_scopes() {
   }
 }
 
-bool FlowReader::is_string(mlir::Type type) {
-  auto tensor = mlir::dyn_cast<TensorType>(type);
-  return tensor && tensor.getDtype() == DType::kStr;
-}
-
-bool FlowReader::has_strings(mlir::Operation* op) {
-  return llvm::any_of(op->getOperandTypes(), is_string) ||
-         llvm::any_of(op->getResultTypes(), is_string);
-}
-
-void FlowReader::restrict_to_cpus(TaskIndex task) {
+void ProblemBuilder::restrict_to_cpus(TaskIndex task) {
   std::erase_if(graph_.problem.tasks[task].devices,
                 [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
 }
 
-std::string FlowReader::why_not(TaskIndex task, const RequiredPlace& place) const {
+std::string ProblemBuilder::why_not(TaskIndex task, const RequiredPlace& place) const {
   const std::optional<Constraint>& scope = graph_.tasks[task].scope;
   const auto has_scope = [&](DeviceIndex device) {
     return place.permits(machine_, device) && scope->place.pool.on(machine_, device);
@@ -280,11 +280,11 @@ std::string FlowReader::why_not(TaskIndex task, const RequiredPlace& place) cons
          " the scope required by " + text_of(*scope);
 }
 
-bool FlowReader::may_be(TaskIndex task, DeviceIndex device) const {
+bool ProblemBuilder::may_be(TaskIndex task, DeviceIndex device) const {
   return llvm::is_contained(graph_.problem.tasks[task].devices, device);
 }
 
-bool FlowReader::may_be(TaskIndex task, const RequiredPlace& place) const {
+bool ProblemBuilder::may_be(TaskIndex task, const RequiredPlace& place) const {
   return llvm::any_of(graph_.problem.tasks[task].devices,
                       [&](DeviceIndex device) { return place.permits(machine_, device); });
 }
