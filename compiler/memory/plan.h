@@ -1,6 +1,6 @@
 // Memory planning: assigns each planned value and each kernel temporary an offset in its pool, as a
 // formula over dims.
-//   inline_calls.cpp  inlines calls, so that one plan covers callers and callees
+//   inline/           inlines calls, so that one plan covers callers and callees
 //   uses.cpp          the steps that access each buffer
 //   pinned.cpp        moves buffers that are copied to or from an accelerator into pinned pools
 //   scratch.cpp       moves scratch memory of kernels into faster pools
