@@ -12,7 +12,8 @@ mlir::MemRefType buffer_type(mlir::Type element) {
   return mlir::MemRefType::get({mlir::ShapedType::kDynamic}, element);
 }
 
-CodeBuilder::CodeBuilder(mlir::OpBuilder& builder, mlir::Location location, const schedule::Target& target)
+CodeBuilder::CodeBuilder(mlir::OpBuilder& builder, mlir::Location location,
+                         const schedule::Target& target)
     : builder_(location, builder), target_(target) {}
 
 Terms CodeBuilder::terms(mlir::ValueRange values) {

@@ -7,7 +7,8 @@
 
 namespace scopevm::compiler::kernels {
 
-KernelModule::KernelModule(mlir::MLIRContext* context, schedule::Target target, const schedule::Core& core)
+KernelModule::KernelModule(mlir::MLIRContext* context, schedule::Target target,
+                           const schedule::Core& core)
     : module_(mlir::ModuleOp::create(mlir::UnknownLoc::get(context))),
       target_(std::move(target)),
       core_(core) {
