@@ -130,8 +130,9 @@ std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
   return {at + 1};
 }
 
-// True if no path from the step at `at` reads the value before it is written again. Searches the
-// control flow depth first.
+// True if no path from the step at `at` reads or releases the value before it is written again: a
+// value that another path of a branch reads is released after the branch. Searches the control flow
+// depth first.
 bool CodeEmitter::is_dead_after(ValueId root, int64_t at) const {
   auto is_among = [&](const std::vector<ValueId>& values) {
     return std::ranges::any_of(values,
@@ -149,6 +150,7 @@ bool CodeEmitter::is_dead_after(ValueId root, int64_t at) const {
     }
     if (is_among(function_.steps[step].operands)) return false;
     if (is_among(function_.steps[step].results)) continue;
+    if (is_among(dying_[step])) return false;
     for (int64_t next : steps_after(step)) pending.push_back(next);
   }
   return true;

@@ -10,6 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 // The concatenated elements of all tensors of a result.
 std::vector<float> all_elements(const Call& call, size_t output = 0) {
@@ -103,6 +104,36 @@ TEST(Lists, BranchReturnsOneOfTwoLists) {
   status = run(graph.call(), {floats({1})}, {boolean(false), floats({2, 3})});
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(all_elements(graph.call()), IsEmpty());
+}
+
+// One branch extends a list that the other one returns, and neither path needs it afterwards.
+TEST(Lists, AListIsExtendedInOneOfTwoBranches) {
+  Graph graph(R"(
+    func.func @main(%x: !sv.tensor<f32[n]>, %c: !sv.tensor<bool[]>, %d: !sv.tensor<bool[]>)
+        -> !sv.list<sequence f32[?]> {
+      %0 = sv.if %c : (!sv.tensor<bool[]>) -> !sv.list<sequence f32[?]> {
+        %3 = sv.list %x, %x
+            : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.list<sequence f32[?]>
+        sv.yield %3 : !sv.list<sequence f32[?]>
+      } else {
+        %3 = sv.list %x : (!sv.tensor<f32[n]>) -> !sv.list<sequence f32[?]>
+        sv.yield %3 : !sv.list<sequence f32[?]>
+      }
+      %1 = sv.if %d : (!sv.tensor<bool[]>) -> !sv.list<sequence f32[?]> {
+        %3 = sv.list_insert %0, %x {index = #sv.dims<[]>}
+            : (!sv.list<sequence f32[?]>, !sv.tensor<f32[n]>) -> !sv.list<sequence f32[?]>
+        sv.yield %3 : !sv.list<sequence f32[?]>
+      } else {
+        sv.yield %0 : !sv.list<sequence f32[?]>
+      }
+      return %1 : !sv.list<sequence f32[?]>
+    })");
+  for (const bool has_two : {false, true})
+    for (const bool is_extended : {false, true}) {
+      const Status status = graph.status_of({floats({7}), boolean(has_two), boolean(is_extended)});
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_THAT(all_elements(graph.call()), SizeIs(1 + has_two + is_extended));
+    }
 }
 
 // Doubles %s in each iteration and appends the result to a list. The next iteration overwrites the

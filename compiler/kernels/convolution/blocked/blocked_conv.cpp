@@ -239,7 +239,6 @@ class BlockedConv {
                       .weight_rows = k_.index(axes_[0].taps),
                       .rest_planes = select(place.is_last, k_.index(1), k_.index(0)),
                       .accumulate = 0 < place.plane};
-    const int64_t pixel_step = pixel() * (omits_padding() ? axes_[1].stride : axes_[1].tile_step());
     const Term x_plane =
         shape_.groups == 1
             ? place.plane
@@ -252,39 +251,9 @@ class BlockedConv {
       o.x_at = (place.image * x_planes() + x_plane) * o.plane + (place.first + column) * pixel();
       o.tap_row = o.tap = o.pixel_row = k_.index(0);
     } else {
-      o.x = strip_.buffer();
-      o.plane = strip_.plane();
-      const Term pitch = strip_.pitch();
-      o.x_at = strip_.start() + x_plane * o.plane + row * (pitch * axes_[0].tile_step()) +
-               column * pixel_step;
-      o.tap_row = pitch * axes_[0].dilation;
-      o.tap = k_.index(pixel() * axes_[1].dilation);
-      o.pixel_row = pitch * axes_[0].tile_step();
-      if (shape_.is_transposed) {
-        const auto& [y, x] = place.phases;
-        o.x_at = o.x_at + y.shift * pitch + x.shift * pixel();
-        o.w_at = o.w_at + (y.skip * axes_[1].taps + x.skip) * (pixel() * step_weights());
-        o.tap_rows = o.tap_rows - y.skip;
-      }
+      set_copied_part(o, place, x_plane, row, column);
     }
-    const bool has_padding = omits_padding() && axes_[0].has_padding();
-    const bool by_column = size.before != 0 || size.after != 0;
-    BlockedTile tile{.rows = size.rows,
-                     .blocks = schedule::conv_tile(k_.target(), group_blocks()).blocks,
-                     .group_blocks = group_blocks(),
-                     .pixel_step = pixel_step,
-                     .result_step = axes_[1].phases,
-                     .weight_steps = pixel() * (has_taps() && !by_column ? 1 : axes_[1].taps),
-                     .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
-                     .has_taps = has_taps() && !by_column,
-                     .prefetches_weights = schedule::prefetches_weights(depth() * step_weights()),
-                     .prefetches_x = reads_pixels(),
-                     .rest = schedule_.rest,
-                     .before = size.before,
-                     .after = size.after,
-                     .column_elements = pixel(),
-                     .stride = axes_[1].stride,
-                     .dilation = axes_[1].dilation};
+    const BlockedTile tile = tile_of(size);
     const Term pixel = result_pixel(place, place.first + row, column);
     o.pixel = pixel;
     o.pixel_pitch = result_pitch();
@@ -303,6 +272,51 @@ class BlockedConv {
           call(nullptr);
           if (omits_done) k_.when(place.is_last, store);
         });
+  }
+
+  // The elements between the inputs of adjacent pixels.
+  int64_t pixel_step() const {
+    return pixel() * (omits_padding() ? axes_[1].stride : axes_[1].tile_step());
+  }
+
+  // The tile without its columns and steps.
+  BlockedTile tile_of(const TileSize& size) const {
+    const bool has_padding = omits_padding() && axes_[0].has_padding();
+    const bool by_column = size.before != 0 || size.after != 0;
+    return {.rows = size.rows,
+            .blocks = schedule::conv_tile(k_.target(), group_blocks()).blocks,
+            .group_blocks = group_blocks(),
+            .pixel_step = pixel_step(),
+            .result_step = axes_[1].phases,
+            .weight_steps = pixel() * (has_taps() && !by_column ? 1 : axes_[1].taps),
+            .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
+            .has_taps = has_taps() && !by_column,
+            .prefetches_weights = schedule::prefetches_weights(depth() * step_weights()),
+            .prefetches_x = reads_pixels(),
+            .rest = schedule_.rest,
+            .before = size.before,
+            .after = size.after,
+            .column_elements = pixel(),
+            .stride = axes_[1].stride,
+            .dilation = axes_[1].dilation};
+  }
+
+  // Sets the part of the copy of x that a tile reads, and the taps of its phase.
+  void set_copied_part(BlockedOperands& o, const TilePlace& place, Term plane, Term row,
+                       Term column) {
+    o.x = strip_.buffer();
+    o.plane = strip_.plane();
+    const Term pitch = strip_.pitch();
+    o.x_at = strip_.start() + plane * o.plane + row * (pitch * axes_[0].tile_step()) +
+             column * pixel_step();
+    o.tap_row = pitch * axes_[0].dilation;
+    o.tap = k_.index(pixel() * axes_[1].dilation);
+    o.pixel_row = pitch * axes_[0].tile_step();
+    if (!shape_.is_transposed) return;
+    const auto& [y, x] = place.phases;
+    o.x_at = o.x_at + y.shift * pitch + x.shift * pixel();
+    o.w_at = o.w_at + (y.skip * axes_[1].taps + x.skip) * (pixel() * step_weights());
+    o.tap_rows = o.tap_rows - y.skip;
   }
 
   // Sets the part of x that a tile of windows reads, without the tap rows in the padding.
