@@ -60,8 +60,8 @@ class BlockedConv {
         context_(context),
         op_(fused.contraction),
         shape_(op_),
-        problem_(shape_.problem(producer != nullptr)),
-        schedule_(schedule::choose_conv(problem_, context.kernels().core(), shape_.form)),
+        schedule_(schedule::choose_conv(shape_.problem(producer != nullptr),
+                                        context.kernels().core(), shape_.form)),
         epilogue_(fused, fusion::output_axes(op_)),
         k_(context, op_, kind_of(op_, producer)),
         strip_(k_, shape_, shape_.channels) {}
@@ -412,7 +412,6 @@ class BlockedConv {
   LoweringContext& context_;
   mlir::Operation* op_;
   const BlockedShape shape_;
-  const schedule::ConvProblem problem_;
   const schedule::ConvSchedule schedule_;
   const BlockedAxis (&axes_)[2] = shape_.axes;
   Epilogue epilogue_;

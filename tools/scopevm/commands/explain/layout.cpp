@@ -1,4 +1,4 @@
-// The report of scopevm explain --layout; see explain_layout.h.
+// The report of scopevm explain --layout; see the header.
 #include "tools/scopevm/commands/explain/layout.h"
 
 #include <fmt/format.h>
