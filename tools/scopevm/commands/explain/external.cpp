@@ -1,4 +1,4 @@
-// The report of scopevm explain --external; see explain_external.h.
+// The report of scopevm explain --external; see the header.
 #include "tools/scopevm/commands/explain/external.h"
 
 #include <fmt/format.h>

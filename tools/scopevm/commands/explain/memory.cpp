@@ -1,4 +1,4 @@
-// The text of scopevm explain --memory; see explain_memory.h.
+// The text of scopevm explain --memory; see the header.
 #include "tools/scopevm/commands/explain/memory.h"
 
 #include <fmt/format.h>
