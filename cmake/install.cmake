@@ -2,8 +2,8 @@
 #   runtime      libscopevm, libscopevm_plan, the command `scopevm` with its man page and
 #                completion, the program of `scopevm alloc` and the library that it preloads, the
 #                licence
-#   compiler     libscopevm_compiler, which `scopevm compile` loads, with its package files;
-#                scopevm-opt with its man page and completion
+#   compiler     libscopevm_compiler with its package files; the program of `scopevm compile` and
+#                `scopevm explain`; scopevm-opt with its man page and completion
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
 #   development  headers, the static library, and the files for CMake and pkg-config
 include(CMakePackageConfigHelpers)
@@ -41,6 +41,8 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 if(TARGET scopevm_compiler)
   install(TARGETS scopevm_compiler EXPORT scopevm-compiler
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+  install(TARGETS scopevm-compile RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/scopevm
+    COMPONENT compiler)
   install(TARGETS scopevm-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
   install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm-opt.man RENAME scopevm-opt.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)

@@ -24,15 +24,13 @@ compiler        | scopevm/ runtime/count_text.h runtime/without_exceptions.h run
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '
 # `scopevm` must start without the compiler, so only the tools in kCompilerTools include compiler
-# headers. Other tools include only kCompilerInterface: the messages that cross the C table.
+# headers.
 kCompilerTools='^tools/opt/'
-kCompilerInterface='compiler/interface/'
 
 # Folders of compiler/ in include order: shared folders, then the parts of the stages, then the
 # pipeline and what uses it. Subfolders belong to the nearest listed parent folder. `.` denotes the files directly in
 # compiler/, such as program.h.
 kStages='
-interface
 support
 shapes
 schedule
@@ -60,7 +58,7 @@ includes=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.c' '^\s*#\s*
   include/scopevm runtime plugins vm compiler tools |
   sed -E 's/^([^:]*):([0-9]+):.*#\s*include\s*["<]([^">]*)[">].*/\1 \2 \3/')
 
-libraries=$(awk -v rules="$kRules" -v tools="$kCompilerTools" -v interface="^$kCompilerInterface" '
+libraries=$(awk -v rules="$kRules" -v tools="$kCompilerTools" '
   BEGIN {
     count = split(rules, lines, "\n")
     for (i = 1; i <= count; ++i) {
@@ -76,7 +74,7 @@ libraries=$(awk -v rules="$kRules" -v tools="$kCompilerTools" -v interface="^$kC
     allowed = $3 ~ /^(sys|linux|unicode)\//
     count = split(folders[folder], prefixes, " ")
     for (i = 1; i <= count; ++i) if (index($3, prefixes[i]) == 1) allowed = 1
-    if (folder == "tools" && $3 ~ /^(compiler|llvm|mlir)\// && $1 !~ tools && $3 !~ interface) allowed = 0
+    if (folder == "tools" && $3 ~ /^(compiler|llvm|mlir)\// && $1 !~ tools) allowed = 0
     if (!allowed) print $1 ":" $2 ": " folder " may not include " $3
   }' <<<"$includes")
 

@@ -2,6 +2,7 @@
 #include "compiler/explain/report.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace scopevm::compiler::explain {
 namespace {

@@ -3,11 +3,8 @@
 // The structs of the reports are those of scopevm/compiler.h.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
-#include <vector>
 
-#include "compiler/interface/messages.h"
 #include "compiler/pipeline/stages.h"
 #include "scopevm/compiler.h"
 
@@ -18,8 +15,6 @@ struct ReportKind {
   // Writes the report to `report`, a default-constructed struct of the kind. REQUIRES: the options
   // have no variants.
   Status (*make)(pipeline::Context& context, void* report);
-  // The encoded result of scopevm::explain().
-  Result<std::vector<uint8_t>> (*encoded)(const CompileOptions& options);
 };
 
 // Errors: kInvalidArgument (unknown kind).
@@ -38,14 +33,9 @@ class Report {
  private:
   template <typename T>
   void add(MakeReport<T>) {
-    add_report({.name = T::kKind,
-                .make = [](pipeline::Context& context, void* report) -> Status {
+    add_report({.name = T::kKind, .make = [](pipeline::Context& context, void* report) -> Status {
                   SCOPEVM_ASSIGN_OR_RETURN(*static_cast<T*>(report), kMake(context));
                   return {};
-                },
-                .encoded = [](const CompileOptions& options) -> Result<std::vector<uint8_t>> {
-                  SCOPEVM_ASSIGN_OR_RETURN(const T report, scopevm::explain<T>(options));
-                  return encode(report);
                 }});
   }
 };

@@ -2,7 +2,7 @@
 /// The compiler's entry points. compile() turns a model into the bytes of a module file. explain()
 /// reports about a model without compiling it: its shapes, the copies between places, the layouts
 /// of images, the memory plan, or the parts that external libraries compute. Both are in
-/// libscopevm_compiler, which the `scopevm` command loads only for commands that need the compiler.
+/// libscopevm_compiler, which the program of `scopevm compile` and `scopevm explain` links.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
 ///

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "tests/fuzz/input_file.h"
-#include "tools/scopevm/tensors/npy.h"
+#include "tools/tensors/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const scopevm::test::InputFile file(data, size);

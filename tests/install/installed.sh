@@ -37,12 +37,14 @@ prints() {
 runtime_component() {
   local folder=$scratch/runtime found
   install_to "$folder" runtime
-  found=$(find "$folder" -name '*compiler*' -o -name 'scopevm-opt*' -o -name '*.h' -o -name '*.a')
+  found=$(find "$folder" -name '*compile*' -o -name 'scopevm-opt*' -o -name '*.h' -o -name '*.a')
   [[ -z $found ]] || fail "component runtime contains $found"
   if ldd "$folder/bin/scopevm" | grep -E 'LLVM|MLIR|protobuf|not found'; then
     fail "component runtime needs these libraries"
   fi
   clean "$folder/bin/scopevm" --version >/dev/null
+  if found=$(clean "$folder/bin/scopevm" compile x.onnx 2>&1); then fail "compiled without a compiler"; fi
+  [[ $found == "scopevm: scopevm-compile not found in "* ]] || fail "without the compiler: $found"
 }
 
 # Each command of `scopevm --help`, so that a new command fails here until it is added.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Entry {
   CommandName command;
   std::function<Action(CLI::App&)> declare;  // empty: a group, or forwarded
   std::string program;                       // that the command is forwarded to; empty: none
+  Status (*check)() = nullptr;               // of ForwardedCommand
 };
 
 // The registered commands. A function, because constants of other files register commands before
@@ -37,7 +39,7 @@ std::vector<Entry>& registry() {
 // Declares the commands. The callback of the selected command sets `action`.
 void add_commands(CLI::App& app, Action& action) {
   std::ranges::sort(registry(), {}, [](const Entry& entry) { return entry.command.position; });
-  for (const auto& [command, declare, program] : registry()) {
+  for (const auto& [command, declare, program, check] : registry()) {
     const size_t space = command.name.rfind(' ');
     const bool is_in_group = space != std::string::npos;
     CLI::App* parent = is_in_group ? app.get_subcommand(command.name.substr(0, space)) : &app;
@@ -84,9 +86,11 @@ const Entry* forwarded_command(int argc, char** argv) {
 }
 
 // Returns only if the program cannot be started.
-int execute_program(const std::string& name, char** argv) {
-  const Result<std::string> path = find_own_program(name);
+int execute_program(const Entry& forwarded, char** argv) {
+  const Result<std::string> path = find_own_program(forwarded.program);
   if (!path.ok()) return report(path.status());
+  if (forwarded.check != nullptr)
+    if (const Status status = forwarded.check(); !status.ok()) return report(status);
   execv(path->c_str(), argv);
   return report({StatusCode::kNotFound, *path + ": cannot run: " + std::strerror(errno)});
 }
@@ -95,11 +99,14 @@ int execute_program(const std::string& name, char** argv) {
 // "man" or "bash" prints the whole reference. Other programs print "man-part" and "bash-part".
 Status print_reference(const CLI::App& app, const std::string& form) {
   std::map<std::string, std::string> parts;
+  std::set<std::string> programs;
   for (const Entry& entry : registry()) {
     if (entry.program.empty()) continue;
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string path, find_own_program(entry.program));
+    // The part of a program has all of its commands, so that it replaces the first one here.
     std::string& part = parts[entry.command.name];
-    SCOPEVM_RETURN_IF_ERROR(run_child({path, "--reference", form + "-part"}, {}, &part).status());
+    const Result<std::string> path = find_own_program(entry.program);
+    if (!path.ok() || !programs.insert(entry.program).second) continue;  // a build without it
+    SCOPEVM_RETURN_IF_ERROR(run_child({*path, "--reference", form + "-part"}, {}, &part).status());
   }
   write_output(reference(app, form, parts));
   return {};
@@ -124,14 +131,14 @@ void register_command(CommandName name, std::function<Action(CLI::App&)> declare
 
 CommandGroup::CommandGroup(CommandName name) { register_command(std::move(name), {}); }
 
-ForwardedCommand::ForwardedCommand(CommandName name, std::string program) {
-  registry().push_back({std::move(name), {}, std::move(program)});
+ForwardedCommand::ForwardedCommand(CommandName name, std::string program, Status (*check)()) {
+  registry().push_back({std::move(name), {}, std::move(program), check});
 }
 
 int run_program(int argc, char** argv) {
   open_standard_streams();
   if (const Entry* forwarded = forwarded_command(argc, argv))
-    return execute_program(forwarded->program, argv);
+    return execute_program(*forwarded, argv);
   CLI::App app("Compiles neural networks ahead of time and runs them on a small virtual machine.",
                "scopevm");
   app.set_version_flag("--version", "scopevm " SCOPEVM_VERSION);

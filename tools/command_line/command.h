@@ -13,6 +13,8 @@
 #include <memory>
 #include <string>
 
+#include "scopevm/status.h"
+
 namespace scopevm::tool {
 
 struct CommandName {
@@ -48,9 +50,10 @@ struct CommandGroup {
 };
 
 // A command that another program of this project executes: `program` is started with the same
-// arguments, and replaces the process. It has a command or group of the same name.
+// arguments, and replaces the process. It has a command or group of the same name. If `check` is
+// not null and fails, the program is not started.
 struct ForwardedCommand {
-  ForwardedCommand(CommandName name, std::string program);
+  ForwardedCommand(CommandName name, std::string program, Status (*check)() = nullptr);
 };
 
 // The main() of a program: parses the command line and executes the selected command. In addition

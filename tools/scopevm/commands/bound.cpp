@@ -12,9 +12,9 @@
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/command_line/parser.h"
+#include "tools/files/formulas.h"
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
-#include "tools/scopevm/commands/formulas.h"
 #include "tools/scopevm/module_file.h"
 
 namespace scopevm::tool {

@@ -24,7 +24,7 @@
 #include "tools/scopevm/commands/run/report.h"
 #include "tools/scopevm/commands/run/trace_file.h"
 #include "tools/scopevm/module_file.h"
-#include "tools/scopevm/tensors/npy.h"
+#include "tools/tensors/npy.h"
 
 namespace scopevm::tool {
 namespace {

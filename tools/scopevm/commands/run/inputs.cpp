@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "tools/command_line/arguments.h"
-#include "tools/scopevm/tensors/npy.h"
-#include "tools/scopevm/tensors/random_tensor.h"
-#include "tools/scopevm/tensors/scalar_tensor.h"
+#include "tools/tensors/npy.h"
+#include "tools/tensors/random_tensor.h"
+#include "tools/tensors/scalar_tensor.h"
 
 namespace scopevm::tool {
 namespace {

@@ -11,7 +11,7 @@
 #include "runtime/count_text.h"
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
-#include "tools/scopevm/tensors/element_text.h"
+#include "tools/tensors/element_text.h"
 
 namespace scopevm::tool {
 namespace {

@@ -1,0 +1,144 @@
+// Parses the values of --dim and --variant, such as "n=1..512" and "n%8==0", into one bound per
+// name; see dim_bounds.h.
+#include "tools/compile/options/dim_bounds.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "tools/command_line/arguments.h"
+
+namespace scopevm::tool {
+namespace {
+
+Status wrong(std::string_view text, const std::string& what) {
+  return {StatusCode::kInvalidArgument, "\"" + std::string(text) + "\": " + what};
+}
+
+constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
+
+// The combined constraints of one name.
+struct Constraints {
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+  int64_t multiple_of = 1;
+  std::string strings;  // as given, for the message about a contradiction
+};
+
+enum class Relation : uint8_t { kEqual, kAtMost, kAtLeast, kMultipleOf };
+
+// One parsed constraint: "n" "<=" "512".
+struct Constraint {
+  std::string_view name;
+  Relation relation;
+  std::string_view value;
+};
+
+Result<Constraint> split_constraint(std::string_view text) {
+  const size_t at = text.find_first_of("<>=%!");
+  if (at == std::string_view::npos || at == 0) return wrong(text, kForms);
+  const std::string_view name = text.substr(0, at), rest = text.substr(at);
+  if (rest.starts_with("<=")) return Constraint{name, Relation::kAtMost, rest.substr(2)};
+  if (rest.starts_with(">=")) return Constraint{name, Relation::kAtLeast, rest.substr(2)};
+  if (rest.starts_with("==")) return Constraint{name, Relation::kEqual, rest.substr(2)};
+  if (rest.starts_with("=")) return Constraint{name, Relation::kEqual, rest.substr(1)};
+  if (rest.starts_with("<")) return wrong(text, "bounds are inclusive: use <=");
+  if (rest.starts_with(">")) return wrong(text, "bounds are inclusive: use >=");
+  if (!rest.starts_with("%")) return wrong(text, kForms);
+  const size_t equals = rest.find('=');
+  const std::string_view remainder = equals == std::string_view::npos ? "" : rest.substr(equals);
+  if (!remainder.empty() && remainder != "==0" && remainder != "=0")
+    return wrong(text, "expected remainder 0, such as n%8==0");
+  return Constraint{name, Relation::kMultipleOf,
+                    rest.substr(1, equals == std::string_view::npos ? equals : equals - 1)};
+}
+
+Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
+  const Result<int64_t> parsed = parse_number(number);
+  if (!parsed.ok() || number.empty())
+    return wrong(text, "\"" + std::string(number) + "\" is not a 64-bit integer");
+  value = *parsed;
+  if (value < least)
+    return wrong(text, std::to_string(value) + " is below " + std::to_string(least));
+  return {};
+}
+
+Status add_range(std::string_view text, const Constraint& constraint, Constraints& constraints) {
+  const size_t dots = constraint.value.find("..");
+  const bool is_range = constraint.relation == Relation::kEqual && dots != std::string_view::npos;
+  int64_t low = 0, high = 0;
+  SCOPEVM_RETURN_IF_ERROR(
+      read_number(text, is_range ? constraint.value.substr(0, dots) : constraint.value, 0, low));
+  high = low;
+  if (is_range)
+    SCOPEVM_RETURN_IF_ERROR(read_number(text, constraint.value.substr(dots + 2), 0, high));
+  if (low > high) return wrong(text, "the lower end exceeds the upper end");
+  if (constraint.relation != Relation::kAtMost)
+    constraints.min = std::max(constraints.min.value_or(0), low);
+  if (constraint.relation != Relation::kAtLeast)
+    constraints.max = std::min(constraints.max.value_or(high), high);
+  return {};
+}
+
+Status add_multiple(std::string_view text, const Constraint& constraint, Constraints& constraints) {
+  int64_t factor = 0;
+  SCOPEVM_RETURN_IF_ERROR(read_number(text, constraint.value, 1, factor));
+  // A multiple of both factors is a multiple of their least common multiple.
+  const int64_t more = factor / std::gcd(factor, constraints.multiple_of);
+  if (__builtin_mul_overflow(constraints.multiple_of, more, &constraints.multiple_of))
+    return wrong(text, "the least common multiple of the factors exceeds 64 bits");
+  return {};
+}
+
+Status add_constraint(std::string_view text, std::map<std::string, Constraints>& names) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Constraint constraint, split_constraint(text));
+  Constraints& constraints = names[std::string(constraint.name)];
+  constraints.strings += (constraints.strings.empty() ? "" : ",") + std::string(text);
+  return constraint.relation == Relation::kMultipleOf ? add_multiple(text, constraint, constraints)
+                                                      : add_range(text, constraint, constraints);
+}
+
+// Rounds the ends inwards to multiples of the factor.
+Result<DimBound> combine(const Constraints& constraints) {
+  DimBound bound;
+  const int64_t factor = constraints.multiple_of;
+  bound.min = constraints.min.value_or(bound.min);
+  bound.max = constraints.max.value_or(bound.max);
+  bound.multiple_of = factor;
+  bound.max -= bound.max % factor;
+  if (const int64_t over = bound.min % factor; over > 0 && bound.min <= bound.max)
+    bound.min += factor - over;
+  if (bound.min <= bound.max) return bound;
+  std::string reason = "no value satisfies all bounds";
+  if (!constraints.min) reason += "; the default lower bound of a dim is 1";
+  if (!constraints.max)
+    reason += "; the default upper bound of a dim is " + std::to_string(DimBound().max);
+  return wrong(constraints.strings, reason);
+}
+
+Status add_bounds(const std::vector<std::string>& strings,
+                  std::map<std::string, DimBound>& bounds) {
+  std::map<std::string, Constraints> names;
+  for (const std::string& text : strings)
+    for (std::string_view rest = text;;) {
+      const size_t comma = rest.find(',');
+      SCOPEVM_RETURN_IF_ERROR(add_constraint(rest.substr(0, comma), names));
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+  for (const auto& [name, constraints] : names) {
+    SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(constraints));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status add_dim_bounds(const std::vector<std::string>& strings,
+                      std::map<std::string, DimBound>& bounds, const std::string& option) {
+  Status status = add_bounds(strings, bounds);
+  if (!status.ok()) return {status.code(), option + " " + std::string(status.message())};
+  return {};
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,18 @@
+// The program of `scopevm compile` and `scopevm explain`: its name and those of its commands.
+#pragma once
+
+#include "tools/command_line/command.h"
+
+namespace scopevm::tool {
+
+inline constexpr char kCompileProgram[] = "scopevm-compile";
+
+inline const CommandName kCompile{
+    .position = 10, .name = "compile", .description = "Compile a model to a module"};
+inline const CommandName kExplain{
+    .position = 20,
+    .name = "explain",
+    .description =
+        "Print the shapes, checks, copies, layouts, memory plan or external functions of a model"};
+
+}  // namespace scopevm::tool
