@@ -6,6 +6,7 @@
 #include "compiler/layouts/blocked/blocked.h"
 #include "compiler/layouts/by_channel/expand.h"
 #include "compiler/layouts/conv_problem.h"
+#include "compiler/layouts/layouts.h"
 #include "compiler/placement/place.h"
 #include "vm/format/schema/host_kind.h"
 
@@ -158,15 +159,15 @@ schedule::ConvProblem blocked_problem(graph::ConvOp op, bool reads_plain) {
 }
 
 llvm::SmallVector<schedule::ConvForm, 1> forms_of(graph::ConvOp op, const Candidate& candidate,
-                                                  bool fast_conv) {
+                                                  const Options& options) {
   if (!candidate.has_blocked_result) return {schedule::ConvForm()};
-  const auto forms = schedule::conv_forms(blocked_problem(op, candidate.reads_plain),
-                                          fast_conv && can_use_winograd(op, candidate));
+  const auto forms = schedule::conv_forms(blocked_problem(op, candidate.reads_plain), *options.core,
+                                          options.fast_conv && can_use_winograd(op, candidate));
   return {forms.begin(), forms.end()};
 }
 
 // The candidate, without the conditions on devices and scopes.
-std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv) {
+std::optional<Candidate> unplaced_candidate(mlir::Operation* op, const Options& options) {
   if (auto reduction = mlir::dyn_cast<graph::ReductionOp>(op)) {
     if (!image_channels(op->getOperand(0).getType()) ||
         type_of(op->getResult(0)).getDtype() != DType::kF32)
@@ -180,7 +181,7 @@ std::optional<Candidate> unplaced_candidate(mlir::Operation* op, bool fast_conv)
   if (auto conv = mlir::dyn_cast<graph::ConvOp>(op)) {
     std::optional<Candidate> found = candidate_of(conv);
     if (!found || (*channels == 1 && found->has_blocked_result)) return std::nullopt;
-    found->forms = forms_of(conv, *found, fast_conv);
+    found->forms = forms_of(conv, *found, options);
     return found;
   }
   // One channel cannot be distinguished from an operand that is the same for all channels.
@@ -205,12 +206,13 @@ bool may_grow(mlir::Operation* op, const Machine& machine) {
                        [&](PoolIndex pool) { return machine.pools[pool].is_limited(); });
 }
 
-std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine, bool fast_conv) {
+std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine,
+                                   const Options& options) {
   if (op->getNumResults() != 1 || graph::has_placement_attributes(op) ||
       op->hasAttr(graph::kLocalAttribute) || graph::has_scope(op->getResult(0).getType()) ||
       !is_on_cpu(op, machine) || !may_grow(op, machine))
     return std::nullopt;
-  std::optional<Candidate> found = unplaced_candidate(op, fast_conv);
+  std::optional<Candidate> found = unplaced_candidate(op, options);
   if (found &&
       llvm::any_of(found->images, [](mlir::Value x) { return graph::has_scope(x.getType()); }))
     return std::nullopt;
@@ -240,13 +242,12 @@ Times times_of(const Candidate& candidate, const schedule::Core& core, const Dim
                                   *image.getDim(1).as_constant(), core);
 }
 
-std::string schedule_text(const Candidate& candidate, const schedule::Core& core) {
+std::string schedule_text(const Candidate& candidate, size_t form, const schedule::Core& core) {
   auto conv = mlir::dyn_cast<graph::ConvOp>(candidate.op);
   if (!conv || !candidate.has_blocked_result) return "";
-  const schedule::ConvForm& form = candidate.forms[candidate.form];
-  if (form.algorithm == schedule::ConvAlgorithm::kWinograd) return form.text();
   const schedule::ConvProblem problem = blocked_problem(conv, candidate.reads_plain);
-  return problem.has_narrow_groups() ? "" : choose_conv(problem, core, form).text();
+  return problem.has_narrow_groups() ? ""
+                                     : choose_conv(problem, core, candidate.forms[form]).text();
 }
 
 double conversion_seconds(TensorType image, const schedule::Core& core, const DimValues& known) {

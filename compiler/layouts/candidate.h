@@ -11,6 +11,8 @@
 
 namespace scopevm::compiler::layouts {
 
+struct Options;
+
 // An op that can run on blocked images.
 struct Candidate {
   mlir::Operation* op = nullptr;
@@ -19,13 +21,14 @@ struct Candidate {
   bool reads_plain = false;
   // The result becomes blocked with the op. Otherwise it stays as it is.
   bool has_blocked_result = true;
-  // The blocked forms of a convolution. Without measurements, the first one is used.
+  // The blocked forms of a convolution, with distinct schedules. Without measurements, the first
+  // one is used.
   llvm::SmallVector<schedule::ConvForm, 1> forms = {schedule::ConvForm()};
   size_t form = 0;  // index of the used one
 };
-// Empty for an op with a value in a memory scope, on an accelerator, or if !may_grow(). `fast_conv`
-// permits Winograd's algorithm.
-std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine, bool fast_conv);
+// Empty for an op with a value in a memory scope, on an accelerator, or if !may_grow().
+std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine,
+                                   const Options& options);
 
 // Whether buffers and constants of the op can become larger: the default pools of its device have
 // no limit.
@@ -35,9 +38,9 @@ bool may_grow(mlir::Operation* op, const Machine& machine);
 // representative.
 using Times = schedule::LayoutTimes;
 Times times_of(const Candidate& candidate, const schedule::Core& core, const DimValues& known = {});
-// The schedule of an ordinary convolution of blocked images, without other ops in its kernel. Empty
-// for other ops.
-std::string schedule_text(const Candidate& candidate, const schedule::Core& core);
+// The schedule of a form of an ordinary convolution of blocked images, without other ops in its
+// kernel. Empty for other ops.
+std::string schedule_text(const Candidate& candidate, size_t form, const schedule::Core& core);
 double conversion_seconds(graph::TensorType image, const schedule::Core& core,
                           const DimValues& known = {});
 

@@ -32,7 +32,7 @@ class Chooser {
   Chooser(mlir::func::FuncOp function, const Machine& machine, const Options& options)
       : options_(options), is_main_(function.getName() == "main") {
     function.walk([&](mlir::Operation* op) {
-      if (std::optional<Candidate> found = candidate(op, machine, options.fast_conv))
+      if (std::optional<Candidate> found = candidate(op, machine, options))
         nodes_[op] = node_of(*std::move(found));
     });
     for (auto& [op, node] : nodes_) {
@@ -66,7 +66,9 @@ class Chooser {
            .other_seconds = is_blocked ? times.by_channel : times.blocked,
            .is_measured = node.is_measured,
            .forms = node.forms,
-           .schedule = is_blocked ? schedule_text(node.candidate, *options_.core) : std::string()});
+           .schedule = is_blocked
+                           ? schedule_text(node.candidate, node.candidate.form, *options_.core)
+                           : std::string()});
       if (is_blocked) blocked.push_back(node.candidate);
     }
     return blocked;
@@ -98,7 +100,7 @@ class Chooser {
 
   Node node_of(Candidate candidate) {
     Node node{.index = network_.add_node(), .candidate = std::move(candidate)};
-    const std::optional<std::string> id = id_of(node.candidate);
+    const std::optional<std::string> id = id_of(node.candidate, *options_.core);
     const auto found = id && is_main_ ? options_.measured.find(*id) : options_.measured.end();
     if (found == options_.measured.end()) {
       node.times = of_requests(
@@ -113,13 +115,10 @@ class Chooser {
     return node;
   }
 
-  // Forms with the same kernel have equal times: the first one is listed.
   static std::vector<MeasuredForm> forms_of(const Candidate& candidate, const Measured& measured) {
     std::vector<MeasuredForm> forms;
-    for (size_t i = 0; i < candidate.forms.size(); ++i)
-      if (!llvm::is_contained(llvm::ArrayRef(measured.blocked).take_front(i), measured.blocked[i]))
-        forms.push_back({candidate.forms[i].text(), measured.blocked[i], i == measured.form});
-    if (forms.size() == 1) forms.clear();
+    for (size_t i = 0; i < candidate.forms.size() && candidate.forms.size() > 1; ++i)
+      forms.push_back({candidate.forms[i].text(), measured.blocked[i], i == measured.form});
     return forms;
   }
 

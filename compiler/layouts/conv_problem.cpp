@@ -31,7 +31,7 @@ schedule::ConvProblem common_problem(Op op, const DimValues& known) {
 
 schedule::ConvProblem problem_of(graph::ConvOp op, const DimValues& known) {
   schedule::ConvProblem problem = common_problem(op, known);
-  problem.rows = *type_of(op.getW()).getDim(0).as_constant();
+  problem.out_channels = *type_of(op.getW()).getDim(0).as_constant();
   problem.channels = *type_of(op.getW()).getDim(1).as_constant();
   return problem;
 }
@@ -39,7 +39,7 @@ schedule::ConvProblem problem_of(graph::ConvOp op, const DimValues& known) {
 schedule::ConvProblem problem_of(graph::ConvTransposeOp op, const DimValues& known) {
   schedule::ConvProblem problem = common_problem(op, known);
   problem.channels = *type_of(op.getW()).getDim(0).as_constant();
-  problem.rows = *type_of(op.getW()).getDim(1).as_constant() * problem.groups;
+  problem.out_channels = *type_of(op.getW()).getDim(1).as_constant() * problem.groups;
   problem.is_transposed = true;
   return problem;
 }

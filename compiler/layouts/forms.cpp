@@ -86,14 +86,16 @@ mlir::OwningOpRef<mlir::ModuleOp> blocked_module(mlir::ModuleOp by_channel,
   return module;
 }
 
-std::string key_of(const Candidate& candidate, graph::DimBindings& dims) {
+std::string key_of(const Candidate& candidate, const schedule::Core& core,
+                   graph::DimBindings& dims) {
   std::string key;
   llvm::raw_string_ostream out(key);
   out << candidate.op->getName() << " " << candidate.op->getAttrDictionary() << " "
       << image_of(candidate.op->getOperand(0), dims);
   for (mlir::Value constant : llvm::drop_begin(candidate.op->getOperands()))
     out << " " << unplaced(constant);
-  for (const schedule::ConvForm& form : candidate.forms) out << ", " << form.text();
+  for (size_t form = 0; form < candidate.forms.size(); ++form)
+    out << "; " << schedule_text(candidate, form, core);
   return key;
 }
 
@@ -105,21 +107,21 @@ std::string id_of(const std::string& key, const graph::DimBindings& dims) {
 
 }  // namespace
 
-std::optional<std::string> id_of(const Candidate& candidate) {
+std::optional<std::string> id_of(const Candidate& candidate, const schedule::Core& core) {
   if (!is_convolution(candidate)) return std::nullopt;
   graph::DimBindings dims;
-  const std::string key = key_of(candidate, dims);
+  const std::string key = key_of(candidate, core, dims);
   return id_of(key, dims);
 }
 
-std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, bool fast_conv) {
+std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, const Options& options) {
   std::vector<Forms> found;
   std::set<std::string> ids;
   module.lookupSymbol<mlir::func::FuncOp>("main").walk([&](mlir::Operation* op) {
-    const std::optional<Candidate> image_op = candidate(op, machine, fast_conv);
+    const std::optional<Candidate> image_op = candidate(op, machine, options);
     if (!image_op || !is_convolution(*image_op)) return;
     Forms forms;
-    forms.key = key_of(*image_op, forms.dims);
+    forms.key = key_of(*image_op, *options.core, forms.dims);
     forms.id = id_of(forms.key, forms.dims);
     if (!ids.insert(forms.id).second) return;
     forms.modules.push_back(by_channel_module(op, forms.dims));

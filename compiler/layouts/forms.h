@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/graph/external/extern.h"
-#include "compiler/layouts/candidate.h"
+#include "compiler/layouts/layouts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -16,16 +16,17 @@ namespace scopevm::compiler::layouts {
 // module, whose inputs are named "x0". Images are not converted.
 struct Forms {
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
-  // Equal for convolutions that differ only in the elements of constants and the values of dims.
+  // Equal for convolutions that differ only in the elements of constants and the values of dims,
+  // and whose forms have the same schedules.
   std::string key;
   graph::DimBindings dims;  // of `main`, in the dims of the convolution's function
   std::string id;           // the key and the dims
 };
 
 // Forms::id of a convolution. Empty for any other op.
-std::optional<std::string> id_of(const Candidate& candidate);
+std::optional<std::string> id_of(const Candidate& candidate, const schedule::Core& core);
 
 // The forms of the distinct convolutions in `main`.
-std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, bool fast_conv);
+std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, const Options& options);
 
 }  // namespace scopevm::compiler::layouts

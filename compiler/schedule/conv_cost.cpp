@@ -12,7 +12,7 @@ namespace {
 // peak. All rows of the weights share the time of unfolding the image, which is longer if the lines
 // of x that a window covers are not in L1, or if the elements of a row of windows are not adjacent.
 double by_channel_factor(const ConvProblem& problem, const ConvRates& rates) {
-  const auto rows = static_cast<double>(problem.rows);
+  const auto rows = static_cast<double>(problem.out_channels);
   if (problem.axes[0].taps == 1 && problem.axes[1].taps == 1)
     return 1 / rates.by_channel_pointwise + rates.read_pointwise / rows;
   constexpr double kL1 = 32 << 10;
@@ -46,20 +46,21 @@ double positions(const ConvProblem& problem) {
 LayoutTimes times_of_groups(const ConvProblem& problem, double peak, const ConvRates& rates) {
   // Tiles by channel have 12 rows. Merged groups multiply by zeros.
   constexpr double kSmallImage = 400;
-  const auto rows = static_cast<double>(problem.rows) / static_cast<double>(problem.groups);
+  const auto rows = static_cast<double>(problem.out_channels) / static_cast<double>(problem.groups);
   const bool is_strided = problem.axes[0].stride > 1;
-  const bool is_small = positions(problem) < kSmallImage;
   double by_channel = rates.by_channel_groups * std::min(1.0, rows / 12);
-  if (rows == 1)
-    by_channel = is_strided ? rates.by_channel_depthwise_strided[is_small]
-                            : rates.by_channel_depthwise[is_small];
+  if (rows == 1) {
+    const auto [large, small] =
+        is_strided ? rates.by_channel_depthwise_strided : rates.by_channel_depthwise;
+    by_channel = positions(problem) < kSmallImage ? small : large;
+  }
   if (!problem.has_narrow_groups())
     return {peak / by_channel,
             peak * static_cast<double>(merged_groups(problem)) / rates.merged_groups};
   const double narrow = is_strided  ? rates.depthwise_strided
                         : rows == 1 ? rates.depthwise
                                     : rates.narrow_groups;
-  return {peak / by_channel, peak * blocked_growth(problem.rows) / narrow};
+  return {peak / by_channel, peak * blocked_growth(problem.out_channels) / narrow};
 }
 
 // A block of the result has the channels of several pixels: their windows cover more columns.
@@ -69,7 +70,7 @@ LayoutTimes times_of_columns(const ConvWork& work, int64_t pixels, double peak,
   const auto width = static_cast<double>(problem.axes[1].taps);
   const double covered =
       (width + static_cast<double>((pixels - 1) * problem.axes[1].stride)) / width;
-  const double used = static_cast<double>(problem.rows * pixels) / kChannelBlock;
+  const double used = static_cast<double>(problem.out_channels * pixels) / kChannelBlock;
   return {peak * by_channel_factor(problem, rates),
           peak * blocked_growth(problem.channels) * covered / used / rates.pixel_columns +
               work.result_conversion};
@@ -85,10 +86,10 @@ double blocked_growth(int64_t channels) {
 LayoutTimes conv_times(const ConvWork& work, const Core& core) {
   const ConvProblem& problem = work.problem;
   const ConvRates& rates = core.conv;
-  const double peak = work.multiply_adds / core.multiply_adds;
+  const double peak = work.multiply_adds / core.multiply_adds();
   if (problem.is_transposed) {
-    const double blocked =
-        peak * blocked_growth(problem.channels) * blocked_growth(problem.rows) / rates.transposed;
+    const double blocked = peak * blocked_growth(problem.channels) *
+                           blocked_growth(problem.out_channels) / rates.transposed;
     if (!work.is_disjoint) return {peak / rates.by_channel_transposed, blocked};
     return {peak / rates.by_channel_disjoint + work.result_conversion, blocked};
   }
@@ -96,9 +97,9 @@ LayoutTimes conv_times(const ConvWork& work, const Core& core) {
   if (const int64_t pixels = pixels_per_block(problem); pixels > 1)
     return times_of_columns(work, pixels, peak, rates);
   constexpr double kHalfBlock = 0.5 * kChannelBlock;
-  const auto rows = static_cast<double>(problem.rows);
+  const auto rows = static_cast<double>(problem.out_channels);
   const double growth = has_half_block(problem) ? std::ceil(rows / kHalfBlock) * kHalfBlock / rows
-                                                : blocked_growth(problem.rows);
+                                                : blocked_growth(problem.out_channels);
   if (!problem.is_blocked)
     return {peak / rates.by_channel_first_layer, peak * growth / rates.first_layer};
   const double winograd = work.algorithm == ConvAlgorithm::kWinograd ? rates.winograd : 1;

@@ -108,20 +108,20 @@ bool is_small_window(const ConvAxis& y, const ConvAxis& x) {
 
 bool ConvProblem::has_narrow_groups() const {
   return groups != 1 && channels > 0 && channels < kChannelBlock && kChannelBlock % channels == 0 &&
-         rows == channels * groups && is_small_window(axes[0], axes[1]);
+         out_channels == channels * groups && is_small_window(axes[0], axes[1]);
 }
 
 std::string ConvForm::text() const {
-  if (algorithm == ConvAlgorithm::kWinograd) return "winograd";
-  if (group_blocks == 0) return "direct";
-  return "direct in groups of " + std::to_string(group_blocks) +
+  const std::string name = algorithm == ConvAlgorithm::kWinograd ? "winograd" : "direct";
+  if (group_blocks == 0) return name;
+  return name + " in groups of " + std::to_string(group_blocks) +
          (group_blocks == 1 ? " block" : " blocks");
 }
 
 std::optional<ConvForm> ConvForm::parse(std::string_view text) {
-  for (int64_t blocks = 0; blocks <= kMostGroupBlocks; ++blocks)
-    if (const ConvForm form{.group_blocks = blocks}; form.text() == text) return form;
-  if (const ConvForm form{.algorithm = ConvAlgorithm::kWinograd}; form.text() == text) return form;
+  for (const ConvAlgorithm algorithm : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinograd})
+    for (int64_t blocks = 0; blocks <= kMostGroupBlocks; ++blocks)
+      if (const ConvForm form{algorithm, blocks}; form.text() == text) return form;
   return std::nullopt;
 }
 
@@ -130,6 +130,7 @@ int64_t ConvSchedule::depth_parts() const {
 }
 
 std::string ConvSchedule::text() const {
+  if (form.algorithm == ConvAlgorithm::kWinograd) return form.text();
   constexpr std::string_view kInputs[] = {"reads pixels", "omits the padding", "copies x"};
   std::string text = form.text() + ", " + std::string(kInputs[static_cast<size_t>(input)]);
   if (depth_parts() > 1) text += ", depth in " + std::to_string(depth_parts()) + " parts";
@@ -183,9 +184,9 @@ DepthwiseTile depthwise_tile(const Target& target, const Extent& height, const E
 
 // All blocks are then computed together.
 bool has_half_block(const ConvProblem& problem) {
-  const int64_t last = problem.rows % kChannelBlock;
+  const int64_t last = problem.out_channels % kChannelBlock;
   return last > 0 && last <= kChannelBlock / 2 && !problem.is_transposed && problem.groups == 1 &&
-         problem.rows < kChannelBlock * (problem.is_pointwise() ? 4 : 2);
+         problem.out_channels < kChannelBlock * (problem.is_pointwise() ? 4 : 2);
 }
 
 // Long rows take 2 to 6 % less time without a copy of x, and those of x by channel 5 to 15 %, but
@@ -201,23 +202,27 @@ bool can_omit_padding(const ConvProblem& problem) {
                                     (x.stride == 1 || !problem.is_blocked));
 }
 
-std::vector<ConvForm> conv_forms(const ConvProblem& problem, bool permits_winograd) {
+std::vector<ConvForm> conv_forms(const ConvProblem& problem, const Core& core,
+                                 bool permits_winograd) {
   constexpr int64_t kLeastChannels = 32;
   constexpr double kLeastBlocks = 12;
   const auto blocks_of = [](const ConvAxis& axis) { return std::ceil(axis.out.typical / 4); };
   // The transformations amortise over the channels, and the transformed weights, 4 times as many,
   // over the blocks of an image.
-  const bool gains = problem.rows >= kLeastChannels && problem.channels >= kLeastChannels &&
+  const bool gains = problem.out_channels >= kLeastChannels && problem.channels >= kLeastChannels &&
                      blocks_of(problem.axes[0]) * blocks_of(problem.axes[1]) >= kLeastBlocks;
   const ConvForm winograd{.algorithm = ConvAlgorithm::kWinograd};
   std::vector<ConvForm> forms = {permits_winograd && gains ? winograd : ConvForm()};
   if (permits_winograd) forms.push_back(gains ? ConvForm() : winograd);
   const int64_t blocks = problem.group_out_blocks();
   if (problem.has_narrow_groups() || has_half_block(problem) || blocks == 1) return forms;
-  for (const int64_t count : {1, 2, 3, 4})
+  const ConvSchedule chosen = choose_conv(problem, core);
+  for (const int64_t count : {1, 2, 3, 4}) {
     // Of 3 and 4, the larger one: each form takes time to measure.
-    if (blocks % count == 0 && (count != 3 || blocks % 4 != 0))
-      forms.push_back({.group_blocks = count});
+    if (blocks % count != 0 || (count == 3 && blocks % 4 == 0)) continue;
+    const ConvForm form{.group_blocks = count};
+    if (choose_conv(problem, core, form) != chosen) forms.push_back(form);
+  }
   return forms;
 }
 
@@ -225,7 +230,7 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
   constexpr int64_t kLeastSums = 8;                               // vectors
   const int64_t vectors = kChannelBlock * 32 / core.vector_bits;  // of a block
   ConvSchedule schedule{.form = form};
-  const int64_t out_blocks = ceil_div(problem.rows, kChannelBlock);
+  const int64_t out_blocks = ceil_div(problem.out_channels, kChannelBlock);
   schedule.pixel = problem.is_blocked ? kChannelBlock : 1;
   schedule.planes = ceil_div(problem.channels, schedule.pixel);
   // Phases of transposed convolutions skip tap rows of the weights.
@@ -234,8 +239,8 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
     schedule.rest = problem.channels % kChannelBlock;
   int64_t& blocks = schedule.form.group_blocks;
   schedule.has_half_block = has_half_block(problem) && (blocks == 0 || blocks == out_blocks);
-  const bool is_fixed = blocks != 0;
-  if (!is_fixed && (!problem.is_blocked || schedule.has_half_block))
+  const bool is_winograd = form.algorithm == ConvAlgorithm::kWinograd;
+  if (blocks == 0 && (is_winograd || !problem.is_blocked || schedule.has_half_block))
     blocks = pointwise_blocks(problem.group_out_blocks());
 
   if (reads_pixels(problem)) schedule.input = ConvInput::kPixels;
@@ -262,7 +267,7 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
 
 int64_t merged_groups(const ConvProblem& problem) {
   if (problem.groups == 1 || problem.has_narrow_groups()) return 1;
-  const int64_t channels = problem.channels, rows = problem.rows / problem.groups;
+  const int64_t channels = problem.channels, rows = problem.out_channels / problem.groups;
   // One group per channel, with a large window: most products would be with zeros.
   if (channels == 0 || (channels == 1 && rows == 1)) return 0;
   const int64_t merged = channels % kChannelBlock == 0 ? 1 : kChannelBlock / channels;
@@ -276,10 +281,10 @@ int64_t pixels_per_block(const ConvProblem& problem) {
   // For narrower windows, most of the work of a block would be products with zeros.
   constexpr int64_t kLeastWidth = 3, kMostStride = 4;
   const ConvAxis& x = problem.axes[1];
-  if (problem.groups != 1 || x.dilation != 1 || x.taps < kLeastWidth || problem.rows == 0 ||
+  if (problem.groups != 1 || x.dilation != 1 || x.taps < kLeastWidth || problem.out_channels == 0 ||
       x.stride > kMostStride)
     return 1;
-  return std::max<int64_t>(kChannelBlock / problem.rows, 1);
+  return std::max<int64_t>(kChannelBlock / problem.out_channels, 1);
 }
 
 }  // namespace scopevm::compiler::schedule

@@ -41,8 +41,7 @@ struct ConvAxis {
   int64_t taps = 1;    // of the weights
   int64_t window = 1;  // elements of x that the taps multiply, without dilation
   int64_t stride = 1, dilation = 1, pad = 0, pad_after = 0;
-  int64_t phases = 1;      // of transposed convolutions
-  bool is_uniform = true;  // all phases have the same number of taps
+  bool is_uniform = true;  // all phases of a transposed convolution have as many taps
 
   bool has_padding() const { return pad != 0 || pad_after != 0; }
   bool is_single_tap() const { return taps == 1 && is_uniform; }
@@ -51,7 +50,7 @@ struct ConvAxis {
 
 struct ConvProblem {
   int64_t channels = 1;  // of a group of x
-  int64_t rows = 1;      // output channels
+  int64_t out_channels = 1;
   int64_t groups = 1;
   ConvAxis axes[2];
   bool is_blocked = true;  // layout of x; otherwise by channel
@@ -61,7 +60,9 @@ struct ConvProblem {
   // Windows of one element.
   bool is_pointwise() const { return axes[0].window == 1 && axes[1].window == 1; }
   // The channel blocks of the result of a group.
-  int64_t group_out_blocks() const { return (rows + kChannelBlock - 1) / kChannelBlock / groups; }
+  int64_t group_out_blocks() const {
+    return (out_channels + kChannelBlock - 1) / kChannelBlock / groups;
+  }
   // Each group has 1, 2, 4 or 8 channels and as many output channels, so that no group is in two
   // blocks, and a small window.
   bool has_narrow_groups() const;
@@ -75,7 +76,7 @@ struct ConvForm {
   // The channel blocks that are computed together; 0: the schedule decides.
   int64_t group_blocks = 0;
 
-  // "direct", "winograd" or "direct in groups of 2 blocks".
+  // "direct", "winograd in groups of 4 blocks": stable.
   std::string text() const;
   // Empty if the text is not that of a form.
   static std::optional<ConvForm> parse(std::string_view text);
@@ -114,9 +115,10 @@ struct ConvTile {
   bool operator==(const ConvTile&) const = default;
 };
 
-// The forms of a problem, the estimated best one first: the candidates of tuning. REQUIRES: the
-// problem has weights.
-std::vector<ConvForm> conv_forms(const ConvProblem& problem, bool permits_winograd);
+// The forms of a problem, the estimated best one first: the candidates of tuning. Each has another
+// schedule. REQUIRES: the problem has weights.
+std::vector<ConvForm> conv_forms(const ConvProblem& problem, const Core& core,
+                                 bool permits_winograd);
 
 // The schedule for a core. A number of channel blocks in `form` is kept. REQUIRES: it divides
 // group_out_blocks().

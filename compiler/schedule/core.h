@@ -30,9 +30,11 @@ struct ConvRates {
   double by_channel_pointwise = 0.8;
   double by_channel_first_layer = 0.45;
   double by_channel_single_pixel = 0.1;
-  double by_channel_groups = 0.75;                        // 12 or more output channels per group
-  double by_channel_depthwise[2] = {0.55, 0.3};           // large and small images
-  double by_channel_depthwise_strided[2] = {0.22, 0.12};  // large and small images
+  double by_channel_groups = 0.75;  // 12 or more output channels per group
+  struct BySize {
+    double large, small;  // images
+  };
+  BySize by_channel_depthwise = {0.55, 0.3}, by_channel_depthwise_strided = {0.22, 0.12};
   double by_channel_transposed = 0.01;
   double by_channel_disjoint = 0.6;  // transposed, without overlaps of windows
   // The time of reading and unfolding an element of the image, in multiply-adds.
@@ -49,10 +51,14 @@ struct Core {
   int fma_ports = 2, load_ports = 2;
   int fma_latency = 4;  // cycles
 
-  double multiply_adds = 70e9;  // per second
+  int64_t l1_bytes = 32 << 10;
+  double clock = 4.4e9;  // cycles per second while all FMA ports are busy
   // Bytes per second of conversions between layouts, including the reads, and of elementwise ops.
   double copy_rate = 24e9, elementwise_rate = 40e9;
   ConvRates conv;
+
+  // Of f32, per second.
+  double multiply_adds() const { return clock * fma_ports * vector_bits / 32; }
 };
 
 // The table of cores. The last one with a width has no list of CPUs.

@@ -36,14 +36,14 @@ class RandomProblems : public ::testing::Test {
   }
 
   ConvProblem problem() {
-    ConvProblem problem{.channels = pick(1, 300), .rows = pick(1, 300)};
+    ConvProblem problem{.channels = pick(1, 300), .out_channels = pick(1, 300)};
     problem.is_blocked = problem.channels > 4 || pick(0, 1) == 0;
     problem.is_computed = pick(0, 4) == 0;
     for (ConvAxis& a : problem.axes) a = axis(one_of({1, 1, 3, 5, 7}));
     if (pick(0, 4) == 0) {
       problem.groups = pick(2, 4);
       problem.channels = kChannelBlock * pick(1, 4);
-      problem.rows = problem.groups * kChannelBlock * pick(1, 6);
+      problem.out_channels = problem.groups * kChannelBlock * pick(1, 6);
       problem.is_blocked = true;
     }
     return problem;
@@ -75,7 +75,7 @@ TEST_F(RandomProblems, SchedulesDivideTheBlocksAndCoverTheDepth) {
 TEST_F(RandomProblems, EachFormHasItsSchedule) {
   for (int i = 0; i < kProblems; ++i) {
     const ConvProblem p = problem();
-    for (const ConvForm& form : conv_forms(p, /*permits_winograd=*/false)) {
+    for (const ConvForm& form : conv_forms(p, default_core(), /*permits_winograd=*/false)) {
       EXPECT_EQ(ConvForm::parse(form.text()), form);
       const ConvSchedule schedule = choose_conv(p, default_core(), form);
       if (form.group_blocks != 0) EXPECT_EQ(schedule.form, form);

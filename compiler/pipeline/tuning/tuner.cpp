@@ -117,16 +117,13 @@ Result<Tuner::Seconds> Tuner::measure_call(Alternatives& part, const Request& di
     if (const std::optional<Seconds> known = tuning.find(key, count);
         known && known->size() == count)
       return *known;
-  if (modules.index.empty()) {
+  if (modules.empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(modules, compile(part));
   }
-  const std::vector<std::span<const uint8_t>> bytes(modules.distinct.begin(),
-                                                    modules.distinct.end());
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<double> seconds, measure_modules(tuning, bytes, dims));
-  Seconds times;
-  for (const size_t index : modules.index) times.push_back(seconds[index]);
-  if (tuning.store) tuning.store(key, times);
-  return times;
+  const std::vector<std::span<const uint8_t>> bytes(modules.begin(), modules.end());
+  SCOPEVM_ASSIGN_OR_RETURN(Seconds seconds, measure_modules(tuning, bytes, dims));
+  if (tuning.store) tuning.store(key, seconds);
+  return seconds;
 }
 
 Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
@@ -137,10 +134,7 @@ Result<Tuner::Modules> Tuner::compile(Alternatives& part) const {
     add_bounds(*graph, options.dims);
     Context context(options, context_);
     SCOPEVM_ASSIGN_OR_RETURN(Compiled compiled, compile_graph(std::move(graph), context));
-    std::vector<uint8_t>& module = compiled.output.module;
-    const auto known = std::ranges::find(modules.distinct, module);
-    modules.index.push_back(static_cast<size_t>(known - modules.distinct.begin()));
-    if (known == modules.distinct.end()) modules.distinct.push_back(std::move(module));
+    modules.push_back(std::move(compiled.output.module));
   }
   return modules;
 }
@@ -164,7 +158,7 @@ Status Tuner::measure_convolutions(mlir::ModuleOp graph, const Machine& machine,
     return {};
   for (const Request& request : requests_of(options_.tuning))
     options.requests.emplace_back(request.begin(), request.end());
-  for (layouts::Forms& forms : layouts::forms_of(graph, machine, options_.fast_conv)) {
+  for (layouts::Forms& forms : layouts::forms_of(graph, machine, options)) {
     SCOPEVM_ASSIGN_OR_RETURN(const Seconds seconds, measure({.graphs = std::move(forms.modules),
                                                              .key = forms.key,
                                                              .calls = {forms.dims},

@@ -56,12 +56,8 @@ class Tuner {
                               layouts::Options& options) const;
 
  private:
-  using Seconds = std::vector<double>;  // by alternative
-  // The compiled alternatives. Equal modules are measured once.
-  struct Modules {
-    std::vector<std::vector<uint8_t>> distinct;
-    std::vector<size_t> index;  // by alternative, in `distinct`
-  };
+  using Seconds = std::vector<double>;                // by alternative
+  using Modules = std::vector<std::vector<uint8_t>>;  // by alternative
 
   // The times of all calls in all requests.
   Result<Seconds> measure(Alternatives part) const;

@@ -41,7 +41,6 @@ struct BlockedAxis {
             .dilation = dilation,
             .pad = pad,
             .pad_after = pad_after,
-            .phases = phases,
             .is_uniform = is_uniform()};
   }
 };
@@ -86,7 +85,7 @@ struct BlockedShape {
   // `is_computed`: another convolution computes x in the same kernel.
   schedule::ConvProblem problem(bool is_computed) const {
     schedule::ConvProblem problem{.channels = channels,
-                                  .rows = rows,
+                                  .out_channels = rows,
                                   .groups = groups,
                                   .is_blocked = type_of(x).getRank() == 5,
                                   .is_transposed = is_transposed,
