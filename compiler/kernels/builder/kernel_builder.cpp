@@ -132,10 +132,6 @@ llvm::LogicalResult KernelBuilder::launch(DimExpr grid, DimExpr grain) {
   return mlir::success();
 }
 
-DimExpr grain_of(int64_t task_work, DimExpr item_work) {
-  return max(floordiv(task_work, max(item_work, 1)), 1);
-}
-
 DimExpr grain_of_bytes(DimExpr item_bytes) { return grain_of(kTaskBytes, item_bytes); }
 
 }  // namespace scopevm::compiler::kernels

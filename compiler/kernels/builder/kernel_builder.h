@@ -20,6 +20,7 @@
 #include "compiler/kernels/builder/axes.h"
 #include "compiler/kernels/builder/code_builder.h"
 #include "compiler/kernels/builder/lowering_context.h"
+#include "compiler/schedule/grain.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -118,8 +119,7 @@ class KernelBuilder : public CodeBuilder {
   llvm::SmallVector<mlir::Value> operands_, results_;  // the buffers' memrefs
 };
 
-// The number of items, at least 1, that do `task_work` units of work if each item does `item_work`.
-DimExpr grain_of(int64_t task_work, DimExpr item_work);
+using schedule::grain_of;
 // The grain of a memory-bound kernel in which an item moves about `item_bytes` bytes.
 DimExpr grain_of_bytes(DimExpr item_bytes);
 

@@ -20,13 +20,6 @@ namespace {
 
 using graph::TensorType;
 
-// The panels of an item fit in L2 with the tiles that they are multiplied with.
-int64_t panels_per_item(int64_t depth) {
-  constexpr int64_t kMostPanels = 4, kMostElements = 1 << 16;
-  const int64_t elements = std::clamp<int64_t>(depth, 1, kBlockDepth) * kPanelColumns;
-  return std::clamp<int64_t>(kMostElements / elements, 1, kMostPanels);
-}
-
 class ImageConv {
  public:
   ImageConv(const FusedContraction& fused, LoweringContext& context)
@@ -34,67 +27,87 @@ class ImageConv {
         context_(context),
         op_(mlir::cast<graph::ConvOp>(fused.contraction)),
         shape_(op_),
+        weights_(op_.getW().getType(), shape_.groups),
+        schedule_(schedule::choose_contraction({.kind = schedule::ContractionKind::kConvolution,
+                                                .rows = weights_.rows,
+                                                .columns = shape_.positions(),
+                                                .depth = weights_.depth()},
+                                               context.kernels().core())),
         epilogue_(fused, fusion::output_axes(op_), op_.getBias()),
-        k_(context, op_, "conv") {}
+        k_(context, op_, "conv"),
+        tile_(tile_function(context.kernels(), schedule_)),
+        o_(declare()) {}
 
   llvm::LogicalResult lower() {
-    auto w = mlir::cast<TensorType>(op_.getW().getType());
-    int64_t group_rows = *w.getDim(0).as_constant() / shape_.groups;
-    int64_t channels = *w.getDim(1).as_constant();
-    int64_t kernel = *(shape_.kernel[0] * shape_.kernel[1]).as_constant();
-    DimExpr depth = kernel * channels;
-    most_panels_ = panels_per_item(kernel * channels);
-    RowBlocks blocks(group_rows, min(kBlockTiles, tiles_per_item(depth, most_panels_)));
-    tile_ = tile_function(context_.kernels(), RowFormat::kInterleaved, TileElement::kF32,
-                          blocks.heights(), ends_in_narrow_panel());
-    DimExpr panel_groups = ceildiv(shape_.positions(), most_panels_ * kPanelColumns);
-    x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
-    mlir::Value weights = fused_.outer(op_.getW());
-    w_ =
-        k_.operand(packs_constant(context_, weights, group_rows % kTileRows != 0)
-                       ? packed_rows(context_, weights, shape_.groups, group_rows, channels, kernel)
-                       : pack_rows(context_, op_, context_.value_of(weights), shape_.groups,
-                                   group_rows, channels, kernel),
-                   DType::kF32, Elements::kNumbers);
-    epilogue_.declare(k_);
-    // Per panel: the sums, and the unfolded elements.
-    DimExpr sums = blocks.block_rows() * DimExpr(kPanelColumns);
-    DimExpr panels = min(ceildiv(shape_.positions(), kPanelColumns), most_panels_);
-    scratch_ = k_.scratch(panels * (sums + depth * DimExpr(kPanelColumns)), DType::kF32);
-    sums_ = k_.param(sums);
-    panel_at_ = k_.param(panels * sums);
-    channels_ = k_.param(channels);
-    groups_ = k_.param(shape_.groups);
-    declare_unfold();
-    rows_ = k_.param(group_rows);
-    depth_ = k_.param(depth);
-    depth_blocks_ = k_.param(depth_blocks(depth));
-    tiles_ = k_.param(blocks.tiles);
-    tiles_per_block_ = k_.param(blocks.tiles_per_block);
-    block_count_ = k_.param(blocks.blocks);
-    panel_groups_ = k_.param(panel_groups);
     emit_items();
-    DimExpr grid = shape_.images * DimExpr(shape_.groups) * panel_groups * blocks.blocks;
-    return k_.launch(grid, item_grain(blocks.block_rows(), depth, most_panels_));
+    const DimExpr grid =
+        shape_.images * DimExpr(shape_.groups) * panel_groups() * schedule_.blocks.blocks;
+    return k_.launch(grid, schedule_.grain);
   }
 
  private:
-  // Whether the last panel of an image can have few columns.
-  bool ends_in_narrow_panel() const {
-    const std::optional<int64_t> positions = shape_.positions().as_constant();
-    return !positions || *positions % kPanelColumns != 0;
-  }
-
-  void declare_unfold() {
-    for (int64_t axis = 0; axis < 2; ++axis) {
-      kernel_[axis] = k_.param(shape_.kernel[axis]);
-      pads_[axis] = k_.param(shape_.pads[axis]);
-      dilations_[axis] = k_.param(shape_.dilations[axis]);
+  // The weights of a group.
+  struct Weights {
+    Weights(mlir::Type type, int64_t groups) {
+      const auto w = mlir::cast<TensorType>(type);
+      rows = *w.getDim(0).as_constant() / groups;
+      channels = *w.getDim(1).as_constant();
+      for (const DimExpr dim : w.getShape().drop_front(2)) kernel *= *dim.as_constant();
     }
-    height_ = k_.param(shape_.height);
-    width_ = k_.param(shape_.width);
-    out_width_ = k_.param(shape_.out_width);
-    positions_ = k_.param(shape_.positions());
+    int64_t depth() const { return kernel * channels; }
+
+    int64_t rows, channels, kernel = 1;
+  };
+
+  struct Operands {
+    Buffer x, w;
+    Scratch scratch;
+    Term sums, panel_at, channels, groups, kernel[2], pads[2], dilations[2], height, width,
+        out_width, positions, rows, depth, depth_blocks, tiles, tiles_per_block, blocks,
+        panel_groups;
+  };
+
+  int64_t item_columns() const { return schedule_.panels * kPanelColumns; }
+  DimExpr panel_groups() const { return ceildiv(shape_.positions(), item_columns()); }
+
+  Operands declare() {
+    const schedule::RowBlocks& blocks = schedule_.blocks;
+    const auto [rows, channels, kernel] = weights_;
+    Operands o;
+    o.x = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
+    const mlir::Value w = fused_.outer(op_.getW());
+    o.w = k_.operand(
+        packs_constant(context_, w, rows % kTileRows != 0)
+            ? packed_rows(context_, w, shape_.groups, rows, channels, kernel)
+            : pack_rows(context_, op_, context_.value_of(w), shape_.groups, rows, channels, kernel),
+        DType::kF32, Elements::kNumbers);
+    epilogue_.declare(k_);
+    // Per panel: the sums, and the unfolded elements.
+    const DimExpr sums = blocks.block_rows() * DimExpr(kPanelColumns);
+    const DimExpr panels = min(ceildiv(shape_.positions(), kPanelColumns), schedule_.panels);
+    o.scratch =
+        k_.scratch(panels * (sums + DimExpr(weights_.depth() * kPanelColumns)), DType::kF32);
+    o.sums = k_.param(sums);
+    o.panel_at = k_.param(panels * sums);
+    o.channels = k_.param(channels);
+    o.groups = k_.param(shape_.groups);
+    for (int64_t axis = 0; axis < 2; ++axis) {
+      o.kernel[axis] = k_.param(shape_.kernel[axis]);
+      o.pads[axis] = k_.param(shape_.pads[axis]);
+      o.dilations[axis] = k_.param(shape_.dilations[axis]);
+    }
+    o.height = k_.param(shape_.height);
+    o.width = k_.param(shape_.width);
+    o.out_width = k_.param(shape_.out_width);
+    o.positions = k_.param(shape_.positions());
+    o.rows = k_.param(rows);
+    o.depth = k_.param(weights_.depth());
+    o.depth_blocks = k_.param(schedule_.depth_blocks);
+    o.tiles = k_.param(blocks.tiles);
+    o.tiles_per_block = k_.param(blocks.tiles_per_block);
+    o.blocks = k_.param(blocks.blocks);
+    o.panel_groups = k_.param(panel_groups());
+    return o;
   }
 
   void emit_items() {
@@ -102,12 +115,12 @@ class ImageConv {
     // each iteration.
     Unfold unfold(k_);
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
-      Term unfolded = quotient(item, block_count_);
-      Term block = remainder(item, block_count_);
-      Term first = remainder(unfolded, panel_groups_) * (most_panels_ * kPanelColumns);
-      Term columns = min(positions_ - first, most_panels_ * kPanelColumns);
-      Term plane = quotient(unfolded, panel_groups_);  // image * groups + group
-      k_.when(k_.items_done(item, unfolded * block_count_) == 0,
+      Term unfolded = quotient(item, o_.blocks);
+      Term block = remainder(item, o_.blocks);
+      Term first = remainder(unfolded, o_.panel_groups) * item_columns();
+      Term columns = min(o_.positions - first, item_columns());
+      Term plane = quotient(unfolded, o_.panel_groups);  // image * groups + group
+      k_.when(k_.items_done(item, unfolded * o_.blocks) == 0,
               [&] { emit_unfold(unfold, plane, first, columns); });
       emit_item(plane, first, columns, block);
     });
@@ -123,50 +136,52 @@ class ImageConv {
   }
 
   Term panel_start(Term panel) {
-    return scratch_.start + panel_at_ + panel * (depth_ * kPanelColumns);
+    return o_.scratch.start + o_.panel_at + panel * (o_.depth * kPanelColumns);
   }
 
   void emit_unfold(Unfold& unfold, Term plane, Term first, Term columns) {
     if (is_pointwise()) return emit_copy(plane, first, columns);
-    Term channels = channels_;
-    Term area = height_ * width_;
-    Unfold::Image image{.buffer = x_,
+    Term channels = o_.channels;
+    Term area = o_.height * o_.width;
+    Unfold::Image image{.buffer = o_.x,
                         // The channels of a group are adjacent, so those of (image, group) begin
                         // at channel plane * channels.
                         .at = plane * channels * area,
                         .channels = channels,
-                        .height = height_,
-                        .width = width_,
-                        .out_width = out_width_,
-                        .positions = positions_};
+                        .height = o_.height,
+                        .width = o_.width,
+                        .out_width = o_.out_width,
+                        .positions = o_.positions};
     for (int64_t axis = 0; axis < 2; ++axis) {
-      image.kernel[axis] = kernel_[axis];
+      image.kernel[axis] = o_.kernel[axis];
       image.strides[axis] = shape_.strides[axis];
-      image.pads[axis] = pads_[axis];
-      image.dilations[axis] = dilations_[axis];
+      image.pads[axis] = o_.pads[axis];
+      image.dilations[axis] = o_.dilations[axis];
     }
     k_.loop(k_.index(0), ceil_quotient(columns, k_.index(kPanelColumns)), 1, [&](Term panel) {
-      unfold.emit(image, first + panel * kPanelColumns, scratch_.buffer, panel_start(panel));
+      unfold.emit(image, first + panel * kPanelColumns, o_.scratch.buffer, panel_start(panel));
     });
   }
 
   // Copies `columns` elements of each channel to the panels.
   void emit_copy(Term plane, Term first, Term columns) {
     const int64_t lanes = k_.lanes(DType::kF32);
-    Term start = plane * channels_ * positions_ + first;
-    k_.loop(k_.index(0), channels_, 1, [&](Term channel) {
-      Term from = start + channel * positions_,
+    Term start = plane * o_.channels * o_.positions + first;
+    k_.loop(k_.index(0), o_.channels, 1, [&](Term channel) {
+      Term from = start + channel * o_.positions,
            to = panel_start(k_.index(0)) + channel * kPanelColumns;
       k_.loop(k_.index(0), columns, kPanelColumns, [&](Term column) {
-        Term panel = to + column * depth_;
+        Term panel = to + column * o_.depth;
         for (int64_t j = 0; j < kPanelColumns; j += lanes) {
           Term left = columns - column - j;
           k_.when(
               lanes <= left,
-              [&] { k_.store(scratch_.buffer, panel + j, k_.load(x_, from + column + j, lanes)); },
               [&] {
-                k_.store(scratch_.buffer, panel + j,
-                         k_.load(x_, from + column + j, lanes, k_.mask(max(left, 0), lanes)));
+                k_.store(o_.scratch.buffer, panel + j, k_.load(o_.x, from + column + j, lanes));
+              },
+              [&] {
+                k_.store(o_.scratch.buffer, panel + j,
+                         k_.load(o_.x, from + column + j, lanes, k_.mask(max(left, 0), lanes)));
               });
         }
       });
@@ -174,31 +189,31 @@ class ImageConv {
   }
 
   void emit_item(Term plane, Term first, Term columns, Term block) {
-    Term image = quotient(plane, groups_), group = remainder(plane, groups_);
-    Term group_floats = tiles_ * depth_ * kTileRows;
-    Term first_tile = block * tiles_per_block_;
+    Term image = quotient(plane, o_.groups), group = remainder(plane, o_.groups);
+    Term group_floats = o_.tiles * o_.depth * kTileRows;
+    Term first_tile = block * o_.tiles_per_block;
     epilogue_.enter(k_, image);
     BlockOperands operands{
         .tile = tile_,
-        .a = w_,
+        .a = o_.w,
         .a_at = [&](Term tile, Term,
-                    Term k) { return group * group_floats + (tile * depth_ + k) * kTileRows; },
+                    Term k) { return group * group_floats + (tile * o_.depth + k) * kTileRows; },
         .group_rows = k_.index(0),  // not used for interleaved rows
-        .b = scratch_.buffer,
+        .b = o_.scratch.buffer,
         .b_at = panel_start(k_.index(0)),
-        .scratch = scratch_.buffer,
-        .scratch_at = scratch_.start,
+        .scratch = o_.scratch.buffer,
+        .scratch_at = o_.scratch.start,
         .panels = ceil_quotient(columns, k_.index(kPanelColumns)),
-        .scratch_size = sums_,
-        .rows = rows_,
-        .tiles = tiles_,
+        .scratch_size = o_.sums,
+        .rows = o_.rows,
+        .tiles = o_.tiles,
         .first_tile = first_tile,
-        .last_tile = min(first_tile + tiles_per_block_, tiles_),
-        .depth = depth_,
-        .depth_blocks = depth_blocks_,
+        .last_tile = min(first_tile + o_.tiles_per_block, o_.tiles),
+        .depth = o_.depth,
+        .depth_blocks = o_.depth_blocks,
         // Rows of the product are the output channels of one group. Rows of the epilogue are the
         // output channels of all groups.
-        .first_row = group * rows_,
+        .first_row = group * o_.rows,
         .first_column = first,
         .columns = columns};
     emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
@@ -210,16 +225,12 @@ class ImageConv {
   LoweringContext& context_;
   graph::ConvOp op_;
   ConvShape shape_;
-  mlir::func::FuncOp tile_;
+  const Weights weights_;
+  const schedule::ContractionSchedule schedule_;
   Epilogue epilogue_;
   KernelBuilder k_;
-
-  Buffer x_, w_;
-  Scratch scratch_;
-  int64_t most_panels_ = 1;  // per item
-  Term sums_, panel_at_, channels_, groups_, kernel_[2], pads_[2], dilations_[2], height_, width_,
-      out_width_, positions_, rows_, depth_, depth_blocks_, tiles_, tiles_per_block_, block_count_,
-      panel_groups_;
+  const mlir::func::FuncOp tile_;
+  const Operands o_;
 };
 
 }  // namespace

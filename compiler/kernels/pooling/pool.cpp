@@ -9,6 +9,7 @@
 #include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
+#include "compiler/schedule/pooling.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
@@ -32,12 +33,31 @@ struct Taps {
   int64_t size = 1;
 };
 
+template <typename Op>
+schedule::PoolProblem problem_of(Op op) {
+  const llvm::ArrayRef<DimExpr> x = shape_of(op.getX()), y = shape_of(op.getResult());
+  const size_t rank = op.getKernel().size();
+  const DType dtype = dtype_of(op.getX());
+  schedule::PoolProblem problem{
+      .is_blocked = rank > 1 && dtype == DType::kF32 && op.getKernel().back() == 1 &&
+                    op.getStrides().back() == 1 && op.getPads()[rank - 1] == 0 &&
+                    x.back().is_constant(graph::kChannelBlock) &&
+                    y.back().is_constant(graph::kChannelBlock),
+      .element_bytes = static_cast<int>(byte_size(dtype)),
+      .is_converted = dtype == DType::kF16 || dtype == DType::kBF16};
+  for (size_t d = 0; d < rank; ++d)
+    problem.axes.push_back({op.getKernel()[d], op.getStrides()[d], op.getDilations()[d]});
+  return problem;
+}
+
 class PoolKernel {
  public:
   template <typename Op>
   PoolKernel(Op op, Pool pool, LoweringContext& context)
       : k_(context, op, pool == Pool::kMax ? "max_pool" : "average_pool"),
         pool_(pool),
+        problem_(problem_of(op)),
+        schedule_(schedule::choose_pool(problem_, k_.target())),
         x_(k_.operand(op.getX(), Elements::kNumbers)),
         result_(k_.result(op.getResult(), Elements::kNumbers)) {
     llvm::ArrayRef<DimExpr> x = shape_of(op.getX()), y = shape_of(op.getResult());
@@ -85,8 +105,6 @@ class PoolKernel {
   void emit_columns(llvm::ArrayRef<Taps> outer, Term plane, Term to, const Columns& columns);
   void store(llvm::ArrayRef<Taps> taps, Term value, Term to, const Columns& columns);
   void emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to);
-  bool has_blocks() const;
-  int64_t shared_columns() const;
   void each_channels(llvm::function_ref<void(const Columns&)> body);
   void emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to);
   void emit_overlapping(llvm::ArrayRef<Taps> outer, Term plane, Term to);
@@ -94,12 +112,13 @@ class PoolKernel {
 
   KernelBuilder k_;
   Pool pool_;
+  const schedule::PoolProblem problem_;
+  const schedule::PoolSchedule schedule_;
   Buffer x_, result_;
   DimExpr planes_;
   llvm::SmallVector<SpatialAxis> axes_;
   Term columns_, inside_low_, inside_high_;
   Term pixels_, inside_pixel_, outside_pixel_;  // blocked images: the pixels inside are between
-  int64_t lanes_ = 1;
 };
 
 Taps PoolKernel::taps_at(const SpatialAxis& axis, Term out) {
@@ -180,12 +199,11 @@ Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const C
   return k_.long_loop(low, high, 1, most, {so_far}, accumulate)[0];
 }
 
-// Loops over windows of few elements would take longer than their elements.
 bool is_unrolled(llvm::ArrayRef<Taps> taps) {
-  constexpr int64_t kMostTaps = 9;
   int64_t count = 1;
-  for (const Taps& axis : taps) count = std::min(count, kMostTaps + 1) * axis.size;
-  return count <= kMostTaps;
+  for (const Taps& axis : taps)
+    if (schedule::unrolls_window(count)) count *= axis.size;
+  return schedule::unrolls_window(count);
 }
 
 // As reduce(), for windows that are inside x, without loops.
@@ -257,51 +275,33 @@ void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   auto one_by_one = [&](Term low, Term high) {
     each_column(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, {out, 1, {}}); });
   };
-  if (lanes_ == 1) return one_by_one(k_.index(0), columns_);
-  Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(lanes_));
+  if (schedule_.lanes == 1) return one_by_one(k_.index(0), columns_);
+  Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(schedule_.lanes));
   one_by_one(k_.index(0), inside_low_);
   const auto vector = [&](Term out, Term count = {}) {
-    emit_columns(outer, plane, to, {out, lanes_, count});
+    emit_columns(outer, plane, to, {out, schedule_.lanes, count});
   };
-  each_column(inside_low_, inside_high_ - rest, lanes_, [&](Term out) { vector(out); });
+  each_column(inside_low_, inside_high_ - rest, schedule_.lanes, [&](Term out) { vector(out); });
   if (k_.target().has_masks) {
     k_.when(0 < rest, [&] { vector(inside_high_ - rest, rest); });
     return one_by_one(inside_high_, columns_);
   }
   // The last vector can overlap the previous one. Fewer inside columns than lanes are computed one
   // by one.
-  Term fits = k_.index(lanes_) <= inside;
-  k_.when(fits & (0 < rest), [&] { vector(inside_high_ - lanes_); });
+  Term fits = k_.index(schedule_.lanes) <= inside;
+  k_.when(fits & (0 < rest), [&] { vector(inside_high_ - schedule_.lanes); });
   one_by_one(select(fits, inside_high_, inside_low_), columns_);
 }
 
-// Whether the last axis is the channels of a block.
-bool PoolKernel::has_blocks() const {
-  const SpatialAxis& last = axes_.back();
-  return x_.dtype == DType::kF32 && axes_.size() > 1 && last.kernel == 1 && last.stride == 1 &&
-         last.before == 0 && last.size.is_constant(graph::kChannelBlock) &&
-         last.out.is_constant(graph::kChannelBlock);
-}
-
-// The columns of pixels that the windows of adjacent results share.
-int64_t PoolKernel::shared_columns() const {
-  const SpatialAxis& along = axes_[axes_.size() - 2];
-  // The columns of a window are in registers.
-  constexpr int64_t kMostColumns = 13;
-  if (lanes_ == 1 || graph::kChannelBlock % lanes_ != 0 || along.dilation != 1 ||
-      along.kernel > kMostColumns)
-    return 0;
-  return std::max<int64_t>(along.kernel - along.stride, 0);
-}
-
 void PoolKernel::each_channels(llvm::function_ref<void(const Columns&)> body) {
-  for (int64_t lane = 0; lane < graph::kChannelBlock; lane += lanes_)
-    body({k_.index(lane), lanes_, {}});
+  for (int64_t lane = 0; lane < graph::kChannelBlock; lane += schedule_.lanes)
+    body({k_.index(lane), schedule_.lanes, {}});
 }
 
 // Emits the channels of a pixel.
 void PoolKernel::emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
-  if (lanes_ == 1 || graph::kChannelBlock % lanes_ != 0) return emit_row(outer, plane, to);
+  if (schedule_.lanes == 1 || graph::kChannelBlock % schedule_.lanes != 0)
+    return emit_row(outer, plane, to);
   each_channels([&](const Columns& channels) { emit_columns(outer, plane, to, channels); });
 }
 
@@ -309,7 +309,7 @@ void PoolKernel::emit_pixel(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
 // all windows that have it.
 void PoolKernel::emit_overlapping(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   const SpatialAxis& along = axes_[axes_.size() - 2];
-  const int64_t shared = shared_columns(), per_pixel = graph::kChannelBlock;
+  const int64_t shared = schedule_.shared_columns, per_pixel = graph::kChannelBlock;
   const Term one = k_.index(1), count = k_.index(along.kernel);
   const auto taps_of = [&](Term x, Term size, int64_t known) {
     llvm::SmallVector<Taps> taps(outer);
@@ -367,7 +367,7 @@ void PoolKernel::emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
     return Taps{out * along.stride - along.before, k_.index(0), count, count, along.kernel};
   };
   each(k_.index(0), inside_pixel_, at_border);
-  if (shared_columns() > 0)
+  if (schedule_.shared_columns > 0)
     emit_overlapping(outer, plane, to);
   else
     each(inside_pixel_, outside_pixel_, inside);
@@ -377,9 +377,7 @@ void PoolKernel::emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
 llvm::LogicalResult PoolKernel::lower() {
   SpatialAxis& last = axes_.back();
   columns_ = k_.param(last.out);
-  bool is_narrow = x_.dtype == DType::kF16 || x_.dtype == DType::kBF16;
-  if (last.stride <= 2 && !is_narrow) {
-    lanes_ = k_.lanes(x_.dtype);
+  if (schedule_.lanes > 1) {
     // A column is computed in a vector under two conditions. Its first tap is at position 0 or
     // later, and the `stride` elements from its last tap on are in x. The loads of a strided vector
     // then stay in the row.
@@ -395,7 +393,7 @@ llvm::LogicalResult PoolKernel::lower() {
     out_plane = out_plane * axis.out;
   }
   llvm::SmallVector<Axis> items = {{planes_, {plane, out_plane}}};
-  const size_t row_axes = has_blocks() ? 2 : 1;
+  const size_t row_axes = problem_.is_blocked ? 2 : 1;
   DimExpr row = last.out;
   if (row_axes == 2) {
     const SpatialAxis& along = axes_[axes_.size() - 2];

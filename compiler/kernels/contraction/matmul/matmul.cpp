@@ -15,11 +15,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// The prefetcher of the CPU reads deeper panels early enough. Products with shallower ones, which
-// are at most as large as L1, take 3 to 10 % less time if a panel is prefetched during the products
-// with the panel before it.
-constexpr int64_t kPrefetchedDepth = 256;
-
 class MatMul {
  public:
   MatMul(const FusedContraction& fused, LoweringContext& context)
@@ -28,61 +23,78 @@ class MatMul {
         op_(mlir::cast<graph::MatMulOp>(fused.contraction)),
         shape_(fused),
         is_quads_(is_byte_matmul(fused)),
-        steps_(is_quads_ ? ceildiv(shape_.depth, 4) : shape_.depth),
-        epilogue_(fused, shape_.axes),
-        k_(context, op_, is_quads_ ? "matmul_bytes" : "matmul") {
-    shape_.collapse_batch(epilogue_);
-  }
+        problem_(problem()),
+        schedule_(schedule::choose_contraction(problem_, context.kernels().core())),
+        epilogue_(shape_.collapse_batch(fused)),
+        k_(context, op_, is_quads_ ? "matmul_bytes" : "matmul"),
+        tile_(tile_function(context.kernels(), schedule_)),
+        o_(declare()) {}
 
   llvm::LogicalResult lower() {
-    RowBlocks blocks(shape_.rows);
-    tile_ = tile_function(context_.kernels(), RowFormat::kRows,
-                          is_quads_ ? TileElement::kQuads : TileElement::kF32, blocks.heights());
-    DimExpr panels = ceildiv(shape_.columns, kPanelColumns);
-    DimExpr parts = ceildiv(blocks.tiles_per_block, tiles_per_item(steps_));
-    DimExpr tiles_per_part = ceildiv(blocks.tiles_per_block, parts);
-    declare(blocks, panels);
-    has_parts_ = !parts.is_constant(1);
-    parts_ = has_parts_ ? k_.param(parts) : k_.index(1);
-    if (has_parts_) tiles_per_part_ = k_.param(tiles_per_part);
     emit_items();
-    DimExpr grid = element_count(shape_.batch) * blocks.blocks * panels * parts;
-    DimExpr part_rows = tiles_per_part * DimExpr(kTileRows);
-    return k_.launch(grid, item_grain(min(shape_.rows, part_rows), steps_));
+    const DimExpr panels = ceildiv(shape_.columns, kPanelColumns);
+    return k_.launch(
+        element_count(shape_.batch) * schedule_.blocks.blocks * panels * schedule_.parts,
+        schedule_.grain);
   }
 
  private:
-  void declare(const RowBlocks& blocks, DimExpr panels) {
+  struct Operands {
+    Buffer a, b;
+    Scratch scratch;
+    Term rows_at, panel_at;  // the packed operands in the scratch memory
+    std::optional<BatchCoordinates> batch;
+    Term rows, columns, depth, steps, depth_blocks, tile_rows, tile_size, tiles, tiles_per_block,
+        blocks, panels, parts, tiles_per_part;
+  };
+
+  schedule::ContractionProblem problem() {
     // Only a single matrix of static shape is packed at compile time.
-    is_packed_ = shape_.b_is_single && shape_.depth.is_constant() && shape_.columns.is_constant() &&
-                 packs_constant(context_, fused_.outer(op_.getB()), pads_b());
+    return {.element = is_quads_ ? TileElement::kQuads : TileElement::kF32,
+            .rows = shape_.rows,
+            .columns = shape_.columns,
+            .depth = is_quads_ ? ceildiv(shape_.depth, 4) : shape_.depth,
+            .is_packable = shape_.b_is_single && shape_.depth.is_constant() &&
+                           shape_.columns.is_constant() &&
+                           packs_constant(context_, fused_.outer(op_.getB()), pads_b())};
+  }
+
+  bool has_parts() const { return !schedule_.parts.is_constant(1); }
+
+  Operands declare() {
+    const schedule::RowBlocks& blocks = schedule_.blocks;
+    const DimExpr steps = problem_.depth;
     // The element type of packed operands and of sums: a step of the depth is one element.
-    DType step = is_quads_ ? DType::kI32 : DType::kF32;
-    a_ = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
-    b_ = is_packed_
-             ? k_.operand(packed_constant(fused_.outer(op_.getB())), step, Elements::kNumbers)
-             : k_.operand(fused_.outer(op_.getB()), Elements::kNumbers);
+    const DType step = is_quads_ ? DType::kI32 : DType::kF32;
+    const mlir::Value b = fused_.outer(op_.getB());
+    Operands o;
+    o.a = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
+    o.b = schedule_.packs_b ? k_.operand(packed_constant(b), step, Elements::kNumbers)
+                            : k_.operand(b, Elements::kNumbers);
     epilogue_.declare(k_);
-    DimExpr sums_size = blocks.block_rows() * DimExpr(kPanelColumns);
+    const DimExpr sums_size = blocks.block_rows() * DimExpr(kPanelColumns);
     // The rows of a tile are one group of packed rows.
-    DimExpr tile_size = blocks.tile_rows() * round_up(steps_, kChunk);
-    DimExpr rows_size = blocks.tiles_per_block * tile_size;
-    DimExpr panel_size = is_packed_ ? DimExpr(0) : steps_ * DimExpr(kPanelColumns);
-    scratch_ = k_.scratch(sums_size + rows_size + panel_size, step);
-    rows_at_ = k_.param(sums_size);
-    panel_at_ = k_.param(sums_size + rows_size);
-    batch_.emplace(k_, shape_);
-    row_count_ = k_.param(shape_.rows);
-    column_count_ = k_.param(shape_.columns);
-    depth_param_ = k_.param(shape_.depth);
-    step_count_ = is_quads_ ? k_.param(steps_) : depth_param_;
-    depth_blocks_ = k_.param(depth_blocks(steps_));
-    tile_rows_ = k_.param(blocks.tile_rows());
-    tile_size_ = k_.param(tile_size);
-    tiles_ = k_.param(blocks.tiles);
-    tiles_per_block_ = k_.param(blocks.tiles_per_block);
-    block_count_ = k_.param(blocks.blocks);
-    panels_ = k_.param(panels);
+    const DimExpr tile_size = blocks.tile_rows() * round_up(steps, kChunk);
+    const DimExpr rows_size = blocks.tiles_per_block * tile_size;
+    const DimExpr panel_size = schedule_.packs_b ? DimExpr(0) : steps * DimExpr(kPanelColumns);
+    o.scratch = k_.scratch(sums_size + rows_size + panel_size, step);
+    o.rows_at = k_.param(sums_size);
+    o.panel_at = k_.param(sums_size + rows_size);
+    o.batch.emplace(k_, shape_);
+    o.rows = k_.param(shape_.rows);
+    o.columns = k_.param(shape_.columns);
+    o.depth = k_.param(shape_.depth);
+    o.steps = is_quads_ ? k_.param(steps) : o.depth;
+    o.depth_blocks = k_.param(schedule_.depth_blocks);
+    o.tile_rows = k_.param(blocks.tile_rows());
+    o.tile_size = k_.param(tile_size);
+    o.tiles = k_.param(blocks.tiles);
+    o.tiles_per_block = k_.param(blocks.tiles_per_block);
+    o.blocks = k_.param(blocks.blocks);
+    o.panels = k_.param(ceildiv(shape_.columns, kPanelColumns));
+    o.parts = has_parts() ? k_.param(schedule_.parts) : k_.index(1);
+    if (has_parts()) o.tiles_per_part = k_.param(schedule_.tiles_per_part);
+    return o;
   }
 
   bool pads_b() const {
@@ -98,18 +110,18 @@ class MatMul {
 
   void emit_items() {
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
-      Term part = remainder(item, parts_), panel_item = quotient(item, parts_);
-      Term panel = remainder(panel_item, panels_), block_item = quotient(panel_item, panels_);
-      Term block = remainder(block_item, block_count_);
-      Terms at = batch_->coordinates(quotient(block_item, block_count_));
+      Term part = remainder(item, o_.parts), panel_item = quotient(item, o_.parts);
+      Term panel = remainder(panel_item, o_.panels), block_item = quotient(panel_item, o_.panels);
+      Term block = remainder(block_item, o_.blocks);
+      Terms at = o_.batch->coordinates(quotient(block_item, o_.blocks));
       Part rows = rows_of(block, part);
       // The first items that a worker executes for a block are those of all its parts.
-      Term block_begin = block_item * panels_ * parts_;
-      k_.when(k_.items_done(item, block_begin) < parts_, [&] { emit_rows(at, rows); });
+      Term block_begin = block_item * o_.panels * o_.parts;
+      k_.when(k_.items_done(item, block_begin) < o_.parts, [&] { emit_rows(at, rows); });
       Term first_column = panel * kPanelColumns;
-      Term columns = min(column_count_ - first_column, kPanelColumns);
-      if (!is_packed_)
-        k_.when(k_.items_done(item, panel_item * parts_) == 0,
+      Term columns = min(o_.columns - first_column, kPanelColumns);
+      if (!schedule_.packs_b)
+        k_.when(k_.items_done(item, panel_item * o_.parts) == 0,
                 [&] { emit_panel(at, first_column, columns); });
       emit_item(at, rows, panel, columns);
     });
@@ -121,56 +133,57 @@ class MatMul {
   };
 
   Part rows_of(Term block, Term part) {
-    Term block_tile = block * tiles_per_block_;
-    Term block_end = min(block_tile + tiles_per_block_, tiles_);
-    Term block_rows_at = scratch_.start + rows_at_;
-    if (!has_parts_) return {block_tile, block_end, block_rows_at};
+    Term block_tile = block * o_.tiles_per_block;
+    Term block_end = min(block_tile + o_.tiles_per_block, o_.tiles);
+    Term block_rows_at = o_.scratch.start + o_.rows_at;
+    if (!has_parts()) return {block_tile, block_end, block_rows_at};
     // The last parts of the last block can be empty.
-    Term first_tile = min(block_tile + part * tiles_per_part_, block_end);
-    Term last_tile = min(first_tile + tiles_per_part_, block_end);
-    return {first_tile, last_tile, block_rows_at + (first_tile - block_tile) * tile_size_};
+    Term first_tile = min(block_tile + part * o_.tiles_per_part, block_end);
+    Term last_tile = min(first_tile + o_.tiles_per_part, block_end);
+    return {first_tile, last_tile, block_rows_at + (first_tile - block_tile) * o_.tile_size};
   }
 
   // The position of the packed rows of a tile.
   Term tile_at(const Part& rows, Term tile) {
-    return rows.rows_at + (tile - rows.first_tile) * tile_size_;
+    return rows.rows_at + (tile - rows.first_tile) * o_.tile_size;
   }
 
   void emit_rows(llvm::ArrayRef<Term> at, const Part& rows) {
-    MatrixView a{a_, batch_->a_start(k_, at), shape_.transpose_a ? row_count_ : depth_param_,
+    MatrixView a{o_.a, o_.batch->a_start(k_, at), shape_.transpose_a ? o_.rows : o_.depth,
                  !shape_.transpose_a};
     auto pack = is_quads_ ? emit_pack_quad_rows : emit_pack_rows;
     k_.loop(rows.first_tile, rows.last_tile, 1, [&](Term tile) {
-      pack(k_, a, tile_start(tile, row_count_, tiles_), tile_start(tile + 1, row_count_, tiles_),
-           depth_param_, tile_rows_, scratch_.buffer, tile_at(rows, tile));
+      pack(k_, a, tile_start(tile, o_.rows, o_.tiles), tile_start(tile + 1, o_.rows, o_.tiles),
+           o_.depth, o_.tile_rows, o_.scratch.buffer, tile_at(rows, tile));
     });
   }
 
   void emit_panel(llvm::ArrayRef<Term> at, Term first_column, Term columns) {
-    MatrixView b{b_, batch_->b_start(k_, at), shape_.transpose_b ? depth_param_ : column_count_,
+    MatrixView b{o_.b, o_.batch->b_start(k_, at), shape_.transpose_b ? o_.depth : o_.columns,
                  !shape_.transpose_b};
     auto pack = is_quads_ ? emit_pack_quad_panel : emit_pack_panel;
-    pack(k_, b, first_column, columns, depth_param_, scratch_.buffer, scratch_.start + panel_at_);
+    pack(k_, b, first_column, columns, o_.depth, o_.scratch.buffer, o_.scratch.start + o_.panel_at);
   }
 
   void emit_item(llvm::ArrayRef<Term> at, const Part& rows, Term panel, Term columns) {
     epilogue_.enter(k_, at);
     BlockOperands operands{
         .tile = tile_,
-        .a = scratch_.buffer,
-        .a_at = [&](Term tile, Term, Term k) { return tile_at(rows, tile) + k * tile_rows_; },
-        .group_rows = tile_rows_,
-        .b = is_packed_ ? b_ : scratch_.buffer,
-        .b_at = is_packed_ ? panel * step_count_ * kPanelColumns : scratch_.start + panel_at_,
-        .prefetches_next = is_packed_ && *steps_.as_constant() <= kPrefetchedDepth,
-        .scratch = scratch_.buffer,
-        .scratch_at = scratch_.start,
-        .rows = row_count_,
-        .tiles = tiles_,
+        .a = o_.scratch.buffer,
+        .a_at = [&](Term tile, Term, Term k) { return tile_at(rows, tile) + k * o_.tile_rows; },
+        .group_rows = o_.tile_rows,
+        .b = schedule_.packs_b ? o_.b : o_.scratch.buffer,
+        .b_at =
+            schedule_.packs_b ? panel * o_.steps * kPanelColumns : o_.scratch.start + o_.panel_at,
+        .prefetches_next = schedule_.prefetches_b,
+        .scratch = o_.scratch.buffer,
+        .scratch_at = o_.scratch.start,
+        .rows = o_.rows,
+        .tiles = o_.tiles,
         .first_tile = rows.first_tile,
         .last_tile = rows.last_tile,
-        .depth = step_count_,
-        .depth_blocks = depth_blocks_,
+        .depth = o_.steps,
+        .depth_blocks = o_.depth_blocks,
         // Tiles are numbered over all rows, so the epilogue receives row numbers of the whole
         // matrix.
         .first_row = k_.index(0),
@@ -185,20 +198,13 @@ class MatMul {
   LoweringContext& context_;
   graph::MatMulOp op_;
   MatMulShape shape_;
-  bool is_quads_;
-  DimExpr steps_;
-  mlir::func::FuncOp tile_;
+  const bool is_quads_;
+  const schedule::ContractionProblem problem_;
+  const schedule::ContractionSchedule schedule_;
   Epilogue epilogue_;
   KernelBuilder k_;
-
-  bool is_packed_ = false;
-  bool has_parts_ = false;  // a block can have several parts
-  Buffer a_, b_;
-  Scratch scratch_;
-  std::optional<BatchCoordinates> batch_;
-  Term rows_at_, panel_at_, row_count_, column_count_, depth_param_, step_count_, depth_blocks_,
-      tile_rows_, tile_size_, tiles_, tiles_per_block_, block_count_, panels_, parts_,
-      tiles_per_part_;
+  const mlir::func::FuncOp tile_;
+  const Operands o_;
 };
 
 }  // namespace

@@ -56,13 +56,16 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
     b_is_single &= b_type.getDim(axis).is_constant(1);
 }
 
-void MatMulShape::collapse_batch(Epilogue& epilogue) {
+Epilogue MatMulShape::collapse_batch(const FusedContraction& fused) {
+  Epilogue epilogue(fused, axes);
   // With one batch dim, an item needs no divisions to compute its batch coordinates.
-  if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one()) return;
+  if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one())
+    return epilogue;
   fusion::collapse_batch(a);
   fusion::collapse_batch(b);
   epilogue.collapse_batch();
   batch = {element_count(batch)};
+  return epilogue;
 }
 
 BatchCoordinates::BatchCoordinates(KernelBuilder& k, const MatMulShape& shape) {

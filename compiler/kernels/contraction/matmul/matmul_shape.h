@@ -8,8 +8,9 @@ namespace scopevm::compiler::kernels {
 struct MatMulShape {
   explicit MatMulShape(const FusedContraction& fused);
 
-  // Merges the batch dims into one, also in the epilogue, if every operand's strides allow it.
-  void collapse_batch(Epilogue& epilogue);
+  // Returns the epilogue of the product. Merges the batch dims into one, also in the epilogue, if
+  // every operand's strides allow it.
+  Epilogue collapse_batch(const FusedContraction& fused);
 
   OutputAxes axes;
   std::vector<DimExpr> batch;

@@ -24,7 +24,6 @@ namespace {
 constexpr int64_t kUnroll = 4;
 // Steps of the depth between a prefetch and its use.
 constexpr int64_t kPrefetchDistance = 32;
-constexpr int64_t kVectors = 2;  // vectors of a B row per sub-tile
 constexpr int64_t kColumns = 4;  // columns of a column tile
 
 struct Operands {
@@ -41,22 +40,8 @@ struct Operands {
 // first row and column of the sub-tile.
 class SubTile {
  public:
-  SubTile(CodeBuilder& e, RowFormat format, TileElement element, const Operands& operands,
-          int64_t rows, int64_t vectors)
-      : e_(e),
-        element_(element),
-        o_(operands),
-        format_(format),
-        rows_(rows),
-        vectors_(vectors),
-        lanes_(e.target().lanes(4)),
-        has_fma_(e.target().has_fma()) {
-    // The registers for sums, of 32 or 16 vector registers. The others hold a row of B and the
-    // broadcast element of A.
-    int64_t budget = e.target().vector_bits == 512 ? 24 : 12;
-    if (rows < 4)
-      while (sets_ < kUnroll && 2 * sets_ * rows * vectors_ <= budget) sets_ *= 2;
-  }
+  SubTile(CodeBuilder& e, const ContractionTile& tile, const Operands& operands)
+      : e_(e), t_(tile), o_(operands), lanes_(e.target().lanes(4)) {}
 
   void emit() {
     Term main_depth = quotient(o_.depth, kUnroll) * kUnroll;
@@ -64,16 +49,16 @@ class SubTile {
     sums =
         e_.loop(e_.index(0), main_depth, kUnroll, sums, [&](Term k, llvm::ArrayRef<Term> carried) {
           Terms next(carried);
-          if (format_ == RowFormat::kRows) prefetch_rows(k);
+          if (t_.format == RowFormat::kRows) prefetch_rows(k);
           for (int64_t u = 0; u < kUnroll; ++u) {
             prefetch_columns(k, u);
             step(k, u,
-                 llvm::MutableArrayRef<Term>(next).slice((u % sets_) * set_size(), set_size()));
+                 llvm::MutableArrayRef<Term>(next).slice((u % t_.sets) * set_size(), set_size()));
           }
           return next;
         });
     // The remaining steps use one set, so the sets are added up before them.
-    for (int64_t set = 1; set < sets_; ++set)
+    for (int64_t set = 1; set < t_.sets; ++set)
       for (int64_t i = 0; i < set_size(); ++i) sums[i] = sums[i] + sums[set * set_size() + i];
     sums.truncate(set_size());
     sums = e_.loop(main_depth, o_.depth, 1, sums, [&](Term k, llvm::ArrayRef<Term> carried) {
@@ -81,12 +66,12 @@ class SubTile {
       step(k, 0, next);
       return next;
     });
-    for (int64_t r = 0; r < rows_; ++r)
-      for (int64_t v = 0; v < vectors_; ++v) e_.store(o_.c, c_at(r, v), sums[r * vectors_ + v]);
+    for (int64_t r = 0; r < t_.rows; ++r)
+      for (int64_t v = 0; v < t_.vectors; ++v) e_.store(o_.c, c_at(r, v), sums[r * t_.vectors + v]);
   }
 
  private:
-  int64_t set_size() const { return rows_ * vectors_; }
+  int64_t set_size() const { return t_.rows * t_.vectors; }
 
   Term c_at(int64_t row, int64_t vector) {
     return o_.c_at + (row * kPanelColumns + vector * lanes_);
@@ -100,21 +85,21 @@ class SubTile {
         o_.accumulate, types,
         [&] {
           Terms loaded;
-          for (int64_t r = 0; r < rows_; ++r)
-            for (int64_t v = 0; v < vectors_; ++v)
+          for (int64_t r = 0; r < t_.rows; ++r)
+            for (int64_t v = 0; v < t_.vectors; ++v)
               loaded.push_back(e_.load(o_.c, c_at(r, v), lanes_));
           return loaded;
         },
         [&] { return Terms(set_size(), zero); });
     // Only the first set can start from C. The other sets start at 0 and are added to the first
     // set.
-    sums.append((sets_ - 1) * set_size(), zero);
+    sums.append((t_.sets - 1) * set_size(), zero);
     return sums;
   }
 
   Term a_at(Term k, int64_t u, int64_t row) {
     // k is a multiple of kUnroll, unless u is 0: the steps from k to k + u are in one chunk.
-    if (format_ == RowFormat::kRows)
+    if (t_.format == RowFormat::kRows)
       return o_.a_at + packed_row_at(k.integer(0), k, o_.group_rows) + (row * kChunk + u);
     return o_.a_at + k * kTileRows + (u * kTileRows + row);
   }
@@ -132,7 +117,7 @@ class SubTile {
 
   // Prefetches row k + u + kPrefetchDistance of the B panel.
   void prefetch_columns(Term k, int64_t u) {
-    for (int64_t column = 0; column < vectors_ * lanes_; column += kChunk)
+    for (int64_t column = 0; column < t_.vectors * lanes_; column += kChunk)
       prefetch(o_.b, b_at(k, u + kPrefetchDistance, 0) + column);
   }
 
@@ -140,7 +125,7 @@ class SubTile {
   // prefetcher of the CPU does not follow the jumps between chunks.
   void prefetch_rows(Term k) {
     static_assert(kPrefetchDistance % kChunk == 0);
-    const int64_t lines = (rows_ * kUnroll + kChunk - 1) / kChunk;  // per iteration
+    const int64_t lines = (t_.rows * kUnroll + kChunk - 1) / kChunk;  // per iteration
     Term within = remainder(k, kChunk);
     Term chunk = packed_row_at(k.integer(0), k - within + kPrefetchDistance, o_.group_rows);
     Term first = o_.a_at + chunk + within * (lines * kChunk / kUnroll);
@@ -149,30 +134,27 @@ class SubTile {
 
   // sums += a[:, k + u] * b[k + u, :]
   void step(Term k, int64_t u, llvm::MutableArrayRef<Term> sums) {
-    Term b[kVectors];
-    for (int64_t v = 0; v < vectors_; ++v) b[v] = e_.load(o_.b, b_at(k, u, v), lanes_);
-    for (int64_t r = 0; r < rows_; ++r) {
+    Term b[kTileVectors];
+    for (int64_t v = 0; v < t_.vectors; ++v) b[v] = e_.load(o_.b, b_at(k, u, v), lanes_);
+    for (int64_t r = 0; r < t_.rows; ++r) {
       Term a = e_.splat(e_.load(o_.a, a_at(k, u, r)), lanes_);
-      for (int64_t v = 0; v < vectors_; ++v) {
-        Term& sum = sums[r * vectors_ + v];
+      for (int64_t v = 0; v < t_.vectors; ++v) {
+        Term& sum = sums[r * t_.vectors + v];
         sum = multiply_add(a, b[v], sum);
       }
     }
   }
 
   Term multiply_add(Term a, Term b, Term sum) {
-    if (element_ == TileElement::kQuads) return byte_dot(e_, a, b, sum);
-    if (has_fma_) return e_.make<mlir::vector::FMAOp>(a, b, sum);
+    if (t_.element == TileElement::kQuads) return byte_dot(e_, a, b, sum);
+    if (e_.target().has_fma()) return e_.make<mlir::vector::FMAOp>(a, b, sum);
     return a * b + sum;
   }
 
   CodeBuilder& e_;
-  TileElement element_;
+  const ContractionTile& t_;
   const Operands& o_;
-  RowFormat format_;
-  int64_t rows_, vectors_, lanes_;
-  bool has_fma_;
-  int64_t sets_ = 1;  // of sums, over which the depth is split
+  int64_t lanes_;
 };
 
 llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileElement element) {
@@ -193,38 +175,22 @@ mlir::func::FuncOp new_function(mlir::OpBuilder& builder, llvm::StringRef name,
   return function;
 }
 
-std::string tile_name(RowFormat format, TileElement element) {
-  return std::string("contraction_tile_") + (format == RowFormat::kRows ? "rows" : "interleaved") +
-         (element == TileElement::kQuads ? "_quads" : "");
-}
+std::string name_of(const ContractionTile& tile) { return "contraction_tile_" + tile.text(); }
 
-// The number of rows whose sums, together with the loads of a step, fit in registers.
-int64_t sub_tile_rows(const schedule::Target& target, TileElement element) {
-  const bool has_more_operands = element == TileElement::kQuads && !target.has_byte_dot;
-  if (target.vector_bits == 512) return has_more_operands ? 6 : 12;
-  return target.vector_bits == 256 && !has_more_operands ? 6 : 4;
-}
-
-std::string sub_tile_name(RowFormat format, TileElement element, int64_t rows,
-                          int64_t vectors = kVectors) {
-  return tile_name(format, element) + std::to_string(rows) + (vectors < kVectors ? "_half" : "");
-}
-
-void make_sub_tile(KernelModule& module, RowFormat format, TileElement element, int64_t rows,
-                   int64_t vectors) {
-  std::string name = sub_tile_name(format, element, rows, vectors);
+void make_sub_tile(KernelModule& module, const ContractionTile& tile) {
+  const std::string name = name_of(tile);
   module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
-    llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
+    llvm::SmallVector<mlir::Type> types = argument_types(builder, tile.element);
     types.push_back(builder.getI1Type());
     mlir::func::FuncOp function = new_function(builder, name, types);
     CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
-    DType dtype = element == TileElement::kF32 ? DType::kF32 : DType::kI32;
+    DType dtype = tile.element == TileElement::kF32 ? DType::kF32 : DType::kI32;
     auto buffer = [&](unsigned i) { return Buffer{function.getArgument(i), dtype}; };
     auto term = [&](unsigned i) { return e.term(function.getArgument(i)); };
     Operands operands{buffer(0), term(1), buffer(2), term(3), buffer(4),
                       term(5),   term(6), term(7),   term(8)};
-    SubTile(e, format, element, operands, rows, vectors).emit();
+    SubTile(e, tile, operands).emit();
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
   });
@@ -297,14 +263,14 @@ class TileBody {
         tile_(tile),
         format_(format),
         element_(element),
-        most_rows_(sub_tile_rows(module.target(), element)),
+        most_rows_(schedule::most_tile_rows(module.target(), element)),
         builder_(mlir::OpBuilder::atBlockEnd(tile.addEntryBlock())),
         e_(builder_, builder_.getUnknownLoc(), module.target()) {}
 
   void emit() {
-    const int64_t width = module_.target().lanes(4) * kVectors;
+    const int64_t width = module_.target().lanes(4) * kTileVectors;
     const auto all = [&] {
-      e_.loop(e_.index(0), columns(), width, [&](Term column) { emit_rows(column, kVectors); });
+      e_.loop(e_.index(0), columns(), width, [&](Term column) { emit_rows(column, kTileVectors); });
     };
     if (format_ == RowFormat::kInterleaved && module_.find(kColumnTile))
       e_.when(columns() <= kPanelColumns / 2 + kColumns, [&] { emit_narrow(); }, all);
@@ -328,7 +294,8 @@ class TileBody {
       // The last sub-tile of a tile can have fewer rows. Each number of rows has its own function,
       // because sums in registers cannot be indexed at run time.
       e_.switch_index(min(rows() - row, most_rows_) - 1, most_rows_, [&](int64_t i) {
-        if (auto sub_tile = module_.find(sub_tile_name(format_, element_, i + 1, vectors)))
+        if (auto sub_tile = module_.find(name_of(
+                schedule::contraction_tile(module_.target(), format_, element_, i + 1, vectors))))
           e_.call(sub_tile, {term(0), a_at.value, term(2), b_at.value, term(4), c_at.value, term(6),
                              term(7), term(10)});
       });
@@ -364,9 +331,12 @@ Term packed_row_at(Term row, Term k, Term group_rows) {
   return (k - within) * group_rows + (row * kChunk + within);
 }
 
-mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileElement element,
-                                 TileHeights heights, bool has_narrow) {
-  std::string name = tile_name(format, element);
+mlir::func::FuncOp tile_function(KernelModule& module,
+                                 const schedule::ContractionSchedule& schedule) {
+  const TileElement element = schedule.element;
+  const std::string name = std::string("contraction_tile_") +
+                           (schedule.format == RowFormat::kRows ? "rows" : "interleaved") +
+                           (element == TileElement::kQuads ? "_quads" : "");
   mlir::func::FuncOp tile = module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);
@@ -376,24 +346,18 @@ mlir::func::FuncOp tile_function(KernelModule& module, RowFormat format, TileEle
   });
   // Each sub-tile takes tens of milliseconds to compile, so a module has only those that its tiles
   // need.
-  const int64_t most_rows = sub_tile_rows(module.target(), element);
   bool is_changed = false;
-  const auto add = [&](int64_t rows, int64_t vectors) {
-    if (module.find(sub_tile_name(format, element, rows, vectors))) return;
-    make_sub_tile(module, format, element, rows, vectors);
+  if (schedule.has_narrow_panel && schedule::has_narrow_tiles(module.target()) &&
+      !module.find(kColumnTile))
+    make_column_tile(module);
+  for (const ContractionTile& sub_tile : contraction_tiles(module.target(), schedule)) {
+    if (module.find(name_of(sub_tile))) continue;
+    make_sub_tile(module, sub_tile);
     is_changed = true;
-  };
-  // Narrower vectors divide a panel into several sub-tiles in any case.
-  const bool has_halves = has_narrow && module.target().vector_bits == 512;
-  if (has_halves && !module.find(kColumnTile)) make_column_tile(module);
-  for (int64_t height = heights.least; height <= heights.most; ++height)
-    for (int64_t row = 0; row < height; row += most_rows) {
-      add(std::min(height - row, most_rows), kVectors);
-      if (has_halves) add(std::min(height - row, most_rows), 1);
-    }
+  }
   if (!is_changed) return tile;
   tile.eraseBody();
-  TileBody(module, tile, format, element).emit();
+  TileBody(module, tile, schedule.format, element).emit();
   return tile;
 }
 

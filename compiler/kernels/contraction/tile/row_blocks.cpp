@@ -1,42 +1,11 @@
 // Emits the product of a row block and panels. The blocking follows Goto and van de Geijn, Anatomy
-// of High-Performance Matrix Multiplication (2008); microkernel.h defines the block sizes.
+// of High-Performance Matrix Multiplication (2008); compiler/schedule/contraction.h defines the
+// block sizes.
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace scopevm::compiler::kernels {
-
-RowBlocks::RowBlocks(DimExpr rows, DimExpr most_tiles) : rows(rows) {
-  tiles = ceildiv(rows, kTileRows);
-  // Tiles are distributed evenly over the smallest possible number of blocks. A small last block
-  // would unbalance the workers.
-  DimExpr at_least = max(ceildiv(tiles, most_tiles), 1);
-  tiles_per_block = max(ceildiv(tiles, at_least), 1);
-  blocks = ceildiv(tiles, tiles_per_block);
-}
-
-TileHeights RowBlocks::heights() const {
-  std::optional<int64_t> known = rows.as_constant();
-  if (!known) return {};
-  int64_t row_count = std::max<int64_t>(*known, 1);
-  int64_t tile_count = std::max<int64_t>(*tiles.as_constant(), 1);
-  return {row_count / tile_count, (row_count + tile_count - 1) / tile_count};
-}
-
-DimExpr depth_blocks(DimExpr depth) { return max(ceildiv(depth, kBlockDepth), 1); }
-
-DimExpr tiles_per_item(DimExpr depth, int64_t panels) {
-  constexpr int64_t kItemSteps = 1 << 23;
-  return grain_of(kItemSteps, DimExpr(panels * kPanelColumns * kTileRows) * depth);
-}
-
-DimExpr item_grain(DimExpr rows, DimExpr depth, int64_t panels) {
-  constexpr int64_t kTaskSteps = 1 << 20;
-  constexpr int64_t kPanelCostInRows = 8;
-  DimExpr steps =
-      DimExpr(panels * kPanelColumns) * (rows + DimExpr(kPanelCostInRows)) * max(depth, 1);
-  return grain_of(kTaskSteps, steps);
-}
 
 Term tile_start(Term tile, Term rows, Term tiles) { return quotient(tile * rows, tiles); }
 

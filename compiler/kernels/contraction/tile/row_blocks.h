@@ -1,7 +1,4 @@
-// Divides the rows of a contraction into tiles and blocks of tiles. Of T tiles, tile t holds rows
-// [t * rows / T, (t + 1) * rows / T). The heights of tiles therefore differ by at most one. A block
-// is a sequence of tiles. One depth block of its packed rows fits in a cache. A work item
-// multiplies the rows of some tiles by one panel.
+// Emits the products of work items: some tiles of a row block and some adjacent panels.
 #pragma once
 
 #include <functional>
@@ -10,29 +7,6 @@
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 namespace scopevm::compiler::kernels {
-
-struct RowBlocks {
-  // `most_tiles`: the maximum number of tiles per block.
-  explicit RowBlocks(DimExpr rows, DimExpr most_tiles = kBlockTiles);
-  DimExpr rows, tiles, tiles_per_block, blocks;
-  // The maximum number of rows in a tile and in a block.
-  DimExpr tile_rows() const { return min(rows, kTileRows); }
-  DimExpr block_rows() const { return min(rows, tiles_per_block * DimExpr(kTileRows)); }
-  // The numbers of rows that a tile can have: at most two if `rows` is constant.
-  TileHeights heights() const;
-};
-
-// The number of depth blocks. Depth 0 has one block without steps.
-DimExpr depth_blocks(DimExpr depth);
-
-// The maximum number of tiles that a work item multiplies by `panels` panels: about 8 million
-// multiply-adds, or one tile. Interrupts are checked between items, so an item must take less than
-// a millisecond.
-DimExpr tiles_per_item(DimExpr depth, int64_t panels = 1);
-
-// The grain of a launch whose items multiply `rows` rows by `panels` panels: about a million
-// multiply-adds per task. Reading a panel is counted as 8 more rows.
-DimExpr item_grain(DimExpr rows, DimExpr depth, int64_t panels = 1);
 
 // The operands of the product of some tiles of a row block and some adjacent panels, and the
 // coordinates for its epilogue.

@@ -11,18 +11,16 @@
 //
 // Grid: images x parts of an image x groups of channel blocks. The groups are innermost, so that a
 // worker transforms the inputs of a part once for all groups that it computes.
-#include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
+#include "compiler/kernels/convolution/blocked/shape.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
 #include "compiler/kernels/convolution/convolution.h"
-#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::kChannelBlock;
-using graph::TensorType;
 
 constexpr int64_t kResults = 4, kInputs = 6, kPositions = kInputs * kInputs;
 // Coefficients and sums of a work item: they stay in L2.
@@ -37,65 +35,79 @@ class Winograd {
       : fused_(fused),
         context_(context),
         op_(mlir::cast<graph::BlockedConvOp>(fused.contraction)),
+        shape_(op_),
+        schedule_(schedule::choose_conv(shape_.problem(/*is_computed=*/false),
+                                        context.kernels().core(),
+                                        {.algorithm = schedule::ConvAlgorithm::kWinograd})),
+        tile_(schedule::winograd_tile(context.kernels().target(), group_blocks())),
         epilogue_(fused, fusion::output_axes(op_)),
-        k_(context, op_, "winograd") {}
+        k_(context, op_, "winograd"),
+        o_(declare()) {}
 
   llvm::LogicalResult lower() {
-    const auto x = mlir::cast<TensorType>(op_.getX().getType());
-    const auto w = mlir::cast<TensorType>(op_.getW().getType());
-    const auto result = mlir::cast<TensorType>(op_.getResult().getType());
-    channels_ = *w.getDim(1).as_constant();
-    planes_ = *x.getDim(1).as_constant();
-    const int64_t out_blocks = *result.getDim(1).as_constant();
-    group_blocks_ = schedule::pointwise_blocks(out_blocks);
-    const schedule::ConvTile tile = schedule::winograd_tile(k_.target(), group_blocks_);
-    tile_blocks_ = tile.blocks;
-    // Tiles of all blocks of a part: the last one also computes blocks that do not exist.
-    tile_pixels_ = tile.pixels;
-    const int64_t unit = schedule::winograd_unit(group_blocks_);
-
-    const DimExpr rows = ceildiv(result.getDim(2), kResults),
-                  columns = ceildiv(result.getDim(3), kResults);
-    const int64_t of_block = kPositions * (planes_ + group_blocks_) * kChannelBlock;
-    const int64_t most = std::max<int64_t>(kItemElements / of_block / unit, 1) * unit;
-    position_steps_ = most * planes_ * group_blocks_ * kChannelBlock * kChannelBlock;
-    const DimExpr blocks = max(rows * columns, 1);
-    const DimExpr parts = ceildiv(blocks, most);
-    const DimExpr part_blocks = ceildiv(blocks, parts);
-    const DimExpr room = ceildiv(part_blocks, unit) * DimExpr(unit);
-
-    x_ = k_.operand(fused_.outer(op_.getX()), Elements::kNumbers);
-    w_ = k_.operand(packed_winograd(context_, fused_.outer(op_.getW()), group_blocks_), DType::kF32,
-                    Elements::kNumbers);
-    epilogue_.declare(k_);
-    const DimExpr coefficients = room * DimExpr(planes_ * kChannelBlock) + kGap;
-    const DimExpr sums = room * DimExpr(group_blocks_ * kChannelBlock) + kGap;
-    scratch_ = k_.scratch(DimExpr(kPositions) * (coefficients + sums + kChannelBlock), DType::kF32);
-    block_step_ = k_.param(room);
-    position_step_ = k_.param(coefficients);
-    sums_step_ = k_.param(sums);
-    sums_at_ = scratch_.start + k_.param(DimExpr(kPositions) * coefficients);
-    buffer_at_ = sums_at_ + sums_step_ * kPositions;
-    height_ = k_.param(x.getDim(2));
-    width_ = k_.param(x.getDim(3));
-    out_height_ = k_.param(result.getDim(2));
-    out_width_ = k_.param(result.getDim(3));
-    columns_ = k_.param(columns);
-    blocks_ = k_.param(rows * columns);
-    parts_ = k_.param(parts);
-    part_blocks_ = k_.param(part_blocks);
-    groups_ = k_.param(out_blocks / group_blocks_);
     emit_items();
-    return k_.launch(x.getDim(0) * parts * DimExpr(out_blocks / group_blocks_), 1);
+    return k_.launch(BlockedShape::type_of(shape_.x).getDim(0) * parts() * DimExpr(groups()), 1);
   }
 
  private:
+  struct Operands {
+    Buffer x, w;
+    Scratch scratch;
+    Term block_step, position_step, sums_step, sums_at, buffer_at, height, width, out_height,
+        out_width, columns, blocks, parts, part_blocks, groups;
+  };
+
+  int64_t planes() const { return schedule_.planes; }
+  int64_t group_blocks() const { return schedule_.form.group_blocks; }
+  int64_t groups() const { return shape_.out_blocks / group_blocks(); }
+  DimExpr blocks(int64_t axis) const { return ceildiv(shape_.axes[axis].result, kResults); }
+
+  // The most blocks of a work item. The last tile of an item also computes blocks that do not
+  // exist.
+  int64_t most_blocks() const {
+    const int64_t unit = schedule::winograd_unit(group_blocks());
+    const int64_t of_block = kPositions * (planes() + group_blocks()) * kChannelBlock;
+    return std::max<int64_t>(kItemElements / of_block / unit, 1) * unit;
+  }
+  DimExpr parts() const { return ceildiv(max(blocks(0) * blocks(1), 1), most_blocks()); }
+
+  Operands declare() {
+    Operands o;
+    o.x = k_.operand(fused_.outer(shape_.x), Elements::kNumbers);
+    o.w = k_.operand(packed_winograd(context_, fused_.outer(shape_.w), group_blocks()), DType::kF32,
+                     Elements::kNumbers);
+    epilogue_.declare(k_);
+    const DimExpr part_blocks = ceildiv(max(blocks(0) * blocks(1), 1), parts());
+    const DimExpr room = round_up(part_blocks, schedule::winograd_unit(group_blocks()));
+    const DimExpr coefficients = room * DimExpr(planes() * kChannelBlock) + kGap;
+    const DimExpr sums = room * DimExpr(group_blocks() * kChannelBlock) + kGap;
+    o.scratch =
+        k_.scratch(DimExpr(kPositions) * (coefficients + sums + kChannelBlock), DType::kF32);
+    o.block_step = k_.param(room);
+    o.position_step = k_.param(coefficients);
+    o.sums_step = k_.param(sums);
+    o.sums_at = o.scratch.start + k_.param(DimExpr(kPositions) * coefficients);
+    o.buffer_at = o.sums_at + o.sums_step * kPositions;
+    o.height = k_.param(shape_.axes[0].size);
+    o.width = k_.param(shape_.axes[1].size);
+    o.out_height = k_.param(shape_.axes[0].result);
+    o.out_width = k_.param(shape_.axes[1].result);
+    o.columns = k_.param(blocks(1));
+    o.blocks = k_.param(blocks(0) * blocks(1));
+    o.parts = k_.param(parts());
+    o.part_blocks = k_.param(part_blocks);
+    o.groups = k_.param(groups());
+    return o;
+  }
+
   void emit_items() {
     k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
-      const Term part = quotient(item, groups_), group = remainder(item, groups_);
-      const Term image = quotient(part, parts_), first = remainder(part, parts_) * part_blocks_;
-      const Term count = max(min(blocks_ - first, part_blocks_), 0);
-      k_.when(k_.items_done(item, part * groups_) == 0, [&] { emit_inputs(image, first, count); });
+      const Term part = quotient(item, o_.groups), group = remainder(item, o_.groups);
+      const Term image = quotient(part, o_.parts),
+                 first = remainder(part, o_.parts) * o_.part_blocks;
+      const Term count = max(min(o_.blocks - first, o_.part_blocks), 0);
+      k_.when(k_.items_done(item, part * o_.groups) == 0,
+              [&] { emit_inputs(image, first, count); });
       emit_products(group, count);
       emit_results(image, group, first, count);
     });
@@ -106,7 +118,8 @@ class Winograd {
                   llvm::function_ref<void(Term block, Term y, Term x)> body) {
     k_.loop(k_.index(0), count, 1, [&](Term block) {
       const Term number = first + block;
-      body(block, quotient(number, columns_) * kResults, remainder(number, columns_) * kResults);
+      body(block, quotient(number, o_.columns) * kResults,
+           remainder(number, o_.columns) * kResults);
     });
   }
 
@@ -114,14 +127,14 @@ class Winograd {
 
   void emit_inputs(Term image, Term first, Term count) {
     each_block(first, count, [&](Term block, Term y, Term x) {
-      const Term top = y - op_.getPads()[0], left = x - op_.getPads()[1];
+      const Term top = y - shape_.axes[0].pad, left = x - shape_.axes[1].pad;
       const Term is_inside =
-          (0 <= top) & (top + kInputs <= height_) & (0 <= left) & (left + kInputs <= width_);
+          (0 <= top) & (top + kInputs <= o_.height) & (0 <= left) & (left + kInputs <= o_.width);
       const auto emit = [&](bool has_border) {
-        k_.loop(k_.index(0), k_.index(planes_), 1, [&](Term plane) {
-          const Term from = (image * planes_ + plane) * height_;
+        k_.loop(k_.index(0), k_.index(planes()), 1, [&](Term plane) {
+          const Term from = (image * planes() + plane) * o_.height;
           emit_block(plane, from, top, left, has_border,
-                     scratch_.start + (plane * block_step_ + block) * kChannelBlock);
+                     o_.scratch.start + (plane * o_.block_step + block) * kChannelBlock);
         });
       };
       k_.when(is_inside, [&] { emit(false); }, [&] { emit(true); });
@@ -134,34 +147,35 @@ class Winograd {
     for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
       Term channels = k_.index(lanes);
       // The channels after the last one can be any number, also NaN: they are replaced by 0.
-      if (channels_ % kChannelBlock != 0)
-        channels = max(min(channels_ - plane * kChannelBlock - lane, lanes), 0);
+      if (shape_.channels % kChannelBlock != 0)
+        channels = max(min(shape_.channels - plane * kChannelBlock - lane, lanes), 0);
       // The columns of the block, then its rows.
       for (int64_t j = 0; j < kInputs; ++j) {
         Term column[kInputs];
         for (int64_t i = 0; i < kInputs; ++i) {
           const Term y = top + i, x = left + j;
-          const Term at = ((from + y) * width_ + x) * kChannelBlock + lane;
+          const Term at = ((from + y) * o_.width + x) * kChannelBlock + lane;
           Term mask;
           if (has_border) {
-            const Term exists = (0 <= y) & (y < height_) & (0 <= x) & (x < width_);
+            const Term exists = (0 <= y) & (y < o_.height) & (0 <= x) & (x < o_.width);
             mask = k_.mask(select(exists, channels, k_.index(0)), lanes);
-          } else if (channels_ % kChannelBlock != 0) {
+          } else if (shape_.channels % kChannelBlock != 0) {
             mask = k_.mask(channels, lanes);
           }
-          column[i] = k_.load(x_, at, lanes, mask);
+          column[i] = k_.load(o_.x, at, lanes, mask);
         }
         transform_inputs(column);
         for (int64_t i = 0; i < kInputs; ++i)
-          k_.store(scratch_.buffer, buffer_at_ + (i * kInputs + j) * kChannelBlock, column[i]);
+          k_.store(o_.scratch.buffer, o_.buffer_at + (i * kInputs + j) * kChannelBlock, column[i]);
       }
       for (int64_t i = 0; i < kInputs; ++i) {
         Term row[kInputs];
         for (int64_t j = 0; j < kInputs; ++j)
-          row[j] = k_.load(scratch_.buffer, buffer_at_ + (i * kInputs + j) * kChannelBlock, lanes);
+          row[j] =
+              k_.load(o_.scratch.buffer, o_.buffer_at + (i * kInputs + j) * kChannelBlock, lanes);
         transform_inputs(row);
         for (int64_t j = 0; j < kInputs; ++j)
-          k_.store(scratch_.buffer, to + position_step_ * (i * kInputs + j) + lane, row[j]);
+          k_.store(o_.scratch.buffer, to + o_.position_step * (i * kInputs + j) + lane, row[j]);
       }
     }
   }
@@ -183,11 +197,11 @@ class Winograd {
   // --- 2. Products. ---
 
   void emit_products(Term group, Term count) {
-    const int64_t plane_weights = kChannelBlock * group_blocks_ * kChannelBlock;
-    const int64_t position_weights = planes_ * plane_weights;
-    BlockedTile tile{.columns = tile_pixels_,
-                     .blocks = tile_blocks_,
-                     .group_blocks = group_blocks_,
+    const int64_t plane_weights = kChannelBlock * group_blocks() * kChannelBlock;
+    const int64_t position_weights = planes() * plane_weights;
+    BlockedTile tile{.columns = tile_.pixels,
+                     .blocks = tile_.blocks,
+                     .group_blocks = group_blocks(),
                      .pixel_step = kChannelBlock,
                      .steps = kChannelBlock,
                      .weight_steps = kChannelBlock};
@@ -195,22 +209,23 @@ class Winograd {
     constexpr int64_t kStepsPerCheck = 1 << 23;
     k_.long_loop(
         k_.index(0), k_.index(kPositions), 1,
-        std::max<int64_t>(kStepsPerCheck / position_steps_, 1), {}, [&](Term position, auto) {
-          k_.loop(k_.index(0), count, tile_pixels_, [&](Term block) {
-            for (int64_t b = 0; b < group_blocks_; b += tile_blocks_) {
+        std::max<int64_t>(kStepsPerCheck / (most_blocks() * position_weights), 1), {},
+        [&](Term position, auto) {
+          k_.loop(k_.index(0), count, tile_.pixels, [&](Term block) {
+            for (int64_t b = 0; b < group_blocks(); b += tile_.blocks) {
               const BlockedOperands o{
-                  .x = scratch_.buffer,
-                  .x_at = scratch_.start + position * position_step_ + block * kChannelBlock,
-                  .plane = block_step_ * kChannelBlock,
+                  .x = o_.scratch.buffer,
+                  .x_at = o_.scratch.start + position * o_.position_step + block * kChannelBlock,
+                  .plane = o_.block_step * kChannelBlock,
                   .tap_row = k_.index(0),
                   .tap = k_.index(0),
                   .pixel_row = k_.index(0),
-                  .w = w_,
+                  .w = o_.w,
                   .w_at = (group * kPositions + position) * position_weights + b * kChannelBlock,
-                  .sums = scratch_.buffer,
-                  .sums_at = sums_at_ + position * sums_step_ +
-                             (block * group_blocks_ + b) * kChannelBlock,
-                  .planes = k_.index(planes_),
+                  .sums = o_.scratch.buffer,
+                  .sums_at = o_.sums_at + position * o_.sums_step +
+                             (block * group_blocks() + b) * kChannelBlock,
+                  .planes = k_.index(planes()),
                   .tap_rows = k_.index(1),
                   .taps = k_.index(1),
                   .weight_rows = k_.index(1),
@@ -227,18 +242,19 @@ class Winograd {
 
   void emit_results(Term image, Term group, Term first, Term count) {
     const int64_t lanes = k_.lanes(DType::kF32);
-    for (int64_t b = 0; b < group_blocks_; ++b) {
-      epilogue_.enter(k_, {image, group * group_blocks_ + b});
+    for (int64_t b = 0; b < group_blocks(); ++b) {
+      epilogue_.enter(k_, {image, group * group_blocks() + b});
       each_block(first, count, [&](Term block, Term y, Term x) {
-        const Term from = sums_at_ + (block * group_blocks_ + b) * kChannelBlock;
+        const Term from = o_.sums_at + (block * group_blocks() + b) * kChannelBlock;
         for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
           emit_transform(from + lane);
-          const Term rows = min(out_height_ - y, kResults), columns = min(out_width_ - x, kResults);
+          const Term rows = min(o_.out_height - y, kResults),
+                     columns = min(o_.out_width - x, kResults);
           k_.loop(k_.index(0), rows, 1, [&](Term i) {
             k_.loop(k_.index(0), columns, 1, [&](Term j) {
-              const Term sum =
-                  k_.load(scratch_.buffer, buffer_at_ + (i * kInputs + j) * kChannelBlock, lanes);
-              epilogue_.emit(k_, sum, (y + i) * out_width_ + (x + j), k_.index(lane), lanes, {});
+              const Term sum = k_.load(o_.scratch.buffer,
+                                       o_.buffer_at + (i * kInputs + j) * kChannelBlock, lanes);
+              epilogue_.emit(k_, sum, (y + i) * o_.out_width + (x + j), k_.index(lane), lanes, {});
             });
           });
         }
@@ -250,20 +266,20 @@ class Winograd {
   void emit_transform(Term from) {
     const int64_t lanes = k_.lanes(DType::kF32);
     const auto at = [&](int64_t i, int64_t j) {
-      return buffer_at_ + (i * kInputs + j) * kChannelBlock;
+      return o_.buffer_at + (i * kInputs + j) * kChannelBlock;
     };
     for (int64_t j = 0; j < kInputs; ++j) {
       Term column[kInputs];
       for (int64_t i = 0; i < kInputs; ++i)
-        column[i] = k_.load(scratch_.buffer, from + sums_step_ * (i * kInputs + j), lanes);
+        column[i] = k_.load(o_.scratch.buffer, from + o_.sums_step * (i * kInputs + j), lanes);
       transform_sums(column);
-      for (int64_t i = 0; i < kResults; ++i) k_.store(scratch_.buffer, at(i, j), column[i]);
+      for (int64_t i = 0; i < kResults; ++i) k_.store(o_.scratch.buffer, at(i, j), column[i]);
     }
     for (int64_t i = 0; i < kResults; ++i) {
       Term row[kInputs];
-      for (int64_t j = 0; j < kInputs; ++j) row[j] = k_.load(scratch_.buffer, at(i, j), lanes);
+      for (int64_t j = 0; j < kInputs; ++j) row[j] = k_.load(o_.scratch.buffer, at(i, j), lanes);
       transform_sums(row);
-      for (int64_t j = 0; j < kResults; ++j) k_.store(scratch_.buffer, at(i, j), row[j]);
+      for (int64_t j = 0; j < kResults; ++j) k_.store(o_.scratch.buffer, at(i, j), row[j]);
     }
   }
 
@@ -281,15 +297,12 @@ class Winograd {
   const FusedContraction& fused_;
   LoweringContext& context_;
   graph::BlockedConvOp op_;
+  const BlockedShape shape_;
+  const schedule::ConvSchedule schedule_;
+  const schedule::ConvTile tile_;
   Epilogue epilogue_;
   KernelBuilder k_;
-
-  int64_t position_steps_ = 0;  // multiply-adds of a position
-  int64_t channels_ = 0, planes_ = 0, group_blocks_ = 1, tile_blocks_ = 1, tile_pixels_ = 1;
-  Buffer x_, w_;
-  Scratch scratch_;
-  Term block_step_, position_step_, sums_step_, sums_at_, buffer_at_, height_, width_, out_height_,
-      out_width_, columns_, blocks_, parts_, part_blocks_, groups_;
+  const Operands o_;
 };
 
 }  // namespace
