@@ -28,14 +28,13 @@ tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ l
 kCompilerTools='^tools/opt/'
 
 # Folders of compiler/ in include order: shared folders, then the parts of the stages, then the
-# pipeline and what uses it. Subfolders belong to the nearest listed parent folder. `.` denotes the files directly in
-# compiler/, such as program.h.
+# pipeline and what uses it. Subfolders belong to the nearest listed parent folder.
 kStages='
 support
-shapes
+dims
 schedule
 machine
-.
+program
 graph
 external
 import
@@ -43,8 +42,9 @@ placement
 layouts
 fusion
 kernels
-shapes/program
+shapes
 memory
+program/transform
 codegen
 bytecode
 passes
@@ -86,7 +86,6 @@ stages=$(awk -v stages="$kStages" '
   # The folder of kStages that a file of compiler/ belongs to.
   function stage(path) {
     sub(/^compiler\//, "", path)
-    if (path !~ /\//) return "."
     while (sub(/\/[^\/]*$/, "", path)) if (path in position) return path
     return path
   }

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "compiler/bytecode/emit.h"
-#include "compiler/shapes/dim_range.h"
+#include "compiler/dims/dim_range.h"
 
 namespace scopevm::compiler::bytecode {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "compiler/call_graph.h"
+#include "compiler/program/call_graph.h"
 
 namespace scopevm::compiler::bytecode {
 namespace {
@@ -67,7 +67,7 @@ class CallMemoryFinder {
   ResultLifetimes lifetimes_of(FunctionIndex f) const {
     const Function& function = program_.functions[f];
     const memory::LastSteps releases = memory::release_steps(function);
-    const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
+    const IndexedVector<ValueId, bool> is_output = output_roots(function);
     IndexedVector<ValueId, bool> is_seen(function.values.size());
     ResultLifetimes lifetimes;
     for (size_t at = 0; at < function.steps.size(); ++at) {
@@ -93,9 +93,9 @@ class CallMemoryFinder {
 
   // The callee allocates the results of a call in the pools of its own results.
   PoolIndex pool_of(const Value& value, const step::Call* call, size_t result) const {
-    if (!call) return memory::result_pool(program_.machine, value);
+    if (!call) return result_pool(program_.machine, value);
     const Function& callee = program_.functions[call->callee];
-    return memory::result_pool(program_.machine, callee.values[callee.outputs[result]]);
+    return result_pool(program_.machine, callee.values[callee.outputs[result]]);
   }
 
   // Kept results of calls minus results of the function that are not yet allocated. A result of
@@ -166,7 +166,7 @@ class CallMemoryFinder {
     for (ValueId output : function.outputs) {
       const Value& value = function.values[output];
       const ValueIndex bytes = shapes.value(value.bytes());
-      add(total, {{memory::result_pool(program_.machine, value), {bytes, bytes}}}, shapes);
+      add(total, {{result_pool(program_.machine, value), {bytes, bytes}}}, shapes);
     }
     return total;
   }
@@ -182,7 +182,7 @@ class CallMemoryFinder {
           return value.is_list() || depends_on_data(function, value.bytes());
         }))
       return true;
-    const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
+    const IndexedVector<ValueId, bool> is_output = output_roots(function);
     return std::ranges::any_of(function.steps, [&](const Step& step) {
       return std::ranges::any_of(step.results, [&](ValueId id) {
         return !is_output[id] && is_made_by_data(function, step, id);

@@ -1,6 +1,6 @@
 // Computes the memory of the calls that a function still makes, in terms of the function's dims.
-// Most calls are inlined (compiler/memory/inline/inline_calls.cpp) and part of the function's own
-// plan.
+// Most calls are inlined (compiler/program/transform/inline_calls.cpp) and part of the function's
+// own plan.
 #pragma once
 
 #include <map>

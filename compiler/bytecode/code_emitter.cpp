@@ -62,7 +62,7 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
       module_(module),
       first_shape_function_{static_cast<uint32_t>(module.shape_functions.size())},
       in_effect_(first_shape_function_),
-      is_output_(memory::output_roots(function)),
+      is_output_(output_roots(function)),
       used_symbols_(symbols_of(function)),
       dying_(function.steps.size()),
       ending_(function.steps.size()),
@@ -82,7 +82,7 @@ CodeEmitter::CodeEmitter(const Machine& machine, const Function& function, Plann
   for (size_t step = 0; step < function.steps.size(); ++step)
     for (ValueId result : function.steps[step].results)
       // An unused result is dead after the step that writes it.
-      if (!last_uses[memory::root_of(function, result)]) dying_[step].push_back(result);
+      if (!last_uses[root_of(function, result)]) dying_[step].push_back(result);
   for (ArenaIndex arena : plan_.arenas.indices())
     if (plan_.arenas[arena].segment != kEntry)
       ending_[end_of_arena(function, plan_, plan_.arenas[arena])].push_back(arena);
@@ -158,7 +158,7 @@ bool CodeEmitter::holds_reference(ValueId root) const {
 }
 
 void CodeEmitter::release(ValueId id) {
-  const ValueId root = memory::root_of(function_, id);
+  const ValueId root = root_of(function_, id);
   // `ret` reads the results, and the caller owns the inputs. A value without a register was never
   // used.
   if (is_output_[root] || function_.values[id].origin == ValueOrigin::kInput || !registers_[id])
@@ -240,7 +240,7 @@ void CodeEmitter::make_result(ValueId id) {
 
 PoolIndex CodeEmitter::own_pool(ValueId id) const {
   const Value& value = function_.values[id];
-  return is_output_[id] ? memory::result_pool(machine_, value) : value.place.pool;
+  return is_output_[id] ? result_pool(machine_, value) : value.place.pool;
 }
 
 void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
@@ -259,7 +259,7 @@ void CodeEmitter::make_own_storage(ValueId id, PoolIndex pool) {
 // change. Moreover, an earlier use may be in a branch or loop that is not executed.
 void CodeEmitter::make_part(ValueId id) {
   const Value& value = function_.values[id];
-  const ValueId root = memory::root_of(function_, id);
+  const ValueId root = root_of(function_, id);
   DimExpr offset = value.offset;
   for (ValueId of = *value.view_of; of != root; of = *function_.values[of].view_of)
     offset = offset + function_.values[of].offset;
@@ -292,7 +292,7 @@ void CodeEmitter::emit_step(const Step& step, int64_t index) {
 
 void CodeEmitter::release_parts() {
   for (ValueId part : parts_)
-    free_register(registers_[part], holds_reference(memory::root_of(function_, part)));
+    free_register(registers_[part], holds_reference(root_of(function_, part)));
   parts_.clear();
 }
 
@@ -350,12 +350,11 @@ void CodeEmitter::emit_string_work(step::StringWork::Kind kind, RegisterIndex to
 
 void CodeEmitter::emit_copy(ValueId to, ValueId from) {
   auto pool_of = [&](ValueId id) {
-    const ValueId root = memory::root_of(function_, id);
+    const ValueId root = root_of(function_, id);
     const Value& value = function_.values[root];
     if (storages_[root]) return own_pool(root);
     // An input is in the pool that the function declares for the parameter.
-    return value.origin == ValueOrigin::kInput ? memory::result_pool(machine_, value)
-                                               : value.place.pool;
+    return value.origin == ValueOrigin::kInput ? result_pool(machine_, value) : value.place.pool;
   };
   const RegisterIndex source = register_of(from);
   encoder_.emit(op::device_copy{

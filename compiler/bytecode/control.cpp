@@ -67,7 +67,7 @@ void CodeEmitter::load_constants_of_region(int64_t begin) {
   for (size_t i = static_cast<size_t>(begin); i < function_.steps.size(); ++i) {
     const Step& step = function_.steps[i];
     for (ValueId operand : step.operands)
-      if (function_.values[memory::root_of(function_, operand)].origin == ValueOrigin::kConstant)
+      if (function_.values[root_of(function_, operand)].origin == ValueOrigin::kConstant)
         register_of(operand);
     if (step.is<step::If, step::Loop>()) ++depth;
     if (step.is<step::EndIf, step::EndLoop>() && --depth == 0) return;
@@ -188,7 +188,7 @@ void CodeEmitter::begin_loop(const Step& step, int64_t index) {
 // Releases a condition that the body computes. The release precedes the branch, because the code
 // after the loop also runs if the body was never executed.
 void CodeEmitter::release_condition(ValueId condition, int64_t begin, int64_t end) {
-  const ValueId root = memory::root_of(function_, condition);
+  const ValueId root = root_of(function_, condition);
   const bool is_of_body = std::any_of(
       function_.steps.begin() + begin + 1, function_.steps.begin() + end, [&](const Step& step) {
         return std::ranges::find(step.results, root) != step.results.end();

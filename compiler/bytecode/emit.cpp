@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compiler/bytecode/call_memory.h"
-#include "compiler/shapes/formula_text.h"
+#include "compiler/dims/dim_text.h"
 #include "scopevm/kernel_abi.h"
 
 namespace scopevm::compiler::bytecode {
@@ -22,7 +22,7 @@ std::string dim_text(DimExpr dim) {
 format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
                                const Value& value) {
   format::TensorDecl decl{name, value.dtype, {}};
-  decl.pool = memory::result_pool(machine, value).value;
+  decl.pool = result_pool(machine, value).value;
   for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
   if (value.any_rank) decl.dims = {format::kAnyDims};
   decl.kind = value.kind;
@@ -34,7 +34,7 @@ format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
 void add_memory_by_data(const Machine& machine, const Function& function, PlannedFunction& planned,
                         format::FunctionDecl& decl) {
   ShapeProgram& shapes = planned.shapes;
-  const IndexedVector<ValueId, bool> is_output = memory::output_roots(function);
+  const IndexedVector<ValueId, bool> is_output = output_roots(function);
   // These storages are not all live at the same time, or not allocated in every call.
   const auto no_lower_bound = [&] { return shapes.slot_of(shapes.constant(0)).value; };
   for (const memory::Arena& arena : planned.plan.arenas) {
@@ -149,7 +149,7 @@ void add_memory(const Program& program, const Function& function, PlannedFunctio
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     const uint32_t slot = code.result_bytes_slots[i].value;
     const Value& output = function.values[function.outputs[i]];
-    const uint32_t pool = memory::result_pool(machine, output).value;
+    const uint32_t pool = result_pool(machine, output).value;
     if (output.is_list()) {
       decl.memory.push_back(
           {pool, function.output_names[i], true, slot, slot, "elements of the list", true});

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "compiler/memory/plan.h"
-#include "compiler/program.h"
-#include "compiler/shapes/program/shape_program.h"
+#include "compiler/program/program.h"
+#include "compiler/shapes/shape_program.h"
 #include "scopevm/status.h"
 #include "vm/format/schema/module_contents.h"
 

@@ -98,7 +98,7 @@ void CodeEmitter::release_views() {
 
 // Moves or copies the list of operand 0 to the result's register.
 void CodeEmitter::take_list(const Step& step, int64_t index) {
-  const ValueId from = memory::root_of(function_, step.operands[0]);
+  const ValueId from = root_of(function_, step.operands[0]);
   const RegisterIndex source = register_of(from);
   // The caller owns the input lists.
   const bool is_ours = function_.values[from].origin != ValueOrigin::kInput;
@@ -135,8 +135,7 @@ std::vector<int64_t> CodeEmitter::steps_after(int64_t at) const {
 // depth first.
 bool CodeEmitter::is_dead_after(ValueId root, int64_t at) const {
   auto is_among = [&](const std::vector<ValueId>& values) {
-    return std::ranges::any_of(values,
-                               [&](ValueId id) { return memory::root_of(function_, id) == root; });
+    return std::ranges::any_of(values, [&](ValueId id) { return root_of(function_, id) == root; });
   };
   std::set<int64_t> seen;
   std::vector<int64_t> pending = steps_after(at);

@@ -15,7 +15,7 @@
 #include "compiler/codegen/backend/backend.h"
 #include "compiler/codegen/backends.h"
 #include "compiler/kernels/generators.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "vm/format/schema/module_contents.h"
 
 namespace scopevm::compiler::codegen {

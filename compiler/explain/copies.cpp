@@ -1,10 +1,10 @@
 // The copies that a call makes, and the nodes of the placed graph.
+#include "compiler/dims/dim_text.h"
 #include "compiler/explain/report.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/placement/why/call_tree.h"
-#include "compiler/shapes/formula_text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::explain {

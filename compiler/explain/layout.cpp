@@ -2,11 +2,11 @@
 #include <map>
 #include <set>
 
+#include "compiler/dims/dim_text.h"
 #include "compiler/explain/report.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/shapes/formula_text.h"
 
 namespace scopevm::compiler::explain {
 namespace {

@@ -73,10 +73,10 @@ class FunctionExplainer {
   }
 
   std::optional<int64_t> first_write(ValueId output) const {
-    const ValueId root = memory::root_of(function_, output);
+    const ValueId root = root_of(function_, output);
     for (size_t at = 0; at < function_.steps.size(); ++at)
       for (ValueId result : function_.steps[at].results)
-        if (memory::root_of(function_, result) == root) return static_cast<int64_t>(at);
+        if (root_of(function_, result) == root) return static_cast<int64_t>(at);
     return std::nullopt;
   }
 

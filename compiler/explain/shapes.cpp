@@ -10,7 +10,7 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/values/symbolic_values.h"
-#include "compiler/shapes/program/shape_program.h"
+#include "compiler/shapes/shape_program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::explain {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

@@ -12,7 +12,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/values/constant_array.h"
 #include "compiler/graph/values/elements.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/shapes/dim_expr.h"
 
 namespace scopevm::compiler::fusion {
 

@@ -1,9 +1,9 @@
 // Matches separable convolutions that one kernel can compute: a convolution of blocked images with
 // one group per channel, its epilogue, and a convolution of single pixels. Another convolution of
 // single pixels can be the first op.
+#include "compiler/dims/representative.h"
 #include "compiler/fusion/contraction_match.h"
 #include "compiler/graph/convolution/window.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::fusion {
 namespace {

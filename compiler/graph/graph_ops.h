@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/graph/arithmetic/scalar.h"
-#include "compiler/shapes/dim_expr.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "compiler/shapes/dim_text.h"
+#include "compiler/dims/dim_text.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/count_text.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/kernels/generators.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 

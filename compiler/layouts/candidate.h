@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/machine/machine.h"
 #include "compiler/schedule/conv_cost.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::layouts {
 

@@ -1,9 +1,9 @@
 // Convolutions of images by channel as problems of schedules.
 #pragma once
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/schedule/conv_cost.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::layouts {
 

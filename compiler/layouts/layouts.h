@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/layouts/candidate.h"
 #include "compiler/machine/machine.h"
 #include "compiler/schedule/core.h"
-#include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/compiler.h"
 

@@ -3,27 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/memory/plan.h"
+#include "compiler/memory/liveness.h"
 
 namespace scopevm::compiler::memory {
-
-ValueId root_of(const Function& function, ValueId id) {
-  while (function.values[id].is_view()) id = *function.values[id].view_of;
-  return id;
-}
-
-PoolIndex result_pool(const Machine& machine, const Value& value) {
-  const Place& place = value.place;
-  const bool is_inner = place.pool == machine.workspace_pool(place.device) ||
-                        machine.pools[place.pool].kind == PoolKind::kConstant;
-  return is_inner ? machine.global_pool(place.device) : place.pool;
-}
-
-IndexedVector<ValueId, bool> output_roots(const Function& function) {
-  IndexedVector<ValueId, bool> is_output(function.values.size());
-  for (ValueId output : function.outputs) is_output[root_of(function, output)] = true;
-  return is_output;
-}
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/memory/plan.h"
+#include "compiler/memory/liveness.h"
 
 namespace scopevm::compiler::memory {
 

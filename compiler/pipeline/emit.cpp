@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "compiler/pipeline/stages.h"
-#include "compiler/shapes/program/emit_llvm.h"
+#include "compiler/shapes/emit_llvm.h"
 #include "scopevm/kernel_abi.h"
 #include "vm/format/assembly/disassembler.h"
 #include "vm/format/binary/launch_checksum.h"

@@ -1,8 +1,11 @@
 // Lowers the graphs to a Program and kernels.
 #include "compiler/kernels/lower_program.h"
-#include "compiler/memory/plan.h"
 #include "compiler/pipeline/stages.h"
-#include "compiler/program_text.h"
+#include "compiler/program/program_text.h"
+#include "compiler/program/transform/inline_calls.h"
+#include "compiler/program/transform/pinned.h"
+#include "compiler/program/transform/scratch.h"
+#include "compiler/program/transform/stack.h"
 
 namespace scopevm::compiler::pipeline {
 
@@ -37,11 +40,11 @@ Result<Lowering> lower_graphs(const Placed& placed, Context& context) {
 Status choose_pools(Lowering& lowering, Context& context) {
   context.begin("memory");
   Program& program = lowering.program;
-  memory::inline_calls(program, context.options.inline_limit);
-  memory::use_pinned(program);
-  SCOPEVM_RETURN_IF_ERROR(memory::use_stacks(program));
+  transform::inline_calls(program, context.options.inline_limit);
+  transform::use_pinned(program);
+  SCOPEVM_RETURN_IF_ERROR(transform::use_stacks(program));
   SCOPEVM_ASSIGN_OR_RETURN(lowering.spills, memory::enforce_limits(program));
-  memory::use_fast_scratch(program);
+  transform::use_fast_scratch(program);
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/memory/plan.h"
 
 #include "compiler/pipeline/stages.h"
+#include "compiler/program/transform/unused.h"
 
 namespace scopevm::compiler::pipeline {
 namespace {
@@ -38,7 +39,7 @@ Result<Planned> plan(Lowered lowered, Context& context) {
   Planned planned{std::move(lowered), {}};
   context.begin("memory");
   // Renumbers devices and pools.
-  memory::remove_unused_devices(planned.program);
+  transform::remove_unused_devices(planned.program);
   const Machine& machine = planned.program.machine;
   for (const Function& function : planned.program.functions) {
     context.begin("shapes");

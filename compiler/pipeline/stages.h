@@ -27,7 +27,7 @@
 #include "compiler/pipeline/context.h"
 #include "compiler/pipeline/variants.h"
 #include "compiler/placement/place.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "compiler/support/leaked_on_exception.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 #include "vm/format/schema/module_contents.h"

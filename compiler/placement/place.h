@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/machine/machine.h"
 #include "compiler/placement/pool_requirement.h"
-#include "compiler/shapes/dim_expr.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"
 

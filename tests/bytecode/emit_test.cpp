@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "scopevm/kernel_abi.h"
+#include "tests/dims/formula_value.h"
 #include "tests/memory/random_functions.h"
-#include "tests/shapes/formula_value.h"
 #include "vm/format/assembly/disassembler.h"
 #include "vm/format/binary/writer.h"
 #include "vm/format/verify/verify.h"

@@ -1,5 +1,5 @@
 // The printed form of a program has one item per line.
-#include "compiler/program_text.h"
+#include "compiler/program/program_text.h"
 
 #include <gtest/gtest.h>
 

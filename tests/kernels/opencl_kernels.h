@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "runtime/device/device.h"
 
 namespace scopevm::compiler::testing {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "compiler/memory/layers.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 
 namespace scopevm::compiler::memory {
 namespace {

@@ -1,7 +1,7 @@
 // Liveness: the buffer of each value, and its lifespan.
 #include <gtest/gtest.h>
 
-#include "compiler/memory/plan.h"
+#include "compiler/memory/liveness.h"
 #include "tests/memory/random_functions.h"
 
 namespace scopevm::compiler::memory {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"
+#include "compiler/program/transform/pinned.h"
+#include "compiler/program/transform/unused.h"
 #include "tests/machine/stand_in_kinds.h"
 #include "tests/memory/random_functions.h"
 
@@ -67,7 +69,7 @@ struct Fixture {
 
 TEST(Pinned, TakesBuffersThatAreCopied) {
   Fixture f(machine_with(kPinned));
-  use_pinned(f.program);
+  transform::use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.pinned");
   EXPECT_EQ(f.pool_of(f.b), "gpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.c), "gpu.global.workspace");
@@ -80,7 +82,7 @@ TEST(Pinned, TakesBuffersThatAreCopied) {
 
 TEST(Pinned, NothingMovesWithoutAPinnedPool) {
   Fixture f(machine_with(""));
-  use_pinned(f.program);
+  transform::use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.workspace");
 }
@@ -89,7 +91,7 @@ TEST(Pinned, ConstrainedBuffersStay) {
   Fixture f(machine_with(kPinned));
   f.main().values[f.a].is_scope_required = true;
   f.main().values[f.d].place.pool = *f.program.machine.find_pool(kFirst, "global.own");
-  use_pinned(f.program);
+  transform::use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.own");
 }
@@ -99,7 +101,7 @@ TEST(Pinned, ReferencedBuffersStay) {
   Fixture f(machine_with(kPinned));
   f.main().steps.back().work = step::Call{FunctionIndex{0}};
   f.main().values[f.a].storage = ValueStorage::kOwn;
-  use_pinned(f.program);
+  transform::use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "cpu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "cpu.global.workspace");
 }
@@ -113,7 +115,7 @@ TEST(Pinned, EveryKernelReachesThePool) {
                            "machine", testing::stand_in_kinds()));
   f.program.kernels.push_back({"on_other", 2, 0, DeviceIndex{2}});
   launch(f.main().steps[0]).kernel = {2};  // computes a
-  use_pinned(f.program);
+  transform::use_pinned(f.program);
   EXPECT_EQ(f.pool_of(f.a), "npu.global.workspace");
   EXPECT_EQ(f.pool_of(f.d), "npu.global.pinned");
 }
@@ -140,13 +142,13 @@ TEST(Alignment, OffsetsAndSizesAreMultiplesOfThePoolsAlignment) {
 
 TEST(UnusedDevices, AreRemoved) {
   Fixture f(machine_with(kPinned));
-  use_pinned(f.program);
+  transform::use_pinned(f.program);
   const Machine before = f.program.machine;
   const DeviceIndex gpu = *before.find_device("gpu");
   f.program.constants.push_back({.pool = before.constant_pool(gpu)});
   launch(f.main().steps[2]).temporaries.push_back({64, false, before.workspace_pool(gpu)});
   f.main().stacks = {*before.stack_pool(kFirst)};
-  remove_unused_devices(f.program);
+  transform::remove_unused_devices(f.program);
   const Machine& machine = f.program.machine;
   EXPECT_EQ(machine.devices.size(), 2u);
   EXPECT_EQ(machine.find_device("idle"), std::nullopt);
@@ -178,7 +180,7 @@ TEST(UnusedDevices, DevicesInUseAreKept) {
       launch(f.main().steps[0]).temporaries.push_back({64, false, machine.workspace_pool(idle)});
     else
       f.program.kernels.push_back({"on_idle", 0, 0, idle});
-    remove_unused_devices(f.program);
+    transform::remove_unused_devices(f.program);
     EXPECT_TRUE(f.program.machine.find_device("idle").has_value()) << keeper;
   }
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 
 namespace scopevm::compiler::memory {
 

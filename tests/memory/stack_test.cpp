@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/memory/plan.h"
+#include "compiler/program/transform/stack.h"
 #include "tests/memory/random_functions.h"
 
 namespace scopevm::compiler::memory {
@@ -25,7 +26,7 @@ void add_function(Program& program, Function function) {
 }
 
 std::string error_of(Program& program) {
-  Status status = use_stacks(program);
+  Status status = transform::use_stacks(program);
   return std::string(status.message());
 }
 

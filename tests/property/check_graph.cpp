@@ -15,13 +15,13 @@
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
+#include "tests/dims/formula_value.h"
 #include "tests/property/check_copies.h"
 #include "tests/property/check_memory.h"
 #include "tests/property/check_pool.h"
 #include "tests/property/external_ops.h"
 #include "tests/property/outline.h"
 #include "tests/property/scatter.h"
-#include "tests/shapes/formula_value.h"
 #include "tests/temporary_file.h"
 
 namespace scopevm::compiler::property {

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "compiler/shapes/program/emit_llvm.h"
-#include "compiler/shapes/program/intervals.h"
+#include "compiler/shapes/emit_llvm.h"
+#include "compiler/shapes/intervals.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"

@@ -1,5 +1,5 @@
 // ShapeProgram: its checks, values and slots for the dims of a function.
-#include "compiler/shapes/program/shape_program.h"
+#include "compiler/shapes/shape_program.h"
 
 #include <gtest/gtest.h>
 

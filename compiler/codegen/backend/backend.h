@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compiler/machine/device_kind.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "compiler/schedule/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "scopevm/status.h"
 
 namespace llvm {

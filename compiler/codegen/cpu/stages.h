@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "llvm/ADT/StringMap.h"
 #include "scopevm/status.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "compiler/schedule/target.h"
 #include "scopevm/status.h"
 

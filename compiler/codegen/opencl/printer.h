@@ -7,7 +7,7 @@
 #include <string>
 
 #include "compiler/codegen/opencl/form.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 #include "mlir/IR/Value.h"
 #include "scopevm/dtype.h"
 

@@ -1,9 +1,9 @@
 // Matrix ops: generated definitions, type rules, request checks, cost.
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/fold.h"
-#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES

@@ -1,11 +1,11 @@
 // Groups, control flow, calls and lists: generated definitions, verifiers except those of
 // lists (lists.cpp), and control-flow interfaces.
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/control/isolated_body.h"
 #include "compiler/graph/control/signature.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
-#include "compiler/shapes/dim_text.h"
 #include "mlir/IR/Builders.h"
 
 // Included last: the generated definitions use the declarations above.

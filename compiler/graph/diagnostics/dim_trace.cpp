@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/shapes/dim_text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::graph {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 #include "mlir/IR/Value.h"
 
 namespace scopevm::compiler::graph {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 
 namespace scopevm::compiler::graph {
 

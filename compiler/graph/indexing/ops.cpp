@@ -1,8 +1,8 @@
 // Ops that read or write elements at indices: generated definitions, type rules, request checks.
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
-#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES

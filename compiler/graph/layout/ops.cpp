@@ -1,10 +1,10 @@
 // Ops that move elements, and constants: generated definitions, type rules, request checks.
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
-#include "compiler/shapes/dim_text.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 

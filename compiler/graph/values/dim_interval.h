@@ -1,7 +1,7 @@
 // Interval analysis of dimension expressions, from the facts about their symbols.
 #pragma once
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 
 namespace scopevm::compiler::graph {
 

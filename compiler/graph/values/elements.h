@@ -1,7 +1,7 @@
 // The bytes of an elements attribute of any kind: dense, splat or resource.
 #pragma once
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace scopevm::compiler::graph {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 

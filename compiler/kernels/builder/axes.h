@@ -2,8 +2,8 @@
 // along these dims.
 #pragma once
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/shapes/dim_expr.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace scopevm::compiler::kernels {

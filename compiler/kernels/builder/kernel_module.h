@@ -15,7 +15,7 @@
 
 #include <string>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "compiler/schedule/core.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

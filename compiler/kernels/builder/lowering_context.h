@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/kernels/builder/kernel_module.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace scopevm::compiler::kernels {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/shapes/dim_expr.h"
 
 namespace scopevm::compiler::kernels {
 

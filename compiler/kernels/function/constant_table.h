@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace scopevm::compiler::kernels {

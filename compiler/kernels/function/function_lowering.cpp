@@ -1,11 +1,11 @@
 // Lowers a graph function to a Program function, op by op; see function_lowering.h.
 #include "compiler/kernels/function/function_lowering.h"
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/placement/place.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

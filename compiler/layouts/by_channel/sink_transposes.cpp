@@ -5,10 +5,10 @@
 //   channels_last.cpp  the ops that have both forms, and conversions
 #include "compiler/layouts/by_channel/sink_transposes.h"
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/layouts/by_channel/channels_last.h"
 #include "compiler/placement/solve/min_cut.h"
-#include "compiler/shapes/representative.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "compiler/memory/explain/suggest.h"
-#include "compiler/shapes/program/shape_program.h"
+#include "compiler/shapes/shape_program.h"
 #include "scopevm/memory_explanation.h"
 
 namespace scopevm::compiler::memory {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 #include "scopevm/memory_explanation.h"
 
 namespace scopevm::compiler::memory {

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/memory/plan.h"
 #include "compiler/memory/samples.h"
 #include "scopevm/memory_explanation.h"
 

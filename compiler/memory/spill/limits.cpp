@@ -5,8 +5,8 @@
 #include <ranges>
 #include <set>
 
-#include "compiler/call_graph.h"
 #include "compiler/memory/spill/spill.h"
+#include "compiler/program/call_graph.h"
 
 namespace scopevm::compiler::memory {
 namespace {

@@ -13,7 +13,7 @@
 #include "compiler/memory/plan.h"
 #include "compiler/memory/samples.h"
 #include "compiler/memory/spill/choice.h"
-#include "compiler/program.h"
+#include "compiler/program/program.h"
 
 namespace scopevm::compiler::memory {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/dims/representative.h"
 #include "compiler/pipeline/stages.h"
-#include "compiler/shapes/representative.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::pipeline {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/dims/representative.h"
 #include "compiler/placement/graph_problem.h"
 #include "compiler/placement/read/annotations.h"
-#include "compiler/shapes/representative.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace scopevm::compiler::placement {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/placement/functions.h"
 #include "compiler/placement/graph_problem.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::placement {
 namespace {

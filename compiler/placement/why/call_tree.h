@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/dims/dim_expr.h"
 #include "compiler/placement/place.h"
-#include "compiler/shapes/dim_expr.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/layout/run_time_axes.h"
 #include "compiler/import/ops/op_table.h"
-#include "compiler/shapes/dim_text.h"
 #include "runtime/count_text.h"
 
 namespace scopevm::compiler::frontend {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/dims/dim_text.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/ops/layout/run_time_axes.h"
 #include "compiler/import/ops/op_table.h"
-#include "compiler/shapes/dim_text.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm::compiler::frontend {

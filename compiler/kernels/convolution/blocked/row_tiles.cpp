@@ -1,8 +1,8 @@
 // Tile sizes of blocked convolutions.
 #include "compiler/kernels/convolution/blocked/row_tiles.h"
 
+#include "compiler/dims/representative.h"
 #include "compiler/kernels/convolution/blocked/tile.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::kernels {
 namespace {

@@ -1,10 +1,10 @@
 // The shape of a convolution of blocked images, ordinary or transposed.
 #pragma once
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/schedule/convolution.h"
-#include "compiler/shapes/representative.h"
 
 namespace scopevm::compiler::kernels {
 
