@@ -211,6 +211,24 @@ DimExpr ceildiv(DimExpr a, DimExpr b) { return floordiv(a + b - DimExpr(1), b); 
 DimExpr min(DimExpr a, DimExpr b) { return extremum(Kind::kMin, a, b); }
 DimExpr max(DimExpr a, DimExpr b) { return extremum(Kind::kMax, a, b); }
 
+DimExpr apply(format::FormulaOp op, DimExpr a, DimExpr b) {
+  switch (op) {
+    case format::FormulaOp::kAdd:
+      return a + b;
+    case format::FormulaOp::kMul:
+      return a * b;
+    case format::FormulaOp::kFloorDiv:
+      return floordiv(a, b);
+    case format::FormulaOp::kMod:
+      return mod(a, b);
+    case format::FormulaOp::kMin:
+      return min(a, b);
+    case format::FormulaOp::kMax:
+      return max(a, b);
+  }
+  return a;
+}
+
 DimExpr round_up(DimExpr a, int64_t alignment) {
   return ceildiv(a, alignment) * DimExpr(alignment);
 }

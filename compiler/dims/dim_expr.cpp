@@ -1,7 +1,6 @@
-// Dimension expressions as interned nodes: order, printing, evaluation, substitution.
+// Dimension expressions as interned nodes: order, printing, parsing, evaluation, substitution.
 //   polynomial.cpp      the normal form
 //   dim_arithmetic.cpp  operations, through the normal form
-//   dim_parse.cpp       parser
 #include "compiler/dims/dim_expr.h"
 
 #include <algorithm>
@@ -96,57 +95,13 @@ namespace {
 
 using Kind = DimExpr::Kind;
 
-std::optional<int64_t> evaluate_operands(
-    DimExpr e, const std::function<std::optional<int64_t>(DimExpr)>& value) {
-  std::optional<int64_t> result;
-  for (DimExpr operand : e.operands()) {
-    std::optional<int64_t> b = value(operand);
-    if (!b) return std::nullopt;
-    if (!result) {
-      result = b;
-      continue;
-    }
-    int64_t a = *result, out = 0;
-    switch (e.kind()) {
-      case Kind::kAdd:
-        if (__builtin_add_overflow(a, *b, &out)) return std::nullopt;
-        break;
-      case Kind::kMul:
-        if (__builtin_mul_overflow(a, *b, &out)) return std::nullopt;
-        break;
-      case Kind::kFloorDiv:
-      case Kind::kMod:
-        if (*b <= 0) return std::nullopt;
-        out = e.kind() == Kind::kFloorDiv ? dims::floor_divide(a, *b) : dims::floor_modulo(a, *b);
-        break;
-      case Kind::kMin:
-        out = std::min(a, *b);
-        break;
-      default:
-        out = std::max(a, *b);
-        break;
-    }
-    result = out;
+struct DimAlgebra {
+  using Value = DimExpr;
+  static std::optional<DimExpr> symbol(std::string_view name) { return DimExpr::symbol(name); }
+  static std::optional<DimExpr> apply(format::FormulaOp op, DimExpr a, DimExpr b) {
+    return compiler::apply(op, a, b);
   }
-  return result;
-}
-
-DimExpr combine(Kind kind, DimExpr a, DimExpr b) {
-  switch (kind) {
-    case Kind::kAdd:
-      return a + b;
-    case Kind::kMul:
-      return a * b;
-    case Kind::kFloorDiv:
-      return floordiv(a, b);
-    case Kind::kMod:
-      return mod(a, b);
-    case Kind::kMin:
-      return min(a, b);
-    default:
-      return max(a, b);
-  }
-}
+};
 
 // One term of a sum: "n" if it is the first, otherwise "+n" or "-2*n". A sum in a sum is opaque and
 // keeps its parentheses.
@@ -184,6 +139,9 @@ DimExpr DimExpr::symbol(std::string_view name, const DimFacts& facts) {
 }
 
 DimExpr::Kind DimExpr::kind() const { return node_->kind; }
+format::FormulaOp DimExpr::op() const {
+  return static_cast<format::FormulaOp>(static_cast<int>(kind()) - static_cast<int>(Kind::kAdd));
+}
 std::span<const DimExpr> DimExpr::operands() const { return node_->operands; }
 std::string_view DimExpr::symbol_name() const { return node_->name; }
 const DimFacts& DimExpr::facts() const { return node_->facts; }
@@ -236,6 +194,10 @@ std::string DimExpr::str() const {
   }
 }
 
+std::optional<DimExpr> DimExpr::parse(std::string_view text) {
+  return format::FormulaParser(text, DimAlgebra()).parse();
+}
+
 std::vector<std::string> DimExpr::symbols() const {
   std::set<std::string> names;
   std::function<void(DimExpr)> visit = [&](DimExpr e) {
@@ -250,20 +212,23 @@ std::optional<int64_t> DimExpr::evaluate(
     const std::function<std::optional<int64_t>(std::string_view)>& value_of) const {
   if (kind() == Kind::kConstant) return node_->value;
   if (kind() == Kind::kSymbol) return value_of(node_->name);
-  return evaluate_operands(*this, [&](DimExpr e) { return e.evaluate(value_of); });
+  std::optional<int64_t> result = operands().front().evaluate(value_of);
+  for (DimExpr operand : operands().subspan(1)) {
+    const std::optional<int64_t> next = result ? operand.evaluate(value_of) : std::nullopt;
+    result = next ? format::apply(op(), *result, *next) : std::nullopt;
+  }
+  return result;
 }
 
 DimExpr DimExpr::substitute(
     const std::function<std::optional<DimExpr>(std::string_view)>& with) const {
   if (kind() == Kind::kConstant) return *this;
   if (kind() == Kind::kSymbol) return with(node_->name).value_or(*this);
-  std::optional<DimExpr> result;
-  for (DimExpr operand : operands()) {
-    DimExpr replaced = operand.substitute(with);
-    // Rebuilt by the operators, so that the result is in normal form again.
-    result = result ? combine(kind(), *result, replaced) : replaced;
-  }
-  return *result;
+  DimExpr result = operands().front().substitute(with);
+  // Rebuilt by the operators, so that the result is in normal form again.
+  for (DimExpr operand : operands().subspan(1))
+    result = apply(op(), result, operand.substitute(with));
+  return result;
 }
 
 }  // namespace scopevm::compiler

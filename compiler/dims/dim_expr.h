@@ -27,6 +27,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vm/format/schema/formula.h"
+
 namespace scopevm::compiler {
 
 // Known facts about a symbol's value, from `--dim` or from the op that defines it.
@@ -45,6 +47,7 @@ struct DimInterval {
 
 class DimExpr {
  public:
+  // The operations are in the order of FormulaOp.
   enum class Kind : uint8_t { kConstant, kSymbol, kAdd, kMul, kFloorDiv, kMod, kMin, kMax };
 
   DimExpr();               // the constant 0
@@ -54,6 +57,7 @@ class DimExpr {
   static DimExpr symbol(std::string_view name, const DimFacts& facts = {});
 
   Kind kind() const;
+  format::FormulaOp op() const;  // REQUIRES: kind() is neither kConstant nor kSymbol
   // None for kConstant and kSymbol. Dividend and divisor for kFloorDiv and kMod. Two or more for
   // the other kinds, in canonical order unless the expression was kept unsimplified.
   std::span<const DimExpr> operands() const;
@@ -65,7 +69,7 @@ class DimExpr {
 
   // Canonical form: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
   std::string str() const;
-  // Parses the grammar of str(), and also ceildiv(a, b). Empty on a syntax error, for a number
+  // Parses the grammar of formulas, which contains str(). Empty on a syntax error, for a number
   // beyond 64 bits, and for an expression nested more than 200 levels deep.
   static std::optional<DimExpr> parse(std::string_view text);
 
@@ -100,6 +104,7 @@ DimExpr ceildiv(DimExpr a, DimExpr b);
 DimExpr mod(DimExpr a, DimExpr b);
 DimExpr min(DimExpr a, DimExpr b);
 DimExpr max(DimExpr a, DimExpr b);
+DimExpr apply(format::FormulaOp op, DimExpr a, DimExpr b);
 // `a` rounded up to a multiple of `alignment`.
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
@@ -108,6 +113,8 @@ DimExpr element_count(std::span<const DimExpr> dims);
 bool is_never_negative(DimExpr e);
 // Bounds of all values of `e`, saturated at the limits of int64.
 DimInterval interval_of(DimExpr e);
+// Bounds of the results of an operation, saturated at the limits of int64.
+DimInterval apply(format::FormulaOp op, DimInterval a, DimInterval b);
 // A divisor, at least 1, of all values of `e`.
 int64_t known_factor(DimExpr e);
 

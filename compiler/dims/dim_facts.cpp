@@ -33,37 +33,15 @@ DimInterval multiply(DimInterval a, DimInterval b) {
           saturate(*std::max_element(std::begin(products), std::end(products)))};
 }
 
-int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-DimInterval floor_divide(DimInterval a, DimInterval b) {
+DimInterval divide(DimInterval a, DimInterval b) {
   if (b.min < 1) return kAnything;
   // For divisors of at least 1, the quotient is monotonic in each operand, so the extremes are at
   // the corners. Which corner depends on the sign of the dividend.
+  using dims::floor_divide;
   int64_t quotients[] = {floor_divide(a.min, b.min), floor_divide(a.min, b.max),
                          floor_divide(a.max, b.min), floor_divide(a.max, b.max)};
   return {*std::min_element(std::begin(quotients), std::end(quotients)),
           *std::max_element(std::begin(quotients), std::end(quotients))};
-}
-
-DimInterval combine(DimExpr::Kind kind, DimInterval a, DimInterval b) {
-  switch (kind) {
-    case DimExpr::Kind::kAdd:
-      return add(a, b);
-    case DimExpr::Kind::kMul:
-      return multiply(a, b);
-    case DimExpr::Kind::kFloorDiv:
-      return floor_divide(a, b);
-    case DimExpr::Kind::kMod:
-      if (b.min < 1) return kAnything;
-      // mod() is in [0, divisor), and never exceeds a non-negative dividend.
-      return {0, a.min >= 0 ? std::min(a.max, b.max - 1) : b.max - 1};
-    case DimExpr::Kind::kMin:
-      return {std::min(a.min, b.min), std::min(a.max, b.max)};
-    case DimExpr::Kind::kMax:
-      return {std::max(a.min, b.min), std::max(a.max, b.max)};
-    default:
-      return kAnything;
-  }
 }
 
 int64_t product_of_factors(DimExpr e) {
@@ -75,13 +53,33 @@ int64_t product_of_factors(DimExpr e) {
 
 }  // namespace
 
+DimInterval apply(format::FormulaOp op, DimInterval a, DimInterval b) {
+  switch (op) {
+    case format::FormulaOp::kAdd:
+      return add(a, b);
+    case format::FormulaOp::kMul:
+      return multiply(a, b);
+    case format::FormulaOp::kFloorDiv:
+      return divide(a, b);
+    case format::FormulaOp::kMod:
+      if (b.min < 1) return kAnything;
+      // mod() is in [0, divisor), and never exceeds a non-negative dividend.
+      return {0, a.min >= 0 ? std::min(a.max, b.max - 1) : b.max - 1};
+    case format::FormulaOp::kMin:
+      return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    case format::FormulaOp::kMax:
+      return {std::max(a.min, b.min), std::max(a.max, b.max)};
+  }
+  return kAnything;
+}
+
 DimInterval interval_of(DimExpr e) {
   if (auto constant = e.as_constant()) return {*constant, *constant};
   if (e.kind() == DimExpr::Kind::kSymbol) return {e.facts().min, e.facts().max};
   if (dims::tree_size(e) > kLargestTree) return kAnything;
   DimInterval result = interval_of(e.operands().front());
   for (DimExpr operand : e.operands().subspan(1))
-    result = combine(e.kind(), result, interval_of(operand));
+    result = apply(e.op(), result, interval_of(operand));
   return result;
 }
 

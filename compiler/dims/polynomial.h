@@ -58,8 +58,7 @@ Division split_by_constant(const Polynomial& a, int64_t d);
 // The greatest common divisor of all coefficients and `with`.
 int64_t common_divisor(const Polynomial& p, int64_t with);
 
-// Rounds towards minus infinity. REQUIRES: b > 0.
-constexpr int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-constexpr int64_t floor_modulo(int64_t a, int64_t b) { return a % b < 0 ? a % b + b : a % b; }
+using format::floor_divide;
+using format::floor_modulo;
 
 }  // namespace scopevm::compiler::dims

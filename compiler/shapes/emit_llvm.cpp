@@ -139,7 +139,7 @@ class Emitter {
 
   // Whether the value cannot be negative unless arithmetic has overflowed before.
   bool is_natural(ValueIndex v) const {
-    if (intervals_ != nullptr && (*intervals_)[v].least >= 0) return true;
+    if (intervals_ != nullptr && (*intervals_)[v].min >= 0) return true;
     const ShapeProgram::Instruction& i = program_.instructions()[v];
     switch (i.op) {
       case Op::kConstant:
@@ -187,7 +187,7 @@ class Emitter {
   // A divisor that is at least 1. A divisor below 1 sets the overflow flag.
   llvm::Value* divisor(ValueIndex index) {
     llvm::Value* b = value(index);
-    if (intervals_ != nullptr && (*intervals_)[index].least >= 1) return b;
+    if (intervals_ != nullptr && (*intervals_)[index].min >= 1) return b;
     llvm::Value* is_bad = builder_.CreateICmpSLT(b, builder_.getInt64(1));
     // Branch-free: the division uses a valid divisor, and the sticky flag discards the result.
     overflow_.flag = builder_.CreateOr(overflow_.flag, is_bad);
@@ -199,8 +199,8 @@ class Emitter {
   llvm::Value* quotient_of(ValueIndex dividend, llvm::Value* a, ValueIndex divisor,
                            llvm::Value* b) {
     constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
-    if (intervals_ == nullptr || (*intervals_)[dividend].most > kMost ||
-        (*intervals_)[divisor].most > kMost)
+    if (intervals_ == nullptr || (*intervals_)[dividend].max > kMost ||
+        (*intervals_)[divisor].max > kMost)
       return builder_.CreateUDiv(a, b);
     llvm::Type* i32 = builder_.getInt32Ty();
     return builder_.CreateZExt(

@@ -1,34 +1,10 @@
 // Evaluates and prints shape programs at compile time.
-#include <algorithm>
-
-#include "compiler/dims/polynomial.h"
 #include "compiler/shapes/shape_program.h"
 
 namespace scopevm::compiler {
 namespace {
 
 using Op = ShapeProgram::Op;
-
-// Returns false on overflow and for a divisor below 1.
-bool apply(Op op, int64_t a, int64_t b, int64_t& out) {
-  switch (op) {
-    case Op::kAdd:
-      return !__builtin_add_overflow(a, b, &out);
-    case Op::kMul:
-      return !__builtin_mul_overflow(a, b, &out);
-    case Op::kFloorDiv:
-    case Op::kMod:
-      if (b < 1) return false;
-      out = op == Op::kFloorDiv ? dims::floor_divide(a, b) : dims::floor_modulo(a, b);
-      return true;
-    case Op::kMin:
-      out = std::min(a, b);
-      return true;
-    default:
-      out = std::max(a, b);
-      return true;
-  }
-}
 
 const char* name_of(Op op) {
   constexpr const char* kNames[] = {"constant", "input_dim", "threads", "runtime", "add",
@@ -67,8 +43,10 @@ std::optional<ShapeProgram::Values> ShapeProgram::evaluate(
         if (!part) return std::nullopt;
         result += sign * *part;
       }
-    } else if (i.op != Op::kConstant && !apply(i.op, values[i.a], values[i.b], result)) {
-      return std::nullopt;
+    } else if (i.has_operands()) {
+      const auto value = format::apply(i.formula_op(), values[i.a], values[i.b]);
+      if (!value) return std::nullopt;
+      result = *value;
     }
     values.push_back(result);
   }

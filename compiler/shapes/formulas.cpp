@@ -191,20 +191,9 @@ DimExpr ShapeProgram::formula(const Instruction& i, DimExpr a, DimExpr b) const 
       return DimExpr::symbol(kThreadsSymbol, {.min = 1});
     case Op::kRuntime:
       return runtime_value({static_cast<uint32_t>(i.immediate)});
-    case Op::kAdd:
-      return a + b;
-    case Op::kMul:
-      return a * b;
-    case Op::kFloorDiv:
-      return floordiv(a, b);
-    case Op::kMod:
-      return mod(a, b);
-    case Op::kMin:
-      return compiler::min(a, b);
-    case Op::kMax:
-      return compiler::max(a, b);
+    default:
+      return apply(i.formula_op(), a, b);
   }
-  return 0;
 }
 
 // The values at sample dims that the facts allow. Samples only reject proofs, so they need not pass

@@ -8,12 +8,7 @@
 
 namespace scopevm::compiler {
 
-// Every value is in [least, most].
-struct Interval {
-  int64_t least = 0;
-  int64_t most = 0;
-};
-using Intervals = IndexedVector<ShapeProgram::ValueIndex, Interval>;
+using Intervals = IndexedVector<ShapeProgram::ValueIndex, DimInterval>;
 
 // The values of segment 0, where all input dims and the thread count are in [1, largest]; {0, 0}
 // for values of later segments. Empty if a value may overflow or a divisor may be below 1.

@@ -80,9 +80,7 @@ ShapeProgram::ValueIndex ShapeProgram::value(DimExpr expr) {
     result = expr.symbol_name() == kThreadsSymbol ? instruction({Op::kThreads})
                                                   : symbols_.find(expr.symbol_name())->second.value;
   } else {
-    constexpr Op kOps[] = {Op::kConstant, Op::kConstant, Op::kAdd, Op::kMul,
-                           Op::kFloorDiv, Op::kMod,      Op::kMin, Op::kMax};
-    Op op = kOps[static_cast<int>(expr.kind())];
+    const Op op = static_cast<Op>(static_cast<int>(Op::kAdd) + static_cast<int>(expr.op()));
     const auto operands = expr.operands();
     result = value(operands.front());
     for (DimExpr operand : operands | std::views::drop(1)) {

@@ -33,7 +33,7 @@ class ShapeProgram {
     kInputDim,
     kThreads,
     kRuntime,  // the value that the VM stores in slot `immediate` before it runs the segment
-    kAdd,
+    kAdd,      // this and the following operations are in the order of FormulaOp
     kMul,
     kFloorDiv,
     kMod,
@@ -51,6 +51,10 @@ class ShapeProgram {
     SegmentIndex segment;
 
     bool has_operands() const { return op >= Op::kAdd; }
+    // REQUIRES: has_operands().
+    format::FormulaOp formula_op() const {
+      return static_cast<format::FormulaOp>(static_cast<int>(op) - static_cast<int>(Op::kAdd));
+    }
   };
   struct Condition {
     Check::Kind kind;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scopevm/formula.h"
-#include "vm/run/bound/dim_formula.h"
+#include "vm/format/schema/formula.h"
 
 namespace scopevm {
 
@@ -20,10 +20,10 @@ inline std::optional<int64_t> formula_value(const std::vector<FormulaDefinition>
                                             int64_t threads = 1) {
   values["$threads"] = threads;
   for (const FormulaDefinition& definition : definitions) {
-    const std::optional<int64_t> value = vm::evaluate_dim(definition.formula, values);
+    const std::optional<int64_t> value = format::evaluate_formula(definition.formula, values);
     if (value && !values.emplace(definition.name, *value).second) return std::nullopt;
   }
-  return vm::evaluate_dim(formula, values);
+  return format::evaluate_formula(formula, values);
 }
 
 }  // namespace scopevm

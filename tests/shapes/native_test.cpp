@@ -189,8 +189,8 @@ TEST(Intervals, ContainTheValuesOfRandomExpressions) {
       const auto values = program.evaluate({{"n", draw()}, {"m", draw()}}, draw());
       ASSERT_TRUE(values) << program.str();
       for (const ShapeProgram::ValueIndex v : values->indices()) {
-        ASSERT_GE((*values)[v], (*found)[v].least) << program.str() << v.value;
-        ASSERT_LE((*values)[v], (*found)[v].most) << program.str() << v.value;
+        ASSERT_GE((*values)[v], (*found)[v].min) << program.str() << v.value;
+        ASSERT_LE((*values)[v], (*found)[v].max) << program.str() << v.value;
       }
     }
   }

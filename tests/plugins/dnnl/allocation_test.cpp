@@ -49,7 +49,7 @@ size_t allocated_bytes(const json& description, const std::vector<Dims>& operand
   std::vector<Tensor> tensors;
   for (const Dims& dims : operands) tensors.emplace_back(dims);
   Tensor y(result);
-  const int64_t bytes = evaluate(accepted.text, 1);
+  const int64_t bytes = accepted.workspace_bytes(1);
   EXPECT_EQ(function.run(tensors, y, bytes).code, StatusCode::kOk);
   PreparedRun prepared(tensors, y, bytes, 1);
   allocated = 0;

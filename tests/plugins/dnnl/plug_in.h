@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "formula.h"
 #include "scopevm/external.h"
 #include "scopevm/status.h"
+#include "vm/format/schema/formula.h"
 
 namespace scopevm::onednn_test {
 
@@ -35,6 +35,10 @@ inline const scopevm_external_library& library() {
 struct Outcome {
   StatusCode code = StatusCode::kOk;
   std::string text;  // the message; the workspace formula of a successful query
+
+  int64_t workspace_bytes(int64_t threads) const {
+    return format::evaluate_formula(text, {{"$threads", threads}}).value();
+  }
 };
 
 // `constants` are the constant operands of the function.

@@ -267,7 +267,7 @@ void check(Random& random, Case c, bool is_constant, int& prepared) {
   // Few cases use two threads: they are slow on a busy machine, because OpenMP waits actively.
   const int threads = random.between(0, 9) == 0 ? 2 : 1;
   Tensor result(c.dims);
-  const Outcome ran = function.run(c.operands, result, evaluate(accepted.text, threads), threads);
+  const Outcome ran = function.run(c.operands, result, accepted.workspace_bytes(threads), threads);
   ASSERT_EQ(ran.code, StatusCode::kOk) << ran.text;
   // Rounding errors are relative to the largest term of a sum.
   double scale = 1;

@@ -9,8 +9,8 @@
 
 #include "runtime/count_text.h"
 #include "scopevm/kernel_abi.h"
+#include "vm/format/schema/formula.h"
 #include "vm/isa/opcodes.h"
-#include "vm/run/bound/dim_formula.h"
 #include "vm/run/bound/request_check.h"
 
 namespace scopevm::vm {
@@ -21,7 +21,7 @@ Status append_shape(const LoadedModule& module, size_t index,
                     const std::map<std::string, int64_t>& dims, std::vector<int64_t>& values) {
   const TensorSignature& input = module.signature().inputs[index];
   for (size_t axis = 0; axis < input.dims.size(); ++axis) {
-    const std::optional<int64_t> value = evaluate_dim(input.dims[axis], dims);
+    const std::optional<int64_t> value = format::evaluate_formula(input.dims[axis], dims);
     if (!value)
       return {StatusCode::kInvalidArgument, "input \"" + input.name + "\": dim " +
                                                 std::to_string(axis) + " (" + input.dims[axis] +

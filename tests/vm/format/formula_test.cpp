@@ -1,15 +1,15 @@
 // Evaluation of printed dim formulas: valid formulas have the expected value, others have none.
-#include "vm/run/bound/dim_formula.h"
+#include "vm/format/schema/formula.h"
 
 #include <gtest/gtest.h>
 
-namespace scopevm::vm {
+namespace scopevm::format {
 namespace {
 
 using Value = std::optional<int64_t>;
 
 Value value_of(std::string_view formula) {
-  return evaluate_dim(formula, {{"n", 7}, {"past.len", 3}, {"z", 0}});
+  return evaluate_formula(formula, {{"n", 7}, {"past.len", 3}, {"z", 0}});
 }
 
 TEST(DimFormula, EvaluatesPrintedFormulas) {
@@ -43,4 +43,4 @@ TEST(DimFormula, DeepNestingIsRejected) {
 }
 
 }  // namespace
-}  // namespace scopevm::vm
+}  // namespace scopevm::format
