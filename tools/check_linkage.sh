@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks the dependencies of the runtime: neither libscopevm nor the scopevm command nor the memory
-# laboratory may link LLVM, MLIR, ONNX, protobuf, oneDNN, OpenMP, OpenCL or CUDA. (The runtime loads
-# OpenCL and CUDA by name when it first needs them.) The stripped library must be smaller than 1.5 MB.
-# libscopevm_plan links only the libraries of C++. The plug-in of oneDNN links no library of this
-# project and exports one function.
+# laboratory may link LLVM, MLIR, ONNX, protobuf, oneDNN, OpenMP or OpenCL. (The runtime loads OpenCL
+# by name when it first needs it.) The stripped library must be smaller than 1.5 MB. libscopevm_plan
+# links only the libraries of C++. The plug-in of oneDNN links no library of this project and exports
+# one function.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
-kForbidden='OpenCL|libcuda|LLVM|MLIR|protobuf|onnx|dnnl|libomp|libgomp|libiomp'
+kForbidden='OpenCL|LLVM|MLIR|protobuf|onnx|dnnl|libomp|libgomp|libiomp'
 kLimit=1500000
 
 library=$(find "$1" -name 'libscopevm.so' -print -quit)

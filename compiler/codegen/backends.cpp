@@ -2,7 +2,6 @@
 #include "compiler/codegen/backends.h"
 
 #include "compiler/codegen/cpu/backend.h"
-#include "compiler/codegen/cuda/backend.h"
 #include "compiler/codegen/opencl/backend.h"
 
 namespace scopevm::compiler::codegen {
@@ -17,7 +16,6 @@ const Backends& built_in_backends() {
     Backends backends;
     backends.add(cpu_backend());
     backends.add(opencl_backend());
-    backends.add(cuda_backend());
     return backends;
   }();
   return all;

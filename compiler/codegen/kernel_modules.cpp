@@ -48,8 +48,7 @@ format::ImageDecl declared(Image image, const std::vector<uint32_t>& devices,
 const schedule::Core& host_core(const Backends& backends, const Machine& machine,
                                 const std::vector<std::string>& target_cpus) {
   const Device& host = machine.devices[machine.host_device()];
-  const auto targets =
-      backends.all().front()->generator()->targets(std::span(&host, 1), target_cpus);
+  const auto targets = backends.all().front()->targets(std::span(&host, 1), target_cpus);
   return targets.ok() ? schedule::core_of(targets->front()) : schedule::default_core();
 }
 
@@ -59,14 +58,13 @@ Result<KernelModules> KernelModules::create(mlir::MLIRContext& context, const Ba
   KernelModules made(context);
   const std::string& host = machine.devices[machine.host_device()].name;
   for (const Backend* backend : backends.all()) {
-    if (!backend->has_kernels()) continue;
     for (const std::vector<Device>& devices : groups_of(machine, backend->name())) {
       Group& group = made.groups_.emplace_back(Group{backend, {}, {}, {}});
       for (const Device& device : devices) group.devices.push_back(device.name);
       const Device& first = devices.front();
       const std::vector<std::string> required =
           first.name == host ? target_cpus : std::vector<std::string>();
-      auto targets = backend->generator()->targets(devices, required);
+      auto targets = backend->targets(devices, required);
       if (!targets.ok() && required.empty() && !first.target.empty())
         return Status(targets.status()).with_context("device \"" + first.name + "\"");
       SCOPEVM_ASSIGN_OR_RETURN(group.targets, std::move(targets));
@@ -141,7 +139,7 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
                              group.backend->is_host() ? request.add_functions : nullptr,
                              request.progress,
                              request.dump};
-      SCOPEVM_ASSIGN_OR_RETURN(Image image, group.backend->generator()->make_image(one));
+      SCOPEVM_ASSIGN_OR_RETURN(Image image, group.backend->make_image(one));
       images.push_back(declared(std::move(image), devices, group.targets[i]));
     }
   }

@@ -35,7 +35,7 @@ const schedule::Core& host_core(const Backends& backends, const Machine& machine
 class KernelModules {
  public:
   // Determines the targets of the groups of the machine's devices. A non-empty `target_cpus`
-  // replaces the target of the host's group. Errors: those of CodeGenerator::targets.
+  // replaces the target of the host's group. Errors: those of Backend::targets.
   static Result<KernelModules> create(mlir::MLIRContext& context, const Backends& backends,
                                       const Machine& machine,
                                       const std::vector<std::string>& target_cpus);
@@ -53,7 +53,7 @@ class KernelModules {
   // Makes an image for each target of each group that runs kernels of `program`. The host's group
   // always has images, because they also contain the shape functions. The modules cannot be used
   // afterwards. REQUIRES: the program's machine has no devices that the one passed to create()
-  // lacks. Errors: those of CodeGenerator::make_image.
+  // lacks. Errors: those of Backend::make_image.
   Result<std::vector<format::ImageDecl>> make_images(const Program& program,
                                                      const ImagesRequest& request);
 

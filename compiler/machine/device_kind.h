@@ -20,9 +20,6 @@ class DeviceKind {
   virtual std::string_view name() const = 0;
   // See Device::is_host().
   bool is_host() const { return name() == format::kHostKind; }
-  // True if kernels can be compiled for devices of the kind. Values and ops cannot be placed on
-  // other devices.
-  virtual bool has_kernels() const { return true; }
 
   // Whether devices of the kind can access memory of the host in place. A CPU's pool can then be
   // reached by one such device.

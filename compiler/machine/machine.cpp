@@ -3,6 +3,7 @@
 #include "compiler/machine/machine.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace scopevm::compiler {
 
@@ -21,8 +22,7 @@ Machine Machine::host() {
 }
 
 Machine::Renumbering Machine::keep_devices(const IndexedVector<DeviceIndex, bool>& kept) {
-  const Machine all = std::move(*this);
-  *this = {.described_only = all.described_only};
+  const Machine all = std::exchange(*this, {});
   Renumbering now;
   now.devices.resize(all.devices.size());
   now.pools.resize(all.pools.size());
@@ -46,17 +46,14 @@ Machine::Renumbering Machine::keep_devices(const IndexedVector<DeviceIndex, bool
   return now;
 }
 
-void Machine::set_aside_devices_without_kernels() {
-  IndexedVector<DeviceIndex, bool> kept;
-  for (const Device& device : devices) {
-    kept.push_back(device.has_kernels);
-    if (!kept.back()) described_only.push_back(device);
-  }
-  keep_devices(kept);
-}
-
 std::optional<DeviceIndex> Machine::find_device(std::string_view name) const {
   return find_index(devices, [&](const Device& device) { return device.name == name; });
+}
+
+std::string Machine::device_names() const {
+  std::string names;
+  for (const Device& device : devices) names += (names.empty() ? "" : ", ") + device.name;
+  return names;
 }
 
 const std::string& Machine::target_of(DeviceIndex device) const {

@@ -61,7 +61,6 @@ struct Device {
   // for the target of the first device of its kind, or the back end's default. See
   // Machine::target_of().
   std::string target;
-  bool has_kernels = true;  // DeviceKind::has_kernels() of its kind
 
   // True if the session's threads run its kernels. Its memory is then that of the process, which
   // also stores the frames of calls.
@@ -69,10 +68,9 @@ struct Device {
 };
 
 struct Machine {
-  IndexedVector<DeviceIndex, Device> devices;  // devices with kernels; at least one is a CPU
-  IndexedVector<PoolIndex, Pool> pools;        // pools of `devices`
+  IndexedVector<DeviceIndex, Device> devices;  // at least one is a CPU
+  IndexedVector<PoolIndex, Pool> pools;
   DeviceIndex default_device;
-  std::vector<Device> described_only;  // devices without kernels, for messages
 
   // The default limit of a CPU's stack, in bytes per frame. It is large enough for the values of a
   // small model, and small enough that deep recursion is cheap.
@@ -89,10 +87,9 @@ struct Machine {
   // Removes all devices that are not `kept`, and their pools. If the default device is removed, the
   // first kept device replaces it. REQUIRES: a kept device is a CPU.
   Renumbering keep_devices(const IndexedVector<DeviceIndex, bool>& kept);
-  // Moves devices without kernels to `described_only`.
-  void set_aside_devices_without_kernels();
 
   std::optional<DeviceIndex> find_device(std::string_view name) const;
+  std::string device_names() const;  // for messages: "cpu, gpu"
   // The device's target. Without one, it is that of the first device of its kind.
   const std::string& target_of(DeviceIndex device) const;
   // The pool that a scope of `device` denotes: the device's own pool of that name. Without one, it

@@ -104,10 +104,10 @@ class MachineReader {
       SCOPEVM_RETURN_IF_ERROR(check_count(*pools, all, format::kMaxPools));
       for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
     }
-    SCOPEVM_RETURN_IF_ERROR(read_default_device(root));
+    if (std::optional<Member> given = root.find("default_device")) {
+      SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
+    }
     SCOPEVM_RETURN_IF_ERROR(add_missing_pools(root));
-    // Last, because the other members may name these devices.
-    machine_.set_aside_devices_without_kernels();
     return std::move(machine_);
   }
 
@@ -132,7 +132,6 @@ class MachineReader {
       return name->fail("duplicate device name \"" + device.name + "\"");
     SCOPEVM_ASSIGN_OR_RETURN(const DeviceKind* const kind, read_device_kind(member));
     device.kind = kind->name();
-    device.has_kernels = kind->has_kernels();
     device.number =
         // The ordinal among the devices of its kind, in the order of the description.
         static_cast<int>(std::ranges::count(machine_.devices, device.kind, &Device::kind));
@@ -177,27 +176,9 @@ class MachineReader {
     for (std::string_view name : device_members_) {
       if (std::ranges::find(own, name) != own.end()) continue;
       std::optional<Member> given = member.find(std::string(name));
-      if (!given) continue;
-      if (!device.has_kernels) return given->fail(no_kernels(device));
-      return given->fail("not a member of a device of kind " + device.kind);
+      if (given) return given->fail("not a member of a device of kind " + device.kind);
     }
     return {};
-  }
-
-  static std::string no_kernels(const Device& device) {
-    return "kernels cannot be compiled for device \"" + device.name + "\", of kind " + device.kind;
-  }
-
-  Status read_default_device(const Member& root) {
-    std::optional<Member> given = root.find("default_device");
-    if (!given) {
-      // A device with kernels exists, because read() requires a CPU.
-      machine_.default_device = *find_index(machine_.devices, &Device::has_kernels);
-      return {};
-    }
-    SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
-    const Device& device = machine_.devices[machine_.default_device];
-    return device.has_kernels ? Status() : given->fail(no_kernels(device));
   }
 
   static Result<int64_t> read_alignment(const Member& member) {
@@ -225,9 +206,8 @@ class MachineReader {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string name, member.text());
     std::optional<DeviceIndex> device = machine_.find_device(name);
     if (device) return *device;
-    std::string known;
-    for (const Device& other : machine_.devices) known += (known.empty() ? "" : ", ") + other.name;
-    return member.fail("unknown device \"" + name + "\"; expected one of " + known);
+    return member.fail("unknown device \"" + name + "\"; expected one of " +
+                       machine_.device_names());
   }
 
   Status read_pool(const Member& member) {

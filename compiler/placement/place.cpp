@@ -11,18 +11,6 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-// Why nothing can be placed on a device of this name.
-std::string no_device(std::string_view name, const Machine& machine) {
-  std::string known;
-  for (const Device& other : machine.devices) known += (known.empty() ? "" : ", ") + other.name;
-  const std::string quoted = "device \"" + std::string(name) + "\"";
-  auto described = std::ranges::find(machine.described_only, name, &Device::name);
-  if (described == machine.described_only.end())
-    return "the machine has no " + quoted + "; it has " + known;
-  return "kernels cannot be compiled for " + quoted + ", of kind " + described->kind +
-         "; expected one of " + known;
-}
-
 // A class of devices, as places write it: "kind:opencl".
 struct DeviceClass {
   std::string_view prefix;  // "kind:"
@@ -100,7 +88,9 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   } else if (dot != 0) {
     place.device = machine.find_device(name);
     if (!place.device)
-      return Status(StatusCode::kInvalidModel, quoted + ": " + no_device(name, machine));
+      return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device \"" +
+                                                   std::string(name) + "\"; it has " +
+                                                   machine.device_names());
   }
   if (dot == std::string_view::npos || is_local) return place;
   const std::string scope(text.substr(dot + 1));

@@ -40,12 +40,8 @@ class DeviceDriver {
   // All devices of the kind, by ordinal. Errors: kNotFound (no driver or no device), kDevice (the
   // driver failed).
   virtual Result<std::vector<ListedDevice>> list() const = 0;
-  // A note for users of the listed devices; can be empty.
-  virtual std::string_view note() const { return ""; }
-
   // Opens the device with ordinal `number`. The host's driver returns null: the VM runs the host's
-  // kernels directly. Errors: kNotFound (no such device), kDevice (the driver failed), kUnsupported
-  // (devices of this kind can only be listed).
+  // kernels directly. Errors: kNotFound (no such device), kDevice (the driver failed).
   virtual Result<std::shared_ptr<Device>> open(int number) const = 0;
 };
 

@@ -2,7 +2,6 @@
 #include "runtime/drivers/built_in.h"
 
 #include "runtime/cpu/driver.h"
-#include "runtime/cuda/driver.h"
 #include "runtime/opencl/driver.h"
 
 namespace scopevm::runtime {
@@ -12,7 +11,6 @@ const Drivers& built_in_drivers() {
     Drivers drivers;
     drivers.add(cpu_driver());
     drivers.add(opencl_driver());
-    drivers.add(cuda_driver());
     return drivers;
   }();
   return all;

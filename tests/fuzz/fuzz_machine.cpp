@@ -11,17 +11,15 @@ namespace {
 
 class Kind : public DeviceKind {
  public:
-  Kind(std::string_view name, bool has_kernels) : name_(name), has_kernels_(has_kernels) {}
+  explicit Kind(std::string_view name) : name_(name) {}
   std::string_view name() const override { return name_; }
-  bool has_kernels() const override { return has_kernels_; }
 
  private:
   std::string_view name_;
-  bool has_kernels_;
 };
 
-const Kind kHost(format::kHostKind, true), kOpenCl("opencl", true), kCuda("cuda", false);
-const DeviceKind* const kKinds[] = {&kHost, &kOpenCl, &kCuda};
+const Kind kHost(format::kHostKind), kOpenCl("opencl");
+const DeviceKind* const kKinds[] = {&kHost, &kOpenCl};
 
 }  // namespace
 }  // namespace scopevm::compiler

@@ -11,7 +11,6 @@ namespace scopevm::compiler {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::with_cuda;
 using testing::with_device;
 using testing::with_pools;
 
@@ -72,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{with_device(R"({"name": "cpu", "kind": "cpu"})"),
             "devices[1].name: duplicate device name \"cpu\""},
         Bad{with_device(R"({"name": "x", "kind": "gpu"})"),
-            "devices[1].kind: expected \"cpu\", \"opencl\" or \"cuda\", found \"gpu\""},
+            "devices[1].kind: expected \"cpu\" or \"opencl\", found \"gpu\""},
         Bad{with_device(R"({"name": "x", "kind": null})"),
             "devices[1].kind: expected a string, found null"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "workers": 0})"),
@@ -184,11 +183,6 @@ INSTANTIATE_TEST_SUITE_P(
                 "pools": [{"device": "cpu", "scope": "global.a", "reached_by": ["gpu", "far"]}]})",
             "pools[0].reached_by[1]: the pool is already reached by \"gpu\"; expected at most one "
             "device that is not a CPU"},
-        Bad{R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "cuda", "kind": "cuda"}],
-                "pools": [{"device": "cpu", "scope": "global.a", "reached_by": ["cuda"]}]})",
-            "pools[0].reached_by[0]: a device of kind cuda cannot access memory of a device of "
-            "kind "
-            "cpu"},
         Bad{with_pools(R"({"device": "npu", "scope": "global", "reached_by": ["cpu"]},
                           {"device": "npu", "scope": "global.workspace"})"),
             "pools: \"global\" and \"global.workspace\" of device \"npu\" must have the same "
@@ -205,41 +199,6 @@ INSTANTIATE_TEST_SUITE_P(
             "pools[0].pinned_for: expected a string, found true"},
         Bad{with_pools(R"([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])"),
             "pools[0]: expected an object, found array"}));
-
-// A CUDA device and its pools are checked like those of any other device.
-INSTANTIATE_TEST_SUITE_P(
-    Cuda, BadMachine,
-    ::testing::Values(
-        Bad{R"({"devices": [{"name": "a", "kind": "cuda"}]})",
-            "devices: expected at least one device of kind \"cpu\", which runs the VM"},
-        Bad{with_cuda(R"(, "default_device": "b")"),
-            "default_device: kernels cannot be compiled for device \"b\", of kind cuda"},
-        Bad{with_device(R"({"name": "cpu", "kind": "cuda"})"),
-            "devices[1].name: duplicate device name \"cpu\""},
-        Bad{with_device(R"({"name": "a", "kind": "cuda"}, {"name": "a", "kind": "cpu"})"),
-            "devices[2].name: duplicate device name \"a\""},
-        Bad{with_device(R"({"name": "a", "kind": "cuda", "workers": 0})"),
-            "devices[1].workers: expected an integer of at least 1, found 0"},
-        Bad{with_device(R"({"name": "a", "kind": "cuda", "target_cpu": "sm_90"})"),
-            "devices[1].target_cpu: kernels cannot be compiled for device \"a\", of kind cuda"},
-        Bad{with_device(R"({"name": "a", "kind": "cuda", "max_stack_bytes": 64})"),
-            "devices[1].max_stack_bytes: only a CPU has a stack"},
-        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "shared"}])"),
-            "pools[0].scope: expected \"global\" or \"global.NAME\", found \"shared\""},
-        Bad{with_cuda(R"(, "pools": [{"device": "d", "scope": "global"}])"),
-            "pools[0].device: unknown device \"d\"; expected one of a, cpu, b, npu, gpu, c"},
-        Bad{with_cuda(R"(, "pools": [{"device": "c", "scope": "global", "limit_bytes": -1}])"),
-            "pools[0].limit_bytes: expected an integer of at least 0, found -1"},
-        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["b"]},
-                                     {"device": "a", "scope": "global.workspace"}])"),
-            "pools: \"global\" and \"global.workspace\" of device \"a\" must have the same "
-            "\"reached_by\""},
-        Bad{with_cuda(R"(, "pools": [{"device": "cpu", "scope": "global", "reached_by": ["a"]}])"),
-            "pools[0].reached_by[0]: a device of kind cuda cannot access memory of a device of "
-            "kind cpu"},
-        Bad{with_cuda(R"(, "pools": [{"device": "a", "scope": "global", "reached_by": ["gpu"]}])"),
-            "pools[0].reached_by[0]: a device of kind opencl cannot access memory of a device of "
-            "kind cuda"}));
 
 // For invalid JSON, the message contains the position of the error.
 TEST(Machine, InvalidJson) {

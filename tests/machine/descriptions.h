@@ -11,15 +11,6 @@ inline Result<compiler::Machine> parse(std::string_view json) {
   return compiler::parse_machine(json, "m.json", compiler::codegen::built_in_backends().kinds());
 }
 
-// A description with CUDA devices before, between and after those of with_pools(). `rest` is the
-// text of further members, with a leading comma.
-inline std::string with_cuda(const std::string& rest) {
-  return R"({"devices": [{"name": "a", "kind": "cuda", "workers": 512}, {"name": "cpu", "kind": "cpu"},
-                         {"name": "b", "kind": "cuda"}, {"name": "npu", "kind": "cpu"},
-                         {"name": "gpu", "kind": "opencl"}, {"name": "c", "kind": "cuda"}])" +
-         rest + "}";
-}
-
 // A description with a CPU, an NPU of kind cpu, an OpenCL device, and the given pools.
 inline std::string with_pools(const std::string& pools) {
   return R"({"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "npu", "kind": "cpu"},

@@ -14,7 +14,6 @@ namespace scopevm::compiler {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::with_cuda;
 using testing::with_device;
 using testing::with_pools;
 
@@ -260,45 +259,6 @@ TEST(Machine, RemovedDevicesAreNotReferenced) {
   }
   EXPECT_THAT(machine.pools[*machine.find_pool(kFirst, "global.x")].reached, ElementsAre(kFirst));
   EXPECT_EQ(machine.pools[*machine.find_pool(kFirst, "global.y")].pinned_for, std::nullopt);
-}
-
-TEST(Machine, CudaDeviceIsDescribedWithoutKernels) {
-  const Machine machine = read(with_cuda(R"(, "pools": [
-      {"device": "a", "scope": "global", "limit_bytes": 5, "reached_by": ["c", "b"]},
-      {"device": "a", "scope": "global.fast", "kind": "heap"},
-      {"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]},
-      {"device": "npu", "scope": "global.pinned", "pinned_for": "c"},
-      {"device": "c", "scope": "global.constant"}])"));
-  const Machine without = read(with_pools(
-      R"({"device": "npu", "scope": "global", "limit_bytes": 7, "reached_by": ["cpu"]},
-         {"device": "npu", "scope": "global.pinned"})"));
-  EXPECT_EQ(scopes(machine), scopes(without));
-  for (PoolIndex i : machine.pools.indices()) {
-    EXPECT_EQ(machine.pools[i].reached, without.pools[i].reached) << i.value;
-    EXPECT_EQ(machine.pools[i].limit, without.pools[i].limit) << i.value;
-    EXPECT_EQ(machine.pools[i].kind, without.pools[i].kind) << i.value;
-    EXPECT_EQ(machine.pools[i].pinned_for, std::nullopt) << i.value;
-  }
-  EXPECT_EQ(machine.host_device(), kFirst);
-  EXPECT_EQ(machine.find_device("npu"), kSecond);
-  EXPECT_EQ(machine.find_device("gpu"), kThird);
-  EXPECT_EQ(machine.find_device("a"), std::nullopt);
-  ASSERT_EQ(machine.described_only.size(), 3u);
-  EXPECT_EQ(machine.described_only[0].name, "a");
-  EXPECT_EQ(machine.described_only[0].kind, "cuda");
-  EXPECT_EQ(machine.described_only[0].workers, 512);
-  EXPECT_EQ(machine.described_only[1].name, "b");
-  EXPECT_EQ(machine.described_only[2].name, "c");
-}
-
-TEST(Machine, TheDefaultIsADeviceWithKernels) {
-  EXPECT_EQ(read(with_cuda("")).default_device, kFirst);
-  EXPECT_EQ(read(with_cuda(R"(, "default_device": "gpu")")).default_device, kThird);
-}
-
-TEST(Machine, AllDevicesHaveKernelsByDefault) {
-  EXPECT_TRUE(read(with_pools("")).described_only.empty());
-  EXPECT_TRUE(Machine::host().described_only.empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Backend: the compiler's support for one kind of device. CodeGenerator: translates kernels to an
-// image for that kind.
+// Backend: the compiler's support for one kind of device. It reads descriptions of the devices, and
+// translates kernels to an image for them.
 //
 // The runtime's counterpart is a DeviceDriver of the same kind (runtime/device/driver.h), whose
 // devices load the image. docs/adding-a-device.md lists the files of a back end.
@@ -41,10 +41,8 @@ struct ImageRequest {
   std::function<void(const std::string& text)> dump;  // for --dump-after=codegen; may be empty
 };
 
-class CodeGenerator {
+class Backend : public DeviceKind {
  public:
-  virtual ~CodeGenerator() = default;
-
   // The targets of a group of devices, at least one; each becomes one image. `devices`: devices of
   // this kind with the same Device::target, which is that of the first one. `required`: targets
   // from the command line that replace the described one (--target-cpu for the host). Errors:
@@ -55,13 +53,6 @@ class CodeGenerator {
   // Deterministic: equal requests give equal images. Errors: kUnsupported for an operation that
   // devices of the kind cannot run.
   virtual Result<Image> make_image(const ImageRequest& request) const = 0;
-};
-
-class Backend : public DeviceKind {
- public:
-  // Null if devices of the kind can be described but cannot run kernels.
-  virtual const CodeGenerator* generator() const = 0;
-  bool has_kernels() const final { return generator() != nullptr; }
 };
 
 }  // namespace scopevm::compiler::codegen

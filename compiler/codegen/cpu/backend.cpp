@@ -11,8 +11,27 @@ namespace {
 
 constexpr std::string_view kMembers[] = {"target_cpu", "features"};
 
-class CpuGenerator final : public CodeGenerator {
+class CpuBackend final : public Backend {
  public:
+  std::string_view name() const override { return format::kHostKind; }
+  std::span<const std::string_view> members() const override { return kMembers; }
+
+  Status read_members(const Member& device, Device& decl) const override {
+    std::optional<Member> cpu = device.find("target_cpu"), features = device.find("features");
+    if (!cpu && !features) return {};
+    decl.target = "host";
+    if (cpu) {
+      SCOPEVM_ASSIGN_OR_RETURN(decl.target, cpu->text());
+    }
+    if (!features) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Member> changes, features->elements());
+    for (const Member& change : changes) {
+      SCOPEVM_ASSIGN_OR_RETURN(const std::string text, change.text());
+      decl.target += "," + text;
+    }
+    return {};
+  }
+
   Result<std::vector<schedule::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const override {
     const std::string& described = devices.front().target;
@@ -42,32 +61,6 @@ class CpuGenerator final : public CodeGenerator {
                       {request.threads, request.add_functions, request.progress}));
     return Image{required_features(request.target), std::move(elf)};
   }
-};
-
-class CpuBackend final : public Backend {
- public:
-  std::string_view name() const override { return format::kHostKind; }
-  const CodeGenerator* generator() const override { return &generator_; }
-  std::span<const std::string_view> members() const override { return kMembers; }
-
-  Status read_members(const Member& device, Device& decl) const override {
-    std::optional<Member> cpu = device.find("target_cpu"), features = device.find("features");
-    if (!cpu && !features) return {};
-    decl.target = "host";
-    if (cpu) {
-      SCOPEVM_ASSIGN_OR_RETURN(decl.target, cpu->text());
-    }
-    if (!features) return {};
-    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Member> changes, features->elements());
-    for (const Member& change : changes) {
-      SCOPEVM_ASSIGN_OR_RETURN(const std::string text, change.text());
-      decl.target += "," + text;
-    }
-    return {};
-  }
-
- private:
-  CpuGenerator generator_;
 };
 
 }  // namespace

@@ -6,24 +6,9 @@
 namespace scopevm::compiler::codegen {
 namespace {
 
-class OpenClGenerator final : public CodeGenerator {
- public:
-  Result<std::vector<schedule::Target>> targets(std::span<const Device>,
-                                                const std::vector<std::string>&) const override {
-    return std::vector{opencl_target()};
-  }
-
-  Result<Image> make_image(const ImageRequest& request) const override {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string text, emit_opencl(request.kernels, request.table));
-    if (request.dump) request.dump(text);
-    return Image{{}, {text.begin(), text.end()}};
-  }
-};
-
 class OpenClBackend final : public Backend {
  public:
   std::string_view name() const override { return "opencl"; }
-  const CodeGenerator* generator() const override { return &generator_; }
 
   // Members that only CPUs have get an error that explains why OpenCL devices lack them.
   bool reaches_host_memory() const override { return true; }
@@ -34,8 +19,16 @@ class OpenClBackend final : public Backend {
     return {};
   }
 
- private:
-  OpenClGenerator generator_;
+  Result<std::vector<schedule::Target>> targets(std::span<const Device>,
+                                                const std::vector<std::string>&) const override {
+    return std::vector{opencl_target()};
+  }
+
+  Result<Image> make_image(const ImageRequest& request) const override {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string text, emit_opencl(request.kernels, request.table));
+    if (request.dump) request.dump(text);
+    return Image{{}, {text.begin(), text.end()}};
+  }
 };
 
 }  // namespace

@@ -67,16 +67,14 @@ TEST(ThirdKind, UnknownKindErrorListsTheKnownKinds) {
   const char* const toy = R"({"name": "a", "kind": "toy"})";
   const char* const other = R"({"name": "a", "kind": "game"})";
   EXPECT_EQ(message_of(toy, built_in_backends()),
-            "m.json: devices[1].kind: expected \"cpu\", \"opencl\" or \"cuda\", found \"toy\"");
+            "m.json: devices[1].kind: expected \"cpu\" or \"opencl\", found \"toy\"");
   EXPECT_EQ(message_of(other, backends()),
-            "m.json: devices[1].kind: expected \"cpu\", \"opencl\", \"cuda\" or \"toy\", found "
-            "\"game\"");
+            "m.json: devices[1].kind: expected \"cpu\", \"opencl\" or \"toy\", found \"game\"");
   EXPECT_EQ(message_of(toy, backends()), "");
   EXPECT_EQ(runtime::built_in_drivers().open("toy", 0).status().message(),
-            "unsupported kind \"toy\"; this build supports cpu, opencl, cuda");
+            "unsupported kind \"toy\"; this build supports cpu, opencl");
   EXPECT_EQ(drivers().open("game", 0).status().message(),
-            "unsupported kind \"game\"; this build supports cpu, opencl, cuda, "
-            "toy");
+            "unsupported kind \"game\"; this build supports cpu, opencl, toy");
 }
 
 TEST(ThirdKind, MembersOfAnotherKindAreRejected) {
@@ -175,8 +173,7 @@ TEST_F(CompiledForToys, SessionRequiresADriverOfTheKind) {
   const Result<Module> module = compile(R"({"name": "toy", "kind": "toy"})");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(make_session(*module, runtime::built_in_drivers()).status().message(),
-            "device \"toy\": unsupported kind \"toy\"; this build supports cpu, "
-            "opencl, cuda");
+            "device \"toy\": unsupported kind \"toy\"; this build supports cpu, opencl");
 }
 
 // Devices of one kind with different targets have separate images.

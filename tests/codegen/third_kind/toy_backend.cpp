@@ -13,8 +13,20 @@ namespace kernels = compiler::kernels;
 
 constexpr std::string_view kMembers[] = {"generation"};
 
-class ToyGenerator final : public codegen::CodeGenerator {
+class ToyBackend final : public codegen::Backend {
  public:
+  std::string_view name() const override { return "toy"; }
+  std::span<const std::string_view> members() const override { return kMembers; }
+  Status read_members(const Member& device, Device& decl) const override {
+    decl.target = "1";
+    std::optional<Member> given = device.find("generation");
+    if (!given) return {};
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t generation, given->whole_number(1));
+    if (generation > 2) return given->fail("at most 2");
+    decl.target = std::to_string(generation);
+    return {};
+  }
+
   Result<std::vector<compiler::schedule::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>&) const override {
     compiler::schedule::Target target{.name = "toy" + devices.front().target, .vector_bits = 128};
@@ -31,25 +43,6 @@ class ToyGenerator final : public codegen::CodeGenerator {
         codegen::compile_image(request.kernels, request.table, cpu, {.threads = request.threads}));
     return codegen::Image{{}, std::move(elf)};
   }
-};
-
-class ToyBackend final : public codegen::Backend {
- public:
-  std::string_view name() const override { return "toy"; }
-  const codegen::CodeGenerator* generator() const override { return &generator_; }
-  std::span<const std::string_view> members() const override { return kMembers; }
-  Status read_members(const Member& device, Device& decl) const override {
-    decl.target = "1";
-    std::optional<Member> given = device.find("generation");
-    if (!given) return {};
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t generation, given->whole_number(1));
-    if (generation > 2) return given->fail("at most 2");
-    decl.target = std::to_string(generation);
-    return {};
-  }
-
- private:
-  ToyGenerator generator_;
 };
 
 }  // namespace

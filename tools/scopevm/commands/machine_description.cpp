@@ -35,7 +35,6 @@ std::string describe_machine(const runtime::Drivers& drivers, std::FILE* log) {
       if (!device.summary.empty()) print_message(log, "{}: {}\n", device.name, device.summary);
       add_device(device, driver->kind(), description);
     }
-    if (!driver->note().empty()) print_message(log, "{}\n", driver->note());
   }
   return description.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
 }
