@@ -112,114 +112,93 @@ Status Transfer::apply(const Instruction& in, State& state) {
 
 Status Transfer::check(const Instruction& in, const Field& field, const Rule& rule,
                        const State& state) const {
-  const auto each = [&](auto expect) -> Status {
-    for (uint32_t i = 0; i < field.words.size(); ++i)
-      SCOPEVM_RETURN_IF_ERROR(expect(Operand{field.words[i], i, state[field.words[i]]}));
-    return {};
-  };
-  const auto each_holds = [&](Kind kind) {
-    return each([kind](const Operand& operand) { return expect(operand, kind); });
-  };
+  if (!field.is_register()) return check_field(in, field, rule, state);
+  if (rule.kind == RuleKind::dims_of)
+    return check_total_rank(field, state, module_.shape_functions[in.word(rule, 0)].dim_count);
+  for (uint32_t i = 0; i < field.words.size(); ++i) {
+    const uint32_t reg = field.words[i];
+    SCOPEVM_RETURN_IF_ERROR(check_operand(in, rule, {reg, i, state[reg]}, state));
+  }
+  return {};
+}
+
+// The other rules of these fields do not depend on the state: see instructions.cpp.
+Status Transfer::check_field(const Instruction& in, const Field& field, const Rule& rule,
+                             const State& state) const {
+  const uint32_t word = field.words[0];
+  if (rule.kind == RuleKind::follows)
+    return expect_in_effect(shape_functions_.parent(static_cast<int32_t>(word)), state);
+  if (rule.kind == RuleKind::computed)
+    return expect_in_effect(module_.launches[word].shape_function, state);
+  if (rule.kind == RuleKind::axis_of)
+    return check_index(field.name(), word, state[in.word(rule, 0)].rank);
+  return {};
+}
+
+Status Transfer::check_operand(const Instruction& in, const Rule& rule, const Operand& operand,
+                               const State& state) const {
   switch (rule.kind) {
     case RuleKind::holds_value:
-      return each(expect_any);
+      return expect_any(operand);
     case RuleKind::holds_storage:
-      return each_holds(Kind::kStorage);
+      return expect(operand, Kind::kStorage);
     case RuleKind::holds_tensor:
-      return each_holds(Kind::kTensor);
+      return expect(operand, Kind::kTensor);
     case RuleKind::holds_list:
-      return each_holds(Kind::kList);
+      return expect(operand, Kind::kList);
     case RuleKind::holds_closure:
-      return each_holds(Kind::kClosure);
+      return expect(operand, Kind::kClosure);
     case RuleKind::holds_tensor_or_closure:
-      return each([](const Operand& operand) {
-        return operand.held.kind == Kind::kClosure ? Status() : expect(operand, Kind::kTensor);
-      });
+      return operand.held.kind == Kind::kClosure ? Status() : expect(operand, Kind::kTensor);
     case RuleKind::element_of: {
       // The field of the list is checked first (refers_to_earlier_registers in vm/isa/opcodes.cpp),
       // so the depth of the list is at least 1.
       const RegisterState& list = state[in.word(rule, 0)];
-      return each([&](const Operand& operand) {
-        return expect_element(operand, list.dtype, list.depth - 1);
-      });
+      return expect_element(operand, list.dtype, list.depth - 1);
     }
     case RuleKind::element_typed: {
-      const auto dtype = static_cast<DType>(in.word(rule, 0));
       const auto depth = static_cast<uint32_t>(in.integer(rule, 1).immediate_value());
-      return each(
-          [&](const Operand& operand) { return expect_element(operand, dtype, depth - 1); });
+      return expect_element(operand, static_cast<DType>(in.word(rule, 0)), depth - 1);
     }
     case RuleKind::returned:
-      return each([&](const Operand& operand) {
-        SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, function_.outputs[operand.index]));
-        return expect_not_in_frame(operand);
-      });
+      SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, function_.outputs[operand.index]));
+      return expect_not_in_frame(operand);
     case RuleKind::passed_to: {
-      const FunctionDecl& callee = module_.functions[in.word(rule, 0)];
-      return each([&](const Operand& operand) {
-        const TensorDecl& input = callee.inputs[operand.index];
-        SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, input));
-        // The callee keeps no reference to a parameter in a stack pool: its own verification
-        // ensures this.
-        return is_stack(input.pool) ? Status() : expect_not_in_frame(operand);
-      });
+      const TensorDecl& input = module_.functions[in.word(rule, 0)].inputs[operand.index];
+      SCOPEVM_RETURN_IF_ERROR(expect_declared(operand, input));
+      // The callee keeps no reference to a parameter in a stack pool: its own verification ensures
+      // this.
+      return is_stack(input.pool) ? Status() : expect_not_in_frame(operand);
     }
-    case RuleKind::bound_to: {
-      const FunctionDecl& callee = module_.functions[in.word(rule, 0)];
-      return each([&](const Operand& operand) {
-        return expect_declared(operand, callee.inputs[operand.index]);
-      });
-    }
+    case RuleKind::bound_to:
+      return expect_declared(operand, module_.functions[in.word(rule, 0)].inputs[operand.index]);
     case RuleKind::on_host:
-      return each([&](const Operand& operand) { return expect_on_host(operand); });
+      return expect_on_host(operand);
     case RuleKind::in_pool:
-      return each(
-          [&](const Operand& operand) { return expect_in_pool(operand, in.word(rule, 0)); });
-    case RuleKind::reached_by: {
-      const uint32_t device = module_.kernels[module_.launches[in.word(rule, 0)].kernel].device;
-      return each([&](const Operand& operand) { return expect_reached(operand, device); });
-    }
+      return expect_in_pool(operand, in.word(rule, 0));
+    case RuleKind::reached_by:
+      return expect_reached(operand, kernel_of(in.word(rule, 0)).device);
     case RuleKind::not_in_frame:
-      return each(expect_not_in_frame);
+      return expect_not_in_frame(operand);
     case RuleKind::writable:
-      return each(expect_writable);
-    case RuleKind::writable_in: {
-      const uint32_t read_only = module_.launches[in.word(rule, 0)].read_only;
-      return each([read_only](const Operand& operand) {
-        return operand.index < read_only ? Status() : expect_writable(operand);
-      });
-    }
+      return expect_writable(operand);
+    case RuleKind::writable_in:
+      return operand.index < module_.launches[in.word(rule, 0)].read_only
+                 ? Status()
+                 : expect_writable(operand);
     case RuleKind::of_strings:
-      return each([](const Operand& operand) { return expect_strings(operand, true); });
+      return expect_strings(operand, true);
     case RuleKind::of_numbers:
-      return each([](const Operand& operand) { return expect_strings(operand, false); });
+      return expect_strings(operand, false);
     case RuleKind::of_integers:
-      return each(expect_integers);
-    case RuleKind::typed_by: {
-      const ExternalDecl& external =
-          *module_.kernels[module_.launches[in.word(rule, 0)].kernel].external;
-      return each([&](const Operand& operand) { return expect_external_type(operand, external); });
-    }
-    case RuleKind::dims_of:
-      return check_total_rank(field, state, module_.shape_functions[in.word(rule, 0)].dim_count);
-    case RuleKind::follows:
-      return expect_in_effect(shape_functions_.parent(static_cast<int32_t>(field.words[0])), state);
-    case RuleKind::computed:
-      return expect_in_effect(module_.launches[field.words[0]].shape_function, state);
-    case RuleKind::axis_of:
-      return check_index(field.name(), field.words[0], state[in.word(rule, 0)].rank);
+      return expect_integers(operand);
+    case RuleKind::typed_by:
+      return expect_external_type(operand, *kernel_of(in.word(rule, 0)).external);
     case RuleKind::buffers_of:  // depends on the code only: see instructions.cpp
-    case RuleKind::immediate:
-    case RuleKind::in_image:
-    case RuleKind::external:
-    case RuleKind::not_computed:
-    case RuleKind::allocates:
-    case RuleKind::host_heap:
-    case RuleKind::copied_with:
-    case RuleKind::closed_over:
       return {};
+    default:
+      return invalid("unknown rule");
   }
-  return invalid("unknown rule");
 }
 
 Status Transfer::expect_any(const Operand& operand) {

@@ -45,6 +45,10 @@ class Transfer {
 
   Status check(const isa::Instruction& in, const Field& field, const isa::Rule& rule,
                const State& state) const;
+  Status check_field(const isa::Instruction& in, const Field& field, const isa::Rule& rule,
+                     const State& state) const;
+  Status check_operand(const isa::Instruction& in, const isa::Rule& rule, const Operand& operand,
+                       const State& state) const;
   static Status expect_any(const Operand& operand);
   static Status expect(const Operand& operand, Kind kind);
   Status expect_value(const Operand& operand, const RegisterState& expected,
@@ -73,6 +77,9 @@ class Transfer {
                                     uint32_t rank, RegisterState view) const;
 
   bool is_stack(uint32_t pool) const { return module_.pools[pool].kind == PoolKind::kStack; }
+  const KernelDecl& kernel_of(uint32_t launch) const {
+    return module_.kernels[module_.launches[launch].kernel];
+  }
   RegisterState closure() const;
 
   const ModuleContents& module_;
