@@ -18,8 +18,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "tests/property/random_graph.h"
-#include "tests/property/scatter.h"
+#include "tests/property/random/random_graph.h"
+#include "tests/property/random/scatter.h"
 
 namespace scopevm::compiler::placement {
 namespace {

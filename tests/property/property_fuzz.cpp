@@ -9,8 +9,8 @@
 #include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/count_text.h"
-#include "tests/property/outline.h"
-#include "tests/property/scatter.h"
+#include "tests/property/random/outline.h"
+#include "tests/property/random/scatter.h"
 #include "tests/property/shrink.h"
 
 namespace {

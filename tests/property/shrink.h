@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "tests/property/check_graph.h"
+#include "tests/property/check/check_graph.h"
 
 namespace scopevm::compiler::property {
 

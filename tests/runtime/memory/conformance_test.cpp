@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/memory/wrappers/counting_allocator.h"
+#include "tests/runtime/memory/counting_allocator.h"
 #include "scopevm/allocators.h"
 #include "scopevm/memory_resource.h"
 

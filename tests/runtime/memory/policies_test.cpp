@@ -12,9 +12,9 @@
 
 #include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
-#include "runtime/memory/wrappers/failing_allocator.h"
 #include "scopevm/allocators.h"
 #include "scopevm/memory_resource.h"
+#include "tests/runtime/memory/failing_allocator.h"
 
 namespace scopevm::runtime {
 namespace {

@@ -8,7 +8,7 @@
 #include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/scope_memory.h"
-#include "runtime/memory/wrappers/failing_allocator.h"
+#include "tests/runtime/memory/failing_allocator.h"
 
 namespace scopevm::runtime {
 namespace {

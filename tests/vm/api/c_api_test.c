@@ -397,17 +397,15 @@ static void use_plan(void) {
   scopevm_allocator_free(allocator);
 }
 
-int main(int argc, char** argv) {
-  if (argc != 7) return 2;
-  EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
-
-  run_strings(argv[3]);
-  run_string_sequences(argv[4]);
+static scopevm_module* loaded(const char* path) {
   scopevm_module* module = NULL;
   FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
   FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");
-  OK(scopevm_module_load(argv[1], &module));
-  if (module == NULL) return 1;
+  OK(scopevm_module_load(path, &module));
+  return module;
+}
+
+static void inspect(const scopevm_module* module) {
   EXPECT(scopevm_module_input_count(module) == 2);
   EXPECT(scopevm_module_output_count(module) == 1);
   EXPECT(strcmp(scopevm_module_input_name(module, 1), "y") == 0);
@@ -435,42 +433,60 @@ int main(int argc, char** argv) {
   FAILS(scopevm_session_reserve(session, names, values, values, 1, 0), 10, "expected at least 1");
   run_calls(session);
   scopevm_session_free(session);
+}
 
+/* Creates a session and a call of it, both of whose inputs are x: f32[rows, 4]. The caller releases
+ * both. */
+static scopevm_call* prepared(const scopevm_module* module, const scopevm_session_options* options,
+                              float* x, int64_t rows, scopevm_session** session) {
+  scopevm_call* call = NULL;
+  int64_t shape[] = {rows, 4};
+  DLTensor tensor = floats(x, shape);
+  OK(scopevm_session_create(module, options, session));
+  OK(scopevm_call_create(*session, &call));
+  OK(scopevm_call_set_input(call, "x", &tensor));
+  OK(scopevm_call_set_input(call, "y", &tensor));
+  return call;
+}
+
+static void exceed_limit(const scopevm_module* module) {
   scopevm_memory_limit limit = {"global.workspace", 10};
   scopevm_session_options options = {sizeof(scopevm_session_options)};
   options.limits = &limit;
   options.limit_count = 1;
-  OK(scopevm_session_create(module, &options, &session));
-  scopevm_module_free(module);
-  scopevm_call* call = NULL;
+  scopevm_session* session = NULL;
   float x[4] = {0};
-  int64_t shape[] = {1, 4};
-  DLTensor tensor = floats(x, shape);
-  OK(scopevm_call_create(session, &call));
-  OK(scopevm_call_set_input(call, "x", &tensor));
-  OK(scopevm_call_set_input(call, "y", &tensor));
+  scopevm_call* call = prepared(module, &options, x, 1, &session);
   FAILS(scopevm_call_run(call, 0), 31, "limit of 10 bytes");
   scopevm_call_free(call);
   scopevm_session_free(session);
+}
 
-  OK(scopevm_module_load(argv[1], &module));
-  memset(&options, 0, sizeof options);
-  options.struct_size = sizeof options;
+static void run_with_executor(const scopevm_module* module) {
+  scopevm_session_options options = {sizeof(scopevm_session_options)};
   options.parallel_for = parallel_for;
   options.executor = &loops;
   options.executor_threads = 2;
-  OK(scopevm_session_create(module, &options, &session));
-  scopevm_module_free(module);
-  float many[400] = {0};
-  int64_t rows[] = {100, 4};
-  tensor = floats(many, rows);
-  OK(scopevm_call_create(session, &call));
-  OK(scopevm_call_set_input(call, "x", &tensor));
-  OK(scopevm_call_set_input(call, "y", &tensor));
+  scopevm_session* session = NULL;
+  float x[400] = {0};
+  scopevm_call* call = prepared(module, &options, x, 100, &session);
   OK(scopevm_call_run(call, 0));
   EXPECT(loops == 2);
   scopevm_call_free(call);
   scopevm_session_free(session);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 7) return 2;
+  EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
+  run_strings(argv[3]);
+  run_string_sequences(argv[4]);
+  scopevm_module* module = loaded(argv[1]);
+  if (module == NULL) return 1;
+  inspect(module);
+  exceed_limit(module);
+  run_with_executor(module);
+  scopevm_module_free(module);
   run_sequences(argv[2]);
   // The launches access five buffers of 16 bytes and the constant of 4 bytes, at 1e9 bytes/s.
   run_emulated(argv[5], sizeof(scopevm_session_options), 5 * (16 / 1e9) + 4 / 1e9);

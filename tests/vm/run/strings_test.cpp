@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/memory/pool/pool_allocator.h"
-#include "runtime/memory/wrappers/failing_allocator.h"
 #include "scopevm/session.h"
+#include "tests/runtime/memory/failing_allocator.h"
 #include "tests/vm/modules/test_modules.h"
 
 namespace scopevm {

@@ -195,10 +195,21 @@ Status Transfer::check_operand(const Instruction& in, const Rule& rule, const Op
     case RuleKind::typed_by:
       return expect_external_type(operand, *kernel_of(in.word(rule, 0)).external);
     case RuleKind::buffers_of:  // depends on the code only: see instructions.cpp
+    case RuleKind::dims_of:     // of all operands together: see check()
+    case RuleKind::follows:     // of other fields: see check_field()
+    case RuleKind::computed:
+    case RuleKind::axis_of:
+    case RuleKind::immediate:
+    case RuleKind::in_image:
+    case RuleKind::external:
+    case RuleKind::not_computed:
+    case RuleKind::allocates:
+    case RuleKind::host_heap:
+    case RuleKind::copied_with:
+    case RuleKind::closed_over:
       return {};
-    default:
-      return invalid("unknown rule");
   }
+  return invalid("unknown rule");
 }
 
 Status Transfer::expect_any(const Operand& operand) {

@@ -1,27 +1,25 @@
-// Implements check_graph.h. A child process compiles and calls the graph and compares the results.
-// It sends its verdict as one line of numbers, followed by the detail.
-#include "tests/property/check_graph.h"
+// Implements check_graph.h. A child process compiles and calls the graph, compares the results, and
+// sends its verdict.
+#include "tests/property/check/check_graph.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <ctime>
 #include <ranges>
-#include <sstream>
 
 #include "scopevm/compiler.h"
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
 #include "tests/dims/formula_value.h"
-#include "tests/property/check_copies.h"
-#include "tests/property/check_memory.h"
-#include "tests/property/check_pool.h"
-#include "tests/property/external_ops.h"
-#include "tests/property/outline.h"
-#include "tests/property/scatter.h"
+#include "tests/property/check/check_copies.h"
+#include "tests/property/check/check_memory.h"
+#include "tests/property/check/check_pool.h"
+#include "tests/property/check/external_ops.h"
+#include "tests/property/random/outline.h"
+#include "tests/property/random/scatter.h"
 #include "tests/temporary_file.h"
 
 namespace scopevm::compiler::property {
@@ -382,51 +380,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   return verdict;
 }
 
-std::string packed(const Verdict& verdict) {
-  std::ostringstream text;
-  text << static_cast<int>(verdict.finding) << ' ' << verdict.compile_seconds << ' '
-       << verdict.compared << ' ' << verdict.skipped << ' ' << verdict.external_runs << ' '
-       << verdict.omitted << ' ' << verdict.is_refused << ' ' << verdict.plans.requests << ' '
-       << verdict.plans.sum << ' ' << verdict.plans.worst << verdict.plans.worst_request << '\n'
-       << verdict.detail;
-  return text.str();
-}
-
-Verdict unpacked(const std::string& text) {
-  Verdict verdict;
-  std::istringstream stream(text);
-  int finding = 0;
-  stream >> finding >> verdict.compile_seconds >> verdict.compared >> verdict.skipped >>
-      verdict.external_runs >> verdict.omitted >> verdict.is_refused >> verdict.plans.requests >>
-      verdict.plans.sum >> verdict.plans.worst;
-  std::getline(stream, verdict.plans.worst_request);
-  verdict.finding = static_cast<Finding>(finding);
-  verdict.detail.assign(std::istreambuf_iterator<char>(stream), {});
-  return verdict;
-}
-
 }  // namespace
-
-const char* name(Finding finding) {
-  constexpr const char* kNames[] = {"agrees",       "unsupported", "compile error",
-                                    "run error",    "mismatch",    "wrong formula",
-                                    "wrong memory", "crash",       "timeout"};
-  return kNames[static_cast<int>(finding)];
-}
-
-std::string Verdict::kind() const {
-  std::string kind = name(finding);
-  if (is_mismatch(finding)) return kind;
-  kind += ": ";
-  // Removes types and places, which differ between graphs.
-  int depth = 0;
-  for (char c : detail) {
-    depth += c == '<' ? 1 : 0;
-    if (depth == 0 && !std::isdigit(static_cast<unsigned char>(c)) && c != '\n') kind += c;
-    depth -= c == '>' && depth > 0 ? 1 : 0;
-  }
-  return kind.substr(0, 120);
-}
 
 std::string first_difference(const Array& expected, DType dtype, const void* actual) {
   const auto* bytes = static_cast<const char*>(actual);

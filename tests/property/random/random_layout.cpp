@@ -1,7 +1,7 @@
 // Random ops that move elements or create values.
 #include <algorithm>
 
-#include "tests/property/random_ops.h"
+#include "tests/property/random/random_ops.h"
 
 namespace scopevm::compiler::property {
 namespace {

@@ -5,10 +5,11 @@
 
 #include <functional>
 #include <random>
+#include <set>
 
 #include "compiler/graph/graph_ops.h"
 #include "mlir/IR/Builders.h"
-#include "tests/property/random_graph.h"
+#include "tests/property/random/random_graph.h"
 
 namespace scopevm::compiler::property {
 
@@ -111,6 +112,11 @@ class GraphBuilder {
   const Node* changed(const Node* x);
   // A random node of the region with the type of x, or x itself if there is none.
   const Node* pick_like(const Node* x, mlir::Region& region);
+  // Appends the condition of a loop: whether the iteration is less than a random limit.
+  mlir::Value loop_condition(const std::string& index);
+  // A random node of the body whose dims use no symbols in `varying`, which can differ between the
+  // iterations and are not visible after the loop; null if there is none.
+  const Node* gathered_part(mlir::Region& body, const std::set<std::string>& varying);
   std::string new_symbol(const char* prefix);
   mlir::ArrayAttr names(const std::vector<std::string>& symbols);
   // Evaluates a new op for every request and adds its results as nodes. If the reference rejects

@@ -1,4 +1,4 @@
-#include "tests/property/outline.h"
+#include "tests/property/random/outline.h"
 
 #include <algorithm>
 #include <functional>

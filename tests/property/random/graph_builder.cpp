@@ -1,6 +1,6 @@
 // Implements random_graph.h, and graph_builder.h except for control flow: values, inputs, constants
 // and ops of a random graph.
-#include "tests/property/graph_builder.h"
+#include "tests/property/random/graph_builder.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Selects the kind of each random op by weight. random_regions.cpp contains the ops with regions,
 // and sv.read_dims.
-#include "tests/property/random_ops.h"
+#include "tests/property/random/random_ops.h"
 
 namespace scopevm::compiler::property {
 namespace {

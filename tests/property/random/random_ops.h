@@ -2,7 +2,7 @@
 // attributes. The builder rejects invalid ops, so a proposal only needs to be valid often enough.
 #pragma once
 
-#include "tests/property/graph_builder.h"
+#include "tests/property/random/graph_builder.h"
 
 namespace scopevm::compiler::property {
 

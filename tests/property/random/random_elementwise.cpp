@@ -1,7 +1,7 @@
 // Random elementwise ops, reductions and ops on rows.
 #include <algorithm>
 
-#include "tests/property/random_ops.h"
+#include "tests/property/random/random_ops.h"
 
 namespace scopevm::compiler::property {
 namespace {

@@ -1,7 +1,7 @@
 // Random products, convolutions, poolings and attention.
 #include <algorithm>
 
-#include "tests/property/random_ops.h"
+#include "tests/property/random/random_ops.h"
 
 namespace scopevm::compiler::property {
 namespace {

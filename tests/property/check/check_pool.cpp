@@ -1,4 +1,4 @@
-#include "tests/property/check_pool.h"
+#include "tests/property/check/check_pool.h"
 
 #include <functional>
 #include <iterator>

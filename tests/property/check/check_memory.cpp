@@ -1,4 +1,4 @@
-#include "tests/property/check_memory.h"
+#include "tests/property/check/check_memory.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // An external library for property tests; see external_ops.h.
-#include "tests/property/external_ops.h"
+#include "tests/property/check/external_ops.h"
 
 #include <atomic>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tests/property/scatter.h"
+#include "tests/property/random/scatter.h"
 
 #include <functional>
 #include <iterator>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tests/property/random_graph.h"
+#include "tests/property/random/random_graph.h"
 
 namespace scopevm::compiler::property {
 

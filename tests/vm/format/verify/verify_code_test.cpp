@@ -1,91 +1,13 @@
-// Code that verify() rejects, one short function per rule, and some code that it accepts.
+// Code that verify() rejects, one short function per rule, and some code that it accepts. The rules
+// of lists are in verify_list_test.cpp.
 #include <gtest/gtest.h>
 
-#include <functional>
+#include "tests/vm/format/verify/verified_code.h"
 
-#include "tests/vm/format/sample_modules.h"
-#include "vm/format/verify/verify.h"
-#include "vm/isa/encoder.h"
-
-namespace scopevm::format {
+namespace scopevm::format::verify_tests {
 namespace {
 
-using isa::Encoder;
-using isa::Int;
-using isa::RegisterIndex;
-namespace op = isa::op;
-
 constexpr uint32_t kHuge = 0x7FFFFFFF;
-
-std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
-
-// A module with at least one entry in each table that instructions refer to. Function "main" has
-// the code that `emit` writes, 5 registers and 5 slots. Register 0 is the input x: f32[n, 8].
-ModuleContents module_with(const std::function<void(Encoder&)>& emit) {
-  ModuleContents module = dense_module();
-  module.devices.push_back({"gpu", "opencl", 64});
-  module.pools.push_back({"global", PoolKind::kHeap, 1, -1});  // pool 3
-  module.messages = {"message"};
-  module.kernels = {{"k", 1, 2}, {"two", 2, 0}};
-  module.launches = {
-      {.kernel = 0, .bytes = {Int::immediate(4)}, .read_only = 1, .shape_function = 0},
-      {.kernel = 1, .bytes = {Int::immediate(4), Int::immediate(4)}}};
-  FunctionDecl& main = module.functions[0];
-  main.outputs = {{"y", DType::kF32, {"n", "8"}}};
-  main.register_count = 5;
-  main.sources = {};
-  main.memory = {};
-  Encoder code;
-  emit(code);
-  main.code = *code.finish();
-  return module;
-}
-
-std::string code_error(const std::function<void(Encoder&)>& emit) {
-  return error_of(module_with(emit));
-}
-
-const std::vector<RegisterIndex> kInput = {{0}};
-const std::vector<RegisterIndex> kFirst = {{1}};
-const std::vector<RegisterIndex> kNone = {};
-
-void emit_ret(Encoder& code) { code.emit(op::ret{.values = kInput}); }
-
-void emit_storage(Encoder& code, uint32_t dst, uint32_t pool, Int size = Int::slot({0})) {
-  code.emit(op::alloc_storage{.dst = {dst}, .from = {pool}, .size = size});
-}
-
-void emit_tensor(Encoder& code, uint32_t dst, uint32_t storage,
-                 const std::vector<Int>& dims = {Int::slot({0}), Int::immediate(8)}) {
-  code.emit(op::alloc_tensor{.dst = {dst},
-                             .storage = {storage},
-                             .offset = Int::immediate(0),
-                             .bytes = Int::slot({1}),
-                             .dtype = DType::kF32,
-                             .dims = dims});
-}
-
-void emit_list(Encoder& code, uint32_t dst, const std::vector<RegisterIndex>& elements,
-               int64_t depth, uint32_t pool = 0) {
-  code.emit(op::make_list{.dst = {dst},
-                          .from = {pool},
-                          .depth = Int::immediate(depth),
-                          .dtype = DType::kF32,
-                          .elements = elements});
-}
-
-void emit_get(Encoder& code, uint32_t dst, uint32_t list, int64_t rank) {
-  code.emit(op::list_get{
-      .dst = {dst}, .list = {list}, .index = Int::slot({0}), .rank = Int::immediate(rank)});
-}
-
-struct Code {
-  const char* name;
-  std::function<void(Encoder&)> emit;
-  const char* error;
-};
-
-void PrintTo(const Code& code, std::ostream* out) { *out << code.name; }
 
 const Code kCode[] = {
     {"Good", emit_ret, ""},
@@ -398,129 +320,6 @@ const Code kCode[] = {
        emit_ret(c);
      },
      ""},
-    // Lists.
-    {"ListOfStorage",
-     [](Encoder& c) {
-       emit_storage(c, 1, 0);
-       emit_list(c, 2, kFirst, 1);
-       emit_ret(c);
-     },
-     "main: word 4: make_list: register 1 holds a storage, expected a tensor"},
-    {"ListOfAnotherType",
-     [](Encoder& c) {
-       c.emit(op::load_const{.dst = {1}, .constant = {2}});
-       emit_list(c, 2, kFirst, 1);
-       emit_ret(c);
-     },
-     "main: word 3: make_list: register 1 holds i64 of rank 2, expected f32 of rank 2 for the "
-     "element"},
-    {"ListOfTensorsForLists",
-     [](Encoder& c) {
-       emit_list(c, 2, kInput, 2);
-       emit_ret(c);
-     },
-     "main: word 0: make_list: register 0 holds a tensor, expected a list"},
-    {"ListTooDeep",
-     [](Encoder& c) {
-       emit_list(c, 2, kNone, 3);
-       emit_ret(c);
-     },
-     "main: word 0: make_list: depth must be an immediate from 1 to 2, given 3"},
-    {"ListOfNoDepth",
-     [](Encoder& c) {
-       emit_list(c, 2, kNone, 0);
-       emit_ret(c);
-     },
-     "main: word 0: make_list: depth must be an immediate from 1 to 2, given 0"},
-    {"GetOfHugeRank",
-     [](Encoder& c) {
-       emit_list(c, 1, kNone, 1);
-       emit_get(c, 2, 1, 17);
-       emit_ret(c);
-     },
-     "main: word 6: list_get: rank must be an immediate from 0 to 16, given 17"},
-    {"GetOfListWithRank",
-     [](Encoder& c) {
-       emit_list(c, 1, kNone, 2);
-       emit_get(c, 2, 1, 1);
-       emit_ret(c);
-     },
-     "main: word 6: list_get: rank must be 0 for an element that is a list, given 1"},
-    {"ListFromConstantPool",
-     [](Encoder& c) {
-       emit_list(c, 2, kNone, 1, 2);
-       emit_ret(c);
-     },
-     "main: word 0: make_list: pool \"global.constant\" holds constants only"},
-    {"ListInItself",
-     [](Encoder& c) {
-       emit_list(c, 1, kNone, 1);
-       c.emit(op::list_append{.list = {1}, .from = {0}, .element = {1}});
-       emit_ret(c);
-     },
-     "main: word 6: list_append: register 1 holds a list, expected a tensor"},
-    {"InsertIntoTensor",
-     [](Encoder& c) {
-       c.emit(
-           op::list_insert{.list = {0}, .from = {0}, .element = {0}, .index = Int::immediate(0)});
-       emit_ret(c);
-     },
-     "main: word 0: list_insert: register 0 holds a tensor, expected a list"},
-    {"EraseFromTensor",
-     [](Encoder& c) {
-       c.emit(op::list_erase{.list = {0}, .from = {0}, .index = Int::immediate(0)});
-       emit_ret(c);
-     },
-     "main: word 0: list_erase: register 0 holds a tensor, expected a list"},
-    {"GetFromEmptyRegister",
-     [](Encoder& c) {
-       emit_get(c, 2, 1, 0);
-       emit_ret(c);
-     },
-     "main: word 0: list_get: register 1 is empty, expected a list"},
-    {"SizeOfTensor",
-     [](Encoder& c) {
-       c.emit(op::list_size{.dst = {0}, .list = {0}});
-       emit_ret(c);
-     },
-     "main: word 0: list_size: register 0 holds a tensor, expected a list"},
-    {"SizeToNoSlot",
-     [](Encoder& c) {
-       c.emit(op::list_size{.dst = {5}, .list = {0}});
-       emit_ret(c);
-     },
-     "main: word 0: list_size: dst: slot 5 is out of range [0, 5)"},
-    {"ReturnOfList",
-     [](Encoder& c) {
-       emit_list(c, 1, kNone, 1);
-       c.emit(op::ret{.values = kFirst});
-     },
-     "main: word 6: ret: register 1 holds a list, expected a tensor"},
-    {"ListsOfDifferentDepthMeet",
-     [](Encoder& c) {
-       Encoder::Label join = c.new_label(), other = c.new_label();
-       emit_list(c, 1, kNone, 1);
-       c.emit(op::branch{.condition = Int::slot({0}),
-                         .then_to = Encoder::target(join),
-                         .else_to = Encoder::target(other)});
-       c.bind(other);
-       emit_list(c, 1, kNone, 2);
-       c.bind(join);
-       c.emit(op::list_size{.dst = {0}, .list = {1}});
-       emit_ret(c);
-     },
-     "main: word 16: list_size: register 1 holds incompatible values on different paths, expected "
-     "a "
-     "list"},
-    {"GoodList",
-     [](Encoder& c) {
-       emit_list(c, 1, kInput, 1);
-       emit_list(c, 2, kFirst, 2);
-       emit_get(c, 1, 2, 0);
-       emit_get(c, 1, 1, 2);
-       c.emit(op::ret{.values = kFirst});
-     },
-     ""},
     // Code that never returns.
     {"EndlessLoopIsFine",
      [](Encoder& c) {
@@ -583,4 +382,4 @@ TEST(VerifyCode, BoundsTheCostOfHostileControlFlow) {
 }
 
 }  // namespace
-}  // namespace scopevm::format
+}  // namespace scopevm::format::verify_tests

@@ -6,7 +6,7 @@
 
 #include "compiler/graph/rewrite/loop_body.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "tests/property/graph_builder.h"
+#include "tests/property/random/graph_builder.h"
 
 namespace scopevm::compiler::property {
 namespace {
@@ -142,6 +142,28 @@ bool GraphBuilder::append_if() {
   return adopt(position, ops_before);
 }
 
+mlir::Value GraphBuilder::loop_condition(const std::string& index) {
+  Array limit = make_array(DType::kI64, {});
+  limit.elements[0].value = static_cast<long double>(between(0, 3));
+  bool is_good = append(
+      "dims_tensor", {},
+      {{"dims", dims_attribute({DimExpr::symbol(index)})}, {"scalar", builder_.getBoolAttr(true)}});
+  const Node* at = nodes_.back().get();
+  is_good = is_good && append("less", {at, constant(limit)});
+  if (!is_good) llvm::report_fatal_error("the condition of a random loop was rejected");
+  return nodes_.back()->value;
+}
+
+const Node* GraphBuilder::gathered_part(mlir::Region& body, const std::set<std::string>& varying) {
+  return pick([&](const Node& node) {
+    bool varies = llvm::any_of(node.type().getShape(), [&](DimExpr dim) {
+      return llvm::any_of(dim.symbols(),
+                          [&](const std::string& symbol) { return varying.contains(symbol); });
+    });
+    return node.rank() < 5 && !varies && body.isAncestor(region_of(node));
+  });
+}
+
 bool GraphBuilder::append_loop() {
   if (depth_ >= kDeepest || !chance(depth_ == 0 ? 100 : 30)) return false;
   const Node* initial = pick([](const Node& node) { return node.rank() < 5; });
@@ -193,33 +215,15 @@ bool GraphBuilder::append_loop() {
   if (grows && append("concat", {next, initial}, {{"axis", builder_.getI64IntegerAttr(axis)}}))
     next = nodes_.back().get();
   llvm::SmallVector<mlir::Value> yielded;
-  if (stops) {
-    Array limit = make_array(DType::kI64, {});
-    limit.elements[0].value = static_cast<long double>(between(0, 3));
-    bool is_good = append("dims_tensor", {},
-                          {{"dims", dims_attribute({DimExpr::symbol(index)})},
-                           {"scalar", builder_.getBoolAttr(true)}});
-    const Node* at = nodes_.back().get();
-    is_good = is_good && append("less", {at, constant(limit)});
-    if (!is_good) llvm::report_fatal_error("the condition of a random loop was rejected");
-    yielded.push_back(nodes_.back()->value);
-  }
+  if (stops) yielded.push_back(loop_condition(index));
   yielded.push_back(next->value);
   llvm::SmallVector<mlir::Type> types = {
       graph::TensorType::get(context_, initial->dtype(), last_dims)};
   DimExpr count = stops ? DimExpr::symbol(symbols.back()) : trips;
   if (chance(60)) {
-    // Symbols defined in the body may vary between iterations and are not visible outside.
     std::set<std::string> defined = graph::symbols_defined_in(holder);
     defined.insert(carried_symbols.begin(), carried_symbols.end());
-    const Node* part = pick([&](const Node& node) {
-      bool varies = llvm::any_of(node.type().getShape(), [&](DimExpr dim) {
-        return llvm::any_of(dim.symbols(),
-                            [&](const std::string& symbol) { return defined.contains(symbol); });
-      });
-      return node.rank() < 5 && !varies && body->isAncestor(region_of(node));
-    });
-    if (part) {
+    if (const Node* part = gathered_part(*body, defined)) {
       Dims gathered = part->dims();
       gathered.insert(gathered.begin(), count);
       yielded.push_back(part->value);

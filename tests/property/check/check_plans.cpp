@@ -1,4 +1,4 @@
-#include "tests/property/check_plans.h"
+#include "tests/property/check/check_plans.h"
 
 #include <algorithm>
 #include <cmath>

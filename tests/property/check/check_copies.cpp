@@ -1,4 +1,4 @@
-#include "tests/property/check_copies.h"
+#include "tests/property/check/check_copies.h"
 
 #include <algorithm>
 #include <functional>
