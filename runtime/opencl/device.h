@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "runtime/device/device.h"
-#include "runtime/opencl/blocks.h"
-#include "runtime/opencl/host_blocks.h"
+#include "runtime/opencl/memory/blocks.h"
+#include "runtime/opencl/memory/host_blocks.h"
+#include "runtime/opencl/memory/shared_blocks.h"
 #include "runtime/opencl/opencl.h"
-#include "runtime/opencl/shared_blocks.h"
 
 namespace scopevm::runtime::opencl {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "runtime/device/device.h"
-#include "runtime/opencl/blocks.h"
 #include "runtime/opencl/image.h"
-#include "runtime/opencl/shared_blocks.h"
+#include "runtime/opencl/memory/blocks.h"
+#include "runtime/opencl/memory/shared_blocks.h"
 
 namespace scopevm::runtime::opencl {
 

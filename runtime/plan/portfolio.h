@@ -7,7 +7,7 @@
 
 #include "runtime/plan/deadline.h"
 #include "runtime/plan/orders.h"
-#include "runtime/plan/sections.h"
+#include "runtime/plan/problem/sections.h"
 
 namespace scopevm::plan {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/plan/groups.h"
-#include "runtime/plan/pools.h"
 #include "runtime/plan/portfolio.h"
-#include "runtime/plan/sections.h"
+#include "runtime/plan/problem/groups.h"
+#include "runtime/plan/problem/pools.h"
+#include "runtime/plan/problem/sections.h"
 #include "runtime/plan/steps.h"
 #include "runtime/without_exceptions.h"
 

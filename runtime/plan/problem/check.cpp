@@ -4,7 +4,7 @@
 #include <iterator>
 #include <map>
 
-#include "runtime/plan/groups.h"
+#include "runtime/plan/problem/groups.h"
 
 namespace scopevm::plan {
 namespace {

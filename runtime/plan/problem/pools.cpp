@@ -1,4 +1,4 @@
-#include "runtime/plan/pools.h"
+#include "runtime/plan/problem/pools.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // Allocates shared virtual memory with clSVMAlloc; see shared_blocks.h.
-#include "runtime/opencl/shared_blocks.h"
+#include "runtime/opencl/memory/shared_blocks.h"
 
 namespace scopevm::runtime::opencl {
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/opencl/blocks.h"
 #include "runtime/opencl/context.h"
+#include "runtime/opencl/memory/blocks.h"
 
 namespace scopevm::runtime::opencl {
 

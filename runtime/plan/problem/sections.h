@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/plan/groups.h"
 #include "runtime/plan/instance.h"
+#include "runtime/plan/problem/groups.h"
 
 namespace scopevm::plan {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/plan/deadline.h"
-#include "runtime/plan/groups.h"
+#include "runtime/plan/problem/groups.h"
 
 namespace scopevm::plan {
 

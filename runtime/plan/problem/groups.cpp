@@ -1,4 +1,4 @@
-#include "runtime/plan/groups.h"
+#include "runtime/plan/problem/groups.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // Reserves address ranges with mmap and maps addresses to OpenCL buffers; see blocks.h.
-#include "runtime/opencl/blocks.h"
+#include "runtime/opencl/memory/blocks.h"
 
 #include <sys/mman.h>
 

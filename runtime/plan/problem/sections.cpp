@@ -1,4 +1,4 @@
-#include "runtime/plan/sections.h"
+#include "runtime/plan/problem/sections.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // Allocates pinned host memory with CL_MEM_ALLOC_HOST_PTR; see host_blocks.h.
-#include "runtime/opencl/host_blocks.h"
+#include "runtime/opencl/memory/host_blocks.h"
 
 #include <algorithm>
 
