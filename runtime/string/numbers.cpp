@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
+#include <concepts>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
+#include <iterator>
+
+#include "runtime/tensor/element_types.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -22,72 +24,22 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-template <typename T>
-void store(T value, void* element) {
-  std::memcpy(element, &value, sizeof value);
-}
-
-template <typename T>
-T load(const void* element) {
-  T value;
-  std::memcpy(&value, element, sizeof value);
-  return value;
-}
-
-// --- 16-bit floats. -----------------------------------------------------------------------------
-
-// A double represents all values of these formats, and the intermediate values of rounding,
-// exactly.
-struct NarrowFormat {
-  int fraction_bits;
-  int max_exponent;  // exponent of the largest finite number
-};
-constexpr NarrowFormat kF16 = {10, 15}, kBF16 = {7, 127};
-
-// The bits of `value` rounded to nearest, ties to even.
-uint16_t narrow(double value, NarrowFormat format) {
-  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  const int least_exponent = 1 - format.max_exponent;  // smallest exponent of normal numbers
-  const auto infinity =
-      static_cast<uint16_t>((2 * format.max_exponent + 1) << format.fraction_bits);
-  const double magnitude = std::fabs(value);
-  if (std::isnan(value)) return sign | infinity | (1 << (format.fraction_bits - 1));
-  int exponent = least_exponent;
-  if (magnitude > 0 && std::isfinite(magnitude))
-    exponent = std::max(exponent, std::ilogb(magnitude));
-  // The magnitude in units in the last place, at most 2^(fraction_bits + 1). At that value the
-  // addition below carries into the exponent. ldexp is exact, because a double has more digits than
-  // the format; nearbyint rounds ties to even in the default rounding mode.
-  const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
-  if (!std::isfinite(magnitude) || exponent > format.max_exponent) return sign | infinity;
-  const int64_t biased = static_cast<int64_t>(exponent - least_exponent) << format.fraction_bits;
-  return static_cast<uint16_t>(sign | static_cast<uint16_t>(biased + static_cast<int64_t>(units)));
-}
-
-double widen(uint16_t bits, NarrowFormat format) {
-  const int exponent = (bits & 0x7fff) >> format.fraction_bits;
-  const int fraction = bits & ((1 << format.fraction_bits) - 1);
-  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-  const int scale = -format.fraction_bits - format.max_exponent;
-  if (exponent == 2 * format.max_exponent + 1) return fraction != 0 ? NAN : sign * INFINITY;
-  if (exponent == 0) return sign * std::ldexp(fraction, 1 + scale);
-  return sign * std::ldexp(fraction + (1 << format.fraction_bits), exponent + scale);
-}
-
-// --- Parsing. -----------------------------------------------------------------------------------
-
-template <typename T>
-bool parse_integer(std::string_view text, void* element) {
+// Each parse() stores the number that the whole text denotes.
+bool parse(std::string_view text, std::integral auto& value) {
   // from_chars does not accept a plus sign.
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return false;
   }
-  T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return false;
-  store(value, element);
-  return true;
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse(std::string_view text, bool& value) {
+  constexpr std::string_view kTrue[] = {"1", "True", "true", "TRUE"};
+  constexpr std::string_view kFalse[] = {"0", "False", "false", "FALSE"};
+  value = std::ranges::find(kTrue, text) != std::end(kTrue);
+  return value || std::ranges::find(kFalse, text) != std::end(kFalse);
 }
 
 // Numbers are parsed in the C locale, independently of the program's locale.
@@ -99,42 +51,24 @@ locale_t c_locale() {
 // Bounds the cost of malicious input; longer strings are rejected.
 constexpr size_t kLongestNumber = 4096;
 
-template <typename T>
-bool parse_float(std::string_view text, T& value) {
+bool parse(std::string_view text, std::floating_point auto& value) {
   if (text.size() > kLongestNumber) return false;
   const std::string copy(text);
   char* end = nullptr;
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (sizeof value == sizeof(float))
     value = strtof_l(copy.c_str(), &end, c_locale());
   else
     value = strtod_l(copy.c_str(), &end, c_locale());
   return !copy.empty() && end == copy.c_str() + copy.size();
 }
 
-bool parse_bool(std::string_view text, void* element) {
-  for (const std::string_view yes : {"1", "True", "true", "TRUE"})
-    if (text == yes) return store(uint8_t{1}, element), true;
-  for (const std::string_view no : {"0", "False", "false", "FALSE"})
-    if (text == no) return store(uint8_t{0}, element), true;
-  return false;
-}
-
-bool parse_narrow(std::string_view text, NarrowFormat format, void* element) {
-  double value = 0;
-  if (!parse_float(text, value)) return false;
-  store(narrow(value, format), element);
+template <NarrowFloatType T>
+bool parse(std::string_view text, T& value) {
+  double exact = 0;
+  if (!parse(text, exact)) return false;
+  value = T(exact);
   return true;
 }
-
-template <typename T>
-bool parse_wide(std::string_view text, void* element) {
-  T value = 0;
-  if (!parse_float(text, value)) return false;
-  store(value, element);
-  return true;
-}
-
-// --- Formatting. --------------------------------------------------------------------------------
 
 // Formats a number as NumPy does. `digits` is the number in the scientific format of to_chars:
 // "-1.25e+02". Magnitudes below 1e-4 and from 1e16 on keep the exponent. Other magnitudes have a
@@ -165,8 +99,10 @@ std::string special(T value) {
   return value > 0 ? "inf" : "-inf";
 }
 
-template <typename T>
-std::string format_float(T value) {
+std::string format(std::integral auto value) { return std::to_string(value); }
+std::string format(bool value) { return value ? "True" : "False"; }
+
+std::string format(std::floating_point auto value) {
   if (!std::isfinite(value)) return special(value);
   char digits[64];
   const auto end =
@@ -176,8 +112,9 @@ std::string format_float(T value) {
 
 // Finds the fewest digits that round to the same bits. A tie in the last digit is rounded away from
 // zero if only that result reads back as the same value.
-std::string format_narrow(uint16_t bits, NarrowFormat format) {
-  const double value = widen(bits, format);
+template <NarrowFloatType T>
+std::string format(T narrow) {
+  const auto value = static_cast<double>(narrow);
   if (!std::isfinite(value)) return special(value);
   char digits[64];
   for (int precision = 0;; ++precision) {
@@ -189,7 +126,7 @@ std::string format_narrow(uint16_t bits, NarrowFormat format) {
                            .ptr;
       double rounded = 0;
       std::from_chars(digits, end, rounded);
-      if (narrow(rounded, format) == bits || precision == 17)
+      if (T(rounded) == narrow || precision == 17)
         return written({digits, static_cast<size_t>(end - digits)}, value);
     }
   }
@@ -198,72 +135,16 @@ std::string format_narrow(uint16_t bits, NarrowFormat format) {
 }  // namespace
 
 bool parse_number(std::string_view text, DType dtype, void* element) {
-  text = trimmed(text);
-  switch (dtype) {
-    case DType::kBool:
-      return parse_bool(text, element);
-    case DType::kI8:
-      return parse_integer<int8_t>(text, element);
-    case DType::kI16:
-      return parse_integer<int16_t>(text, element);
-    case DType::kI32:
-      return parse_integer<int32_t>(text, element);
-    case DType::kI64:
-      return parse_integer<int64_t>(text, element);
-    case DType::kU8:
-      return parse_integer<uint8_t>(text, element);
-    case DType::kU16:
-      return parse_integer<uint16_t>(text, element);
-    case DType::kU32:
-      return parse_integer<uint32_t>(text, element);
-    case DType::kU64:
-      return parse_integer<uint64_t>(text, element);
-    case DType::kF16:
-      return parse_narrow(text, kF16, element);
-    case DType::kBF16:
-      return parse_narrow(text, kBF16, element);
-    case DType::kF32:
-      return parse_wide<float>(text, element);
-    case DType::kF64:
-      return parse_wide<double>(text, element);
-    case DType::kStr:
-      break;
-  }
-  return false;
+  return visit_element_type(dtype, [&](auto value) {
+    if (!parse(trimmed(text), value)) return false;
+    std::memcpy(element, &value, sizeof value);
+    return true;
+  });
 }
 
 std::string format_number(DType dtype, const void* element) {
-  switch (dtype) {
-    case DType::kBool:
-      return load<uint8_t>(element) != 0 ? "True" : "False";
-    case DType::kI8:
-      return std::to_string(load<int8_t>(element));
-    case DType::kI16:
-      return std::to_string(load<int16_t>(element));
-    case DType::kI32:
-      return std::to_string(load<int32_t>(element));
-    case DType::kI64:
-      return std::to_string(load<int64_t>(element));
-    case DType::kU8:
-      return std::to_string(load<uint8_t>(element));
-    case DType::kU16:
-      return std::to_string(load<uint16_t>(element));
-    case DType::kU32:
-      return std::to_string(load<uint32_t>(element));
-    case DType::kU64:
-      return std::to_string(load<uint64_t>(element));
-    case DType::kF16:
-      return format_narrow(load<uint16_t>(element), kF16);
-    case DType::kBF16:
-      return format_narrow(load<uint16_t>(element), kBF16);
-    case DType::kF32:
-      return format_float(load<float>(element));
-    case DType::kF64:
-      return format_float(load<double>(element));
-    case DType::kStr:
-      break;
-  }
-  return "";
+  return visit_element_type(
+      dtype, [&](auto type) { return format(load_element<decltype(type)>(element)); });
 }
 
 }  // namespace scopevm::runtime

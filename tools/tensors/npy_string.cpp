@@ -6,35 +6,10 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/string/utf8.h"
+
 namespace scopevm::tool {
 namespace {
-
-bool is_character(char32_t c) { return c <= 0x10ffff && (c < 0xd800 || c >= 0xe000); }
-
-void append_utf8(std::string& text, char32_t c) {
-  const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  constexpr char32_t kFirst[] = {0, 0xc0, 0xe0, 0xf0};
-  text += static_cast<char>(kFirst[more] | c >> (6 * more));
-  for (int i = more; i-- > 0;) text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
-}
-
-// Removes the first character from UTF-8 bytes and returns it. Returns no value if the text does
-// not start with a valid UTF-8 character. REQUIRES: `text` is not empty.
-std::optional<char32_t> take_character(std::string_view& text) {
-  constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
-  const auto first = static_cast<uint8_t>(text.front());
-  const size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-  if ((first >= 0x80 && first < 0xc0) || first >= 0xf8 || text.size() <= more) return std::nullopt;
-  char32_t c = more == 0 ? first : first & (0x3fU >> more);
-  for (size_t i = 1; i <= more; ++i) {
-    const auto next = static_cast<uint8_t>(text[i]);
-    if ((next & 0xc0) != 0x80) return std::nullopt;
-    c = c << 6 | (next & 0x3f);
-  }
-  if (c < kLeast[more] || !is_character(c)) return std::nullopt;
-  text.remove_prefix(more + 1);
-  return c;
-}
 
 Status wrong_element(size_t index, const std::string& what) {
   return {StatusCode::kInvalidArgument, "element " + std::to_string(index) + " " + what};
@@ -48,8 +23,9 @@ Result<std::string> decode(NpyString type, const uint8_t* at) {
     for (int64_t i = 0; i < type.width; ++i) {
       char32_t c = 0;
       std::memcpy(&c, at + 4 * i, sizeof c);
-      if (!is_character(c)) return Status(StatusCode::kInvalidArgument, "is not valid Unicode");
-      append_utf8(text, c);
+      if (!runtime::is_character(c))
+        return Status(StatusCode::kInvalidArgument, "is not valid Unicode");
+      runtime::encode_utf8(c, [&](char byte) { text += byte; });
     }
   }
   // NumPy pads fixed-width strings with NUL characters.
@@ -92,9 +68,10 @@ Result<EncodedNpyString> encode_npy_string(const Tensor& strings) {
   for (size_t i = 0; i < decoded.size(); ++i) {
     std::string_view rest = strings.string_at(static_cast<int64_t>(i));
     while (!rest.empty()) {
-      const std::optional<char32_t> c = take_character(rest);
-      if (!c) return wrong_element(i, "is not valid UTF-8");
-      decoded[i] += *c;
+      const auto [c, bytes] = runtime::decode_utf8(rest);
+      if (bytes == 0) return wrong_element(i, "is not valid UTF-8");
+      decoded[i] += c;
+      rest.remove_prefix(bytes);
     }
     width = std::max(width, decoded[i].size());
   }

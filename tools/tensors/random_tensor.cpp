@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <limits>
+
+#include "runtime/tensor/element_types.h"
 
 namespace scopevm::tool {
 namespace {
@@ -101,36 +104,17 @@ Status fill_halves(const Tensor& tensor, const RandomTensor& request, Random ran
 }
 
 Status fill(const Tensor& tensor, const RandomTensor& request, Random random) {
-  switch (tensor.dtype()) {
-    case DType::kBool:
-      return fill_integers<uint8_t>(tensor, request, random, {0, 1});
-    case DType::kU8:
-      return fill_integers<uint8_t>(tensor, request, random);
-    case DType::kI8:
-      return fill_integers<int8_t>(tensor, request, random);
-    case DType::kI16:
-      return fill_integers<int16_t>(tensor, request, random);
-    case DType::kU16:
-      return fill_integers<uint16_t>(tensor, request, random);
-    case DType::kI32:
-      return fill_integers<int32_t>(tensor, request, random);
-    case DType::kU32:
-      return fill_integers<uint32_t>(tensor, request, random);
-    case DType::kI64:
-      return fill_integers<int64_t>(tensor, request, random);
-    case DType::kU64:
-      return fill_integers<uint64_t>(tensor, request, random);
-    case DType::kF16:
-    case DType::kBF16:
+  return runtime::visit_element_type(tensor.dtype(), [&](auto element) {
+    using T = decltype(element);
+    if constexpr (runtime::NarrowFloatType<T>)
       return fill_halves(tensor, request, random);
-    case DType::kF32:
-      return fill_reals<float>(tensor, request, random);
-    case DType::kF64:
-      return fill_reals<double>(tensor, request, random);
-    case DType::kStr:
-      break;  // rejected by random_tensor()
-  }
-  return {};
+    else if constexpr (std::floating_point<T>)
+      return fill_reals<T>(tensor, request, random);
+    else if constexpr (std::same_as<T, bool>)
+      return fill_integers<uint8_t>(tensor, request, random, {0, 1});
+    else
+      return fill_integers<T>(tensor, request, random);
+  });
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // Parses one element; see scalar_tensor.h.
 #include "tools/tensors/scalar_tensor.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <limits>
+#include <concepts>
+#include <cstring>
 #include <string>
 #include <vector>
+
+#include "runtime/tensor/element_types.h"
 
 namespace scopevm::tool {
 namespace {
@@ -22,72 +22,22 @@ bool parse(std::string_view text, T& value) {
   return error == std::errc() && stop == end;
 }
 
-// The bits of the nearest 16-bit float, ties to even. The float has `fraction` fraction bits, and
-// 2^least_exponent is its smallest normal value.
-uint16_t narrow_bits(double value, int fraction, int least_exponent) {
-  const int sign = std::signbit(value) ? 0x8000 : 0;
-  const int infinity = 0x7fff >> fraction << fraction;
-  if (std::isnan(value)) return static_cast<uint16_t>(infinity | 1 << (fraction - 1));
-  if (value == 0) return static_cast<uint16_t>(sign);
-  const int exponent = std::max(std::ilogb(value), least_exponent);
-  if (std::isinf(value) || exponent > 1 - least_exponent)
-    return static_cast<uint16_t>(sign | infinity);
-  // The leading bit of a normal fraction, and a carry of the rounding, increment the exponent.
-  const double units = std::nearbyint(std::ldexp(std::fabs(value), fraction - exponent));
-  const int bits = (exponent - least_exponent) * (1 << fraction) + static_cast<int>(units);
-  return static_cast<uint16_t>(sign | bits);
-}
-
-template <typename T>
 bool store(std::string_view text, const Tensor& tensor) {
-  return parse(text, tensor.elements<T>()[0]);
-}
-
-bool store_narrow(std::string_view text, const Tensor& tensor, int fraction, int least_exponent) {
-  double value = 0;
-  if (!parse(text, value)) return false;
-  tensor.elements<uint16_t>()[0] = narrow_bits(value, fraction, least_exponent);
-  return true;
-}
-
-bool store_bool(std::string_view text, const Tensor& tensor) {
-  const bool is_true = text == "true" || text == "1";
-  tensor.elements<uint8_t>()[0] = is_true ? 1 : 0;
-  return is_true || text == "false" || text == "0";
-}
-
-bool store_element(std::string_view text, const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::kBool:
-      return store_bool(text, tensor);
-    case DType::kI8:
-      return store<int8_t>(text, tensor);
-    case DType::kI16:
-      return store<int16_t>(text, tensor);
-    case DType::kI32:
-      return store<int32_t>(text, tensor);
-    case DType::kI64:
-      return store<int64_t>(text, tensor);
-    case DType::kU8:
-      return store<uint8_t>(text, tensor);
-    case DType::kU16:
-      return store<uint16_t>(text, tensor);
-    case DType::kU32:
-      return store<uint32_t>(text, tensor);
-    case DType::kU64:
-      return store<uint64_t>(text, tensor);
-    case DType::kF16:
-      return store_narrow(text, tensor, 10, -14);
-    case DType::kBF16:
-      return store_narrow(text, tensor, 7, -126);
-    case DType::kF32:
-      return store<float>(text, tensor);
-    case DType::kF64:
-      return store<double>(text, tensor);
-    case DType::kStr:
-      break;  // rejected by scalar_tensor()
-  }
-  return false;
+  return runtime::visit_element_type(tensor.dtype(), [&](auto value) {
+    bool is_valid = false;
+    if constexpr (std::same_as<decltype(value), bool>) {
+      value = text == "true" || text == "1";
+      is_valid = value || text == "false" || text == "0";
+    } else if constexpr (runtime::NarrowFloatType<decltype(value)>) {
+      double exact = 0;
+      is_valid = parse(text, exact);
+      value = decltype(value)(exact);
+    } else {
+      is_valid = parse(text, value);
+    }
+    std::memcpy(tensor.data(), &value, sizeof value);
+    return is_valid;
+  });
 }
 
 }  // namespace
@@ -104,7 +54,7 @@ Result<Tensor> scalar_tensor(DType dtype, size_t rank, std::string_view text) {
   };
   if (dtype == DType::kStr) return wrong("string:" + std::string(text) + " for a string");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, std::vector<int64_t>(rank, 1)));
-  if (store_element(text, tensor)) return tensor;
+  if (store(text, tensor)) return tensor;
   return wrong("a value of type " + std::string(name(dtype)));
 }
 
