@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "compiler/import/model/onnx_file.h"
+#include "compiler/import/ops/list_ops.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -38,16 +39,31 @@ bool looks_like_text(const std::string& path) {
 
 }  // namespace
 
+Result<OnnxFile*> ModelFile::onnx() {
+  if (onnx_) return onnx_.get();
+  SCOPEVM_RETURN_IF_ERROR(check_file(path_));
+  std::string extension = std::filesystem::path(path_).extension().string();
+  // A known extension selects the reader; otherwise the contents do.
+  if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_))) return nullptr;
+  SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));
+  return onnx_.get();
+}
+
 Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLIRContext& context) {
-  if (!onnx_) {
-    SCOPEVM_RETURN_IF_ERROR(check_file(path_));
-    std::string extension = std::filesystem::path(path_).extension().string();
-    // A known extension selects the reader; otherwise the contents do.
-    if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_)))
-      return import_text(path_, options, context);
-    SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));
-  }
+  SCOPEVM_ASSIGN_OR_RETURN(const OnnxFile* onnx, this->onnx());
+  if (onnx == nullptr) return import_text(path_, options, context);
   return import_onnx(path_, onnx_, options, context);
+}
+
+Result<std::vector<ModelOp>> ModelFile::ops(const ImportOptions& options,
+                                            mlir::MLIRContext& context) {
+  SCOPEVM_ASSIGN_OR_RETURN(const OnnxFile* onnx, this->onnx());
+  if (onnx == nullptr)
+    return Status(StatusCode::kInvalidArgument,
+                  path_ + ": is MLIR assembly, expected an ONNX model");
+  Result<std::vector<ModelOp>> ops = list_ops(onnx->model, options, context);
+  if (!ops.ok()) return std::move(ops).status().with_context(path_);
+  return ops;
 }
 
 }  // namespace scopevm::compiler::frontend

@@ -52,6 +52,22 @@ struct ImportedModule : mlir::OwningOpRef<mlir::ModuleOp> {
 
 struct OnnxFile;
 
+// An op at an opset, and whether the importer accepts nodes of it.
+struct ModelOp {
+  enum class Support : uint8_t {
+    kNone,
+    kHandler,   // of the op table
+    kFunction,  // the body of a function, of the model or of the ONNX standard
+    kExternal,  // an external function
+  };
+  std::string name;  // "Conv"; with its domain: "com.microsoft.FusedMatMul"
+  int opset = 0;     // the version of the domain; 0 if it is not imported
+  Support support = Support::kNone;
+  std::string reason;  // of kNone
+  std::vector<std::string>
+      nodes;  // in the order of the file, with those of inner graphs and functions
+};
+
 // A model file that can be imported several times with different bounds. An ONNX file is read once,
 // and the imported modules share its tensor data. A file of MLIR assembly is parsed for each
 // import.
@@ -62,7 +78,15 @@ class ModelFile {
   // REQUIRES: the context has the graph and func dialects loaded.
   Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
 
+  // The ops of an ONNX model, sorted by name, without importing it: types and values of attributes
+  // are not checked. Errors: those of reading the file, kInvalidArgument (the file is MLIR
+  // assembly), kInvalidModel (an invalid list of opsets).
+  Result<std::vector<ModelOp>> ops(const ImportOptions& options, mlir::MLIRContext& context);
+
  private:
+  // Reads an ONNX file on first use. Returns null for MLIR assembly.
+  Result<OnnxFile*> onnx();
+
   std::string path_;
   std::shared_ptr<OnnxFile> onnx_;  // read on first use
 };

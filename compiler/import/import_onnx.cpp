@@ -44,10 +44,6 @@ onnx::TypeProto type_proto(Value value) {
   return proto;
 }
 
-std::string label(const onnx::NodeProto& node, size_t index) {
-  return node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
-}
-
 class ModelImport {
  public:
   ModelImport(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
@@ -222,7 +218,7 @@ Result<ImportedModule> ModelImport::run() {
 Status ModelImport::import_nodes(const Nodes& nodes) {
   size_t index = 0;
   for (const onnx::NodeProto& node : nodes) {
-    const std::string name = label(node, index++);
+    const std::string name = node_label(node, index++);
     const std::string& domain = normalised_domain(node.domain());
     const std::optional<int> opset = opsets_.version(domain);
     Status status;

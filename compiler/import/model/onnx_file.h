@@ -22,6 +22,12 @@ struct OnnxFile {
 // Errors: kNotFound (the file cannot be opened), kInvalidModel (not an ONNX model).
 Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
 
+// The name of a node, or "OP_POSITION" for a node without one. `index` is its position in its
+// graph.
+inline std::string node_label(const onnx::NodeProto& node, size_t index) {
+  return node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+}
+
 // The elements of a tensor, in row-major order. Except for strings, they are bytes that `owner`
 // keeps alive; a bool is one byte.
 struct TensorBytes {

@@ -1,0 +1,110 @@
+// Visits the nodes of a model, of its functions and of their inner graphs; see list_ops.h. The
+// decisions are those of ModelImport::import_node().
+#include "compiler/import/ops/list_ops.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "compiler/import/model/function_body.h"
+#include "compiler/import/model/node_schema.h"
+#include "compiler/import/model/onnx_file.h"
+#include "compiler/import/ops/external/external_ops.h"
+#include "compiler/import/ops/op_table.h"
+#include "compiler/import/scope/opsets.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+using Support = ModelOp::Support;
+
+class OpList {
+ public:
+  OpList(const onnx::ModelProto& model, ExternalOps external)
+      : model_(model), external_(std::move(external)) {}
+
+  void add(const Nodes& nodes, const Opsets& opsets) {
+    size_t index = 0;
+    for (const onnx::NodeProto& node : nodes) {
+      ModelOp op = op_of(node, opsets);
+      const std::string name = node_label(node, index++);
+      const auto known = std::ranges::find_if(ops_, [&](const ModelOp& other) {
+        return std::tie(op.name, op.opset, op.support, op.reason) ==
+               std::tie(other.name, other.opset, other.support, other.reason);
+      });
+      (known == ops_.end() ? ops_.emplace_back(std::move(op)) : *known).nodes.push_back(name);
+      for (const onnx::AttributeProto& attribute : node.attribute())
+        if (attribute.has_g()) add(attribute.g().node(), opsets);
+    }
+  }
+
+  std::vector<ModelOp> take() {
+    std::ranges::stable_sort(ops_, {}, &ModelOp::name);
+    return std::move(ops_);
+  }
+
+ private:
+  ModelOp op_of(const onnx::NodeProto& node, const Opsets& opsets) const {
+    const std::string& domain = normalised_domain(node.domain());
+    const std::optional<int> opset = opsets.version(domain);
+    ModelOp op{.name = (domain.empty() ? "" : domain + ".") + node.op_type(),
+               .opset = opset.value_or(0)};
+    if (!opset)
+      op.reason = "the model does not import an opset of domain \"" + domain + "\"";
+    else if (external_.contains(domain + "." + node.op_type()))
+      op.support = Support::kExternal;
+    else if (const Status status = domain.empty() ? check_schema(node, *opset) : Status();
+             !status.ok())
+      op.reason = status.message();
+    else if (domain.empty() && find_op(node.op_type(), *opset) != nullptr)
+      op.support = Support::kHandler;
+    else if (const Status status = check_function(node, *opset, opsets); !status.ok())
+      op.reason = status.message();
+    else
+      op.support = Support::kFunction;
+    return op;
+  }
+
+  // The nodes of a function of the model are in the list themselves.
+  Status check_function(const onnx::NodeProto& node, int opset, const Opsets& opsets) const {
+    const bool is_of_model = llvm::any_of(model_.functions(), [&](const auto& function) {
+      return function.name() == node.op_type() && function.domain() == node.domain();
+    });
+    if (is_of_model) return {};
+    // Without types. A function that depends on them is not supported.
+    const std::vector<onnx::TypeProto> types(static_cast<size_t>(node.input_size()));
+    const auto body = function_body(model_, node, opset, types);
+    if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
+    Opsets inner = opsets;
+    SCOPEVM_RETURN_IF_ERROR(inner.add(body->opset_import()));
+    for (const onnx::NodeProto& part : body->node())
+      if (const ModelOp op = op_of(part, inner); op.support == Support::kNone)
+        return Status(StatusCode::kUnsupported, "its function has " + op.name + ": " + op.reason);
+    return {};
+  }
+
+  const onnx::ModelProto& model_;
+  const ExternalOps external_;
+  std::vector<ModelOp> ops_;
+};
+
+}  // namespace
+
+Result<std::vector<ModelOp>> list_ops(const onnx::ModelProto& model, const ImportOptions& options,
+                                      mlir::MLIRContext& context) {
+  Opsets opsets;
+  SCOPEVM_RETURN_IF_ERROR(opsets.add(model.opset_import()));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      ExternalOps external,
+      ExternalOps::parse(options.external_functions, options.external_functions_name, context));
+  OpList list(model, std::move(external));
+  list.add(model.graph().node(), opsets);
+  for (const onnx::FunctionProto& function : model.functions()) {
+    Opsets inner = opsets;
+    SCOPEVM_RETURN_IF_ERROR(inner.add(function.opset_import()));
+    list.add(function.node(), inner);
+  }
+  return list.take();
+}
+
+}  // namespace scopevm::compiler::frontend
