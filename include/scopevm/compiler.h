@@ -208,6 +208,30 @@ Result<Report> explain(const CompileOptions& options) {
   return report;
 }
 
+/// The ops of an ONNX model, and whether the compiler supports them. Also reports about a model
+/// that cannot be compiled: types of inputs and values of attributes are not checked. Fails with
+/// kInvalidArgument for MLIR assembly.
+struct OpsExplanation {
+  static constexpr std::string_view kKind = "ops";  ///< for explain()
+
+  /// How the compiler computes an op.
+  enum class Support : uint8_t {
+    kNone,      ///< not at all
+    kOp,        ///< as ops of the graph
+    kFunction,  ///< as the nodes of its function, of the model or of the ONNX standard
+    kExternal,  ///< by an external function (CompileOptions::external_functions)
+  };
+  /// The nodes that are handled in one way. An op can have several entries.
+  struct Op {
+    std::string name;  ///< "Conv"; with its domain: "com.microsoft.FusedMatMul"
+    int opset = 0;     ///< version of the domain; 0: the model imports none
+    Support support = Support::kNone;
+    std::string reason;              ///< of Support::kNone; else empty
+    std::vector<std::string> nodes;  ///< with those of inner graphs and of the model's functions
+  };
+  std::vector<Op> ops;  ///< sorted by name
+};
+
 /// The shapes of a model as the compiler infers them, before any request. Dims are expressions in
 /// textual form: `floordiv(w+1, 2)`. `x.shape[1]` denotes the size that a request passes as dim 1
 /// of input x.
