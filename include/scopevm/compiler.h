@@ -86,6 +86,9 @@ struct CompileOptions {
   /// `dims`. A call runs the most constrained variant that admits its dims: the one with the most
   /// fixed dims, then the one with the fewest admitted sizes, then the first.
   std::vector<std::map<std::string, DimBound>> variants;
+  /// The outputs of the model that the module computes, in any order. Ops that only other outputs
+  /// need are omitted; inputs are not. Empty: all outputs.
+  std::vector<std::string> outputs;
   /// The target machine as a JSON machine description (docs/machine.md). Empty: a machine with one
   /// CPU.
   std::string machine_json;

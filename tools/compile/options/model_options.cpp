@@ -73,6 +73,11 @@ void add_dims(CLI::App& command, ModelOptions& options) {
       .add_option("--dim", options.dims,
                   "Constraint on a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0")
       ->allow_extra_args(false);
+  command
+      .add_option("--keep-output", options.compile.outputs,
+                  "Omit the other outputs of the model, and what only they need (one output per "
+                  "option; default: all outputs)")
+      ->allow_extra_args(false);
 }
 
 void add_places(CLI::App& command, ModelOptions& options) {
