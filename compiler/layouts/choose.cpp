@@ -3,14 +3,12 @@
 // whose users have another layout is converted once.
 #include "compiler/layouts/layouts.h"
 
-#include "compiler/graph/convolution/window.h"
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/layouts/apply.h"
-#include "compiler/layouts/blocked/flatten.h"
-#include "compiler/layouts/by_channel/expand.h"
-#include "compiler/layouts/by_channel/sink_transposes.h"
 #include "compiler/layouts/candidate.h"
 #include "compiler/layouts/forms.h"
+#include "compiler/layouts/models/image.h"
+#include "compiler/layouts/sink_transposes.h"
 #include "compiler/placement/solve/min_cut.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +19,7 @@ namespace {
 using placement::Cost;
 using placement::Network;
 using placement::NodeIndex;
+using schedule::LayoutTimes;
 
 Cost cost(double seconds) {
   constexpr double kPicoseconds = 1e12, kMost = 1e6;
@@ -36,14 +35,14 @@ class Chooser {
         nodes_[op] = node_of(*std::move(found));
     });
     for (auto& [op, node] : nodes_) {
-      const Times times = node.times;
+      const LayoutTimes times = node.times;
       network_.add_edge(
           Network::kSource, node.index,
           options.layout == ImageLayout::kBlocked ? Network::kNever : cost(times.by_channel));
       // Equal times: by channel.
       network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
-      if (node.candidate.has_blocked_result) add_value(op->getResult(0), node.index);
-      for (mlir::Value image : node.candidate.images)
+      if (node.candidate.form.has_blocked_result) add_value(op->getResult(0), node.index);
+      for (mlir::Value image : node.candidate.form.images)
         if (const Node* producer = producer_of(image))
           add_epilogue(*producer, op, node);
         else
@@ -56,20 +55,21 @@ class Chooser {
     const auto is_plain = network_.cut();
     std::vector<Candidate> blocked;
     for (auto& [op, node] : nodes_) {
-      const Times times = node.times;
+      const LayoutTimes times = node.times;
       const bool is_blocked = !is_plain[node.index];
-      report.ops.push_back(
-          {.name = graph::DimTrace::name(op->getResult(0)),
-           .kind = op->getName().stripDialect().str(),
-           .is_blocked = is_blocked,
-           .seconds = is_blocked ? times.blocked : times.by_channel,
-           .other_seconds = is_blocked ? times.by_channel : times.blocked,
-           .is_measured = node.is_measured,
-           .forms = node.forms,
-           .schedule = is_blocked
-                           ? schedule_text(node.candidate, node.candidate.form, *options_.core)
-                           : std::string()});
       if (is_blocked) blocked.push_back(node.candidate);
+      // An op that takes no time reads what there is.
+      if (times.by_channel == 0 && times.blocked == 0) continue;
+      report.ops.push_back({.name = graph::DimTrace::name(op->getResult(0)),
+                            .kind = op->getName().stripDialect().str(),
+                            .is_blocked = is_blocked,
+                            .seconds = is_blocked ? times.blocked : times.by_channel,
+                            .other_seconds = is_blocked ? times.by_channel : times.blocked,
+                            .is_measured = node.is_measured,
+                            .forms = node.forms,
+                            .schedule = is_blocked ? node.candidate.op.getScheduleText(
+                                                         node.candidate.form, *options_.core)
+                                                   : std::string()});
     }
     return blocked;
   }
@@ -84,7 +84,7 @@ class Chooser {
   struct Node {
     NodeIndex index;
     Candidate candidate;
-    Times times;
+    LayoutTimes times;
     bool is_measured = false;
     std::vector<MeasuredForm> forms;  // Report::Op::forms
   };
@@ -103,38 +103,38 @@ class Chooser {
     const std::optional<std::string> id = id_of(node.candidate, *options_.core);
     const auto found = id && is_main_ ? options_.measured.find(*id) : options_.measured.end();
     if (found == options_.measured.end()) {
-      node.times = of_requests(
-          [&](const DimValues& known) { return times_of(node.candidate, *options_.core, known); });
+      node.times = of_requests([&](const DimValues& known) {
+        return node.candidate.op.getTimes(node.candidate.form, *options_.core, known);
+      });
       return node;
     }
     const Measured& measured = found->second;
     node.is_measured = true;
-    node.candidate.form = measured.form;
+    node.candidate.form.schedule = measured.form;
     node.times = {.by_channel = measured.plain, .blocked = measured.blocked[measured.form]};
-    node.forms = forms_of(node.candidate, measured);
+    node.forms = forms_of(node.candidate.form, measured);
     return node;
   }
 
-  static std::vector<MeasuredForm> forms_of(const Candidate& candidate, const Measured& measured) {
+  static std::vector<MeasuredForm> forms_of(const BlockedForm& form, const Measured& measured) {
     std::vector<MeasuredForm> forms;
-    for (size_t i = 0; i < candidate.forms.size() && candidate.forms.size() > 1; ++i)
-      forms.push_back({candidate.forms[i].text(), measured.blocked[i], i == measured.form});
+    for (size_t i = 0; i < form.schedules.size() && form.schedules.size() > 1; ++i)
+      forms.push_back({form.schedules[i].text(), measured.blocked[i], i == measured.form});
     return forms;
   }
 
   // The candidate whose blocked form computes the value in blocked form.
   const Node* producer_of(mlir::Value value) const {
     const auto found = value.getDefiningOp() ? nodes_.find(value.getDefiningOp()) : nodes_.end();
-    return found != nodes_.end() && found->second.candidate.has_blocked_result ? &found->second
-                                                                               : nullptr;
+    const bool is_found = found != nodes_.end() && found->second.candidate.form.has_blocked_result;
+    return is_found ? &found->second : nullptr;
   }
 
   // An elementwise op in the layout of the convolution before it is computed with it. Otherwise, it
   // reads and writes the image once more.
   void add_epilogue(const Node& producer, mlir::Operation* op, const Node& node) {
-    mlir::Operation* conv = producer.candidate.op;
-    if (!mlir::isa<graph::ConvOp, graph::ConvTransposeOp>(conv) ||
-        !mlir::isa<graph::ElementwiseOp>(op) || !conv->hasOneUse())
+    if (!producer.candidate.is_convolution() || !mlir::isa<graph::ElementwiseOp>(op) ||
+        !producer.candidate.op->hasOneUse())
       return;
     network_.add_edge(producer.index, node.index, cost(node.times.by_channel));
     network_.add_edge(node.index, producer.index, cost(node.times.by_channel));
@@ -155,11 +155,10 @@ class Chooser {
     for (mlir::Operation* user : value.getUsers()) {
       const auto found = nodes_.find(user);
       const bool is_image =
-          found != nodes_.end() && llvm::is_contained(found->second.candidate.images, value);
-      if (is_image && !found->second.candidate.reads_plain)
+          found != nodes_.end() && llvm::is_contained(found->second.candidate.form.images, value);
+      if (is_image && !found->second.candidate.form.reads_plain)
         network_.add_edge(found->second.index, to_blocked, Network::kNever);
-      // A product of the flattened image reads both forms.
-      if (to_plain && !is_flattening(user))
+      if (to_plain)
         network_.add_edge(*to_plain, is_image ? found->second.index : Network::kSink,
                           Network::kNever);
     }
@@ -172,6 +171,15 @@ class Chooser {
   llvm::DenseSet<mlir::Value> seen_;
 };
 
+// Replaces ops by channel that have faster kernels in another form.
+void expand_by_channel(mlir::func::FuncOp function, const Machine& machine, bool may_be_blocked) {
+  llvm::SmallVector<ImageOp> found;
+  function.walk([&](ImageOp op) {
+    if (may_grow(op, machine)) found.push_back(op);
+  });
+  for (ImageOp op : found) op.expandByChannel(may_be_blocked);
+}
+
 }  // namespace
 
 Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Options& options) {
@@ -181,18 +189,13 @@ Report choose_layouts(mlir::ModuleOp module, const Machine& machine, const Optio
     if (llvm::none_of(machine.pools, [](const Pool& pool) { return pool.is_limited(); }))
       sink_transposes(function);
     if (options.layout != ImageLayout::kByChannel) {
-      // The product of a convolution with few results per pixel can read blocked images; a blocked
-      // result would mostly be padding.
-      expand_transposed(function, machine, graph::kChannelBlock);
-      // Those with several groups have no blocked form.
-      expand_phases(function, machine, /*only_groups=*/true);
+      expand_by_channel(function, machine, /*may_be_blocked=*/true);
       Chooser chooser(function, machine, options);
       const std::vector<Candidate> blocked = chooser.choose(report);
       const auto seconds = [&](graph::TensorType image) { return chooser.seconds_of(image); };
       if (!blocked.empty()) apply(function, blocked, seconds, report);
     }
-    expand_transposed(function, machine);
-    expand_phases(function, machine, /*only_groups=*/false);
+    expand_by_channel(function, machine, /*may_be_blocked=*/false);
   }
   return report;
 }

@@ -3,19 +3,15 @@
 
 #include <set>
 
-#include "compiler/layouts/blocked/blocked.h"
-#include "compiler/layouts/blocked/convolution.h"
+#include "compiler/layouts/models/image.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
 
-TensorType unplaced(mlir::Value value) {
-  return mlir::cast<TensorType>(value.getType()).withPlace(nullptr);
-}
+TensorType unplaced(mlir::Value value) { return graph::type_of(value).withPlace(nullptr); }
 
 // The image by channel, whose dims that are not constant are symbols of their own.
 TensorType image_of(mlir::Value x, graph::DimBindings& dims) {
@@ -64,38 +60,39 @@ mlir::OwningOpRef<mlir::ModuleOp> by_channel_module(mlir::Operation* op, graph::
   return module;
 }
 
-// A copy of the module by channel in which the convolution is blocked, in form `form`.
-mlir::OwningOpRef<mlir::ModuleOp> blocked_module(mlir::ModuleOp by_channel,
-                                                 const Candidate& candidate, size_t form) {
+// A copy of the module by channel in which the convolution is blocked, with schedule `schedule`.
+mlir::OwningOpRef<mlir::ModuleOp> blocked_module(mlir::ModuleOp by_channel, ImageOp conv,
+                                                 BlockedForm form, size_t schedule) {
   mlir::OwningOpRef<mlir::ModuleOp> module = by_channel.clone();
   auto main = *module->getOps<mlir::func::FuncOp>().begin();
   mlir::Block& block = main.getBody().front();
-  Candidate copy = candidate;
-  copy.form = form;
-  main.walk([&](mlir::Operation* op) {
-    if (op->getName() == candidate.op->getName()) copy.op = op;
+  main.walk([&](ImageOp op) {
+    if (op->getName() == conv->getName()) conv = op;
   });
   mlir::BlockArgument x = block.getArgument(0);
-  if (!candidate.reads_plain) x.setType(blocked_type(mlir::cast<TensorType>(x.getType())));
-  mlir::OpBuilder builder(copy.op);
-  const mlir::Value result = blocked_convolution(builder, copy, x);
-  copy.op->replaceAllUsesWith(mlir::ValueRange{result});
-  copy.op->erase();
+  if (!form.reads_plain) x.setType(blocked_type(graph::type_of(x)));
+  mlir::OpBuilder builder(conv);
+  mlir::IRMapping operands;
+  operands.map(x, x);
+  form.schedule = schedule;
+  const mlir::Value result = conv.createBlocked(builder, form, operands);
+  conv->replaceAllUsesWith(mlir::ValueRange{result});
+  conv->erase();
   main.setType(mlir::FunctionType::get(main.getContext(), block.getArgumentTypes(),
                                        block.getTerminator()->getOperandTypes()));
   return module;
 }
 
-std::string key_of(const Candidate& candidate, const schedule::Core& core,
-                   graph::DimBindings& dims) {
+std::string key_of(Candidate candidate, const schedule::Core& core, graph::DimBindings& dims) {
   std::string key;
   llvm::raw_string_ostream out(key);
   out << candidate.op->getName() << " " << candidate.op->getAttrDictionary() << " "
       << image_of(candidate.op->getOperand(0), dims);
   for (mlir::Value constant : llvm::drop_begin(candidate.op->getOperands()))
     out << " " << unplaced(constant);
-  for (size_t form = 0; form < candidate.forms.size(); ++form)
-    out << "; " << schedule_text(candidate, form, core);
+  BlockedForm& form = candidate.form;
+  for (form.schedule = 0; form.schedule < form.schedules.size(); ++form.schedule)
+    out << "; " << candidate.op.getScheduleText(form, core);
   return key;
 }
 
@@ -108,7 +105,7 @@ std::string id_of(const std::string& key, const graph::DimBindings& dims) {
 }  // namespace
 
 std::optional<std::string> id_of(const Candidate& candidate, const schedule::Core& core) {
-  if (!is_convolution(candidate)) return std::nullopt;
+  if (!candidate.is_convolution()) return std::nullopt;
   graph::DimBindings dims;
   const std::string key = key_of(candidate, core, dims);
   return id_of(key, dims);
@@ -119,15 +116,16 @@ std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, const
   std::set<std::string> ids;
   module.lookupSymbol<mlir::func::FuncOp>("main").walk([&](mlir::Operation* op) {
     const std::optional<Candidate> image_op = candidate(op, machine, options);
-    if (!image_op || !is_convolution(*image_op)) return;
+    if (!image_op || !image_op->is_convolution()) return;
     Forms forms;
     forms.key = key_of(*image_op, *options.core, forms.dims);
     forms.id = id_of(forms.key, forms.dims);
     if (!ids.insert(forms.id).second) return;
     forms.modules.push_back(by_channel_module(op, forms.dims));
     if (!forms.modules.front()) return;
-    for (size_t form = 0; form < image_op->forms.size(); ++form)
-      forms.modules.push_back(blocked_module(*forms.modules.front(), *image_op, form));
+    for (size_t i = 0; i < image_op->form.schedules.size(); ++i)
+      forms.modules.push_back(
+          blocked_module(*forms.modules.front(), image_op->op, image_op->form, i));
     found.push_back(std::move(forms));
   });
   return found;

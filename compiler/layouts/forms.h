@@ -12,8 +12,8 @@
 
 namespace scopevm::compiler::layouts {
 
-// The form of a convolution by channel, then Candidate::forms. Each is the function `main` of a
-// module, whose inputs are named "x0". Images are not converted.
+// The form of a convolution by channel, then BlockedForm::schedules. Each is the function `main` of
+// a module, whose inputs are named "x0". Images are not converted.
 struct Forms {
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   // Equal for convolutions that differ only in the elements of constants and the values of dims,

@@ -2,20 +2,14 @@
 // Convolutions of blocked images are faster, and a conversion costs about as much as a small
 // convolution. The choice therefore considers each function as a whole.
 //
-//   candidate.cpp  the ops that have both forms, and the time of each form and of a conversion
-//   conv_problem.cpp  convolutions as problems of schedules (compiler/schedule)
-//   forms.cpp      the forms of a convolution as modules, for measurements
+//   image_op.td    the interface of ops that have several forms: all that is known about an op
+//   models/        the interface for the families of ops, and types and conversions of images
+//
+//   sink_transposes.cpp  computes ops on channels-last images by channel, without transposes
+//   candidate.cpp  the ops that can run on blocked images
 //   choose.cpp     a layout for each op: one minimum cut
 //   apply.cpp      rewrites the ops of blocked images, and inserts conversions
-//
-//   blocked/blocked.cpp      the blocked forms of types, constants and values
-//   blocked/convolution.cpp  the blocked forms of convolutions
-//   blocked/reduction.cpp    the blocked forms of reductions and softmax
-//   blocked/flatten.cpp      products of flattened blocked images
-//
-//   by_channel/sink_transposes.cpp  removes transposes around ops on channels-last images
-//   by_channel/channels_last.cpp    the forms of these ops by channel
-//   by_channel/expand.cpp           rewrites transposed convolutions that stay by channel
+//   forms.cpp      the forms of a convolution as modules, for measurements
 #pragma once
 
 #include <map>
@@ -34,7 +28,7 @@ namespace scopevm::compiler::layouts {
 // Measured times of a convolution.
 struct Measured {
   double plain = 0;
-  std::vector<double> blocked;  // of Candidate::forms
+  std::vector<double> blocked;  // of BlockedForm::schedules
   size_t form = 0;              // the chosen one of them
 };
 

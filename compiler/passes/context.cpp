@@ -3,6 +3,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/op_lowerings.h"
+#include "compiler/layouts/image_op.h"
 #include "compiler/support/leaked_on_exception.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -25,6 +26,7 @@ void register_dialects(mlir::DialectRegistry& registry) {
                   mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::vector::VectorDialect>();
   kernels::register_lowerings(registry);
+  layouts::register_models(registry);
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
 }

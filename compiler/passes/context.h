@@ -11,7 +11,8 @@ class MLIRContext;
 
 namespace scopevm::compiler {
 
-// Adds every dialect, lowering interface and LLVM IR translation that the compiler uses.
+// Adds every dialect, external model of an interface and LLVM IR translation that the compiler
+// uses.
 void register_dialects(mlir::DialectRegistry& registry);
 std::unique_ptr<mlir::MLIRContext> make_context();
 

@@ -196,6 +196,37 @@ TEST(BlockedLayout, TransposedGroupsAgreeWithLoops) {
   }
 }
 
+// A transpose to channels last reads the blocked image, and one back to images by channel writes
+// it: there is no other conversion between the convolutions.
+TEST(BlockedLayout, TransposesAgreeWithThoseByChannel) {
+  for (const int64_t channels : {2, 16, 20, 32}) {
+    SCOPED_TRACE(channels);
+    const std::string c = std::to_string(channels);
+    const std::string image = tensor_type("n, " + c + ", h, w");
+    const std::string last = tensor_type("n, h, w, " + c);
+    const Array w = random_f32({channels, channels, 3, 3}, 1), b = random_f32({channels}, 2);
+    const auto conv = [&](const std::string& result, const std::string& x) {
+      return "  " + result + " = sv.conv " + x + ", %w {strides = array<i64: 1, 1>, " +
+             "pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (" +
+             image + ", " + static_type(w) + ") -> " + image + "\n";
+    };
+    const std::string text =
+        "func.func @main(%x: " + image + ") -> (" + image + ", " + last + ") {\n" +
+        constant_text("w", w) + constant_text("b", b) + conv("%0", "%x") +
+        "  %1 = sv.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (" + image + ") -> " +
+        last + "\n  %2 = sv.softmax %1 {axis = 3 : i64} : (" + last + ") -> " + last +
+        "\n  %3 = sv.add %2, %b : (" + last + ", " + static_type(b) + ") -> " + last +
+        "\n  %4 = sv.transpose %3 {permutation = array<i64: 0, 3, 1, 2>} : (" + last + ") -> " +
+        image + "\n" + conv("%5", "%4") + "  return %5, %3 : " + image + ", " + last + "\n}\n";
+    auto blocked = KernelRunner::create(text, "host", /*fuse=*/true, ImageLayout::kBlocked);
+    auto by_channel = KernelRunner::create(text, "host");
+    ASSERT_TRUE(blocked.ok()) << blocked.status().message();
+    ASSERT_TRUE(by_channel.ok()) << by_channel.status().message();
+    for (const auto& [height, width] : {std::pair<int64_t, int64_t>{7, 9}, {1, 1}, {1, 20}})
+      run_both(**blocked, **by_channel, {random_f32({2, channels, height, width}, 3)});
+  }
+}
+
 // Convolutions whose blocked kernel would not exist, or would be unrolled or copy too much.
 TEST(BlockedLayout, OtherConvolutionsStayByChannel) {
   const Case groups_of_24{.channels = 48,

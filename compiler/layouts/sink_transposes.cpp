@@ -2,12 +2,13 @@
 // The source is the form by channel and the sink the channels-last form. A value whose users need
 // another form than its own is converted once, at the cost of its bytes. Of several minimum cuts,
 // the one with the most ops by channel is used: these ops can be blocked or join a convolution.
-//   channels_last.cpp  the ops that have both forms, and conversions
-#include "compiler/layouts/by_channel/sink_transposes.h"
+#include "compiler/layouts/sink_transposes.h"
 
 #include "compiler/dims/representative.h"
 #include "compiler/graph/rewrite/passes.h"
-#include "compiler/layouts/by_channel/channels_last.h"
+#include "compiler/layouts/image_op.h"
+#include "compiler/layouts/models/image.h"
+#include "compiler/layouts/models/layout_ops.h"
 #include "compiler/placement/solve/min_cut.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,6 +17,7 @@ namespace scopevm::compiler::layouts {
 namespace {
 
 using graph::TensorType;
+using graph::type_of;
 using placement::Cost;
 using placement::Network;
 using placement::NodeIndex;
@@ -25,14 +27,24 @@ bool is_rank_4(mlir::Value value) {
   return type && type.getRank() == 4;
 }
 
-bool is_image_op(mlir::Operation* op) {
-  return mlir::isa<graph::ConvOp, graph::ConvTransposeOp, graph::MaxPoolOp, graph::AveragePoolOp,
-                   graph::ResizeOp>(op);
+// The operands of rank 4 that an op on channels-last images reads by channel when it is moved.
+// Empty if the op cannot be moved. Constants are not included.
+llvm::SmallVector<mlir::Value, 2> movable_images(mlir::Operation* op) {
+  llvm::SmallVector<mlir::Value, 2> images;
+  if (auto image_op = mlir::dyn_cast<ImageOp>(op);
+      !image_op || !is_movable(op) || !image_op.canMoveChannels())
+    return {};
+  for (mlir::Value operand : op->getOperands())
+    if (is_rank_4(operand) && !mlir::matchPattern(operand, mlir::m_Constant()))
+      images.push_back(operand);
+    else if (!is_free_by_channel(operand))
+      return {};
+  return images;
 }
 
 // The bytes of a converted channels-last image, at representative dims.
 Cost cost_of_conversion(mlir::Value channels_last) {
-  const auto type = mlir::cast<TensorType>(channels_last.getType());
+  const TensorType type = type_of(channels_last);
   if (is_view_by_channel(type)) return {};
   constexpr double kMost = 1e15;
   const auto element_bytes = static_cast<double>(byte_size(type.getDtype()));
@@ -52,7 +64,7 @@ class Sinker {
     for (auto [value, producer] : producers_) add_value(value, producer);
     const auto is_channels_last = network_.cut();
     for (auto& [op, node] : nodes_)
-      if (!is_channels_last[node.index]) move(op, node.images);
+      if (!is_channels_last[node.index]) move(mlir::cast<ImageOp>(op), node.images);
     if (moved_.empty()) return;
     replace_uses();
     graph::remove_unused(function_);
@@ -91,7 +103,9 @@ class Sinker {
       nodes_[op] = {index, images};
       for (mlir::Value image : images) producers_.insert({image, Network::kSink});
       if (is_rank_4(result)) add_channels_last(result, index);
-    } else if (is_rank_4(result) && (is_image_op(op) || is_any_in(by_channel_images_))) {
+    } else if (auto image_op = mlir::dyn_cast<ImageOp>(op);
+               is_rank_4(result) &&
+               ((image_op && image_op.definesImages()) || is_any_in(by_channel_images_))) {
       by_channel_images_.insert(result);
     }
   }
@@ -133,13 +147,17 @@ class Sinker {
     return form;
   }
 
-  void move(mlir::Operation* op, llvm::ArrayRef<mlir::Value> images) {
+  void move(ImageOp op, llvm::ArrayRef<mlir::Value> images) {
     mlir::IRMapping forms;
     for (mlir::Value image : images) forms.map(image, by_channel(image));
     builder_.setInsertionPoint(op);
-    const mlir::Value form = clone_by_channel(builder_, op, forms);
-    mlir::Value result = op->getResult(0);
+    for (mlir::Value operand : op->getOperands())
+      if (!forms.contains(operand)) forms.map(operand, free_by_channel(builder_, operand));
+    auto moved = mlir::cast<ImageOp>(builder_.clone(*op, forms));
+    moved.moveChannels();
+    mlir::Value result = op->getResult(0), form = moved->getResult(0);
     if (is_rank_4(result)) {
+      form.setType(type_of(result).withShape(layouts::by_channel(type_of(result).getShape())));
       by_channel_[result] = form;
     } else {
       result.replaceAllUsesWith(form);
