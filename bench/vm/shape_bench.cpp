@@ -15,7 +15,7 @@
 
 #include "vm/api/module_access.h"
 #include "vm/isa/opcodes.h"
-#include "vm/run/bound/dim_formula.h"
+#include "vm/format/schema/formula.h"
 
 namespace scopevm {
 namespace {
@@ -56,7 +56,7 @@ std::vector<int64_t> arguments(const Signature& signature,
   std::vector<int64_t> values;
   for (const TensorSignature& input : signature.inputs)
     for (const std::string& dim : input.dims)
-      values.push_back(vm::evaluate_dim(dim, dims).value_or(0));
+      values.push_back(format::evaluate_formula(dim, dims).value_or(0));
   values.push_back(1);
   return values;
 }

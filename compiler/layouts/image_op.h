@@ -7,7 +7,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/schedule/conv_cost.h"
-#include "compiler/shapes/representative.h"
+#include "compiler/dims/representative.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compiler/schedule/core.h"
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 
 namespace scopevm::compiler::schedule {
 

@@ -1,7 +1,7 @@
 // The grains of parallel launches.
 #pragma once
 
-#include "compiler/shapes/dim_expr.h"
+#include "compiler/dims/dim_expr.h"
 
 namespace scopevm::compiler::schedule {
 

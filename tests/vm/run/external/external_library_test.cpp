@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scopevm/external_library.h"
+#include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 
 namespace scopevm {
