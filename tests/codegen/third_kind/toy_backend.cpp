@@ -9,7 +9,6 @@ namespace {
 using compiler::Device;
 using compiler::Member;
 namespace codegen = compiler::codegen;
-namespace kernels = compiler::kernels;
 
 constexpr std::string_view kMembers[] = {"generation"};
 
