@@ -13,6 +13,6 @@ inline const CommandName kExplain{
     .position = 20,
     .name = "explain",
     .description =
-        "Print the shapes, checks, copies, layouts, memory plan or external functions of a model"};
+        "Print a report on a model: what it contains, and what the compiler makes of it"};
 
 }  // namespace scopevm::tool

@@ -87,4 +87,10 @@ std::unique_ptr<onnx::FunctionProto> function_body(
   }
 }
 
+bool has_typed_body(const onnx::NodeProto& node, int opset) {
+  const onnx::OpSchema* schema =
+      onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain());
+  return schema != nullptr && schema->HasContextDependentFunction();
+}
+
 }  // namespace scopevm::compiler::frontend

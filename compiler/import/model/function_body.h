@@ -16,4 +16,7 @@ std::unique_ptr<onnx::FunctionProto> function_body(const onnx::ModelProto& model
                                                    const onnx::NodeProto& node, int opset,
                                                    const std::vector<onnx::TypeProto>& input_types);
 
+// Whether ONNX defines a body of the op that depends on the types of the inputs.
+bool has_typed_body(const onnx::NodeProto& node, int opset);
+
 }  // namespace scopevm::compiler::frontend

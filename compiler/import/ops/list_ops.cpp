@@ -71,9 +71,12 @@ class OpList {
       return function.name() == node.op_type() && function.domain() == node.domain();
     });
     if (is_of_model) return {};
-    // Without types. A function that depends on them is not supported.
-    const std::vector<onnx::TypeProto> types(static_cast<size_t>(node.input_size()));
+    // The types of the inputs are unknown here. A body can depend on them.
+    onnx::TypeProto type;
+    type.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    const std::vector<onnx::TypeProto> types(static_cast<size_t>(node.input_size()), type);
     const auto body = function_body(model_, node, opset, types);
+    if (!body && has_typed_body(node, opset)) return {};
     if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
     Opsets inner = opsets;
     SCOPEVM_RETURN_IF_ERROR(inner.add(body->opset_import()));

@@ -10,12 +10,12 @@ from onnx import TensorProto, helper
 FOLDER = pathlib.Path(__file__).parent
 
 
-def save(name, nodes, inputs, outputs):
+def save(name, nodes, inputs, outputs, opset=13):
     """inputs and outputs: {name: dims}, all float."""
     value = lambda item: helper.make_tensor_value_info(item[0], TensorProto.FLOAT, item[1])
     graph = helper.make_graph(nodes, name, list(map(value, inputs.items())),
                               list(map(value, outputs.items())))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     model.ir_version = 7
     (FOLDER / f"{name}.onnx").write_bytes(model.SerializeToString(deterministic=True))
 
@@ -26,6 +26,8 @@ save("unknown_op", [helper.make_node("Frobnicate", ["x"], ["y"], "frob_7")],
      {"x": ["n", 4]}, {"y": ["n", 4]})
 save("unsupported_op", [helper.make_node("RandomUniformLike", ["x"], ["y"], "random_3")],
      {"x": ["n", 4, 4]}, {"y": ["n"]})
+save("unsupported_function", [helper.make_node("Bernoulli", ["x"], ["y"], "bernoulli_1")],
+     {"x": ["n", 4]}, {"y": ["n", 4]}, opset=15)
 save("undefined_value", [helper.make_node("Relu", ["nowhere"], ["y"], "relu_2")],
      {"x": ["n", 4]}, {"y": ["n", 4]})
 save("bad_shape", [helper.make_node("MatMul", ["x", "w"], ["y"], "product_5")],
