@@ -36,11 +36,13 @@ class Chooser {
     });
     for (auto& [op, node] : nodes_) {
       const LayoutTimes times = node.times;
-      network_.add_edge(
-          Network::kSource, node.index,
-          options.layout == ImageLayout::kBlocked ? Network::kNever : cost(times.by_channel));
-      // Equal times: by channel.
-      network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1, 0});
+      // Equal times: by channel. An op without a choice reads blocked images where there are any.
+      const int64_t is_free = node.has_choice() ? 0 : 1;
+      network_.add_edge(Network::kSource, node.index,
+                        options.layout == ImageLayout::kBlocked
+                            ? Network::kNever
+                            : cost(times.by_channel) + Cost{is_free, 0});
+      network_.add_edge(node.index, Network::kSink, cost(times.blocked) + Cost{1 - is_free, 0});
       if (node.candidate.form.has_blocked_result) add_value(op->getResult(0), node.index);
       for (mlir::Value image : node.candidate.form.images)
         if (const Node* producer = producer_of(image))
@@ -58,8 +60,7 @@ class Chooser {
       const LayoutTimes times = node.times;
       const bool is_blocked = !is_plain[node.index];
       if (is_blocked) blocked.push_back(node.candidate);
-      // An op that takes no time reads what there is.
-      if (times.by_channel == 0 && times.blocked == 0) continue;
+      if (!node.has_choice()) continue;
       report.ops.push_back({.name = graph::DimTrace::name(op->getResult(0)),
                             .kind = op->getName().stripDialect().str(),
                             .is_blocked = is_blocked,
@@ -87,6 +88,11 @@ class Chooser {
     LayoutTimes times;
     bool is_measured = false;
     std::vector<MeasuredForm> forms;  // Report::Op::forms
+
+    // False for an op that reads both layouts and takes no time in either.
+    bool has_choice() const {
+      return !candidate.form.reads_plain || times.by_channel != 0 || times.blocked != 0;
+    }
   };
 
   // The sum over the requests.
