@@ -17,7 +17,7 @@ constexpr int64_t kDepthElements = 1 << 14;
 // The pixels of the largest tile, by its number of channel blocks, with 32 vector registers: the
 // sums, a vector of weights per block, and an element of x. Tiles of 14 pixels and two blocks fit,
 // too, but take up to 40 % longer if they prefetch weights.
-constexpr std::array<int64_t, kMostGroupBlocks + 1> kTilePixels = {0, kMostTilePixels, 13, 9, 6};
+constexpr std::array<int64_t, kMostGroupBlocks + 1> kTilePixels = {0, kMostTilePixels, 13, 9, 6, 5};
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -65,13 +65,21 @@ int64_t fastest_blocks(const Core& core, std::optional<int64_t> width, int64_t b
   constexpr double kLeastGain = 0.98;
   int64_t best = 1;
   if (core.vector_bits < 512) return best;  // conv_tile() has one block
+  // One FMA port hides the loads of one block, so five gain nothing.
+  const int64_t most = core.fma_ports > 1 ? kMostGroupBlocks : kMostGroupBlocks - 1;
   const auto cycles = [&](int64_t count) {
     const int64_t pixels = width.value_or(kTilePixels[count]);
     return row_cycles(core, pixels, count) / static_cast<double>(pixels);
   };
-  for (int64_t count = 2; count <= kMostGroupBlocks; ++count)
+  for (int64_t count = 2; count <= most; ++count)
     if (blocks % count == 0 && cycles(count) < kLeastGain * cycles(best)) best = count;
   return best;
+}
+
+// Several blocks, if the core gains from the possible numbers.
+int64_t several_blocks(const Core& core, int64_t blocks) {
+  const int64_t count = pointwise_blocks(blocks);
+  return count > 1 ? count : fastest_blocks(core, std::nullopt, blocks);
 }
 
 int64_t window_blocks(const ConvProblem& problem, const Core& core, bool has_one_row) {
@@ -92,7 +100,7 @@ int64_t pixel_blocks(const ConvProblem& problem, const Core& core) {
   if (core.fma_ports > 1 && pixels) return fastest_blocks(core, std::nullopt, blocks);
   if (reads_pixels(problem) && pixels && kLeast <= *pixels && *pixels <= kMost)
     return fastest_blocks(core, pixels, blocks);
-  return pointwise_blocks(blocks);
+  return several_blocks(core, blocks);
 }
 
 }  // namespace
@@ -139,7 +147,7 @@ std::string ConvSchedule::text() const {
 }
 
 int64_t pointwise_blocks(int64_t blocks) {
-  for (int64_t count = kMostGroupBlocks; count > 1; --count)
+  for (const int64_t count : {4, 3, 2})
     if (blocks % count == 0) return count;
   return 1;
 }
@@ -217,9 +225,10 @@ std::vector<ConvForm> conv_forms(const ConvProblem& problem, const Core& core,
   const int64_t blocks = problem.group_out_blocks();
   if (problem.has_narrow_groups() || has_half_block(problem) || blocks == 1) return forms;
   const ConvSchedule chosen = choose_conv(problem, core);
-  for (const int64_t count : {1, 2, 3, 4}) {
-    // Of 3 and 4, the larger one: each form takes time to measure.
-    if (blocks % count != 0 || (count == 3 && blocks % 4 == 0)) continue;
+  for (const int64_t count : {1, 2, 3, 4, 5}) {
+    // Each form takes time to measure: 3 and 5 only if few other numbers divide the blocks.
+    if (blocks % count != 0 || (count == 3 && blocks % 4 == 0) || (count == 5 && blocks % 2 == 0))
+      continue;
     const ConvForm form{.group_blocks = count};
     if (choose_conv(problem, core, form) != chosen) forms.push_back(form);
   }
@@ -241,7 +250,7 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
   schedule.has_half_block = has_half_block(problem) && (blocks == 0 || blocks == out_blocks);
   const bool is_winograd = form.algorithm == ConvAlgorithm::kWinograd;
   if (blocks == 0 && (is_winograd || !problem.is_blocked || schedule.has_half_block))
-    blocks = pointwise_blocks(problem.group_out_blocks());
+    blocks = several_blocks(core, problem.group_out_blocks());
 
   if (reads_pixels(problem)) schedule.input = ConvInput::kPixels;
   if (can_omit_padding(problem)) {

@@ -22,7 +22,7 @@ namespace scopevm::compiler::schedule {
 // The channels of a block of a blocked image.
 inline constexpr int64_t kChannelBlock = 16;
 // The most channel blocks that are computed together.
-inline constexpr int64_t kMostGroupBlocks = 4;
+inline constexpr int64_t kMostGroupBlocks = 5;
 // The most pixels of a tile on any target.
 inline constexpr int64_t kMostTilePixels = 28;
 

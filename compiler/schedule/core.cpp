@@ -16,7 +16,8 @@ constexpr std::string_view kOnePort[] = {"znver4", "cannonlake", "icelake-client
 
 constexpr Core kCores[] = {
     {.name = "AVX-512, one FMA port", .vector_bits = 512, .cpus = kOnePort, .fma_ports = 1},
-    {.name = "AVX-512, two FMA ports", .vector_bits = 512},
+    // Intel's Xeons: 168 to 193 GFLOP/s with one busy core.
+    {.name = "AVX-512, two FMA ports", .vector_bits = 512, .clock = 3e9},
     {.name = "AVX2", .vector_bits = 256},
     {.name = "baseline", .vector_bits = 128},
 };
