@@ -23,6 +23,8 @@ struct Instance {
 
 enum class SearchOutcome { kFound, kInfeasible, kTimeout };
 
+// Both functions REQUIRE contract_steps().
+
 // Searches for offsets with height <= capacity until the thread has used `time_limit_s` of CPU
 // time.
 SearchOutcome search_exact(const Instance& instance, int64_t capacity, double time_limit_s,

@@ -88,8 +88,10 @@ std::vector<int64_t> live_units(const Instance& instance) {
   return live_sums(instance, [](const Item& item) { return item.size; });
 }
 
+int64_t most_live_units(const Instance& instance) { return largest(live_units(instance)); }
+
 int64_t lower_bound_of(const Instance& instance) {
-  int64_t bound = largest(live_units(instance));
+  int64_t bound = most_live_units(instance);
   int64_t alignment = 0;
   for (const Item& item : instance.items) {
     alignment = std::gcd(alignment, item.alignment);

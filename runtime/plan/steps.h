@@ -48,6 +48,9 @@ int64_t height_of(const Instance& instance, const std::vector<int64_t>& offsets)
 // The number of live units at each step. REQUIRES: contract_steps().
 std::vector<int64_t> live_units(const Instance& instance);
 
+// The largest of live_units(): no plan has a smaller height.
+int64_t most_live_units(const Instance& instance);
+
 // No plan has a smaller height: the largest number of live units, with sizes rounded up to the
 // common alignment if that is larger, and the largest end of an item with a required offset.
 // REQUIRES: contract_steps().

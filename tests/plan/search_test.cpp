@@ -97,6 +97,7 @@ Instance random_instance(std::mt19937_64& random, const Features& features) {
       item.offset = item.alignment * random_in(random, 0, 8 / item.alignment);
     instance.items.push_back(std::move(item));
   }
+  contract_steps(instance.items);
   return instance;
 }
 
@@ -186,6 +187,7 @@ Instance cut_rectangle(std::mt19937_64& random, int64_t steps, int64_t capacity,
     item.lifespans = {{part.lower, part.upper}};
     instance.items.push_back(std::move(item));
   }
+  contract_steps(instance.items);
   return instance;
 }
 
@@ -211,6 +213,7 @@ Instance random_large_instance(int64_t items, int64_t steps) {
     item.lifespans = {{lower, lower + random_in(random, 1, steps / 10)}};
     instance.items.push_back(std::move(item));
   }
+  contract_steps(instance.items);
   return instance;
 }
 

@@ -40,9 +40,6 @@ class Budget {
   }
 
  private:
-  // Models need 1 to 10; lifespans that are nested at both ends can need as many as there are
-  // items.
-  static constexpr double kMovesPerItem = 16;
   static constexpr double kPerWork = 0.02;
 
   double left() const { return (is_far_ ? 8 : 1) * total_ - spent_; }

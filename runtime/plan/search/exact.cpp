@@ -2,6 +2,7 @@
 #include "runtime/plan/instance.h"
 #include "runtime/plan/search/exact_priorities.h"
 #include "runtime/plan/search/exact_search.h"
+#include "runtime/plan/steps.h"
 
 namespace scopevm::plan {
 namespace {
@@ -19,8 +20,8 @@ SearchOutcome search_exact(const Instance& instance, int64_t capacity, double ti
     if (item.size > capacity || (item.offset && *item.offset + item.size > capacity))
       return SearchOutcome::kInfeasible;
   }
+  if (most_live_units(instance) > capacity) return SearchOutcome::kInfeasible;
   const Cliques cliques(instance);
-  if (clique_bound(instance, cliques) > capacity) return SearchOutcome::kInfeasible;
   if (cliques.entries() > kMostEntries || deadline.is_over()) return SearchOutcome::kTimeout;
   ExactSearch search(instance, cliques);
   PriorityGenerator priorities(instance, 1);

@@ -1,9 +1,10 @@
 // Cliques: the maximal sets of items that are live at one step, in order of time. Two items
-// conflict if and only if they share a clique, so the searches need no other steps. MiniMalloc
-// calls a set of items that are live between two adjacent events a section; cliques are its maximal
-// sections.
+// conflict if and only if they share a clique. After contract_steps(), each step is a clique.
+// MiniMalloc calls a set of items that are live between two adjacent events a section; cliques are
+// its maximal sections.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,8 +23,14 @@ struct CliqueRange {
 
 class Cliques {
  public:
-  // O(lifespans * log(lifespans)) time and space.
-  explicit Cliques(const Instance& instance);
+  // REQUIRES: contract_steps().
+  explicit Cliques(const Instance& instance) {
+    first_.push_back(0);
+    for (const Item& item : instance.items) {
+      for (const Lifespan& lifespan : item.lifespans) add(lifespan);
+      first_.push_back(static_cast<int32_t>(ranges_.size()));
+    }
+  }
 
   int32_t count() const { return count_; }
   // The number of pairs of an item and one of its cliques.
@@ -36,15 +43,21 @@ class Cliques {
   bool contiguous() const { return ranges_.size() + 1 == first_.size(); }
 
  private:
-  void append_ranges(const Item& item, const std::vector<int64_t>& peaks);
+  void add(const Lifespan& lifespan) {
+    const auto begin = static_cast<int32_t>(lifespan.lower);
+    const auto end = static_cast<int32_t>(lifespan.upper);
+    count_ = std::max(count_, end);
+    if (static_cast<int32_t>(ranges_.size()) > first_.back() && ranges_.back().end == begin)
+      ranges_.back().end = end;
+    else
+      ranges_.push_back({begin, end, static_cast<int32_t>(entries_)});
+    entries_ += end - begin;
+  }
 
   int32_t count_ = 0;
   int64_t entries_ = 0;
   std::vector<CliqueRange> ranges_;
   std::vector<int32_t> first_;
 };
-
-// The largest sum of the sizes of items that share a clique: no plan has a smaller height.
-int64_t clique_bound(const Instance& instance, const Cliques& cliques);
 
 }  // namespace scopevm::plan

@@ -20,7 +20,7 @@ class Improver {
         priorities_(instance, seed),
         offsets_(offsets),
         height_(height_of(instance, offsets)),
-        target_(std::max(target, clique_bound(instance, cliques))) {}
+        target_(std::max(target, most_live_units(instance))) {}
 
   // Two of three searches have a capacity at which they are likely to succeed. The third has the
   // target, because most instances that reach the target do so without plans of heights in between.
