@@ -1,5 +1,6 @@
 // The options of `compile` and `explain` that describe a model and how to compile it. An option is
-// a member of CompileOptions and a declaration in model_options.cpp.
+// a member of CompileOptions and a declaration in model_options.cpp
+// (docs/adding-a-compile-option.md).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,7 @@ struct ModelOptions {
 
 // Each function declares some of the options, in the order of the command's help.
 void add_model(CLI::App& command, ModelOptions& options);
-void add_dims(CLI::App& command, ModelOptions& options);  // --dim and --keep-output
+void add_dims(CLI::App& command, ModelOptions& options);    // --dim and --keep-output
 void add_places(CLI::App& command, ModelOptions& options);  // --machine and --place
 // --external, --external-functions and --tune. `description` is that of --external.
 void add_external(CLI::App& command, ModelOptions& options, const std::string& description);

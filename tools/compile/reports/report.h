@@ -1,5 +1,6 @@
 // The reports of `scopevm explain`. A report is one file of this folder, which registers it with a
-// constant. Its flag is the kind of the report: `--shapes`.
+// constant. Its flag is the kind of the report: `--shapes`
+// (docs/adding-an-explain-report.md).
 //
 //   const RegisteredReport registered(Form<ShapeExplanation>{
 //       .position = 10, .description = "Print the shape of each value",
