@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "runtime/memory/counters.h"
-#include "runtime/memory/wrappers/forwarding_allocator.h"
+#include "runtime/memory/wrappers.h"
 
 namespace scopevm::runtime {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/memory/wrappers/forwarding_allocator.h"
+#include "runtime/memory/wrappers.h"
 
 namespace scopevm::runtime {
 
