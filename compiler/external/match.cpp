@@ -3,13 +3,14 @@
 // A pattern is matched from the op of its first result towards the operands; every other op of the
 // pattern contributes to that result. The partition replaces this last op.
 #include "compiler/external/partition.h"
+#include "compiler/graph/control/isolated_body.h"
 #include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::external {
 namespace {
@@ -19,12 +20,6 @@ using graph::TensorType;
 
 // Values of the graph by values of the pattern.
 using Values = llvm::SmallDenseMap<mlir::Value, mlir::Value>;
-
-bool is_commutative(mlir::Operation* op) {
-  return mlir::isa<graph::AddOp, graph::MulOp, graph::MinOp, graph::MaxOp, graph::AndOp,
-                   graph::OrOp, graph::XorOp, graph::BitAndOp, graph::BitOrOp, graph::BitXorOp,
-                   graph::EqualOp>(op);
-}
 
 // The number of orders of operands that are tried for one op. It doubles with each commutative op
 // of a pattern.
@@ -40,13 +35,6 @@ bool have_same_elements(mlir::Value a, mlir::Value b) {
   auto first = mlir::dyn_cast<TensorType>(a.getType());
   auto second = mlir::dyn_cast<TensorType>(b.getType());
   return first && second && first.getDtype() == second.getDtype();
-}
-
-bool are_equal_splats(ConstantOp a, ConstantOp b) {
-  const DType dtype = a.getResult().getType().getDtype();
-  uint64_t first = 0, second = 0;
-  return graph::is_splat(a.getValue(), dtype, first) &&
-         graph::is_splat(b.getValue(), dtype, second) && first == second;
 }
 
 // The conditions of the ops that each request is checked for.
@@ -106,7 +94,7 @@ class Matcher {
       Pairs next = open;
       for (auto [a, b] : llvm::zip(op->getOperands(), other->getOperands()))
         next.emplace_back(a, b);
-      if (!is_commutative(op)) {
+      if (!op->hasTrait<mlir::OpTrait::IsCommutative>()) {
         open = std::move(next);
         continue;
       }
@@ -122,8 +110,10 @@ class Matcher {
         wanted->getNumOperands() != given->getNumOperands() || graph::is_constrained(given) ||
         given->hasAttr(kDeclined))
       return false;
-    if (auto constant = mlir::dyn_cast<ConstantOp>(wanted))
-      return are_equal_splats(constant, mlir::cast<ConstantOp>(given));
+    if (mlir::isa<ConstantOp>(wanted)) {
+      const std::optional<uint64_t> splat = graph::splat_bits(wanted);
+      return splat && splat == graph::splat_bits(given);
+    }
     return given->getBlock() == root_->getBlock() && is_pattern_op(given);
   }
 
@@ -183,8 +173,7 @@ void require_conditions(llvm::ArrayRef<mlir::Operation*> ops, mlir::OpBuilder& b
 }
 
 void form_partition(const Match& match, llvm::StringRef pattern, llvm::StringRef library) {
-  mlir::Operation* last = match.ops.back();
-  mlir::OpBuilder builder(last);
+  mlir::OpBuilder builder(match.ops.back());
   require_conditions(match.ops, builder);
   llvm::SmallVector<mlir::Location> locations;
   for (mlir::Operation* op : match.ops) locations.push_back(op->getLoc());
@@ -192,22 +181,9 @@ void form_partition(const Match& match, llvm::StringRef pattern, llvm::StringRef
       builder.getFusedLoc(locations), mlir::ValueRange(match.outputs.getArrayRef()).getTypes(),
       match.inputs.getArrayRef(), builder.getStringAttr(library),
       builder.getStrArrayAttr({pattern}));
-  mlir::Block* body = &partition.getBody().emplaceBlock();
-  mlir::IRMapping mapping;
-  for (mlir::Value input : match.inputs)
-    mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-  mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(body);
-  for (mlir::Operation* op : match.constants) inside.clone(*op, mapping);
-  for (mlir::Operation* op : match.ops) inside.clone(*op, mapping);
-  llvm::SmallVector<mlir::Value> yielded;
-  for (mlir::Value output : match.outputs) yielded.push_back(mapping.lookup(output));
-  inside.create<graph::YieldOp>(last->getLoc(), yielded);
-  for (auto [output, result] : llvm::zip(match.outputs, partition.getResults()))
-    mlir::Value(output).replaceAllUsesWith(result);
-  // An op can be erased only after its users.
-  for (mlir::Operation* op : llvm::reverse(match.ops)) op->erase();
-  for (mlir::Operation* op : match.constants)
-    if (op->use_empty()) op->erase();
+  llvm::SmallVector<mlir::Operation*> ops(match.constants.getArrayRef());
+  llvm::append_range(ops, match.ops);
+  graph::move_into_body(ops, match.outputs.getArrayRef(), partition);
 }
 
 void partition(mlir::Block& block, Matcher& matcher, llvm::StringRef library) {
@@ -223,11 +199,7 @@ void partition(mlir::ModuleOp module, mlir::func::FuncOp pattern, llvm::StringRe
   llvm::SmallVector<mlir::Block*> blocks;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal() || function->hasAttr(kLibrary)) continue;
-    blocks.push_back(&function.getBody().front());
-    function.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-      if (mlir::isa<graph::IfOp, graph::LoopOp>(op))
-        for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
-    });
+    llvm::append_range(blocks, graph::blocks_of(function));
   }
   Matcher matcher(pattern);
   for (mlir::Block* block : blocks) partition(*block, matcher, library);

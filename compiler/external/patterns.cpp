@@ -36,10 +36,7 @@ std::string error_of_op(mlir::Operation& op) {
   if (!is_pattern_op(&op)) return name + " is not supported in patterns";
   if (is_string(op.getResult(0)) || llvm::any_of(op.getOperands(), is_string))
     return name + " has strings, which external functions do not support";
-  uint64_t bits = 0;
-  auto constant = mlir::dyn_cast<graph::ConstantOp>(op);
-  if (constant &&
-      !graph::is_splat(constant.getValue(), constant.getResult().getType().getDtype(), bits))
+  if (mlir::isa<graph::ConstantOp>(op) && !graph::splat_bits(&op))
     return "the elements of a constant differ, expected equal elements";
   return "";
 }

@@ -8,13 +8,9 @@
 namespace scopevm::compiler::fusion {
 namespace {
 
+using graph::OutputAxes;
 using graph::TensorType;
-
-bool is_single_matrix(TensorType type) {
-  for (DimExpr dim : type.getShape().drop_back(std::min<int64_t>(type.getRank(), 2)))
-    if (!dim.is_constant(1)) return false;
-  return true;
-}
+using graph::type_of;
 
 // The dims of an operand, padded with ones at the front, that correspond to a range of result axes.
 struct Span {
@@ -24,19 +20,6 @@ struct Span {
 
 }  // namespace
 
-bool is_contraction(mlir::Operation* op) {
-  return mlir::isa<graph::MatMulOp, graph::ConvOp, graph::BlockedConvOp, graph::ConvTransposeOp,
-                   graph::BlockedConvTransposeOp>(op);
-}
-
-bool is_splat_constant(mlir::Operation* op) {
-  auto constant = mlir::dyn_cast<graph::ConstantOp>(op);
-  uint64_t bits;
-  return constant &&
-         graph::is_splat(constant.getValue(),
-                         mlir::cast<TensorType>(constant.getResult().getType()).getDtype(), bits);
-}
-
 mlir::Value FusedContraction::outer(mlir::Value value) const {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
   if (!argument || argument.getOwner()->getParentOp() != op || op == contraction) return value;
@@ -44,11 +27,11 @@ mlir::Value FusedContraction::outer(mlir::Value value) const {
 }
 
 bool take_op(FusedContraction& fused, mlir::Operation* op) {
-  if (!fused.contraction && is_contraction(op)) {
+  if (!fused.contraction && mlir::isa<graph::ContractionOp>(op)) {
     fused.contraction = op;
     return true;
   }
-  if (!is_splat_constant(op) && !(fused.contraction && can_fuse_epilogue(fused.contraction, op)))
+  if (!graph::splat_bits(op) && !(fused.contraction && can_fuse_epilogue(fused.contraction, op)))
     return false;
   fused.epilogue.push_back(op);
   return true;
@@ -57,22 +40,20 @@ bool take_op(FusedContraction& fused, mlir::Operation* op) {
 llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
   FusedContraction fused;
   fused.op = op;
-  if (is_contraction(op)) {
+  if (mlir::isa<graph::ContractionOp>(op)) {
     fused.contraction = op;
     fused.results.push_back(op->getResult(0));
     return fused;
   }
-  auto group = mlir::dyn_cast<graph::GroupOp>(op);
-  if (!group) return op->emitOpError("is not a contraction"), mlir::failure();
-  for (mlir::Operation& inner : group.getBody().front()) {
-    if (auto yield = mlir::dyn_cast<graph::YieldOp>(inner)) {
-      fused.results.append(yield.getValues().begin(), yield.getValues().end());
-    } else if (!take_op(fused, &inner)) {
+  if (!op->hasTrait<graph::HasIsolatedBody>())
+    return op->emitOpError("is not a contraction"), mlir::failure();
+  mlir::Block& body = op->getRegion(0).front();
+  for (mlir::Operation& inner : body.without_terminator())
+    if (!take_op(fused, &inner))
       return op->emitOpError("contains ")
                  << inner.getName() << ", which cannot be fused into a contraction",
              mlir::failure();
-    }
-  }
+  llvm::append_range(fused.results, body.getTerminator()->getOperands());
   if (!fused.contraction) return op->emitOpError("contains no contraction"), mlir::failure();
   for (mlir::Value result : fused.results)
     if (!result.getDefiningOp())
@@ -81,22 +62,9 @@ llvm::FailureOr<FusedContraction> match_contraction(mlir::Operation* op) {
   return fused;
 }
 
-OutputAxes output_axes(mlir::Operation* contraction) {
-  auto type = mlir::cast<TensorType>(contraction->getResult(0).getType());
-  auto matmul = mlir::dyn_cast<graph::MatMulOp>(contraction);
-  // The result is [batch, channel blocks, height, width, 16]: rows are pixels.
-  if (mlir::isa<graph::BlockedConvOp, graph::BlockedConvTransposeOp>(contraction))
-    return {.rows = 2, .columns = 4};
-  // The result of a convolution is [batch, channels, spatial...]: rows are channels.
-  if (!matmul) return {.rows = 1, .columns = 2};
-  auto a = mlir::cast<TensorType>(matmul.getA().getType());
-  auto b = mlir::cast<TensorType>(matmul.getB().getType());
-  OutputAxes axes;
-  axes.columns = type.getRank() - (b.getRank() == 1 ? 0 : 1);
-  axes.rows = axes.columns - (a.getRank() == 1 ? 0 : 1);
-  // If b is a single matrix and a is not transposed, the batch dims of a are additional rows.
-  if (is_single_matrix(b) && !matmul.getTransposeA() && a.getRank() > 1) axes.rows = 0;
-  return axes;
+mlir::Operation* only_user(mlir::Value value) {
+  mlir::Operation* user = value.hasOneUse() ? *value.user_begin() : nullptr;
+  return user && user->getBlock() == value.getParentBlock() ? user : nullptr;
 }
 
 DimExpr stride_factor(DimExpr operand, DimExpr result) {
@@ -158,10 +126,9 @@ void collapse_batch(Access& access) {
 bool can_fuse_epilogue(mlir::Operation* contraction, mlir::Operation* elementwise) {
   if (!mlir::isa<graph::ElementwiseOp>(elementwise) || elementwise->getNumResults() != 1)
     return false;
-  auto result = mlir::cast<TensorType>(contraction->getResult(0).getType());
-  auto own = mlir::cast<TensorType>(elementwise->getResult(0).getType());
-  if (own.getShape() != result.getShape()) return false;
-  OutputAxes axes = output_axes(contraction);
+  const TensorType result = type_of(contraction->getResult(0));
+  if (type_of(elementwise->getResult(0)).getShape() != result.getShape()) return false;
+  const OutputAxes axes = mlir::cast<graph::ContractionOp>(contraction).getOutputAxes();
   return llvm::all_of(elementwise->getOperandTypes(), [&](mlir::Type type) {
     return access_of(mlir::cast<TensorType>(type), result, axes).has_value();
   });

@@ -15,14 +15,13 @@
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
+#include "compiler/graph/control/isolated_body.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::fusion {
 namespace {
@@ -40,13 +39,12 @@ using Group = llvm::SetVector<mlir::Operation*>;
 // True if the kernel can embed the value. A constant that is required in a memory scope is read
 // from that scope.
 bool is_embeddable(mlir::Value value) {
-  return value.getDefiningOp() && fusion::is_splat_constant(value.getDefiningOp()) &&
-         !graph::has_scope(value.getType());
+  return graph::splat_bits(value.getDefiningOp()) && !graph::has_scope(value.getType());
 }
 
-TensorType result_type(mlir::Operation* op) {
-  return mlir::cast<TensorType>(op->getResult(0).getType());
-}
+TensorType result_type(mlir::Operation* op) { return graph::type_of(op->getResult(0)); }
+
+bool is_contraction(mlir::Operation* op) { return mlir::isa<graph::ContractionOp>(op); }
 
 bool is_reduction(mlir::Operation* op) { return mlir::isa<graph::ReductionOp>(op); }
 
@@ -111,18 +109,6 @@ mlir::Operation* next_member(const Group& group) {
   return next;
 }
 
-// Adds the softmax and the second product of attention to the first product and its epilogue, if
-// one kernel can compute all of them.
-void take_attention(Group& group) {
-  AttentionTail tail = attention_tail(group.front(), group.back()->getResult(0));
-  if (!tail.softmax || !have_same_placement(group.front(), tail.softmax) ||
-      !have_same_placement(group.front(), tail.product))
-    return;
-  group.insert(tail.softmax);
-  group.insert(tail.product);
-  if (inputs_of(group).size() > kMaxInputs) group.pop_back(), group.pop_back();
-}
-
 // `first` and the ops that join it.
 Group with_epilogue(mlir::Operation* first) {
   Group group;
@@ -139,33 +125,23 @@ Group with_epilogue(mlir::Operation* first) {
   return group;
 }
 
-// Adds the convolutions of `tail` to the one of `group`. Returns whether it did.
-bool take(Group& group, const Group& tail) {
-  if (!have_same_placement(group.front(), tail.front())) return false;
+// Adds the rest of attention or of a separable convolution to its first contraction and epilogue.
+void take_tail(Group& group) {
+  auto lowering = mlir::dyn_cast<graph::LoweringOp>(group.front());
+  if (!lowering) return;
   Group all = group;
-  all.insert(tail.begin(), tail.end());
-  if (inputs_of(all).size() > kMaxInputs) return false;
-  group = all;
-  return true;
-}
-
-// Adds the second convolution of a separable convolution, with its epilogue, to the first one.
-bool take_pointwise(Group& group) {
-  mlir::Operation* tail = pointwise_tail(group.front(), group.back()->getResult(0));
-  return tail && take(group, with_epilogue(tail));
-}
-
-// Adds a separable convolution to the convolution of single pixels before it, with its epilogue.
-void take_separable(Group& group) {
-  mlir::Operation* tail = depthwise_tail(group.front(), group.back()->getResult(0));
-  if (!tail) return;
-  Group separable = with_epilogue(tail);
-  if (take_pointwise(separable)) take(group, separable);
+  for (mlir::Operation* op : lowering.getFusibleTail(
+           group.back()->getResult(0),
+           [](mlir::Operation* first) { return llvm::to_vector(with_epilogue(first)); })) {
+    if (!have_same_placement(group.front(), op)) return;
+    all.insert(op);
+  }
+  if (inputs_of(all).size() <= kMaxInputs) group = all;
 }
 
 Group grow(mlir::Operation* first) {
   Group group = with_epilogue(first);
-  if (is_contraction(first)) take_attention(group), take_pointwise(group), take_separable(group);
+  if (is_contraction(first)) take_tail(group);
   return group;
 }
 
@@ -192,37 +168,19 @@ Group absorb(const Group& group) {
   return Group(ordered.begin(), ordered.end());
 }
 
-// Copies the splat constants that the group uses into its body. The kernel embeds them.
-void copy_splats(const Group& group, mlir::OpBuilder& builder, mlir::IRMapping& mapping) {
+// Moves the ops of the group into an sv.group, with copies of the splat constants that its kernel
+// embeds.
+void outline(const Group& group) {
+  const llvm::SetVector<mlir::Value> inputs = inputs_of(group);
+  llvm::SetVector<mlir::Operation*> ops;
+  if (is_contraction(group.front())) ops.insert(group.front());
   for (mlir::Operation* op : group)
     for (mlir::Value operand : op->getOperands())
-      if (!is_contraction(op) && is_embeddable(operand) && !mapping.contains(operand))
-        builder.clone(*operand.getDefiningOp(), mapping);
-}
-
-// Moves the ops of the group into an sv.group.
-void outline(const Group& group) {
-  mlir::Operation* last = group.back();
-  mlir::OpBuilder builder(last);
-  llvm::SetVector<mlir::Value> inputs = inputs_of(group);
-  llvm::SmallVector<mlir::Location> locations;
-  for (mlir::Operation* op : group) locations.push_back(op->getLoc());
-  auto fused = builder.create<graph::GroupOp>(builder.getFusedLoc(locations),
-                                              last->getResultTypes(), inputs.getArrayRef());
-  mlir::Block* body = &fused.getBody().emplaceBlock();
-  mlir::IRMapping mapping;
-  for (mlir::Value input : inputs)
-    mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-  mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(body);
-  if (!is_contraction(group.front())) copy_splats(group, inside, mapping);
-  for (mlir::Operation* op : group) {
-    inside.clone(*op, mapping);
-    if (op == group.front() && is_contraction(op)) copy_splats(group, inside, mapping);
-  }
-  inside.create<graph::YieldOp>(last->getLoc(), mapping.lookup(last->getResult(0)));
-  last->replaceAllUsesWith(fused);
-  // An op can be erased only after its users.
-  for (mlir::Operation* op : llvm::reverse(group.getArrayRef())) op->erase();
+      if (!is_contraction(op) && is_embeddable(operand) && !inputs.contains(operand))
+        ops.insert(operand.getDefiningOp());
+  ops.insert(group.begin(), group.end());
+  graph::form_group(ops.getArrayRef(), inputs.getArrayRef(),
+                    llvm::map_to_vector(group, [](auto* op) { return op->getLoc(); }));
 }
 
 // Forms groups whose first op, before producers are absorbed, satisfies `is_first`.
@@ -243,12 +201,7 @@ void fuse_from(mlir::Block& block, llvm::function_ref<bool(mlir::Operation*)> is
 llvm::LogicalResult fuse(mlir::ModuleOp module) {
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;
-    llvm::SmallVector<mlir::Block*> blocks = {&function.getBody().front()};
-    function.walk([&](mlir::Operation* op) {
-      if (mlir::isa<graph::IfOp, graph::LoopOp>(op))
-        for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
-    });
-    for (mlir::Block* block : blocks) {
+    for (mlir::Block* block : graph::blocks_of(function)) {
       // Groups of contractions are formed first, so that no elementwise group contains an op of
       // their epilogues. Groups that start with elementwise ops are next, so that a row op joins
       // the ops before it.

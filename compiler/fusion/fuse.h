@@ -1,9 +1,7 @@
 // The fusion stage: ops of a placed graph -> groups, one per kernel.
 //   fuse.cpp               forms the groups
 //   contraction_match.cpp  decides which ops join a contraction; matches the groups of contractions
-//   attention_match.cpp    decides which ops join attention; matches the groups of attention
-//   separable_match.cpp    the same for separable convolutions
-// The kernels stage uses the same matchers.
+// The kernels stage uses the same matcher, and implements LoweringOp::getFusibleTail().
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
 
@@ -49,8 +50,19 @@ enum class Combine : uint8_t { kSum, kProduct, kMax, kMin };
 DimExpr flops_of(mlir::Operation* op);
 DimExpr bytes_of(mlir::Operation* op);
 
+// Partition of the axes of a contraction's result: [0, rows) is the batch, [rows, columns) the
+// rows, and [columns, rank) the columns. Rows and columns are one loop each, for any number of
+// axes.
+struct OutputAxes {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+// Returns a contraction and the ops that can be its epilogue, in program order.
+using WithEpilogue = llvm::function_ref<llvm::SmallVector<mlir::Operation*>(mlir::Operation*)>;
+
 template <typename Op>
-class Contraction : public mlir::OpTrait::TraitBase<Op, Contraction> {};
+class HasIsolatedBody : public mlir::OpTrait::TraitBase<Op, HasIsolatedBody> {};
 template <typename Op>
 class ProvidesStorage : public mlir::OpTrait::TraitBase<Op, ProvidesStorage> {};
 

@@ -86,6 +86,24 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   # definitions;
 }
 
+// Ops in a body that is isolated from above (compiler/graph/control/isolated_body.h).
+class Graph_IsolatedBodyOp<string mnemonic>
+    : Op<Graph_Dialect, mnemonic, [IsolatedFromAbove, Pure, Graph_HasIsolatedBody,
+                                   SingleBlockImplicitTerminator<"YieldOp">]> {
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
+                                         ::mlir::OperationState &result) {
+      return parse_isolated_body(parser, result);
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &printer) { print_isolated_body(printer, *this); }
+    ::llvm::LogicalResult $cppClass::verify() { return verify_isolated_body(*this); }
+  }];
+}
+
 // The member that a Graph_HostOp requires.
 class HostReason<string reason> {
   string member = "::llvm::StringRef getHostReason() { return \"" # reason # "\"; }\n";

@@ -107,7 +107,60 @@ def Graph_LoweringOp : Graph_Interface<"LoweringOp"> {
     InterfaceMethod<"Appends the op's steps to `context`. Fails with a diagnostic on the op.",
       "::llvm::LogicalResult", "lower",
       (ins "::scopevm::compiler::kernels::LoweringContext &":$context)>,
+    InterfaceMethod<[{
+      Further ops that the kernel of this contraction and its epilogue can compute, and computes
+      faster than kernels of their own, in program order. `last` is the result of the epilogue.
+    }], "::llvm::SmallVector<::mlir::Operation*>", "getFusibleTail",
+      (ins "::mlir::Value":$last, "::scopevm::compiler::graph::WithEpilogue":$with_epilogue)>,
   ];
+}
+
+def Graph_ContractionOp : Graph_Interface<"ContractionOp"> {
+  let description = [{
+    Computes sums of products of two operands. A fusion group with contractions starts with one,
+    except for constants.
+  }];
+  let methods = [
+    InterfaceMethod<"The partition of the result's axes.",
+      "::scopevm::compiler::graph::OutputAxes", "getOutputAxes">,
+  ];
+}
+
+def Graph_MergeOp : Graph_Interface<"MergeOp"> {
+  let description = [{
+    A branch or a loop. Each result is a merge point: operands of the op and of the terminators of
+    its regions flow to it. Argument i of a region is a carried value, and flows to result i.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The result to which an operand of the op, or of the terminator of one of its regions, flows.
+      Null for a condition, which the VM reads on the host.
+    }], "::mlir::OpResult", "getMergePoint", (ins "::mlir::OpOperand &":$operand)>,
+    InterfaceMethod<[{
+      Whether the result gathers a number of parts that only the execution determines. When its
+      storage is full, the VM copies it to a larger one.
+    }], "bool", "isDynamicallySized", (ins "::mlir::OpResult":$result), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+      The assumed number of executions of a region, per execution of the op. `value_of` evaluates
+      dims.
+    }], "double", "getAssumedTrips",
+      (ins "::llvm::function_ref<double(::scopevm::compiler::DimExpr)>":$value_of), [{}],
+      [{ return 1; }]>,
+  ];
+}
+
+def Graph_FunctionUserOp : Graph_Interface<"FunctionUserOp"> {
+  let description = [{
+    Binds its operands to the first parameters of a function: a call, or an op that makes a closure.
+  }];
+  let methods = [
+    InterfaceMethod<"The function's symbol.", "::mlir::FlatSymbolRefAttr", "getCalleeAttr">,
+    InterfaceMethod<"Replaces the function.", "void", "setCalleeAttr",
+      (ins "::mlir::FlatSymbolRefAttr":$callee)>,
+  ];
+  let extraClassDeclaration = [{
+    bool isCall() { return ::mlir::isa<::mlir::CallOpInterface>(getOperation()); }
+  }];
 }
 
 def Graph_HostOp : Graph_Interface<"HostOp"> {
@@ -117,9 +170,9 @@ def Graph_HostOp : Graph_Interface<"HostOp"> {
   ];
 }
 
-// The op computes sums of products of two operands. A fusion group with contractions starts with
-// one, except for constants.
-def Graph_Contraction : NativeOpTrait<"Contraction"> {
+// The op has one region of one block. The block uses only its arguments, one for each operand, and
+// yields the results (compiler/graph/control/isolated_body.h).
+def Graph_HasIsolatedBody : NativeOpTrait<"HasIsolatedBody"> {
   let cppNamespace = "::scopevm::compiler::graph";
 }
 

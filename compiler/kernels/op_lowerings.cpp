@@ -2,19 +2,40 @@
 // generator of a group.
 #include "compiler/kernels/op_lowerings.h"
 
+#include "compiler/kernels/function/function_lowering.h"
 #include "compiler/kernels/generators.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
+// `op`: the contraction, or the group that starts with it.
+llvm::LogicalResult lower_with_contraction(mlir::Operation* contraction, mlir::Operation* op,
+                                           LoweringContext& context) {
+  return mlir::isa<graph::WindowOp>(contraction) ? lower_convolution(op, context)
+                                                 : lower_contraction(op, context);
+}
+
 template <typename Op>
 struct OpLowering : graph::LoweringOp::ExternalModel<OpLowering<Op>, Op> {
   llvm::LogicalResult lower(mlir::Operation* op, LoweringContext& context) const {
     if constexpr (Op::template hasTrait<graph::ElementwiseOp::Trait>() ||
-                  Op::template hasTrait<graph::ReductionOp::Trait>())
+                  Op::template hasTrait<graph::ReductionOp::Trait>() ||
+                  Op::template hasTrait<graph::RowOp::Trait>())
       return lower_map_reduce(op, context);
+    else if constexpr (Op::template hasTrait<graph::ContractionOp::Trait>())
+      return lower_with_contraction(op, op, context);
+    else if constexpr (requires(FunctionLowering& function, Op own) { function.lower(own); })
+      // FunctionLowering is the only implementation of LoweringContext.
+      return static_cast<FunctionLowering&>(context).lower(mlir::cast<Op>(op));
     else
       return kernels::lower(mlir::cast<Op>(op), context);
+  }
+  llvm::SmallVector<mlir::Operation*> getFusibleTail(mlir::Operation* op, mlir::Value last,
+                                                     graph::WithEpilogue with_epilogue) const {
+    if constexpr (requires(Op first) { fusible_tail(first, last, with_epilogue); })
+      return fusible_tail(mlir::cast<Op>(op), last, with_epilogue);
+    else
+      return {};
   }
 };
 
@@ -33,9 +54,8 @@ void attach(mlir::MLIRContext* context) {
 llvm::LogicalResult lower(graph::GroupOp group, LoweringContext& context) {
   for (mlir::Operation& op : group.getBody().front()) {
     if (mlir::isa<graph::ConstantOp>(op)) continue;
-    if (!op.hasTrait<graph::Contraction>()) break;
-    return mlir::isa<graph::WindowOp>(op) ? lower_convolution(group, context)
-                                          : lower_contraction(group, context);
+    if (!mlir::isa<graph::ContractionOp>(op)) break;
+    return lower_with_contraction(&op, group, context);
   }
   return lower_map_reduce(group, context);
 }

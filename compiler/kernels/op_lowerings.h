@@ -1,7 +1,8 @@
 // The lowering of each graph op is an overload of `lower`. It is defined next to the op's kernel
-// generator, in function/ for an op without a kernel, or in op_lowerings.cpp for sv.group. The
-// overloads of elementwise ops, reductions and terminators are not defined. lower_map_reduce uses
-// the interfaces of elementwise ops and reductions; terminators are lowered with their parent op.
+// generator, in function/ for an op without a kernel, or in op_lowerings.cpp for sv.group. Where an
+// interface of the op selects the generator (elementwise ops, reductions, normalisations of rows,
+// contractions), where FunctionLowering has the overload, and for terminators, which are lowered
+// with their parent op, it is not defined.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -15,6 +16,12 @@ namespace scopevm::compiler::kernels {
 #define SCOPEVM_GRAPH_OP(Op) llvm::LogicalResult lower(graph::Op op, LoweringContext& context);
 #include "compiler/graph/graph_op_list.inc"
 #undef SCOPEVM_GRAPH_OP
+
+// LoweringOp::getFusibleTail() of these ops; other ops have no such tail.
+llvm::SmallVector<mlir::Operation*> fusible_tail(graph::MatMulOp first, mlir::Value score,
+                                                 graph::WithEpilogue with_epilogue);
+llvm::SmallVector<mlir::Operation*> fusible_tail(graph::BlockedConvOp first, mlir::Value image,
+                                                 graph::WithEpilogue with_epilogue);
 
 // Attaches the overloads as external models of graph::LoweringOp when the dialect is loaded.
 void register_lowerings(mlir::DialectRegistry& registry);

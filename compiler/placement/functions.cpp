@@ -33,12 +33,17 @@ class Cloner {
   // `above`: the functions on the path from the entry, with their clones. A recursive call calls
   // the existing clone, so that cloning terminates.
   void clone_callees(mlir::func::FuncOp caller, std::map<std::string, std::string> above) {
-    llvm::SmallVector<graph::CallOp> calls;
-    caller.walk([&](graph::CallOp call) { calls.push_back(call); });
-    for (graph::CallOp call : calls) {
-      const std::string name = call.getCallee().str();
+    llvm::SmallVector<graph::FunctionUserOp> calls;
+    caller.walk([&](graph::FunctionUserOp user) {
+      if (user.isCall()) calls.push_back(user);
+    });
+    for (graph::FunctionUserOp call : calls) {
+      const std::string name = call.getCalleeAttr().getValue().str();
+      const auto set_callee = [&](const std::string& callee) {
+        call.setCalleeAttr(mlir::FlatSymbolRefAttr::get(call->getContext(), callee));
+      };
       if (auto known = above.find(name); known != above.end()) {
-        call.setCallee(known->second);
+        set_callee(known->second);
         continue;
       }
       if (clones_ >= kMostClones) continue;
@@ -53,7 +58,7 @@ class Cloner {
       while (module_.lookupSymbol(own));
       clone.setName(own);
       module_.push_back(clone);
-      call.setCallee(own);
+      set_callee(own);
       std::map<std::string, std::string> inner = above;
       inner[name] = own;
       clone_callees(clone, inner);
@@ -189,8 +194,9 @@ void annotate_results(mlir::func::FuncOp function, const Machine& machine) {
 llvm::SetVector<mlir::func::FuncOp> functions_of_closures(mlir::ModuleOp module) {
   llvm::SetVector<mlir::func::FuncOp> functions;
   for (auto function : module.getOps<mlir::func::FuncOp>())
-    function.walk([&](graph::ClosureOp closure) {
-      functions.insert(module.lookupSymbol<mlir::func::FuncOp>(closure.getCallee()));
+    function.walk([&](graph::FunctionUserOp user) {
+      if (!user.isCall())
+        functions.insert(module.lookupSymbol<mlir::func::FuncOp>(user.getCalleeAttr()));
     });
   return functions;
 }

@@ -2,7 +2,6 @@
 // compiler/placement.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,8 +60,5 @@ std::string name_of(mlir::Value value);
 
 // The place in the type of a tensor; empty if it has none.
 std::string place_in_type(mlir::Value value);
-
-// The trip count that the cost model assumes for `loop`; `value_of` evaluates dims.
-double trips_of(graph::LoopOp loop, const std::function<double(DimExpr)>& value_of);
 
 }  // namespace scopevm::compiler::placement

@@ -1,5 +1,6 @@
 // Checks places in types against the machine; see place.h. Shares no code with the solver.
 #include "compiler/placement/graph_problem.h"
+#include "mlir/IR/Matchers.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -18,7 +19,7 @@ class PlaceVerifier {
       check_constant_pools(op);
       // The ops of a group run where the group runs; the group itself is checked.
       if (mlir::isa_and_nonnull<graph::GraphDialect>(op->getDialect()) &&
-          !op->getParentOfType<graph::GroupOp>())
+          !op->getParentWithTrait<graph::HasIsolatedBody>())
         check(op);
     });
     return status_;
@@ -67,15 +68,17 @@ class PlaceVerifier {
 
   // A pool of constants stores the constants of the module and views of them.
   void check_constant_pools(mlir::Operation* op) {
-    const bool is_constant =
-        mlir::isa<graph::ConstantOp>(op) || (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
-                                             op->getOperand(0).getDefiningOp<graph::ConstantOp>());
-    if (is_constant) return;
+    if (mlir::matchPattern(op, mlir::m_Constant()) || is_view_of_constant(op)) return;
     for (mlir::Value result : op->getResults()) check_stores_values(op, result);
     // The arguments of a group are its operands.
-    if (mlir::isa<graph::GroupOp>(op)) return;
+    if (op->hasTrait<graph::HasIsolatedBody>()) return;
     for (mlir::Region& region : op->getRegions())
       for (mlir::Value argument : region.getArguments()) check_stores_values(op, argument);
+  }
+
+  static bool is_view_of_constant(mlir::Operation* op) {
+    auto view = mlir::dyn_cast<mlir::ViewLikeOpInterface>(op);
+    return view && mlir::matchPattern(view.getViewSource(), mlir::m_Constant());
   }
 
   void check_stores_values(mlir::Operation* op, mlir::Value value) {
@@ -90,10 +93,10 @@ class PlaceVerifier {
   }
 
   void check(mlir::Operation* op) {
-    if (mlir::isa<graph::YieldOp, graph::RequireOp>(op)) return;
-    if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return check_if(branch);
-    if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return check_loop(loop);
-    if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return check_call(call);
+    if (op->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+    if (auto merge = mlir::dyn_cast<graph::MergeOp>(op)) return check_merge(merge);
+    if (auto user = mlir::dyn_cast<graph::FunctionUserOp>(op); user && user.isCall())
+      return check_call(user);
     if (mlir::isa<graph::OnDeviceOp>(op)) return fail(op, "is not allowed after placement");
     // A copy may connect any two different places.
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) {
@@ -104,42 +107,35 @@ class PlaceVerifier {
     // A view shares the bytes of its operand, so both are in one pool. A view of a constant is
     // exempt: the constant is in "global" of the device that reads it, and the view may require
     // another scope.
-    if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op) &&
-        !op->getOperand(0).getDefiningOp<graph::ConstantOp>())
-      check_same(op, op->getResultTypes()[0], op->getOperandTypes()[0], "a view");
+    if (auto view = mlir::dyn_cast<mlir::ViewLikeOpInterface>(op); view && !is_view_of_constant(op))
+      check_same(op, op->getResultTypes()[0], view.getViewSource().getType(), "a view");
     const DeviceIndex device = device_of(op, machine_);
     for (mlir::Type type : op->getOperandTypes()) check_reach(op, device, type);
     for (mlir::Type type : op->getResultTypes()) check_reach(op, device, type);
   }
 
-  void check_if(graph::IfOp branch) {
-    check_reach(branch, machine_.host_device(), branch.getCondition().getType());
-    for (mlir::Region& region : branch->getRegions())
-      for (auto [type, result] :
-           llvm::zip(region.front().getTerminator()->getOperandTypes(), branch->getResultTypes()))
-        check_same(branch, type, result, "a branch's result");
-  }
-
-  void check_loop(graph::LoopOp loop) {
-    mlir::Block& block = loop.getBody().front();
-    for (size_t i = 0; i < block.getNumArguments(); ++i) {
-      // A carried value never moves: initial value, argument, yielded value and result share one
-      // place.
-      check_same(loop, loop.getInitial()[i].getType(), loop->getResult(i).getType(),
-                 "a loop-carried value");
-      check_same(loop, block.getArgument(i).getType(), loop->getResult(i).getType(),
-                 "a loop-carried value");
+  // A merged value never moves: the operands of a merge point, the arguments and the results share
+  // one place.
+  void check_merge(graph::MergeOp op) {
+    check_merge_operands(op, op, "a loop-carried value");
+    for (mlir::Region& region : op->getRegions()) {
+      for (mlir::BlockArgument argument : region.getArguments())
+        check_same(op, argument.getType(), op->getResult(argument.getArgNumber()).getType(),
+                   "a loop-carried value");
+      check_merge_operands(op, region.front().getTerminator(), "a yielded value");
     }
-    mlir::OperandRange yielded = block.getTerminator()->getOperands();
-    if (loop.getHasCondition())
-      check_reach(loop, machine_.host_device(), yielded.front().getType());
-    for (auto [value, result] :
-         llvm::zip(yielded.drop_front(loop.getHasCondition() ? 1 : 0), loop->getResults()))
-      check_same(loop, value.getType(), result.getType(), "a value yielded by the loop body");
   }
 
-  void check_call(graph::CallOp call) {
-    auto callee = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+  void check_merge_operands(graph::MergeOp op, mlir::Operation* reader, const char* what) {
+    for (mlir::OpOperand& operand : reader->getOpOperands())
+      if (mlir::OpResult result = op.getMergePoint(operand))
+        check_same(op, operand.get().getType(), result.getType(), what);
+      else
+        check_reach(op, machine_.host_device(), operand.get().getType());
+  }
+
+  void check_call(graph::FunctionUserOp call) {
+    auto callee = module_.lookupSymbol<mlir::func::FuncOp>(call.getCalleeAttr());
     for (auto [argument, declared] : llvm::zip(call->getOperandTypes(), callee.getArgumentTypes()))
       check_same(call, argument, declared, "an argument");
     for (auto [result, declared] : llvm::zip(call->getResultTypes(), callee.getResultTypes()))

@@ -9,10 +9,10 @@ namespace {
 // A reader of the result of `op` that its kernel does not contain; null if there is none.
 mlir::Operation* reader_outside(mlir::Operation* op) {
   for (mlir::Operation* user : op->getUsers()) {
-    auto group = mlir::dyn_cast<graph::GroupOp>(op->getParentOp());
-    if (!group) return user;
+    mlir::Operation* group = op->getParentOp();
+    if (!group->hasTrait<graph::HasIsolatedBody>()) return user;
     // Only the last op of a group is yielded, and its readers are outside.
-    if (mlir::isa<graph::YieldOp>(user)) return *group->user_begin();
+    if (user->hasTrait<mlir::OpTrait::IsTerminator>()) return *group->user_begin();
   }
   return nullptr;
 }

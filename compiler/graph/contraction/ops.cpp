@@ -86,6 +86,19 @@ DimExpr MatMulOp::getFlops() {
   return DimExpr(2) * tensor_type(getResult()).getElementCount() * depth;
 }
 
+OutputAxes MatMulOp::getOutputAxes() {
+  const TensorType a = tensor_type(getA()), b = tensor_type(getB());
+  OutputAxes axes;
+  axes.columns = tensor_type(getResult()).getRank() - (b.getRank() == 1 ? 0 : 1);
+  axes.rows = axes.columns - (a.getRank() == 1 ? 0 : 1);
+  // If b is a single matrix and a is not transposed, the batch dims of a are additional rows.
+  const bool is_single_matrix =
+      llvm::all_of(b.getShape().drop_back(std::min<int64_t>(b.getRank(), 2)),
+                   [](DimExpr dim) { return dim.is_constant(1); });
+  if (is_single_matrix && !getTransposeA() && a.getRank() > 1) axes.rows = 0;
+  return axes;
+}
+
 llvm::LogicalResult DetOp::infer(TypeRule& rule, Adaptor op) {
   TensorType type = tensor_type(op.getX());
   int64_t rank = type.getRank();

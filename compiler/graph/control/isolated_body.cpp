@@ -1,7 +1,10 @@
-// Parses, prints and verifies ops with an isolated body: see isolated_body.h.
+// Parses, prints, verifies and fills ops with an isolated body: see isolated_body.h.
 #include "compiler/graph/control/isolated_body.h"
 
+#include "compiler/graph/graph_ops.h"
 #include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace scopevm::compiler::graph {
 
@@ -48,6 +51,33 @@ llvm::LogicalResult verify_isolated_body(mlir::Operation* op) {
   if (block.getTerminator()->getOperandTypes() != op->getResultTypes())
     return op->emitOpError("yielded values must have the types of the results");
   return mlir::success();
+}
+
+void move_into_body(llvm::ArrayRef<mlir::Operation*> ops, mlir::ValueRange outputs,
+                    mlir::Operation* op) {
+  mlir::Block& body = op->getRegion(0).emplaceBlock();
+  mlir::IRMapping mapping;
+  for (mlir::Value operand : op->getOperands())
+    mapping.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body);
+  for (mlir::Operation* inner : ops) builder.clone(*inner, mapping);
+  builder.create<YieldOp>(
+      ops.back()->getLoc(),
+      llvm::map_to_vector(outputs, [&](mlir::Value output) { return mapping.lookup(output); }));
+  for (auto [output, result] : llvm::zip(outputs, op->getResults()))
+    output.replaceAllUsesWith(result);
+  // An op can be erased only after its users.
+  for (mlir::Operation* inner : llvm::reverse(ops))
+    if (inner->use_empty()) inner->erase();
+}
+
+void form_group(llvm::ArrayRef<mlir::Operation*> ops, llvm::ArrayRef<mlir::Value> inputs,
+                llvm::ArrayRef<mlir::Location> locations) {
+  mlir::Operation* last = ops.back();
+  mlir::OpBuilder builder(last);
+  move_into_body(
+      ops, last->getResults(),
+      builder.create<GroupOp>(builder.getFusedLoc(locations), last->getResultTypes(), inputs));
 }
 
 }  // namespace scopevm::compiler::graph

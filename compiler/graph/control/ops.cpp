@@ -15,13 +15,10 @@
 
 namespace scopevm::compiler::graph {
 
-mlir::ParseResult GroupOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& result) {
-  return parse_isolated_body(parser, result);
-}
-void GroupOp::print(mlir::OpAsmPrinter& printer) { print_isolated_body(printer, *this); }
-llvm::LogicalResult GroupOp::verify() { return verify_isolated_body(*this); }
-
 namespace {
+
+// The assumed trip count of a loop whose trip count is data-dependent.
+constexpr double kUnknownTrips = 16;
 
 TensorType tensor(mlir::Type type) { return mlir::cast<TensorType>(type); }
 
@@ -215,6 +212,31 @@ mlir::OperandRange LoopOp::getEntrySuccessorOperands(mlir::RegionBranchPoint) {
 }
 
 bool LoopOp::areTypesCompatible(mlir::Type, mlir::Type) { return true; }
+
+mlir::OpResult IfOp::getMergePoint(mlir::OpOperand& operand) {
+  if (operand.getOwner() == getOperation()) return {};
+  return (*this)->getResult(operand.getOperandNumber());
+}
+
+mlir::OpResult LoopOp::getMergePoint(mlir::OpOperand& operand) {
+  const bool is_yielded = operand.getOwner() != getOperation();
+  const unsigned first = is_yielded && getHasCondition() ? 1 : 0, i = operand.getOperandNumber();
+  return i < first ? mlir::OpResult() : (*this)->getResult(i - first);
+}
+
+bool LoopOp::isDynamicallySized(mlir::OpResult result) {
+  return (getHasCondition() || getTripCount().getValue().empty()) &&
+         result.getResultNumber() >= getInitial().size();
+}
+
+double LoopOp::getAssumedTrips(llvm::function_ref<double(DimExpr)> value_of) {
+  llvm::ArrayRef<DimExpr> most = getTripCount().getValue();
+  if (most.empty()) return kUnknownTrips;
+  // At least 1: at 0 trips every copy in the body would be free, and its placement arbitrary.
+  const double trips = std::max(1.0, value_of(most[0]));
+  // The trip count of a loop with a condition is only an upper bound.
+  return getHasCondition() ? std::min(trips, kUnknownTrips) : trips;
+}
 
 mlir::CallInterfaceCallable CallOp::getCallableForCallee() { return getCalleeAttr(); }
 void CallOp::setCalleeFromCallable(mlir::CallInterfaceCallable callee) {

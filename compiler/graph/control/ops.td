@@ -14,18 +14,14 @@ def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
 defvar Graph_RegionBranch = DeclareOpInterfaceMethods<
     RegionBranchOpInterface, ["getEntrySuccessorOperands", "areTypesCompatible"]>;
 defvar Graph_CallInterface = DeclareOpInterfaceMethods<CallOpInterface>;
+defvar Graph_Merge = DeclareOpInterfaceMethods<Graph_MergeOp>;
 
 // The ops of one kernel. The body can only use its block arguments, one per operand, and contains
 // graph ops. If the group has a contraction, that is the first op except for constants. The other
 // ops are its epilogue, or a softmax and a second contraction (attention).
-def GroupOp : Op<Graph_Dialect, "group", [IsolatedFromAbove, Pure,
-                 SingleBlockImplicitTerminator<"YieldOp">]> {
+def GroupOp : Graph_IsolatedBodyOp<"group"> {
   let summary = "ops fused into one kernel";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs);
-  let results = (outs Variadic<Graph_Tensor>:$outputs);
-  let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
 }
 
 def YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
@@ -78,8 +74,8 @@ def AssertOp : Op<Graph_Dialect, "assert", [MemoryEffects<[MemWrite]>, Graph_Hos
 
 // `condition` is a bool tensor of one element. `symbols` lists the result dims that only the
 // executed branch determines.
-def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
-              SingleBlockImplicitTerminator<"YieldOp">]> {
+def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_Merge,
+              Graph_ProvidesStorage, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "executes one of two regions";
   let arguments = (ins Graph_Tensor:$condition,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
@@ -97,8 +93,9 @@ def IfOp : Op<Graph_Dialect, "if", [RecursiveMemoryEffects, Graph_RegionBranch, 
 // `symbols` if has_condition or if trip_count is empty. `carried_symbols` lists the dims of block
 // arguments that change between iterations, and `symbols` the result dims that only the execution
 // determines.
-def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch, Graph_ProvidesStorage,
-                SingleBlockImplicitTerminator<"YieldOp">]> {
+def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBranch,
+                DeclareOpInterfaceMethods<Graph_MergeOp, ["isDynamicallySized", "getAssumedTrips"]>,
+                Graph_ProvidesStorage, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "executes its region repeatedly";
   let arguments = (ins Variadic<Graph_Value>:$initial, Graph_Dims:$trip_count, StrAttr:$index,
                        DefaultValuedAttr<BoolAttr, "false">:$has_condition,
@@ -116,7 +113,7 @@ def LoopOp : Op<Graph_Dialect, "loop", [RecursiveMemoryEffects, Graph_RegionBran
 // Names in the dims of the callee's parameters are bound to the arguments' dims. `symbols` has one
 // name, in order of appearance, for each distinct result dim that the arguments do not determine.
 def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInterface, Graph_ProvidesStorage,
-                DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+                Graph_FunctionUserOp, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls a function";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Value>:$arguments,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
@@ -125,7 +122,7 @@ def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInt
 }
 
 // The result has the callee's signature without the parameters that `captured` binds.
-def ClosureOp : Op<Graph_Dialect, "closure", [Pure,
+def ClosureOp : Op<Graph_Dialect, "closure", [Pure, Graph_FunctionUserOp,
                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a function with its first parameters bound";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$captured);

@@ -5,17 +5,22 @@
 
 include "compiler/graph/op_classes.td"
 
-class Graph_Convolution<string mnemonic, string summary>
-    : Graph_Op<mnemonic, summary, [Graph_Contraction, Graph_WindowOp]> {
+// The output axes of images [batch, channels, spatial...], whose rows are channels, and of blocked
+// images, whose rows are pixels.
+defvar kChannelRows = "OutputAxes getOutputAxes() { return {.rows = 1, .columns = 2}; }";
+defvar kPixelRows = "OutputAxes getOutputAxes() { return {.rows = 2, .columns = 4}; }";
+
+class Graph_Convolution<string mnemonic, string summary, string axes>
+    : Graph_Op<mnemonic, summary, [Graph_ContractionOp, Graph_WindowOp]> {
   let elements = [kNumber];
-  let declarations = [{
+  let declarations = axes # [{
     ::llvm::SmallVector<DimExpr> getWindowDims();
     DimExpr getFlops();
   }];
 }
 
 // w is [m, c / group, kernel...].
-def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
+def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)", kChannelRows> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, I64Attr:$group);
@@ -29,7 +34,8 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)"> {
 // elements with strides, dilations and group 1. `schedule` is a form of the schedule as text
 // (compiler/schedule/convolution.h); without it, the kernel chooses.
 def BlockedConvOp : Graph_Convolution<"blocked_conv",
-                                      "convolution of images whose channels are in blocks of 16"> {
+                                      "convolution of images whose channels are in blocks of 16",
+                                      kPixelRows> {
   let elements = [kFloat];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group,
@@ -37,7 +43,7 @@ def BlockedConvOp : Graph_Convolution<"blocked_conv",
 }
 
 // w is [c, m / group, kernel...].
-def ConvTransposeOp : Graph_Convolution<"conv_transpose", "transposed convolution"> {
+def ConvTransposeOp : Graph_Convolution<"conv_transpose", "transposed convolution", kChannelRows> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_pads, I64Attr:$group);
@@ -49,9 +55,10 @@ def ConvTransposeOp : Graph_Convolution<"conv_transpose", "transposed convolutio
 // (phase + pad) mod stride + (taps - 1 - t) * stride, or 0 if there is none.
 def BlockedConvTransposeOp
     : Graph_Convolution<"blocked_conv_transpose",
-                        "transposed convolution of images whose channels are in blocks of 16"> {
+                        "transposed convolution of images whose channels are in blocks of 16",
+                        kPixelRows> {
   let elements = [kFloat];
-  let declarations = [{
+  let declarations = kPixelRows # [{
     ::llvm::SmallVector<DimExpr> getWindowDims();
     ::llvm::ArrayRef<int64_t> getDilations();
     DimExpr getFlops();

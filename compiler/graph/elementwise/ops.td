@@ -6,10 +6,11 @@
 
 include "compiler/graph/op_classes.td"
 
-class Graph_Elementwise<string mnemonic, string summary, string operands, string formula, int cost>
+class Graph_Elementwise<string mnemonic, string summary, string operands, string formula, int cost,
+                        list<Trait> traits = []>
     : Graph_Op<mnemonic, summary,
-               [DeclareOpInterfaceMethods<Graph_ElementwiseOp>,
-                DeclareOpInterfaceMethods<Graph_SymbolicOp>]> {
+               !listconcat(traits, [DeclareOpInterfaceMethods<Graph_ElementwiseOp>,
+                                    DeclareOpInterfaceMethods<Graph_SymbolicOp>])> {
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = "checks.require_broadcast(getOperation()->getOperands())";
   let hasFolder = 1;
@@ -33,8 +34,9 @@ class Graph_Unary<string mnemonic, string summary, string formula, int cost = kM
     : Graph_Elementwise<mnemonic, summary, "Scalar x = x_[0];", formula, cost> {
   let arguments = (ins Graph_Tensor:$x);
 }
-class Graph_Binary<string mnemonic, string summary, string formula, int cost = kMiddle>
-    : Graph_Elementwise<mnemonic, summary, "Scalar a = x_[0], b = x_[1];", formula, cost> {
+class Graph_Binary<string mnemonic, string summary, string formula, int cost = kMiddle,
+                   list<Trait> traits = []>
+    : Graph_Elementwise<mnemonic, summary, "Scalar a = x_[0], b = x_[1];", formula, cost, traits> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
 }
 // Floats only.
@@ -47,15 +49,16 @@ class Graph_Test<string mnemonic, string summary, string formula>  // unary, boo
   let rule = "infer_comparison(rule, op.getOperands())";
 }
 class Graph_Logical<string mnemonic, string summary, string formula>
-    : Graph_Binary<mnemonic, summary, formula> {
+    : Graph_Binary<mnemonic, summary, formula, kMiddle, [Commutative]> {
   let elements = [kBool];
 }
-class Graph_Bitwise<string mnemonic, string summary, string formula>
-    : Graph_Binary<mnemonic, summary, formula> {
+class Graph_Bitwise<string mnemonic, string summary, string formula, list<Trait> traits = []>
+    : Graph_Binary<mnemonic, summary, formula, kMiddle, traits> {
   let elements = [kInteger];
 }
-class Graph_Compare<string mnemonic, string summary, string formula>  // binary, bool result
-    : Graph_Binary<mnemonic, summary, formula> {
+class Graph_Compare<string mnemonic, string summary, string formula,
+                    list<Trait> traits = []>  // binary, bool result
+    : Graph_Binary<mnemonic, summary, formula, kMiddle, traits> {
   let rule = "infer_comparison(rule, op.getOperands())";
 }
 
@@ -95,9 +98,13 @@ def IsInfOp : Graph_Test<"is_inf", "x is infinite, with a sign that `negative` o
                        DefaultValuedAttr<BoolAttr, "true">:$positive);
 }
 
-def AddOp : Graph_Binary<"add", "a + b", "a + b", kCheap> { let hasCanonicalizer = 1; }
+def AddOp : Graph_Binary<"add", "a + b", "a + b", kCheap, [Commutative]> {
+  let hasCanonicalizer = 1;
+}
 def SubOp : Graph_Binary<"sub", "a - b", "a - b", kCheap> { let hasCanonicalizer = 1; }
-def MulOp : Graph_Binary<"mul", "a * b", "a * b", kCheap> { let hasCanonicalizer = 1; }
+def MulOp : Graph_Binary<"mul", "a * b", "a * b", kCheap, [Commutative]> {
+  let hasCanonicalizer = 1;
+}
 def DivOp : Graph_Binary<"div", "a / b; integers round towards zero, and x / 0 is 0", "a / b"> {
   let hasCanonicalizer = 1;
 }
@@ -108,17 +115,19 @@ def PowOp : Graph_Binary<"pow", "a to the power b, in the element type of a", "p
   let rule = "infer_power(rule, op.getOperands())";
   let hasCanonicalizer = 1;
 }
-def MinOp : Graph_Binary<"min", "minimum; NaN if an operand is NaN", "min(a, b)", kCheap>;
-def MaxOp : Graph_Binary<"max", "maximum; NaN if an operand is NaN", "max(a, b)", kCheap>;
+def MinOp : Graph_Binary<"min", "minimum; NaN if an operand is NaN", "min(a, b)", kCheap,
+                         [Commutative]>;
+def MaxOp : Graph_Binary<"max", "maximum; NaN if an operand is NaN", "max(a, b)", kCheap,
+                         [Commutative]>;
 def AndOp : Graph_Logical<"and", "logical and", "a & b">;
 def OrOp : Graph_Logical<"or", "logical or", "a | b">;
 def XorOp : Graph_Logical<"xor", "logical exclusive or", "a ^ b">;
-def BitAndOp : Graph_Bitwise<"bit_and", "bitwise and", "a & b">;
-def BitOrOp : Graph_Bitwise<"bit_or", "bitwise or", "a | b">;
-def BitXorOp : Graph_Bitwise<"bit_xor", "bitwise exclusive or", "a ^ b">;
+def BitAndOp : Graph_Bitwise<"bit_and", "bitwise and", "a & b", [Commutative]>;
+def BitOrOp : Graph_Bitwise<"bit_or", "bitwise or", "a | b", [Commutative]>;
+def BitXorOp : Graph_Bitwise<"bit_xor", "bitwise exclusive or", "a ^ b", [Commutative]>;
 def ShiftLeftOp : Graph_Bitwise<"shift_left", "a shifted left by b bits", "a << b">;
 def ShiftRightOp : Graph_Bitwise<"shift_right", "unsigned a shifted right by b bits", "a >> b">;
-def EqualOp : Graph_Compare<"equal", "a == b", "a == b"> { let elements = [kAny]; }
+def EqualOp : Graph_Compare<"equal", "a == b", "a == b", [Commutative]> { let elements = [kAny]; }
 def LessOp : Graph_Compare<"less", "a < b", "a < b">;
 def LessEqualOp : Graph_Compare<"less_equal", "a <= b", "a <= b">;
 def GreaterOp : Graph_Compare<"greater", "a > b", "b < a">;

@@ -122,12 +122,6 @@ llvm::LogicalResult ExternOp::verify() {
   return getOpResults() ? verify_op_results(*this) : mlir::success();
 }
 
-mlir::ParseResult PartitionOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& result) {
-  return parse_isolated_body(parser, result);
-}
-void PartitionOp::print(mlir::OpAsmPrinter& printer) { print_isolated_body(printer, *this); }
-llvm::LogicalResult PartitionOp::verify() { return verify_isolated_body(*this); }
-
 llvm::LogicalResult CallExternOp::verifySymbolUses(mlir::SymbolTableCollection&) {
   return bind_extern(*this);
 }

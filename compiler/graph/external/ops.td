@@ -7,14 +7,9 @@ include "mlir/IR/SymbolInterfaces.td"
 
 // Ops that an external library may compute. The body has the form of an sv.group body. `patterns`
 // lists the library's patterns that formed the partition. Outlining replaces every partition.
-def PartitionOp : Op<Graph_Dialect, "partition", [IsolatedFromAbove, Pure,
-                     SingleBlockImplicitTerminator<"YieldOp">]> {
+def PartitionOp : Graph_IsolatedBodyOp<"partition"> {
   let summary = "ops that an external library may compute";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$library, StrArrayAttr:$patterns);
-  let results = (outs Variadic<Graph_Tensor>:$outputs);
-  let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
 }
 
 // Declares an external function. The names in the dims of `type` are local to the function. A type

@@ -3,7 +3,10 @@
 #define SCOPEVM_GRAPH_LAYOUT_OPS
 
 include "compiler/graph/op_classes.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
+// The result can share the storage of x.
+defvar kViewOfX = "::mlir::Value getViewSource() { return getX(); }";
 defvar Graph_Symbolic = DeclareOpInterfaceMethods<Graph_SymbolicOp>;
 
 def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", [Graph_Symbolic]> {
@@ -15,11 +18,12 @@ def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", 
 }
 
 def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
-                         [Graph_Symbolic, Graph_ProvidesStorage]> {
+                         [Graph_Symbolic, Graph_ProvidesStorage, ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
   let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
+  let declarations = kViewOfX;
 }
 
 def ExpandOp : Graph_Op<"expand", "x broadcast to dims", [Graph_Symbolic]> {
@@ -44,10 +48,11 @@ def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Sym
 
 // Along axis i, result element k is element starts[i] + k * steps[i] of x, for k in [0, sizes[i]).
 // Steps may be negative.
-def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic]> {
+def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic, ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
   let elements = [kAny];
   let hasFolder = 1;
+  let declarations = kViewOfX;
 }
 
 def Graph_PadMode : Graph_Enum<"PadMode", "elements of the border", [

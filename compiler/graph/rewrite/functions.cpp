@@ -1,5 +1,5 @@
-// The call graph of a module: callees of a function, and removal of unreachable functions and
-// unused declarations of external functions.
+// The call graph of a module: callees and blocks of a function, and removal of unreachable
+// functions and unused declarations of external functions.
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -9,14 +9,20 @@ namespace scopevm::compiler::graph {
 llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function) {
   auto module = function->getParentOfType<mlir::ModuleOp>();
   llvm::SetVector<mlir::Operation*> callees;
-  function.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-    if (!mlir::isa<CallOp, ClosureOp>(op)) return;
-    auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("callee");
-    if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(name.getValue()))
+  function.walk<mlir::WalkOrder::PreOrder>([&](FunctionUserOp user) {
+    if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(user.getCalleeAttr()))
       callees.insert(callee);
   });
   return llvm::map_to_vector(
       callees, [](mlir::Operation* callee) { return mlir::cast<mlir::func::FuncOp>(callee); });
+}
+
+llvm::SmallVector<mlir::Block*> blocks_of(mlir::func::FuncOp function) {
+  llvm::SmallVector<mlir::Block*> blocks = {&function.getBody().front()};
+  function.walk<mlir::WalkOrder::PreOrder>([&](mlir::RegionBranchOpInterface op) {
+    for (mlir::Region& region : op->getRegions()) blocks.push_back(&region.front());
+  });
+  return blocks;
 }
 
 void remove_unused_functions(mlir::ModuleOp module) {

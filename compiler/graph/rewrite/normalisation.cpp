@@ -3,7 +3,7 @@
 //   centred = x - mean(x);  centred / sqrt(mean(centred * centred) + epsilon) * scale + bias
 //
 // Also expands the scale and bias of an sv.layer_norm to all normalised dims if they broadcast.
-#include <cstring>
+#include <bit>
 
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/rewrite/rewrites.h"
@@ -14,14 +14,10 @@ namespace scopevm::compiler::graph {
 namespace {
 
 std::optional<float> scalar_of(mlir::Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  if (!constant || type_of(value).getDtype() != DType::kF32) return std::nullopt;
-  uint64_t bits = 0;
-  if (!is_splat(constant.getValue(), DType::kF32, bits)) return std::nullopt;
-  auto narrow = static_cast<uint32_t>(bits);
-  float number;
-  std::memcpy(&number, &narrow, sizeof number);
-  return number;
+  if (type_of(value).getDtype() != DType::kF32) return std::nullopt;
+  const std::optional<uint64_t> bits = splat_bits(value.getDefiningOp());
+  if (!bits) return std::nullopt;
+  return std::bit_cast<float>(static_cast<uint32_t>(*bits));
 }
 
 // The first reduced axis, if `op` is a mean over the last dims that keeps them with size 1.

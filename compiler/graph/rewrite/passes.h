@@ -27,6 +27,9 @@ void remove_unused_functions(mlir::ModuleOp module);
 // The functions that `function` calls directly or makes closures of, in order of first use, without
 // duplicates.
 llvm::SmallVector<mlir::func::FuncOp> callees_of(mlir::func::FuncOp function);
+// The body of the function, and the regions of its branches and loops. The blocks of an op come
+// after the block that contains the op. REQUIRES: the function has a body of one block.
+llvm::SmallVector<mlir::Block*> blocks_of(mlir::func::FuncOp function);
 
 // Loop-invariant code motion, and batching of products over all iterations: hoist.cpp.
 llvm::LogicalResult hoist(mlir::ModuleOp module);

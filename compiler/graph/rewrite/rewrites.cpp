@@ -1,8 +1,8 @@
 // Canonicalization patterns, except those of layer normalisation (normalisation.cpp).
 #include "compiler/graph/rewrite/rewrites.h"
 
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
@@ -12,22 +12,11 @@ namespace {
 
 // The value of a splat constant of type f32 or f64. Empty for any other value.
 std::optional<double> splat_of(mlir::Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  if (!constant) return std::nullopt;
-  DType dtype = type_of(value).getDtype();
-  uint64_t bits = 0;
-  if (!is_splat(constant.getValue(), dtype, bits)) return std::nullopt;
-  if (dtype == DType::kF32) {
-    auto narrow = static_cast<uint32_t>(bits);
-    float number;
-    std::memcpy(&number, &narrow, sizeof number);
-    return number;
-  }
-  if (dtype == DType::kF64) {
-    double number;
-    std::memcpy(&number, &bits, sizeof number);
-    return number;
-  }
+  const std::optional<uint64_t> bits = splat_bits(value.getDefiningOp());
+  if (!bits) return std::nullopt;
+  const DType dtype = type_of(value).getDtype();
+  if (dtype == DType::kF32) return std::bit_cast<float>(static_cast<uint32_t>(*bits));
+  if (dtype == DType::kF64) return std::bit_cast<double>(*bits);
   return std::nullopt;
 }
 

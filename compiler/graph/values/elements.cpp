@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compiler/graph/graph_ops.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "runtime/count_text.h"
@@ -88,24 +89,30 @@ Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
   return constant;
 }
 
-bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar) {
-  if (elements.getNumElements() == 0 || dtype == DType::kStr) return false;
-  int64_t size = byte_size(dtype);
-  scalar = 0;
+std::optional<uint64_t> splat_bits(mlir::ElementsAttr elements, DType dtype) {
+  if (elements.getNumElements() == 0 || dtype == DType::kStr) return std::nullopt;
+  const int64_t size = byte_size(dtype);
+  uint64_t scalar = 0;
   if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(elements); dense && dense.isSplat()) {
     // Not expanded, because the tensor can be larger than the memory.
     if (dtype == DType::kBool)
       scalar = dense.getSplatValue<bool>() ? 1 : 0;
     else
       std::memcpy(&scalar, dense.getRawData().data(), size);
-    return true;
+    return scalar;
   }
   Constant constant = constant_of_elements(elements, dtype);
   for (int64_t at = size; at < constant.bytes; at += size)
     // Bytes, not numbers, are compared: NaN equals itself, and 0.0 differs from -0.0.
-    if (std::memcmp(constant.data, constant.data + at, size) != 0) return false;
+    if (std::memcmp(constant.data, constant.data + at, size) != 0) return std::nullopt;
   std::memcpy(&scalar, constant.data, size);
-  return true;
+  return scalar;
+}
+
+std::optional<uint64_t> splat_bits(mlir::Operation* op) {
+  auto constant = mlir::dyn_cast_or_null<ConstantOp>(op);
+  if (!constant) return std::nullopt;
+  return splat_bits(constant.getValue(), type_of(constant.getResult()).getDtype());
 }
 
 }  // namespace scopevm::compiler::graph

@@ -1,8 +1,11 @@
 // The bytes of an elements attribute of any kind: dense, splat or resource.
 #pragma once
 
+#include <optional>
+
 #include "compiler/program/program.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
 
 namespace scopevm::compiler::graph {
 
@@ -16,8 +19,10 @@ std::string error_of_elements(mlir::ElementsAttr elements);
 // valid as long as the MLIR context. REQUIRES: `dtype` is not str.
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype);
 
-// True if all elements are equal; `scalar` then receives the bytes of one (at most 8). False for
-// empty tensors and string tensors.
-bool is_splat(mlir::ElementsAttr elements, DType dtype, uint64_t& scalar);
+// The bytes of one element (at most 8), if all elements are equal. Empty for empty tensors and
+// string tensors.
+std::optional<uint64_t> splat_bits(mlir::ElementsAttr elements, DType dtype);
+// The same for the elements of an sv.constant. Empty for other ops, and for null.
+std::optional<uint64_t> splat_bits(mlir::Operation* op);
 
 }  // namespace scopevm::compiler::graph

@@ -1,6 +1,6 @@
 // The generators of matrix products. lower_contraction selects one by the op or group, the element
 // types and, for bytes, the transposition of the operands.
-//   attention/attention.cpp    softmax of a matrix product, times a matrix, as one fused kernel
+//   attention/                 softmax of a matrix product, times a matrix, as one fused kernel
 //   matmul/matmul.cpp          products of f32, and of u8 by i8 without transposed operands, on the
 //                              micro-kernels of tile/
 //   matmul/generic_matmul.cpp  all other products, as scalar loops
@@ -12,13 +12,23 @@
 
 namespace scopevm::compiler::kernels {
 
-using fusion::FusedAttention;
 using fusion::FusedContraction;
 
 // True for a product of u8 by i8 without transposed operands.
 bool is_byte_matmul(const FusedContraction& fused);
 llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context);
 
+// Attention: softmax(epilogue(a b)) c with softmax along the last dim, where a, b and c are the
+// queries, keys and values.
+struct FusedAttention {
+  FusedContraction scores;   // a b and its epilogue; no results
+  mlir::Value score;         // operand of the softmax: the last value of the scores
+  FusedContraction product;  // the product with c
+};
+
+// Empty unless `op` is a group of ops in this order, of which one kernel can compute all: a
+// product, its epilogue, a softmax, and a second product, which the group yields.
+std::optional<FusedAttention> match_attention(mlir::Operation* op);
 llvm::LogicalResult lower_attention(const FusedAttention& fused, LoweringContext& context);
 
 llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, LoweringContext& context);

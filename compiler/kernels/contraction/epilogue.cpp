@@ -15,10 +15,8 @@ using graph::TensorType;
 // A splat constant as a scalar of its storage type.
 Term splat_constant(CodeBuilder& e, graph::ConstantOp constant) {
   DType dtype = dtype_of(constant.getResult());
-  uint64_t bits = 0;
-  graph::is_splat(constant.getValue(), dtype, bits);
   mlir::Type type = storage_type(e.builder().getContext(), dtype);
-  llvm::APInt raw(type.getIntOrFloatBitWidth(), bits);
+  llvm::APInt raw(type.getIntOrFloatBitWidth(), *graph::splat_bits(constant));
   mlir::TypedAttr attribute;
   if (auto real = mlir::dyn_cast<mlir::FloatType>(type))
     attribute = mlir::FloatAttr::get(type, llvm::APFloat(real.getFloatSemantics(), raw));
@@ -29,8 +27,8 @@ Term splat_constant(CodeBuilder& e, graph::ConstantOp constant) {
 
 }  // namespace
 
-Epilogue::Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::Value bias)
-    : fused_(fused), axes_(axes), bias_(bias) {
+Epilogue::Epilogue(const FusedContraction& fused, mlir::Value bias) : fused_(fused), bias_(bias) {
+  const graph::OutputAxes axes = fused.axes();
   if (bias) {
     Access access{.dtype = dtype_of(bias), .row_stride = 1};
     // The bias of a convolution is one number per output channel, the same for all images.

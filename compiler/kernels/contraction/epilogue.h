@@ -14,12 +14,11 @@ namespace scopevm::compiler::kernels {
 
 using fusion::Access;
 using fusion::FusedContraction;
-using fusion::OutputAxes;
 
 class Epilogue {
  public:
   // `bias` is a value inside the group with one element per row, or null.
-  Epilogue(const FusedContraction& fused, const OutputAxes& axes, mlir::Value bias = nullptr);
+  explicit Epilogue(const FusedContraction& fused, mlir::Value bias = nullptr);
 
   // True if the batch dims can be merged: one batch coordinate then addresses every operand.
   bool batch_is_one() const;
@@ -78,7 +77,6 @@ class Epilogue {
   static Term at(const Tensor& tensor, Term row, Term column);
 
   const FusedContraction& fused_;
-  OutputAxes axes_;
   mlir::Value bias_;
   std::vector<Tensor> operands_, results_;
   bool is_in_place_ = false;  // a result can have the storage of an operand

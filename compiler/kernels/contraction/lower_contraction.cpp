@@ -1,12 +1,11 @@
 // Selects the generator of a matrix product, or of a group with a matrix product.
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/generators.h"
-#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& context) {
-  if (std::optional<FusedAttention> attention = fusion::match_attention(op))
+  if (std::optional<FusedAttention> attention = match_attention(op))
     return lower_attention(*attention, context);
   llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
   if (failed(fused)) return mlir::failure();
@@ -15,10 +14,6 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
   });
   if (is_f32 || is_byte_matmul(*fused)) return lower_matmul(*fused, context);
   return lower_generic_matmul(*fused, context);
-}
-
-llvm::LogicalResult lower(graph::MatMulOp op, LoweringContext& context) {
-  return lower_contraction(op, context);
 }
 
 }  // namespace scopevm::compiler::kernels

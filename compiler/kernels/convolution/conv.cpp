@@ -33,7 +33,7 @@ class ImageConv {
                                                 .columns = shape_.positions(),
                                                 .depth = weights_.depth()},
                                                context.kernels().core())),
-        epilogue_(fused, fusion::output_axes(op_), op_.getBias()),
+        epilogue_(fused, op_.getBias()),
         k_(context, op_, "conv"),
         tile_(tile_function(context.kernels(), schedule_)),
         o_(declare()) {}

@@ -24,7 +24,7 @@ class DepthwiseConv {
       : fused_(fused),
         op_(mlir::cast<graph::ConvOp>(fused.contraction)),
         shape_(op_),
-        epilogue_(fused, fusion::output_axes(op_), op_.getBias()),
+        epilogue_(fused, op_.getBias()),
         k_(context, op_, "depthwise"),
         lanes_(k_.lanes(DType::kF32)),
         type_(k_.vector(k_.builder().getF32Type(), lanes_)) {}

@@ -27,7 +27,7 @@ class GenericConv {
         dtype_(fused.type().getDtype()),
         bias_(fused.contraction->getNumOperands() > 2 ? fused.contraction->getOperand(2)
                                                       : mlir::Value()),
-        epilogue_(fused, fusion::output_axes(fused.contraction), bias_),
+        epilogue_(fused, bias_),
         k_(context, fused.contraction, transposed_ ? "conv_transpose_loops" : "conv_loops"),
         sum_{k_, dtype_} {}
 

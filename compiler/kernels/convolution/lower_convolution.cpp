@@ -2,12 +2,11 @@
 #include "compiler/graph/convolution/window.h"
 #include "compiler/kernels/convolution/convolution.h"
 #include "compiler/kernels/generators.h"
-#include "compiler/kernels/op_lowerings.h"
 
 namespace scopevm::compiler::kernels {
 
 llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& context) {
-  if (const std::optional<fusion::FusedSeparable> separable = fusion::match_separable(op))
+  if (const std::optional<FusedSeparable> separable = match_separable(op))
     return lower_separable_conv(*separable, context);
   llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
   if (failed(fused)) return mlir::failure();
@@ -27,20 +26,6 @@ llvm::LogicalResult lower_convolution(mlir::Operation* op, LoweringContext& cont
   if (is_f32 && is_depthwise_conv(*fused)) return lower_depthwise_conv(*fused, context);
   if (is_f32 && is_image_conv(*fused)) return lower_image_conv(*fused, context);
   return lower_generic_conv(*fused, context);
-}
-
-llvm::LogicalResult lower(graph::ConvOp op, LoweringContext& context) {
-  return lower_convolution(op, context);
-}
-llvm::LogicalResult lower(graph::BlockedConvOp op, LoweringContext& context) {
-  return lower_convolution(op, context);
-}
-llvm::LogicalResult lower(graph::ConvTransposeOp op, LoweringContext& context) {
-  return lower_convolution(op, context);
-}
-
-llvm::LogicalResult lower(graph::BlockedConvTransposeOp op, LoweringContext& context) {
-  return lower_convolution(op, context);
 }
 
 }  // namespace scopevm::compiler::kernels

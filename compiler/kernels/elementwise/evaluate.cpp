@@ -56,13 +56,12 @@ Evaluator::Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<Dim
 void Evaluator::collect(mlir::Value value) {
   if (body_.computes(value) || immediates_.contains(value) || is_leaf(value)) return;
   mlir::Value outer = body_.outer(value);
-  uint64_t bits = 0;
   // A constant that is required in a memory scope is read from that scope. The kernel does not
   // embed it.
   mlir::ElementsAttr elements = k_.context().constant_of(outer);
   if (elements && !graph::has_scope(outer.getType()))
-    if (graph::is_splat(elements, tensor_type(outer).getDtype(), bits)) {
-      immediates_[value] = bits;
+    if (const auto bits = graph::splat_bits(elements, tensor_type(outer).getDtype())) {
+      immediates_[value] = *bits;
       return;
     }
   for (const Leaf& leaf : leaves_)

@@ -1,5 +1,5 @@
-// The overloads of `lower` for ops without kernels: constants, views, conditions, control flow,
-// calls, lists, copies between places, and the string ops that the VM implements. See
+// The overloads of `lower` for ops that become at most one step without a kernel: constants,
+// conditions, copies between places, and the string ops that the VM implements. See
 // function_lowering.h.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/kernels/function/function_lowering.h"
@@ -62,46 +62,6 @@ llvm::LogicalResult lower(graph::NumberToStringOp op, LoweringContext& context) 
 llvm::LogicalResult lower(graph::ChangeCaseOp op, LoweringContext& context) {
   return lower_string_op(
       op, op.getUpper() ? step::StringWork::Kind::kUpper : step::StringWork::Kind::kLower, context);
-}
-
-llvm::LogicalResult lower(graph::ReshapeOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ReadDimsOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::IfOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::LoopOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::CallOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::CallClosureOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ClosureOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::CallExternOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ListOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ListGetOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ListInsertOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ListEraseOp op, LoweringContext& context) {
-  return function(context).lower(op);
-}
-llvm::LogicalResult lower(graph::ListSizeOp op, LoweringContext& context) {
-  return function(context).lower(op);
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -42,16 +42,7 @@ llvm::LogicalResult lower(graph::ArgMaxOp op, LoweringContext& context) {
 llvm::LogicalResult lower(graph::ArgMinOp op, LoweringContext& context) {
   return lower_map_reduce(op, context);
 }
-llvm::LogicalResult lower(graph::SoftmaxOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
-llvm::LogicalResult lower(graph::LogSoftmaxOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
 llvm::LogicalResult lower(graph::CumSumOp op, LoweringContext& context) {
-  return lower_map_reduce(op, context);
-}
-llvm::LogicalResult lower(graph::LayerNormOp op, LoweringContext& context) {
   return lower_map_reduce(op, context);
 }
 

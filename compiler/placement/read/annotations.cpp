@@ -20,8 +20,12 @@ Annotations::Annotations(mlir::ModuleOp module, const Machine& machine) {
   llvm::DenseMap<mlir::Value, RequiredPlace> places;  // of annotations, by annotated value
   const llvm::SetVector<mlir::func::FuncOp> closures = functions_of_closures(module);
   const auto is_made_by_vm = [&](mlir::Value value) {
-    auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
-    if (!argument) return mlir::isa<graph::HostOp>(value.getDefiningOp()) || is_accumulator(value);
+    if (mlir::Operation* maker = value.getDefiningOp()) {
+      auto merge = mlir::dyn_cast<graph::MergeOp>(maker);
+      return merge ? merge.isDynamicallySized(mlir::cast<mlir::OpResult>(value))
+                   : mlir::isa<graph::HostOp>(maker);
+    }
+    auto argument = mlir::cast<mlir::BlockArgument>(value);
     auto function = mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
     return function && closures.contains(function);
   };
@@ -63,13 +67,6 @@ bool Annotations::constrains_readers(mlir::Value value) const {
 RequiredPlace place_of_vm(const Machine& machine) {
   const DeviceIndex host = machine.host_device();
   return {.device = host, .pool = machine.global_pool(host)};
-}
-
-bool is_accumulator(mlir::Value value) {
-  auto loop = value.getDefiningOp<graph::LoopOp>();
-  return loop && (loop.getHasCondition() || loop.getTripCount().getValue().empty()) &&
-         mlir::cast<mlir::OpResult>(value).getResultNumber() >=
-             loop.getBody().front().getNumArguments();
 }
 
 }  // namespace scopevm::compiler::placement

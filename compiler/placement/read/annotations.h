@@ -30,8 +30,4 @@ class Annotations {
 // The place of the values that the VM makes.
 RequiredPlace place_of_vm(const Machine& machine);
 
-// Whether the value is a dynamically sized accumulator: when it is full, the VM copies it to a
-// larger storage. Results of a loop after the carried values gather one element per iteration.
-bool is_accumulator(mlir::Value value);
-
 }  // namespace scopevm::compiler::placement

@@ -7,6 +7,7 @@
 #include "compiler/placement/read/problem_builder.h"
 #include "compiler/placement/read/rules.h"
 #include "compiler/placement/read/views.h"
+#include "mlir/IR/Matchers.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -149,10 +150,9 @@ class ConstraintReader {
 
   void read_op(mlir::Operation* op) {
     if (auto annotation = mlir::dyn_cast<graph::OnDeviceOp>(op)) return read_annotation(annotation);
-    if (auto branch = mlir::dyn_cast<graph::IfOp>(op)) return read_if(branch);
-    if (auto loop = mlir::dyn_cast<graph::LoopOp>(op)) return read_loop(loop);
-    if (auto call = mlir::dyn_cast<graph::CallOp>(op)) return read_call(call);
-    if (auto closure = mlir::dyn_cast<graph::ClosureOp>(op)) return read_closure(closure);
+    if (auto merge = mlir::dyn_cast<graph::MergeOp>(op)) return read_merge(merge);
+    if (auto user = mlir::dyn_cast<graph::FunctionUserOp>(op))
+      return user.isCall() ? read_call(user) : read_closure(user);
     const TaskIndex task = builder_.new_task("\"" + graph::op_name(op) + "\"", op);
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return read_copy(copy, task);
     for (mlir::OpResult result : op->getResults()) {
@@ -161,7 +161,7 @@ class ConstraintReader {
                             : scope_of(op, kResultScopes, result.getResultNumber(), task);
       builder_.make(result, task, pool, op->getLoc(), kernel_constraint(op, kResultScopes, pool));
     }
-    if (mlir::isa<graph::ConstantOp>(op))
+    if (mlir::matchPattern(op, mlir::m_Constant()))
       // Not added to ruled_: rules do not apply to constants, because each device that reads a
       // constant loads it.
       return;
@@ -171,8 +171,8 @@ class ConstraintReader {
                       {{Rule::Kind::kName, graph::op_name(op)},
                        {Rule::Kind::kType, op->getName().stripDialect().str()}},
                       {op->result_begin(), op->result_end()}});
-    if (mlir::isa<graph::ReshapeOp, graph::SliceOp>(op))
-      views_.push_back({*builder_.flow_of(op->getResult(0)), op->getOpOperand(0).get(), task});
+    if (auto view = mlir::dyn_cast<mlir::ViewLikeOpInterface>(op))
+      views_.push_back({*builder_.flow_of(op->getResult(0)), view.getViewSource(), task});
     for (mlir::OpOperand& operand : op->getOpOperands()) {
       const unsigned index = operand.getOperandNumber();
       const PoolRequirement pool = scope_of(op, kOperandScopes, index, task);
@@ -273,76 +273,63 @@ class ConstraintReader {
   // --- Control flow. ---
 
   // Adds the task of a merge point: every branch stores its operand at the place of the value.
-  TaskIndex new_merge_point(mlir::Operation* op, mlir::Value value) {
+  TaskIndex new_merge_point(mlir::Operation* op, mlir::OpResult value) {
     return builder_.new_task(
         "\"" + graph::op_name(op) + "\"" +
-        (op->getNumResults() > 1
-             ? " result " + std::to_string(mlir::cast<mlir::OpResult>(value).getResultNumber())
-             : ""));
+        (op->getNumResults() > 1 ? " result " + std::to_string(value.getResultNumber()) : ""));
   }
 
-  void read_if(graph::IfOp branch) {
-    // The condition has a separate task, because only the condition must be on the host, not the
-    // results.
-    const TaskIndex condition =
-        builder_.new_task("the condition of \"" + graph::op_name(branch) + "\"");
-    builder_.on_host(condition, "conditions are read on the host", branch.getLoc());
-    builder_.read(branch->getOpOperand(0), condition);
+  void read_merge(graph::MergeOp op) {
+    read_conditions(op, op);
     std::vector<TaskIndex> merge_points;
-    for (mlir::Value result : branch->getResults()) {
-      merge_points.push_back(new_merge_point(branch, result));
-      builder_.make(result, merge_points.back(), PoolRequirement::own_scope(), branch.getLoc());
-    }
-    for (mlir::Region& region : branch->getRegions()) {
-      read_block(region.front());
-      for (mlir::OpOperand& operand : region.front().getTerminator()->getOpOperands())
-        read_merge_operand(operand, branch->getResult(operand.getOperandNumber()),
-                           merge_points[operand.getOperandNumber()]);
-    }
-  }
-
-  // Adds an operand of a merge point: it is stored in the pool of the merged value.
-  void read_merge_operand(mlir::OpOperand& operand, mlir::Value value, TaskIndex merge_point) {
-    builder_.read(operand, merge_point, pool_of(value), scope_of(value));
-  }
-
-  void read_loop(graph::LoopOp loop) {
-    mlir::Block& block = loop.getBody().front();
-    const size_t carried = block.getNumArguments();
-    const double outside = builder_.times();
-    std::vector<TaskIndex> merge_points;
-    for (mlir::Value result : loop->getResults()) {
-      merge_points.push_back(new_merge_point(loop, result));
-      builder_.make(result, merge_points.back(), PoolRequirement::own_scope(), loop.getLoc());
-      if (is_accumulator(result))
+    for (mlir::OpResult result : op->getResults()) {
+      merge_points.push_back(new_merge_point(op, result));
+      builder_.make(result, merge_points.back(), PoolRequirement::own_scope(), op.getLoc());
+      if (op.isDynamicallySized(result))
         builder_.on_host(merge_points.back(),
-                         "dynamically sized accumulators are stored on the host", loop.getLoc());
+                         "dynamically sized accumulators are stored on the host", op.getLoc());
     }
-    for (size_t i = 0; i < carried; ++i)
-      read_merge_operand(loop->getOpOperand(static_cast<unsigned>(i)), loop->getResult(i),
-                         merge_points[i]);
+    read_merge_operands(op, op, merge_points);
     // The initial values are read once, before the loop; everything below runs in each iteration.
-    builder_.set_times(
-        outside * trips_of(loop, [&](DimExpr e) { return representative(e, builder_.dims()); }));
-    for (size_t i = 0; i < carried; ++i)
-      // The argument, the initial value, the yielded value and the result share one task: a carried
-      // value keeps its place across iterations.
-      builder_.make(block.getArgument(i), merge_points[i], pool_of(loop->getResult(i)),
-                    loop.getLoc(), scope_of(loop->getResult(i)));
-    read_block(block);
-    const unsigned first = loop.getHasCondition() ? 1 : 0;
-    for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
-      if (operand.getOperandNumber() < first) {
-        const TaskIndex condition =
-            builder_.new_task("the condition of \"" + graph::op_name(loop) + "\"");
-        builder_.on_host(condition, "conditions are read on the host", loop.getLoc());
-        builder_.read(operand, condition);
-      } else {
-        const unsigned i = operand.getOperandNumber() - first;
-        read_merge_operand(operand, loop->getResult(i), merge_points[i]);
+    const double outside = builder_.times();
+    builder_.set_times(outside * op.getAssumedTrips([&](DimExpr dim) {
+      return representative(dim, builder_.dims());
+    }));
+    for (mlir::Region& region : op->getRegions()) {
+      for (mlir::BlockArgument argument : region.getArguments()) {
+        // The argument, the initial value, the yielded value and the result share one task: a
+        // carried value keeps its place across iterations.
+        const unsigned i = argument.getArgNumber();
+        builder_.make(argument, merge_points[i], pool_of(op->getResult(i)), op.getLoc(),
+                      scope_of(op->getResult(i)));
       }
+      read_block(region.front());
+      read_conditions(op, region.front().getTerminator());
+      read_merge_operands(op, region.front().getTerminator(), merge_points);
     }
     builder_.set_times(outside);
+  }
+
+  // Adds the conditions among the operands of `reader`, which is `op` or a terminator of its
+  // regions. They have separate tasks, because only the conditions must be on the host, not the
+  // results.
+  void read_conditions(graph::MergeOp op, mlir::Operation* reader) {
+    for (mlir::OpOperand& operand : reader->getOpOperands()) {
+      if (op.getMergePoint(operand)) continue;
+      const TaskIndex condition =
+          builder_.new_task("the condition of \"" + graph::op_name(op) + "\"");
+      builder_.on_host(condition, "conditions are read on the host", op.getLoc());
+      builder_.read(operand, condition);
+    }
+  }
+
+  // Adds the operands that are merged: each is stored in the pool of the merged value.
+  void read_merge_operands(graph::MergeOp op, mlir::Operation* reader,
+                           llvm::ArrayRef<TaskIndex> merge_points) {
+    for (mlir::OpOperand& operand : reader->getOpOperands())
+      if (mlir::OpResult value = op.getMergePoint(operand))
+        builder_.read(operand, merge_points[value.getResultNumber()], pool_of(value),
+                      scope_of(value));
   }
 
   // Why the value is required in pool_of(value).
@@ -358,18 +345,19 @@ class ConstraintReader {
 
   // --- Calls. ---
 
-  void read_call(graph::CallOp call) {
-    const Signature& callee = signatures_.at(call.getCallee());
+  void read_call(graph::FunctionUserOp call) {
+    const llvm::StringRef name = call.getCalleeAttr().getValue();
+    const Signature& callee = signatures_.at(name);
+    auto function = module_.lookupSymbol<mlir::func::FuncOp>(name);
     // Accumulates: beyond the limit on clones, several calls share a callee.
-    times_of_[call.getCallee()] += builder_.times();
+    times_of_[name] += builder_.times();
     for (mlir::OpOperand& operand : call->getOpOperands()) {
       const TaskIndex task = callee.parameters[operand.getOperandNumber()];
-      auto function = module_.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
       mlir::BlockArgument parameter = function.getArgument(operand.getOperandNumber());
       // An argument is read by the task of the callee's parameter, so caller and callee agree on
       // its place.
       builder_.read(operand, task, pool_of(parameter), scope_of(parameter));
-      pass_dims(tensor_of(operand.get()), tensor_of(parameter), dims_of_[call.getCallee()]);
+      pass_dims(tensor_of(operand.get()), tensor_of(parameter), dims_of_[name]);
     }
     for (mlir::OpResult result : call->getResults())
       builder_.make(result, callee.results[result.getResultNumber()],
@@ -388,8 +376,8 @@ class ConstraintReader {
 
   // A caller of a closure does not know the callee, so functions of closures have their parameters
   // and results on the host.
-  void read_closure(graph::ClosureOp closure) {
-    const Signature& callee = signatures_.at(closure.getCallee());
+  void read_closure(graph::FunctionUserOp closure) {
+    const Signature& callee = signatures_.at(closure.getCalleeAttr().getValue());
     for (const std::vector<TaskIndex>* tasks : {&callee.parameters, &callee.results})
       for (TaskIndex task : *tasks)
         builder_.on_host(task, "lists and closures are stored on the host", closure.getLoc());

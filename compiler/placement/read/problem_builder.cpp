@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/graph/diagnostics/op_name.h"
+#include "mlir/IR/Matchers.h"
 
 namespace scopevm::compiler::placement {
 using graph::TensorType;
@@ -130,13 +131,12 @@ void ProblemBuilder::make(mlir::Value value, TaskIndex task, PoolRequirement poo
   // Lists and closures have no flow: they are always stored by the VM.
   if (!type) return;
   flow_of_[value] = graph_.problem.flows.next_index();
-  graph_.problem.flows.push_back(
-      {.maker = task,
-       .pool = std::move(pool),
-       .is_free = mlir::isa_and_nonnull<graph::ConstantOp>(value.getDefiningOp()),
-       .bytes = bytes_of(type),
-       .most_bytes = most_bytes_of(type),
-       .times = times_});
+  graph_.problem.flows.push_back({.maker = task,
+                                  .pool = std::move(pool),
+                                  .is_free = mlir::matchPattern(value, mlir::m_Constant()),
+                                  .bytes = bytes_of(type),
+                                  .most_bytes = most_bytes_of(type),
+                                  .times = times_});
   graph_.values.push_back(value);
   graph_.uses.emplace_back();
   graph_.scopes.push_back(std::move(scope));
@@ -188,8 +188,8 @@ void ProblemBuilder::require_local(mlir::Value value, const Constraint& wanted) 
   Flow& flow = graph_.problem.flows[flow_of_.at(value)];
   // The other ops have no kernel, or one whose results are always in memory.
   if (op && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
-      !mlir::isa<graph::HostOp, graph::ConstantOp, graph::ReshapeOp, graph::CallOp,
-                 graph::CallExternOp, graph::DeviceCopyOp>(op)) {
+      !op->hasTrait<graph::ProvidesStorage>() &&
+      !mlir::isa<graph::HostOp, graph::DeviceCopyOp>(op)) {
     graph_.locals.insert({op, text_of(wanted)});
     // The readers run on the device of the maker if constraints permit it: a copy of the value
     // would be an error.

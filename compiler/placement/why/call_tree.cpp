@@ -36,6 +36,11 @@ std::map<std::string, DimExpr> dims_of_call(llvm::ArrayRef<mlir::Value> argument
   return dims;
 }
 
+// The closure that an op calls; null if it calls a function.
+mlir::Value called_closure(mlir::CallOpInterface call) {
+  return mlir::dyn_cast<mlir::Value>(call.getCallableForCallee());
+}
+
 // The callee and arguments of a call with a known callee. A call of a closure that is made in the
 // same function is such a call, also inside a loop or branch.
 struct Called {
@@ -43,20 +48,20 @@ struct Called {
   llvm::SmallVector<mlir::Value> arguments;
 };
 std::optional<Called> read_call(mlir::Operation* op) {
-  if (auto call = mlir::dyn_cast<graph::CallOp>(op))
-    return Called{call.getCallee().str(), llvm::to_vector(call->getOperands())};
-  auto call = mlir::dyn_cast<graph::CallClosureOp>(op);
-  auto closure = call ? call.getClosure().getDefiningOp<graph::ClosureOp>() : graph::ClosureOp();
-  if (!closure) return std::nullopt;
-  Called called{closure.getCallee().str(), llvm::to_vector(closure->getOperands())};
-  llvm::append_range(called.arguments, call.getArguments());
+  auto call = mlir::dyn_cast<mlir::CallOpInterface>(op);
+  const mlir::Value closure = call ? called_closure(call) : mlir::Value();
+  auto user = mlir::dyn_cast_or_null<graph::FunctionUserOp>(closure ? closure.getDefiningOp() : op);
+  if (!call || !user) return std::nullopt;
+  Called called{user.getCalleeAttr().getValue().str(), llvm::to_vector(user->getOperands())};
+  if (closure) llvm::append_range(called.arguments, call.getArgOperands());
   return called;
 }
 
 // Whether the closure has a use other than a direct call of it.
-bool escapes(graph::ClosureOp closure) {
-  return llvm::any_of(closure->getUses(), [](mlir::OpOperand& use) {
-    return !mlir::isa<graph::CallClosureOp>(use.getOwner()) || use.getOperandNumber() != 0;
+bool escapes(mlir::Value closure) {
+  return llvm::any_of(closure.getUsers(), [&](mlir::Operation* user) {
+    auto call = mlir::dyn_cast<mlir::CallOpInterface>(user);
+    return !call || llvm::is_contained(call.getArgOperands(), closure);
   });
 }
 
@@ -71,11 +76,12 @@ std::optional<DimExpr> CallSite::resolve(DimExpr e) const {
 
 double CallSite::times_of(mlir::Operation* op) const {
   double product = times;
-  for (auto loop = op->getParentOfType<graph::LoopOp>(); loop;
-       loop = loop->getParentOfType<graph::LoopOp>())
+  for (auto merge = op->getParentOfType<graph::MergeOp>(); merge;
+       merge = merge->getParentOfType<graph::MergeOp>())
     // An expression that the calls do not determine is evaluated over the function's own symbols,
     // at their default representatives.
-    product *= trips_of(loop, [&](DimExpr e) { return representative(resolve(e).value_or(e)); });
+    product *=
+        merge.getAssumedTrips([&](DimExpr e) { return representative(resolve(e).value_or(e)); });
   return product;
 }
 
@@ -111,9 +117,9 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
 // of its type.
 void CallTree::read_edges() {
   std::map<std::string, std::vector<mlir::Type>> closures;  // by function
-  module_.walk([&](graph::ClosureOp closure) {
-    if (escapes(closure))
-      closures[closure.getCallee().str()].push_back(closure->getResult(0).getType());
+  module_.walk([&](graph::FunctionUserOp user) {
+    if (!user.isCall() && escapes(user->getResult(0)))
+      closures[user.getCalleeAttr().getValue().str()].push_back(user->getResult(0).getType());
   });
   for (const auto& [function, types] : closures) escaping_.push_back(function);
   for (auto function : module_.getOps<mlir::func::FuncOp>()) {
@@ -123,10 +129,10 @@ void CallTree::read_edges() {
     };
     function.walk([&](mlir::Operation* op) {
       if (std::optional<Called> called = read_call(op)) return add(called->function);
-      auto call = mlir::dyn_cast<graph::CallClosureOp>(op);
+      auto call = mlir::dyn_cast<mlir::CallOpInterface>(op);
       if (!call) return;
       for (const auto& [callee, types] : closures)
-        if (llvm::is_contained(types, call.getClosure().getType())) add(callee);
+        if (llvm::is_contained(types, called_closure(call).getType())) add(callee);
     });
   }
 }

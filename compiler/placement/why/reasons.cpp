@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "mlir/IR/Matchers.h"
+
 namespace scopevm::compiler::placement {
 
 CopyReason Reasons::of_copy(FlowIndex f, PoolIndex from, PoolIndex to,
@@ -15,7 +17,7 @@ CopyReason Reasons::of_copy(FlowIndex f, PoolIndex from, PoolIndex to,
       if (std::optional<CopyReason> reason = copy_reason(known)) return *reason;
   const std::string name = name_of(graph_.values[f]);
   const std::optional<Constraint>& scope = graph_.scopes[f];
-  if (graph_.values[f].getDefiningOp<graph::ConstantOp>() && scope &&
+  if (mlir::matchPattern(graph_.values[f], mlir::m_Constant()) && scope &&
       scope->place.pool.on(machine_, device(flow(f).maker)) == to)
     return {name, text_of(to, machine_) + " lacks the room for the constant",
             "\"" + name + "\" is required in " + text_of(to, machine_) + ": " + text_of(*scope)};

@@ -10,11 +10,14 @@
 #include "compiler/placement/why/reasons.h"
 #include "compiler/placement/write/inserted_copies.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 namespace scopevm::compiler::placement {
 namespace {
 
 using graph::TensorType;
+
+bool is_constant(mlir::Value value) { return mlir::matchPattern(value, mlir::m_Constant()); }
 
 class Applier {
  public:
@@ -44,7 +47,9 @@ class Applier {
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic() && !function.isExternal()) copy_at_boundary(function);
     for (auto function : module_.getOps<mlir::func::FuncOp>()) update_signature(function);
-    module_.walk([&](graph::GroupOp group) { update_body(group); });
+    module_.walk([&](mlir::Operation* op) {
+      if (op->hasTrait<graph::HasIsolatedBody>()) update_body(op);
+    });
     return std::move(report_);
   }
 
@@ -65,7 +70,7 @@ class Applier {
     // solver chose.
     const Route route = route_of(graph_.problem, flow(f), assignment_.devices);
     mlir::Value value = graph_.values[f];
-    if (value.getDefiningOp<graph::ConstantOp>())
+    if (is_constant(value))
       value = place_required_constant(f, route.home);
     else
       set_place(value, text_of(route.home, machine_));
@@ -183,7 +188,7 @@ class Applier {
   // Adds up the bytes of the constants that ops or annotations require in each pool.
   void count_constants() {
     for (FlowIndex f : graph_.values.indices()) {
-      if (!graph_.values[f].getDefiningOp<graph::ConstantOp>()) continue;
+      if (!is_constant(graph_.values[f])) continue;
       std::set<PoolIndex> pools;
       if (!flow(f).is_free) pools.insert(*flow(f).pool.on(machine_, device(flow(f).maker)));
       for (const Reader& reader : flow(f).readers)
@@ -224,22 +229,23 @@ class Applier {
                                              entry.getTerminator()->getOperandTypes()));
   }
 
-  void update_body(graph::GroupOp group) {
-    mlir::Block& block = group.getBody().front();
-    for (auto [argument, input] : llvm::zip(block.getArguments(), group.getInputs()))
+  void update_body(mlir::Operation* group) {
+    mlir::Block& block = group->getRegion(0).front();
+    for (auto [argument, input] : llvm::zip(block.getArguments(), group->getOperands()))
       argument.setType(input.getType());
     const std::string place = place_in_type(group->getResult(0));
     for (mlir::Operation& op : block.without_terminator())
       for (mlir::Value result : op.getResults())
         // The kernel embeds the constants of its body.
-        set_place(result,
-                  mlir::isa<graph::ConstantOp>(op) ? place.substr(0, place.find('.')) : place);
+        set_place(result, is_constant(result) ? place.substr(0, place.find('.')) : place);
   }
 
   void mark_devices() {
     for (TaskIndex task : graph_.tasks.indices()) {
       mlir::Operation* op = graph_.tasks[task].op;
-      if (!op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp, graph::ConstantOp>(op)) continue;
+      if (!op || mlir::isa<graph::DeviceCopyOp, graph::OnDeviceOp>(op) ||
+          mlir::matchPattern(op, mlir::m_Constant()))
+        continue;
       // The attribute is written only where the types do not imply the device, so that most ops of
       // a placed module need none.
       op->removeAttr(kDeviceAttribute);

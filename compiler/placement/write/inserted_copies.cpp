@@ -22,9 +22,11 @@ mlir::Operation* first_reader(mlir::Value value, const std::vector<Use>& uses) {
     mlir::Operation* first = *std::min_element(
         readers.begin(), readers.end(), [](auto* a, auto* b) { return a->isBeforeInBlock(b); });
     mlir::Block* inner = nullptr;
-    if (readers.size() == 1 && mlir::isa<graph::IfOp>(first))
+    auto branch = mlir::dyn_cast<mlir::RegionBranchOpInterface>(first);
+    if (readers.size() == 1 && branch)
       for (mlir::Region& region : first->getRegions())
-        if (llvm::all_of(uses, [&](const Use& use) {
+        if (!branch.isRepetitiveRegion(region.getRegionNumber()) &&
+            llvm::all_of(uses, [&](const Use& use) {
               return region.isAncestor(use.operand->getOwner()->getParentRegion());
             }))
           inner = &region.front();

@@ -59,7 +59,7 @@ class Attention {
 
   // Both products and the epilogue share one grid, so their batch dims are all merged or all kept.
   Epilogue collapse_batch() {
-    Epilogue epilogue(fused_.scores, score_shape_.axes);
+    Epilogue epilogue(fused_.scores);
     const bool is_one = score_shape_.a.batch_is_one && score_shape_.b.batch_is_one &&
                         product_shape_.b.batch_is_one && epilogue.batch_is_one();
     if (!is_one || score_shape_.batch.size() < 2) return epilogue;

@@ -34,8 +34,8 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
 
 }  // namespace
 
-MatMulShape::MatMulShape(const FusedContraction& fused)
-    : axes(fusion::output_axes(fused.contraction)) {
+MatMulShape::MatMulShape(const FusedContraction& fused) {
+  const graph::OutputAxes axes = fused.axes();
   auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
   TensorType a_type = tensor(op.getA()), b_type = tensor(op.getB()), result = fused.type();
   int64_t a_rank = a_type.getRank(), b_rank = b_type.getRank();
@@ -57,7 +57,7 @@ MatMulShape::MatMulShape(const FusedContraction& fused)
 }
 
 Epilogue MatMulShape::collapse_batch(const FusedContraction& fused) {
-  Epilogue epilogue(fused, axes);
+  Epilogue epilogue(fused);
   // With one batch dim, an item needs no divisions to compute its batch coordinates.
   if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one())
     return epilogue;

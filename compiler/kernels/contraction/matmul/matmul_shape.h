@@ -12,7 +12,6 @@ struct MatMulShape {
   // every operand's strides allow it.
   Epilogue collapse_batch(const FusedContraction& fused);
 
-  OutputAxes axes;
   std::vector<DimExpr> batch;
   DimExpr rows = 1, columns = 1, depth;
   bool transpose_a = false, transpose_b = false;

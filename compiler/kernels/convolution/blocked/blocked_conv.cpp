@@ -54,7 +54,7 @@ class BlockedConv {
  public:
   // `producer` computes x; null if x is stored.
   BlockedConv(const FusedContraction& fused, LoweringContext& context,
-              const fusion::FusedSeparable* producer = nullptr)
+              const FusedSeparable* producer = nullptr)
       : fused_(fused),
         producer_(producer),
         context_(context),
@@ -62,7 +62,7 @@ class BlockedConv {
         shape_(op_),
         schedule_(schedule::choose_conv(shape_.problem(producer != nullptr),
                                         context.kernels().core(), shape_.form)),
-        epilogue_(fused, fusion::output_axes(op_)),
+        epilogue_(fused),
         k_(context, op_, kind_of(op_, producer)),
         strip_(k_, shape_, shape_.channels) {}
 
@@ -79,7 +79,7 @@ class BlockedConv {
   }
 
  private:
-  static llvm::StringRef kind_of(mlir::Operation* op, const fusion::FusedSeparable* producer) {
+  static llvm::StringRef kind_of(mlir::Operation* op, const FusedSeparable* producer) {
     if (!producer) return op->getName().stripDialect();
     return producer->expansion ? "inverted_residual" : "separable_conv";
   }
@@ -408,7 +408,7 @@ class BlockedConv {
   }
 
   const FusedContraction& fused_;
-  const fusion::FusedSeparable* producer_;
+  const FusedSeparable* producer_;
   LoweringContext& context_;
   mlir::Operation* op_;
   const BlockedShape shape_;
@@ -431,8 +431,7 @@ llvm::LogicalResult lower_blocked_conv(const FusedContraction& fused, LoweringCo
   return BlockedConv(fused, context).lower();
 }
 
-llvm::LogicalResult lower_separable_conv(const fusion::FusedSeparable& fused,
-                                         LoweringContext& context) {
+llvm::LogicalResult lower_separable_conv(const FusedSeparable& fused, LoweringContext& context) {
   return BlockedConv(fused.pointwise, context, &fused).lower();
 }
 

@@ -18,7 +18,7 @@ llvm::LogicalResult lower_blocked_depthwise(const FusedContraction& fused,
   mlir::Operation* op = fused.contraction;
   KernelBuilder k(context, op, "blocked_depthwise");
   DepthwiseTiles tiles(k, fused);
-  Epilogue epilogue(fused, fusion::output_axes(op));
+  Epilogue epilogue(fused);
   epilogue.declare(k);
   const TensorType type = fused.type();
   const auto w = mlir::cast<TensorType>(op->getOperand(1).getType());

@@ -18,7 +18,7 @@ constexpr int64_t kExpandedTilesPerCheck = 1024;
 Expansion::Expansion(KernelBuilder& k, const FusedContraction& fused)
     : k_(k),
       shape_(fused.contraction),
-      epilogue_(fused, fusion::output_axes(fused.contraction)),
+      epilogue_(fused),
       channels_(shape_.channels),
       planes_((channels_ + kChannelBlock - 1) / kChannelBlock),
       group_blocks_(schedule::pointwise_blocks(shape_.out_blocks)),

@@ -32,11 +32,11 @@ DimExpr Strip::row_elements() const {
   return width_dim() * DimExpr(all_planes_ * pixel_ * axes_[0].tile_step());
 }
 
-void Strip::compute_by(const fusion::FusedSeparable& producer) {
+void Strip::compute_by(const FusedSeparable& producer) {
   producer_ = &producer;
   if (producer.expansion) expansion_.emplace(k_, *producer.expansion);
   tiles_.emplace(k_, producer.depthwise, /*x_is_operand=*/!expansion_);
-  epilogue_.emplace(producer.depthwise, fusion::output_axes(producer.depthwise.contraction));
+  epilogue_.emplace(producer.depthwise);
   epilogue_->declare(k_);
 }
 

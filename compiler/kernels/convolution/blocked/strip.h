@@ -7,6 +7,7 @@
 #include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
 #include "compiler/kernels/convolution/blocked/expansion.h"
 #include "compiler/kernels/convolution/blocked/shape.h"
+#include "compiler/kernels/convolution/convolution.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -25,7 +26,7 @@ class Strip {
 
   // Exactly one of these functions declares the operands.
   void copy_from(Buffer x) { x_ = x; }
-  void compute_by(const fusion::FusedSeparable& producer);
+  void compute_by(const FusedSeparable& producer);
   // The rows that are computed together.
   int64_t tile_rows() const { return tiles_ ? tiles_->rows() : 1; }
   // The least rows for which an expansion computes few rows of its result again, because the strips
@@ -59,7 +60,7 @@ class Strip {
   int64_t rest_ = 0;                     // the channels of the last plane, if it is not whole
 
   Buffer x_;
-  const fusion::FusedSeparable* producer_ = nullptr;
+  const FusedSeparable* producer_ = nullptr;
   std::optional<Expansion> expansion_;
   std::optional<DepthwiseTiles> tiles_;
   std::optional<Epilogue> epilogue_;  // of the tiles

@@ -40,7 +40,7 @@ class Winograd {
                                         context.kernels().core(),
                                         {.algorithm = schedule::ConvAlgorithm::kWinograd})),
         tile_(schedule::winograd_tile(context.kernels().target(), group_blocks())),
-        epilogue_(fused, fusion::output_axes(op_)),
+        epilogue_(fused),
         k_(context, op_, "winograd"),
         o_(declare()) {}
 
