@@ -208,6 +208,17 @@ std::vector<std::string> DimExpr::symbols() const {
   return {names.begin(), names.end()};
 }
 
+SymbolKind symbol_kind(std::string_view name) {
+  if (!name.starts_with('$')) return SymbolKind::kDimension;
+  return name == kThreadsSymbol ? SymbolKind::kThreads : SymbolKind::kRuntimeDefined;
+}
+
+bool is_runtime_defined(DimExpr e) {
+  return std::ranges::any_of(e.symbols(), [](const std::string& name) {
+    return symbol_kind(name) == SymbolKind::kRuntimeDefined;
+  });
+}
+
 std::optional<int64_t> DimExpr::evaluate(
     const std::function<std::optional<int64_t>(std::string_view)>& value_of) const {
   if (kind() == Kind::kConstant) return node_->value;

@@ -39,6 +39,15 @@ struct DimFacts {
   friend bool operator==(const DimFacts&, const DimFacts&) = default;
 };
 
+// What gives a symbol its value. The name of a symbol states it.
+enum class SymbolKind : uint8_t {
+  kDimension,       // a dim of an input: "n"
+  kRuntimeDefined,  // a value that is computed during the call: "$n"
+  kThreads,         // the thread count of the session
+};
+inline constexpr char kThreadsSymbol[] = "$threads";
+SymbolKind symbol_kind(std::string_view name);
+
 // Inclusive bounds of a value.
 struct DimInterval {
   int64_t min;
@@ -109,6 +118,9 @@ DimExpr apply(format::FormulaOp op, DimExpr a, DimExpr b);
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
 DimExpr element_count(std::span<const DimExpr> dims);
+// True if a symbol of `e` is runtime-defined: the value differs between calls with the same input
+// dims.
+bool is_runtime_defined(DimExpr e);
 // True if it is proved that `e` is at least 0 for all values of the symbols that their facts allow.
 bool is_never_negative(DimExpr e);
 // Bounds of all values of `e`, saturated at the limits of int64.

@@ -6,6 +6,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/placement/why/call_tree.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::explain {
 namespace {
@@ -141,7 +142,8 @@ Result<CopyExplanation> copies(pipeline::Context& context) {
   for (CopyExplanation::Copy& copy : explanation.copies) {
     SCOPEVM_ASSIGN_OR_RETURN(copy.seconds, copy_seconds(copy, placed.machine));
   }
-  if (auto main = placed.graphs.front().module().lookupSymbol<mlir::func::FuncOp>(pipeline::kMain))
+  if (auto main =
+          placed.graphs.front().module().lookupSymbol<mlir::func::FuncOp>(format::kEntryName))
     NodeReader(explanation.nodes).read(main);
   explanation.is_proved = report.is_proved;
   explanation.notes = report.notes;

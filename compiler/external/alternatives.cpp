@@ -6,6 +6,7 @@
 
 #include "compiler/external/partition.h"
 #include "mlir/IR/Builders.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::external {
 namespace {
@@ -55,8 +56,9 @@ mlir::OwningOpRef<mlir::ModuleOp> module_of_call(mlir::func::FuncOp function,
                                                  graph::CallExternOp call) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(function.getLoc());
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module->getBody());
-  auto main = builder.create<mlir::func::FuncOp>(
-      function.getLoc(), "main", mlir::FunctionType::get(function.getContext(), {}, {}));
+  auto main =
+      builder.create<mlir::func::FuncOp>(function.getLoc(), format::kEntryName,
+                                         mlir::FunctionType::get(function.getContext(), {}, {}));
   builder.clone(*function);
   mlir::Block* block = &main.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(block);

@@ -19,7 +19,7 @@ mlir::OwningOpRef<mlir::ModuleOp> module_of_call(mlir::func::FuncOp function,
 
 // The name in `main` of a dim of the function.
 inline std::string_view name_in_main(std::string_view name) {
-  return name.starts_with('$') ? name.substr(1) : name;
+  return symbol_kind(name) == SymbolKind::kDimension ? name : name.substr(1);
 }
 
 }  // namespace scopevm::compiler::external

@@ -56,8 +56,8 @@ namespace {
 void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << '[';
   llvm::interleaveComma(dims, printer, [&](DimExpr dim) {
-    bool bare = dim.is_constant() ||
-                (dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name().front() != '$');
+    bool bare = dim.is_constant() || (dim.kind() == DimExpr::Kind::kSymbol &&
+                                      symbol_kind(dim.symbol_name()) == SymbolKind::kDimension);
     printer << (bare ? "" : "\"") << dim.str() << (bare ? "" : "\"");
   });
   printer << ']';
@@ -69,7 +69,7 @@ thread_local const ZeroDims* zero_dims = nullptr;
 // A named dim is at least 1 unless ZeroDims contains it (--dim n>=0); a runtime-defined symbol is
 // at least 0.
 std::optional<DimExpr> named_dim(std::string_view name) {
-  if (name.front() == '$' || ZeroDims::contain(name)) return std::nullopt;
+  if (symbol_kind(name) != SymbolKind::kDimension || ZeroDims::contain(name)) return std::nullopt;
   return DimExpr::symbol(name, {.min = 1});
 }
 

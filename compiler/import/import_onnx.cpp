@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/count_text.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -188,7 +189,8 @@ Result<ImportedModule> ModelImport::run() {
       mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp::create(builder.getLoc()))};
   module_ = *module;
   builder.setInsertionPointToEnd(module->getBody());
-  auto function = builder.create<mlir::func::FuncOp>("main", builder.getFunctionType({}, {}));
+  auto function =
+      builder.create<mlir::func::FuncOp>(format::kEntryName, builder.getFunctionType({}, {}));
   function.addEntryBlock();
   builder.setInsertionPointToStart(&function.getBody().front());
   SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));

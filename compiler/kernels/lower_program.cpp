@@ -43,9 +43,11 @@ class Lowering {
     for (auto [function, entry] : llvm::zip(functions, entries))
       SCOPEVM_RETURN_IF_ERROR(lower(function, entry.dims, DimBound()));
     // --dim bounds only the dims of the model's inputs.
-    for (auto& [name, callee] : callees)
+    for (auto& [name, callee] : callees) {
       SCOPEVM_RETURN_IF_ERROR(
           lower(callee, {}, DimBound{.max = INT64_MAX}).with_context(name.str()));
+      program_.functions.back().is_entry = false;
+    }
     return std::move(program_);
   }
 

@@ -12,6 +12,7 @@
 #include "compiler/placement/solve/min_cut.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::layouts {
 namespace {
@@ -29,7 +30,7 @@ Cost cost(double seconds) {
 class Chooser {
  public:
   Chooser(mlir::func::FuncOp function, const Machine& machine, const Options& options)
-      : options_(options), is_main_(function.getName() == "main") {
+      : options_(options), is_main_(function.getName() == format::kEntryName) {
     function.walk([&](mlir::Operation* op) {
       if (std::optional<Candidate> found = candidate(op, machine, options))
         nodes_[op] = node_of(*std::move(found));

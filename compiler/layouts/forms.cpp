@@ -5,6 +5,7 @@
 
 #include "compiler/layouts/models/image.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::layouts {
 namespace {
@@ -32,7 +33,7 @@ TensorType image_of(mlir::Value x, graph::DimBindings& dims) {
 mlir::OwningOpRef<mlir::ModuleOp> by_channel_module(mlir::Operation* op, graph::DimBindings& dims) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(op->getLoc());
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module->getBody());
-  auto main = builder.create<mlir::func::FuncOp>(op->getLoc(), "main",
+  auto main = builder.create<mlir::func::FuncOp>(op->getLoc(), format::kEntryName,
                                                  mlir::FunctionType::get(op->getContext(), {}, {}));
   mlir::Block* block = &main.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(block);
@@ -114,7 +115,7 @@ std::optional<std::string> id_of(const Candidate& candidate, const schedule::Cor
 std::vector<Forms> forms_of(mlir::ModuleOp module, const Machine& machine, const Options& options) {
   std::vector<Forms> found;
   std::set<std::string> ids;
-  module.lookupSymbol<mlir::func::FuncOp>("main").walk([&](mlir::Operation* op) {
+  module.lookupSymbol<mlir::func::FuncOp>(format::kEntryName).walk([&](mlir::Operation* op) {
     const std::optional<Candidate> image_op = candidate(op, machine, options);
     if (!image_op || !image_op->is_convolution()) return;
     Forms forms;

@@ -108,7 +108,9 @@ Request limit_request(const Machine& machine, const Function& function) {
   for (const Dimension& dimension : function.dimensions)
     // A larger maximum counts as no bound: limits are then kept at the representative value.
     if (dimension.max <= kLargestSample) request.symbols[dimension.name] = dimension.max;
-  std::erase_if(request.symbols, [](const auto& symbol) { return symbol.first.starts_with('$'); });
+  std::erase_if(request.symbols, [](const auto& symbol) {
+    return symbol_kind(symbol.first) != SymbolKind::kDimension;
+  });
   return request;
 }
 

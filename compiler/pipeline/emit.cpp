@@ -21,9 +21,7 @@ void add_functions(const Planned& planned, const format::ModuleContents& content
     const bytecode::PlannedFunction& plan = planned.functions[f];
     for (SegmentIndex segment : function.segments.indices())
       emit_shape_function(plan.shapes, segment, bytecode::shape_symbol(function, segment), module);
-    const bool is_variant = std::ranges::any_of(
-        contents.variants, [&](const auto& variant) { return variant.function == f.value; });
-    if (function.name != kMain && !is_variant) continue;
+    if (!function.is_entry) continue;
     const auto emit_bound = [&](const char* prefix, const Result<ShapeProgram>& bound) {
       if (!bound.ok()) return;
       emit_shape_function(*bound, SegmentIndex{0}, prefix + function.name, module);

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::pipeline {
 namespace {
@@ -83,7 +84,7 @@ Status import_function(frontend::ModelFile& file, const std::string& name,
   }
   const Graph& graph = imported.graphs.emplace_back(make_graph(std::move(module), name, dims));
   // One program contains main and all its variants, so their names must differ.
-  if (auto main = graph.module().lookupSymbol<mlir::func::FuncOp>(kMain)) {
+  if (auto main = graph.module().lookupSymbol<mlir::func::FuncOp>(format::kEntryName)) {
     SCOPEVM_RETURN_IF_ERROR(keep_outputs(main, options.outputs).with_context(options.model_path));
     main.setName(name);
   }
@@ -103,17 +104,19 @@ Result<Imported> import_model(Context& context) {
   context.begin("frontend");
   // The file is imported once for main, and once for each variant.
   frontend::ModelFile file(options.model_path);
-  SCOPEVM_RETURN_IF_ERROR(import_function(file, kMain, options.dims, context, imported));
+  SCOPEVM_RETURN_IF_ERROR(
+      import_function(file, format::kEntryName, options.dims, context, imported));
   for (const Variant& variant : imported.variants)
-    SCOPEVM_RETURN_IF_ERROR(import_function(file, std::string(kMain) + "[" + variant.label + "]",
-                                            variant.dims, context, imported)
-                                .with_context("variant " + variant.label));
+    SCOPEVM_RETURN_IF_ERROR(
+        import_function(file, std::string(format::kEntryName) + "[" + variant.label + "]",
+                        variant.dims, context, imported)
+            .with_context("variant " + variant.label));
   return imported;
 }
 
 Result<Imported> import_graph(mlir::OwningOpRef<mlir::ModuleOp> graph, Context& context) {
   Imported imported{.mlir = context.mlir};
-  imported.graphs.push_back(make_graph(std::move(graph), kMain, context.options.dims));
+  imported.graphs.push_back(make_graph(std::move(graph), format::kEntryName, context.options.dims));
   SCOPEVM_RETURN_IF_ERROR(read_machine(context, imported));
   return imported;
 }

@@ -36,8 +36,6 @@
 
 namespace scopevm::compiler::pipeline {
 
-inline constexpr char kMain[] = "main";  // the frontend's name for the model's function
-
 // The graph of main or of a variant.
 struct Graph {
   LeakablePtr<mlir::OwningOpRef<mlir::ModuleOp>> owner;

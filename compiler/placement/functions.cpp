@@ -7,6 +7,7 @@
 
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/placement/place.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -23,7 +24,7 @@ class Cloner {
     for (auto function : module_.getOps<mlir::func::FuncOp>())
       if (function.isPublic()) entries.push_back(function);
     for (mlir::func::FuncOp entry : entries) {
-      suffix_ = entry.getName() == "main" ? "" : "_of_" + entry.getName().str();
+      suffix_ = entry.getName() == format::kEntryName ? "" : "_of_" + entry.getName().str();
       clone_callees(entry, {});
     }
     graph::remove_unused_functions(module_);

@@ -25,6 +25,7 @@
 #include "compiler/support/index.h"
 #include "scopevm/dtype.h"
 #include "scopevm/value_kind.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler {
 
@@ -314,9 +315,10 @@ struct Dimension {
 };
 
 struct Function {
-  std::string name = "main";
-  std::vector<ValueId> inputs;   // each symbol of their dims is itself a dim of an input
-  std::vector<ValueId> outputs;  // may contain inputs, constants and views, and duplicates
+  std::string name = format::kEntryName;  // of a variant: "main[n=1]"
+  bool is_entry = true;                   // main or a variant; calls enter only these
+  std::vector<ValueId> inputs;            // each symbol of their dims is itself a dim of an input
+  std::vector<ValueId> outputs;           // may contain inputs, constants and views, and duplicates
   std::vector<std::string> output_names;
   IndexedVector<ValueId, Value> values;
   std::vector<Step> steps;  // in execution order
@@ -371,9 +373,7 @@ struct Constant {
   int64_t bytes = 0;
 };
 
-// The symbol of the session's thread count, available in every DimExpr of a Program.
-inline constexpr char kThreadsSymbol[] = "$threads";
-
+// kThreadsSymbol is available in every DimExpr of a Program.
 struct Program {
   Machine machine;
   IndexedVector<KernelIndex, Kernel> kernels;

@@ -177,6 +177,7 @@ Program calling(Function callee) {
                     {.operands = {{1}}, .work = step::Call{FunctionIndex{1}}});
   Program program = program_of(std::move(main));
   callee.name = "f";
+  callee.is_entry = false;
   add_function(program, std::move(callee));
   return program;
 }
@@ -216,6 +217,7 @@ TEST(Stack, ForwardedArguments) {
     Program program = calling(std::move(f));
     Function g = reading();
     g.name = "g";
+    g.is_entry = false;
     if (is_returned) add_output(g, {0});
     add_function(program, std::move(g));
     EXPECT_EQ(error_of(program), "");

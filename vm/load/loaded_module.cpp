@@ -78,12 +78,10 @@ Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleC
 }
 
 Status LoadedModule::prepare() {
-  const auto& functions = contents_.functions;
-  const auto entry = std::ranges::find(functions, "main", &format::FunctionDecl::name);
-  if (entry == functions.end())
-    return {StatusCode::kInvalidModel, "module has no function \"main\""};
-  main_ = static_cast<uint32_t>(entry - functions.begin());
-  for (const format::FunctionDecl& function : functions) {
+  const format::FunctionDecl* entry = contents_.main();
+  if (entry == nullptr) return {StatusCode::kInvalidModel, "module has no function \"main\""};
+  main_ = static_cast<uint32_t>(entry - contents_.functions.data());
+  for (const format::FunctionDecl& function : contents_.functions) {
     FrameStorages stacks = find_stacks(contents_, function);
     const FrameLayout layout = layout_of(contents_, function, stacks.bytes);
     // The pointer stays valid, because contents_ does not change any more.

@@ -1,4 +1,5 @@
 // Lists in the graph: the list type, and the verifiers of list ops.
+#include "compiler/graph/control/signature.h"
 #include "compiler/graph/type_rule.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -135,11 +136,6 @@ llvm::LogicalResult check_flow(mlir::Operation* op, ListType from, ListType to) 
   if (from.fits(to)) return mlir::success();
   return op->emitOpError() << "result " << text_of(to) << " cannot hold the elements of "
                            << text_of(from);
-}
-
-llvm::LogicalResult check_symbol(mlir::Operation* op, llvm::StringRef symbol) {
-  if (symbol.size() >= 2 && symbol[0] == '$') return mlir::success();
-  return op->emitOpError() << "symbol \"" << symbol << "\" must start with '$'";
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #define GET_OP_CLASSES
 #include "compiler/graph/control/ops.cpp.inc"
 #include "runtime/count_text.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::graph {
 
@@ -79,12 +80,16 @@ llvm::LogicalResult check_condition(mlir::Operation* op, mlir::Type type) {
 
 llvm::LogicalResult check_symbols(mlir::Operation* op, mlir::ArrayAttr symbols) {
   for (llvm::StringRef symbol : symbols.getAsValueRange<mlir::StringAttr>())
-    if (symbol.size() < 2 || symbol[0] != '$')
-      return op->emitOpError() << "symbol \"" << symbol << "\" must start with '$'";
+    if (failed(check_symbol(op, symbol))) return mlir::failure();
   return mlir::success();
 }
 
 }  // namespace
+
+llvm::LogicalResult check_symbol(mlir::Operation* op, llvm::StringRef symbol, const char* what) {
+  if (symbol.size() >= 2 && symbol_kind(symbol) != SymbolKind::kDimension) return mlir::success();
+  return op->emitOpError() << what << " \"" << symbol << "\" must start with '$'";
+}
 
 llvm::LogicalResult ReadDimsOp::verify() {
   TensorType type = tensor(getX().getType());
@@ -164,9 +169,9 @@ llvm::LogicalResult LoopOp::verify() {
   for (size_t i = carried; i < getNumResults(); ++i)
     if (failed(check_gathered(*this, yielded[first + i].getType(), getResultTypes()[i])))
       return mlir::failure();
-  if (getIndex().size() < 2 || getIndex()[0] != '$')
-    return emitOpError() << "index \"" << getIndex() << "\" must start with '$'";
-  if (failed(check_symbols(*this, getCarriedSymbols()))) return mlir::failure();
+  if (failed(check_symbol(*this, getIndex(), "index")) ||
+      failed(check_symbols(*this, getCarriedSymbols())))
+    return mlir::failure();
   return check_symbols(*this, getSymbols());
 }
 
@@ -268,11 +273,16 @@ llvm::LogicalResult check_results(mlir::Operation* call, const llvm::Twine& call
   return mlir::success();
 }
 
+llvm::LogicalResult check_callee(mlir::Operation* op, llvm::StringRef callee) {
+  if (callee != format::kEntryName) return mlir::success();
+  return op->emitOpError() << "cannot call the entry function @" << callee;
+}
+
 }  // namespace
 
 // Only the callee's signature is read, so recursive calls need no special handling.
 llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
-  if (getCallee() == "main") return emitOpError("cannot call the entry function @main");
+  if (failed(check_callee(*this, getCallee()))) return mlir::failure();
   llvm::SmallVector<mlir::Type> types;
   if (failed(check_symbols(*this, getSymbols())) || failed(infer_call(*this, types)))
     return mlir::failure();
@@ -280,7 +290,7 @@ llvm::LogicalResult CallOp::verifySymbolUses(mlir::SymbolTableCollection&) {
 }
 
 llvm::LogicalResult ClosureOp::verifySymbolUses(mlir::SymbolTableCollection&) {
-  if (getCallee() == "main") return emitOpError("cannot call the entry function @main");
+  if (failed(check_callee(*this, getCallee()))) return mlir::failure();
   ClosureType type = infer_closure(*this);
   if (!type) return mlir::failure();
   if (is_same_value(type, getType())) return mlir::success();

@@ -1,4 +1,5 @@
-// Result types of calls and closures, computed from the callee's signature and the argument types.
+// Result types of calls and closures, computed from the callee's signature and the argument types,
+// and checks of the symbols that ops define.
 #pragma once
 
 #include <map>
@@ -26,6 +27,11 @@ llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::T
 // messages.
 llvm::FailureOr<std::map<std::string, DimExpr, std::less<>>> bind_signature(
     mlir::Operation* call, const llvm::Twine& callee, mlir::FunctionType signature);
+
+// Reports an error and fails unless `symbol` is the name of a runtime-defined symbol. `what` names
+// it in the message.
+llvm::LogicalResult check_symbol(mlir::Operation* op, llvm::StringRef symbol,
+                                 const char* what = "symbol");
 
 // The callee's signature without the captured parameters. Reports an error and returns null in
 // these cases: the callee does not exist, it takes or returns lists, or the captured values do not

@@ -14,9 +14,6 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-// The name of the thread count in workspace formulas.
-constexpr char kThreads[] = "$threads";
-
 // The type of an external function; null if the callee does not exist.
 mlir::FunctionType type_of_callee(CallExternOp call) {
   mlir::Operation* callee = mlir::SymbolTable::lookupNearestSymbolFrom(call, call.getCalleeAttr());
@@ -27,7 +24,7 @@ mlir::FunctionType type_of_callee(CallExternOp call) {
 }
 
 bool is_result_dim(DimExpr dim) {
-  return dim.kind() == DimExpr::Kind::kSymbol && dim.symbol_name().starts_with('$');
+  return dim.kind() == DimExpr::Kind::kSymbol && is_runtime_defined(dim);
 }
 
 // True for equal types, and for a type whose dims are equal except for those with names that start
@@ -116,7 +113,7 @@ llvm::LogicalResult ExternOp::verify() {
   const auto workspace = DimExpr::parse(getWorkspace().str());
   if (!workspace) return emitOpError() << "workspace \"" << getWorkspace() << "\" is not a formula";
   for (const std::string& name : workspace->symbols())
-    if (name != kThreads && !names.contains(name))
+    if (name != kThreadsSymbol && !names.contains(name))
       return emitOpError() << "workspace \"" << getWorkspace() << "\" uses " << name
                            << ", which is not a dim of a parameter or result";
   return getOpResults() ? verify_op_results(*this) : mlir::success();

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -104,7 +105,7 @@ Status check_function(mlir::func::FuncOp function) {
                    " blocks, expected 1");
   for (mlir::Type type :
        llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (mlir::isa<graph::ClosureType>(type) && function.getName() == "main")
+    if (mlir::isa<graph::ClosureType>(type) && function.getName() == format::kEntryName)
       return invalid("@main cannot take or return closures: the runtime API has none");
     else if (!mlir::isa<graph::TensorType, graph::ListType, graph::ClosureType>(type))
       return invalid(name + " takes or returns " + graph::text_of(type) +
@@ -114,7 +115,7 @@ Status check_function(mlir::func::FuncOp function) {
 }
 
 Status check_functions(mlir::ModuleOp module) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  auto main = module.lookupSymbol<mlir::func::FuncOp>(format::kEntryName);
   if (!main || main.isExternal())
     return Status(StatusCode::kInvalidModel, "missing function @main");
   for (mlir::Operation& op : *module.getBody()) {
@@ -178,7 +179,8 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   if (!module) return parse_error();
   lift_places(*module);
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
-  if (Status status = apply_dims(module->lookupSymbol<mlir::func::FuncOp>("main"), options.dims);
+  if (Status status =
+          apply_dims(module->lookupSymbol<mlir::func::FuncOp>(format::kEntryName), options.dims);
       !status.ok())
     return messages.empty() ? std::move(status).with_context(path) : parse_error();
   return ImportedModule(std::move(module));

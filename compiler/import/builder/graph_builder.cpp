@@ -98,8 +98,4 @@ graph::ReadDimsOp GraphBuilder::read_dims(mlir::Value value, int64_t count, bool
   return create<graph::ReadDimsOp>(value, getArrayAttr(symbols), is_signed);
 }
 
-bool is_runtime_defined(DimExpr dim) {
-  return llvm::any_of(dim.symbols(), [](const std::string& symbol) { return symbol[0] == '$'; });
-}
-
 }  // namespace scopevm::compiler::frontend

@@ -46,8 +46,4 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   mlir::ScopedDiagnosticHandler handler_;
 };
 
-// True if the expression has a symbol that is defined at run time: its value differs between calls
-// with the same input dims.
-bool is_runtime_defined(DimExpr dim);
-
 }  // namespace scopevm::compiler::frontend

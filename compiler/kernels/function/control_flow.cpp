@@ -97,7 +97,7 @@ void FunctionLowering::check_defined(const Step& step) {
 void FunctionLowering::check_defined(const std::string& name, llvm::ArrayRef<DimExpr> dims) {
   for (DimExpr dim : dims)
     for (const std::string& symbol : dim.symbols())
-      if (symbol.front() == '$' && symbol != kThreadsSymbol && !defined_.contains(symbol) &&
+      if (symbol_kind(symbol) == SymbolKind::kRuntimeDefined && !defined_.contains(symbol) &&
           status_.ok())
         status_ = Status(StatusCode::kInvalidModel,
                          "\"" + name + "\" uses symbol " + symbol + " before its definition");

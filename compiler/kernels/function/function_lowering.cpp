@@ -215,8 +215,7 @@ Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Valu
   return constant;
 }
 
-// A parameter of a callee can have runtime-defined symbols, whose names start with `$`. Their
-// minimum is 0.
+// A parameter of a callee can have runtime-defined symbols. Their minimum is 0.
 void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>& bounds,
                                           const DimBound& any) {
   for (ValueId input : function_.inputs)
@@ -226,7 +225,7 @@ void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>&
         auto known = bounds.find(name);
         const DimBound& bound = known == bounds.end() ? any : known->second;
         Dimension dimension{.name = name,
-                            .min = name.front() == '$' ? 0 : bound.min,
+                            .min = symbol_kind(name) == SymbolKind::kDimension ? bound.min : 0,
                             .max = bound.max,
                             .multiple_of = bound.multiple_of};
         dimension.representative =

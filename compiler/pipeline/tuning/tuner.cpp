@@ -8,6 +8,7 @@
 #include "compiler/dims/representative.h"
 #include "compiler/pipeline/stages.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::pipeline {
 namespace {
@@ -35,7 +36,7 @@ Request dims_of_call(const graph::DimBindings& call, const Request& request) {
 
 // The dimensions of a module's inputs.
 void add_bounds(mlir::ModuleOp graph, std::map<std::string, DimBound>& bounds) {
-  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
+  auto main = graph.lookupSymbol<mlir::func::FuncOp>(format::kEntryName);
   for (mlir::Type type : main.getArgumentTypes())
     for (DimExpr dim : mlir::cast<graph::TensorType>(type).getShape())
       if (dim.kind() == DimExpr::Kind::kSymbol) {

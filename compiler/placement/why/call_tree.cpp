@@ -7,6 +7,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/placement/functions.h"
 #include "compiler/placement/graph_problem.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -100,7 +101,8 @@ CallTree::CallTree(mlir::ModuleOp module, bool has_clones) : module_(module) {
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     const llvm::StringRef name = function.getName();
     FunctionCalls& calls = functions_[name];
-    if (name != "main") calls.name = has_clones ? std::string(without_number(name)) : name.str();
+    if (name != format::kEntryName)
+      calls.name = has_clones ? std::string(without_number(name)) : name.str();
     if (function.isPublic()) calls.sites.push_back({.is_entry = true});
   }
   for (auto function : module.getOps<mlir::func::FuncOp>())

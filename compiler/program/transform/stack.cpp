@@ -30,11 +30,6 @@ Machine in_frames(Machine machine) {
   return machine;
 }
 
-// main and its variants: their arguments come from the caller of the module, never from a frame.
-bool is_entry(const Function& function) {
-  return function.name == "main" || function.name.starts_with("main[");
-}
-
 // Finds the values that may outlive the frame. These are outputs, inputs of entry functions,
 // operands of moves, and values stored in lists and closures. Arguments of closures, and of callees
 // that keep their parameter, are also kept. Computed as a fixed point over the call graph.
@@ -43,7 +38,8 @@ class KeptValues {
   explicit KeptValues(const Program& program) : program_(program) {
     for (const Function& function : program.functions) {
       kept_.emplace_back(function.values.size(), false);
-      for (ValueId input : function.inputs) kept_.back()[input] = is_entry(function);
+      // Arguments of entries come from the caller of the module, never from a frame.
+      for (ValueId input : function.inputs) kept_.back()[input] = function.is_entry;
     }
     // Terminates, because values only become kept.
     for (bool has_grown = true; has_grown;) {

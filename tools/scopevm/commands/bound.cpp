@@ -16,6 +16,7 @@
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
 #include "tools/scopevm/module_file.h"
+#include "vm/format/schema/entry_name.h"
 
 namespace scopevm::tool {
 namespace {
@@ -39,7 +40,7 @@ void declare(CLI::App& command, BoundOptions& options) {
 }
 
 void print_text(const MemoryBound& bound) {
-  if (bound.function != "main") print("function {}\n", bound.function);
+  if (bound.function != format::kEntryName) print("function {}\n", bound.function);
   print_definitions("", bound.definitions);
   print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
   for (const MemoryLine& line : bound.lines) {

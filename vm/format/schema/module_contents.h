@@ -14,6 +14,7 @@
 #include "scopevm/dtype.h"
 #include "scopevm/formula.h"
 #include "scopevm/value_kind.h"
+#include "vm/format/schema/entry_name.h"
 #include "vm/format/schema/host_kind.h"
 #include "vm/format/schema/pool_kind.h"
 #include "vm/format/schema/pool_speed.h"
@@ -226,8 +227,8 @@ struct VariantDecl {
 struct ModuleContents {
   std::vector<DeviceDecl> devices;
   std::vector<PoolDecl> pools;
-  std::vector<FunctionDecl> functions;  // "main" is the entry
-  std::vector<VariantDecl> variants;    // of main; a call enters the first that admits its dims
+  std::vector<FunctionDecl> functions;
+  std::vector<VariantDecl> variants;  // of main; a call enters the first that admits its dims
   std::vector<ShapeFunctionDecl> shape_functions;
   std::vector<KernelDecl> kernels;
   std::vector<LaunchDecl> launches;
@@ -239,6 +240,11 @@ struct ModuleContents {
   std::vector<std::string> strings;
   std::string producer;  // "scopevm 0.1.0"
 
+  // The entry: the function kEntryName. Null if there is none.
+  const FunctionDecl* main() const {
+    const auto found = std::ranges::find(functions, kEntryName, &FunctionDecl::name);
+    return found == functions.end() ? nullptr : &*found;
+  }
   // The device that runs the VM: the first CPU. REQUIRES: a device is a CPU.
   uint32_t host_device() const {
     return static_cast<uint32_t>(std::ranges::find_if(devices, &DeviceDecl::is_host) -

@@ -184,7 +184,7 @@ Status verify_signature(const ModuleContents& module, const FunctionDecl& functi
       return invalid("output " + quoted(output.name) +
                      ": is stored in a frame that ends with the call");
   }
-  return function.name == "main" ? verify_entry(module, function) : Status();
+  return function.name == kEntryName ? verify_entry(module, function) : Status();
 }
 
 Status verify_function_sizes(const FunctionDecl& function) {
@@ -211,7 +211,7 @@ Status verify_functions(const ModuleContents& module) {
     SCOPEVM_RETURN_IF_ERROR(verify_signature(module, function).with_context(function.name));
     SCOPEVM_RETURN_IF_ERROR(verify_function_sizes(function).with_context(function.name));
   }
-  return names.contains("main") ? Status() : invalid("module has no function \"main\"");
+  return names.contains(kEntryName) ? Status() : invalid("module has no function \"main\"");
 }
 
 // Callers see only the signature of main. A variant must therefore have the same names, kinds,
@@ -244,9 +244,8 @@ Status verify_variant(const ModuleContents& module, const VariantDecl& variant,
 
 // REQUIRES: the module has a function `main`.
 Status verify_variants(const ModuleContents& module) {
-  const FunctionDecl& main = *std::ranges::find(module.functions, "main", &FunctionDecl::name);
   for (size_t i = 0; i < module.variants.size(); ++i)
-    SCOPEVM_RETURN_IF_ERROR(verify_variant(module, module.variants[i], main)
+    SCOPEVM_RETURN_IF_ERROR(verify_variant(module, module.variants[i], *module.main())
                                 .with_context("variant " + std::to_string(i)));
   return {};
 }

@@ -152,7 +152,8 @@ Result<MemoryBound> largest_bound(const LoadedModule& module,
   const Signature& signature = module.signature();
   SCOPEVM_RETURN_IF_ERROR(check_ranges(signature, dims, threads));
   SCOPEVM_RETURN_IF_ERROR(check_upper_bounds(signature, dims));
-  MemoryBound bound{.function = "main", .definitions = {}, .lines = {}, .scopes = {}};
+  MemoryBound bound{
+      .function = module.main().decl->name, .definitions = {}, .lines = {}, .scopes = {}};
   for (const format::MemoryDecl& decl : module.main().decl->memory) {
     const MemoryScope& scope = module.memory_scopes()[decl.pool];
     scope_of(bound, scope);
