@@ -28,7 +28,7 @@ class NodeReader {
  private:
   static std::string place_of(mlir::Type type) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
-    return tensor && tensor.getPlace() ? tensor.getPlace().getValue().str() : "";
+    return tensor && tensor.getPlace() ? tensor.getPlace().str() : "";
   }
 
   void add(mlir::Value value, CopyExplanation::Node node) {

@@ -14,8 +14,8 @@ using graph::TensorType;
 mlir::ArrayAttr scopes_of(llvm::ArrayRef<mlir::Type> types) {
   llvm::SmallVector<llvm::StringRef> scopes;
   for (mlir::Type type : types) {
-    const mlir::StringAttr place = mlir::cast<TensorType>(type).getPlace();
-    scopes.push_back(place ? place.getValue().split('.').second : llvm::StringRef());
+    const graph::PlaceAttr place = mlir::cast<TensorType>(type).getPlace();
+    scopes.push_back(place ? place.getScope() : llvm::StringRef());
   }
   if (llvm::all_of(scopes, [](llvm::StringRef scope) { return scope.empty(); })) return nullptr;
   return mlir::Builder(types.front().getContext()).getStrArrayAttr(scopes);

@@ -106,6 +106,20 @@ bool ZeroDims::contain(std::string_view name) {
   return zero_dims != nullptr && zero_dims->names_.contains(name);
 }
 
+std::pair<llvm::StringRef, llvm::StringRef> PlaceAttr::split(llvm::StringRef text) {
+  // Targets may contain dots, as in "target:x86-64-v2+sse4.1". All scopes but "local" begin with
+  // "global".
+  const size_t global = text.find(".global");
+  size_t dot = text.contains(':') ? global : text.find('.');
+  if (global == llvm::StringRef::npos && text.ends_with(".local")) dot = text.rfind('.');
+  if (dot == llvm::StringRef::npos || dot + 1 == text.size()) return {text, ""};
+  return {text.substr(0, dot), text.substr(dot + 1)};
+}
+
+std::string PlaceAttr::str() const {
+  return (getDevice() + (getScope().empty() ? "" : "." + getScope())).str();
+}
+
 mlir::Type TensorType::parse(mlir::AsmParser& parser) {
   llvm::StringRef dtype_name;
   llvm::SmallVector<DimExpr> dims;
@@ -127,7 +141,8 @@ mlir::Type TensorType::parse(mlir::AsmParser& parser) {
     }
   if (succeeded(parser.parseOptionalComma()) && parser.parseSymbolName(place)) return {};
   if (parser.parseGreater()) return {};
-  return get(parser.getContext(), *dtype, dims, place);
+  return get(parser.getContext(), *dtype, dims,
+             place ? PlaceAttr::get(parser.getContext(), place.getValue()) : PlaceAttr());
 }
 
 void TensorType::print(mlir::AsmPrinter& printer) const {
@@ -135,7 +150,7 @@ void TensorType::print(mlir::AsmPrinter& printer) const {
   print_dims(printer, getShape());
   if (getPlace()) {
     printer << ", ";
-    printer.printSymbolName(getPlace().getValue());
+    printer.printSymbolName(getPlace().str());
   }
   printer << '>';
 }
@@ -152,7 +167,7 @@ TensorType TensorType::withDType(DType dtype) const {
   return get(getContext(), dtype, getShape(), getPlace());
 }
 
-TensorType TensorType::withPlace(mlir::StringAttr place) const {
+TensorType TensorType::withPlace(PlaceAttr place) const {
   return get(getContext(), getDtype(), getShape(), place);
 }
 

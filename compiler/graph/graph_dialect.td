@@ -26,17 +26,32 @@ class Graph_Attr<string cpp, string mnemonic_> : AttrDef<Graph_Dialect, cpp> {
   let mnemonic = mnemonic_;
 }
 
-// A tensor: element type, symbolic shape, place. The place is null before placement. Afterwards it
-// is a device ("cpu"), or a device and the required memory scope ("cpu.global.workspace").
+// A place in a tensor type: a device and the required memory scope, or no scope. Before placement,
+// it is a constraint, whose device can be a class of devices ("kind:opencl") or missing.
+def Graph_Place : Graph_Attr<"Place", "place"> {
+  let parameters = (ins StringRefParameter<>:$device, StringRefParameter<>:$scope);
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text), [{
+    const auto [device, scope] = split(text);
+    return $_get($_ctxt, device, scope);
+  }]>];
+  let extraClassDeclaration = [{
+    // The device and the scope of "cpu", "cpu.global.workspace", "kind:opencl.global" or ".local".
+    static std::pair<::llvm::StringRef, ::llvm::StringRef> split(::llvm::StringRef text);
+    std::string str() const;
+  }];
+  let assemblyFormat = "`<` $device `,` $scope `>`";
+}
+
+// A tensor: element type, symbolic shape, place. The place is null before placement.
 //   !sv.tensor<f32[n, 3, 2*w+1]>   !sv.tensor<i64[]>   !sv.tensor<f32[n], @cpu.global>
 def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
   let parameters = (ins
     "::scopevm::DType":$dtype,
     ArrayRefParameter<"::scopevm::compiler::DimExpr">:$shape,
-    "::mlir::StringAttr":$place);
+    "::scopevm::compiler::graph::PlaceAttr":$place);
   let builders = [
     TypeBuilder<(ins "::scopevm::DType":$dtype, "::llvm::ArrayRef<::scopevm::compiler::DimExpr>":$shape), [{
-      return $_get($_ctxt, dtype, shape, ::mlir::StringAttr());
+      return $_get($_ctxt, dtype, shape, PlaceAttr());
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
@@ -48,7 +63,7 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
     bool isStatic() const;
     TensorType withShape(::llvm::ArrayRef<::scopevm::compiler::DimExpr> shape) const;
     TensorType withDType(::scopevm::DType dtype) const;
-    TensorType withPlace(::mlir::StringAttr place) const;
+    TensorType withPlace(PlaceAttr place) const;
   }];
 }
 

@@ -118,7 +118,7 @@ std::string text_of(mlir::Type type) {
     llvm::interleaveComma(tensor.getShape(), stream,
                           [&](DimExpr dim) { stream << short_text(dim); });
     stream << "]";
-    if (tensor.getPlace()) stream << " @" << tensor.getPlace().getValue();
+    if (tensor.getPlace()) stream << " @" << tensor.getPlace().str();
     return text;
   }
   if (auto closure = mlir::dyn_cast<ClosureType>(type)) {

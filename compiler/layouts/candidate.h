@@ -14,7 +14,7 @@ struct Candidate {
   BlockedForm form;
 
   // Elementwise ops after it are computed with it. Its forms can be measured.
-  bool is_convolution() const { return mlir::isa<graph::ContractionOp>(op.getOperation()); }
+  bool is_convolution() const { return mlir::isa<graph::ContractionOp>(*op); }
 };
 // Empty for an op with a value in a memory scope, on an accelerator, or if !may_grow().
 std::optional<Candidate> candidate(mlir::Operation* op, const Machine& machine,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/placement/graph_problem.h"
 #include "compiler/placement/place.h"
 #include "vm/format/schema/entry_name.h"
 
@@ -120,7 +121,7 @@ mlir::StringAttr place_elsewhere(mlir::StringAttr written, mlir::Type type,
                                  const Machine& machine) {
   auto tensor = mlir::dyn_cast<graph::TensorType>(type);
   if (!tensor || tensor.getDtype() == DType::kStr) return {};
-  if (!written) written = tensor.getPlace();
+  written = written_place(written, tensor);
   return written && !is_on_host(written, machine) ? written : mlir::StringAttr();
 }
 

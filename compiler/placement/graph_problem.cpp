@@ -24,9 +24,14 @@ std::string location_text(mlir::Location location) {
   return "";
 }
 
+mlir::StringAttr written_place(mlir::StringAttr written, graph::TensorType type) {
+  if (written || !type.getPlace()) return written;
+  return mlir::StringAttr::get(type.getContext(), type.getPlace().str());
+}
+
 std::string place_in_type(mlir::Value value) {
   auto place = mlir::cast<graph::TensorType>(value.getType()).getPlace();
-  return place ? place.getValue().str() : "";
+  return place ? place.str() : "";
 }
 
 }  // namespace scopevm::compiler::placement

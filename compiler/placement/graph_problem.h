@@ -58,6 +58,10 @@ std::string location_text(mlir::Location location);
 // The model's name of a value.
 std::string name_of(mlir::Value value);
 
+// The place that the attribute of a parameter or result gives, else that of its type; null if there
+// is none.
+mlir::StringAttr written_place(mlir::StringAttr written, graph::TensorType type);
+
 // The place in the type of a tensor; empty if it has none.
 std::string place_in_type(mlir::Value value);
 

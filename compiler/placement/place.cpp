@@ -38,8 +38,6 @@ std::string known_values(const DeviceClass& of, const Machine& machine) {
   return values.empty() ? "none" : llvm::join(values, ", ");
 }
 
-constexpr std::string_view kLocal = ".local";  // the suffix of a place in scope "local"
-
 // Whether a constraint can require the pool. global.constant is excluded: it stores the constants
 // without a required scope.
 bool can_be_required(const Pool& pool) {
@@ -69,15 +67,12 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
   const auto* const of = std::ranges::find_if(
       kClasses, [&](const DeviceClass& one) { return text.starts_with(one.prefix); });
   const bool names_class = of != std::end(kClasses);
-  // Targets may contain dots, as in "+sse4.1". All scopes but "local" begin with "global".
-  const size_t global = text.find(".global");
-  const bool is_local = global == std::string_view::npos && text.ends_with(kLocal);
-  const size_t dot = is_local ? text.size() - kLocal.size() : names_class ? global : text.find('.');
-  const std::string_view name = text.substr(0, dot);
-  RequiredPlace place{.is_local = is_local};
+  const auto [name, scope_name] = graph::PlaceAttr::split(text);
+  const std::string scope = scope_name.str();
+  RequiredPlace place{.is_local = scope == "local"};
   if (names_class) {
     std::string& value = place.*of->member;
-    value = name.substr(of->prefix.size());
+    value = name.drop_front(of->prefix.size()).str();
     const auto is_in_class = [&](DeviceIndex device) {
       return value_of(*of, machine, device) == value;
     };
@@ -85,15 +80,14 @@ Result<RequiredPlace> parse_place(std::string_view text, const Machine& machine)
       return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device " +
                                                    std::string(of->what) + " \"" + value +
                                                    "\"; it has " + known_values(*of, machine));
-  } else if (dot != 0) {
+  } else if (!name.empty() || scope.empty()) {
     place.device = machine.find_device(name);
     if (!place.device)
       return Status(StatusCode::kInvalidModel, quoted + ": the machine has no device \"" +
                                                    std::string(name) + "\"; it has " +
                                                    machine.device_names());
   }
-  if (dot == std::string_view::npos || is_local) return place;
-  const std::string scope(text.substr(dot + 1));
+  if (scope.empty() || place.is_local) return place;
   const auto has_scope = [&](DeviceIndex device) {
     const std::optional<PoolIndex> pool = machine.find_pool(device, scope);
     return pool && can_be_required(machine.pools[*pool]) && place.permits_device(machine, device);
@@ -196,6 +190,13 @@ Result<Rule> parse_rule(const std::string& text) {
   return rule;
 }
 
+std::optional<PoolIndex> pool_of(graph::PlaceAttr place, const Machine& machine) {
+  const std::optional<DeviceIndex> device = machine.find_device(place.getDevice());
+  if (!device) return std::nullopt;
+  return place.getScope().empty() ? machine.global_pool(*device)
+                                  : machine.find_pool(*device, place.getScope());
+}
+
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
   SCOPEVM_ASSIGN_OR_RETURN(const RequiredPlace place, parse_place(text, machine));
   if (!place.device)
@@ -203,6 +204,12 @@ Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
         StatusCode::kInvalidModel,
         "place \"" + std::string(text) + "\" has no device; expected DEVICE or DEVICE.SCOPE");
   return place.pool.pool().value_or(machine.global_pool(*place.device));
+}
+
+graph::PlaceAttr place_of(PoolIndex pool, const Machine& machine, mlir::MLIRContext* context) {
+  const DeviceIndex owner = machine.pools[pool].device;
+  return graph::PlaceAttr::get(context, machine.devices[owner].name,
+                               pool == machine.global_pool(owner) ? "" : machine.pools[pool].scope);
 }
 
 std::string text_of(PoolIndex pool, const Machine& machine) {
@@ -217,7 +224,7 @@ DeviceIndex device_of(mlir::Operation* op, const Machine& machine) {
   auto of_type = [&](mlir::Type type) -> std::optional<DeviceIndex> {
     auto tensor = mlir::dyn_cast<graph::TensorType>(type);
     if (!tensor || !tensor.getPlace()) return std::nullopt;
-    return machine.find_device(tensor.getPlace().getValue().split('.').first);
+    return machine.find_device(tensor.getPlace().getDevice());
   };
   for (mlir::Type type : op->getResultTypes())
     if (std::optional<DeviceIndex> device = of_type(type)) return *device;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compiler/dims/dim_expr.h"
+#include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/machine/machine.h"
 #include "compiler/placement/pool_requirement.h"
@@ -145,6 +146,10 @@ std::optional<RequiredPlace> joined(const Machine& machine, const RequiredPlace&
 // The pool of a place in a type of a placed graph: "gpu" is "gpu.global". Errors: those of
 // parse_place, and kInvalidModel for a place without a device.
 Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine);
+// The same; none if the machine has no such pool.
+std::optional<PoolIndex> pool_of(graph::PlaceAttr place, const Machine& machine);
+// The inverse: without a scope for the global pool of a device.
+graph::PlaceAttr place_of(PoolIndex pool, const Machine& machine, mlir::MLIRContext* context);
 // The pool as a place: "gpu.global.fast", or "gpu" for the global pool of gpu.
 std::string text_of(PoolIndex pool, const Machine& machine);
 // The scopes of all pools that the device reaches and that can store values, as a list for

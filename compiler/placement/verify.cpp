@@ -36,7 +36,7 @@ class PlaceVerifier {
 
   // The place in a tensor type. Null for other types, and, with an error, for a tensor without a
   // place.
-  mlir::StringAttr place(mlir::Operation* op, mlir::Type type) {
+  graph::PlaceAttr place(mlir::Operation* op, mlir::Type type) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
     if (!tensor) return nullptr;
     if (!tensor.getPlace()) fail(op, "an operand or result has no place");
@@ -44,20 +44,19 @@ class PlaceVerifier {
   }
 
   void check_reach(mlir::Operation* op, DeviceIndex device, mlir::Type type) {
-    mlir::StringAttr name = place(op, type);
-    if (!name) return;
-    Result<PoolIndex> pool = parse_pool(name.getValue(), machine_);
+    const graph::PlaceAttr at = place(op, type);
+    if (!at) return;
+    Result<PoolIndex> pool = parse_pool(at.str(), machine_);
     if (!pool.ok()) return fail(op, std::string(pool.status().message()));
     if (!machine_.reaches(device, *pool))
       fail(op, "runs on " + machine_.devices[device].name +
-                   " and cannot access an operand or result in " + name.getValue());
+                   " and cannot access an operand or result in " + at.str());
   }
 
   void check_same(mlir::Operation* op, mlir::Type a, mlir::Type b, const char* what) {
-    mlir::StringAttr first = place(op, a), second = place(op, b);
+    const graph::PlaceAttr first = place(op, a), second = place(op, b);
     if (first && second && first != second)
-      fail(op, llvm::Twine(what) + " has place " + first.getValue() + ", expected " +
-                   second.getValue());
+      fail(op, llvm::Twine(what) + " has place " + first.str() + ", expected " + second.str());
   }
 
   void check_function(mlir::func::FuncOp function) {
@@ -84,10 +83,9 @@ class PlaceVerifier {
   void check_stores_values(mlir::Operation* op, mlir::Value value) {
     auto tensor = mlir::dyn_cast<TensorType>(value.getType());
     if (!tensor || !tensor.getPlace()) return;
-    const llvm::StringRef name = tensor.getPlace().getValue();
-    Result<PoolIndex> pool = parse_pool(name, machine_);
-    if (pool.ok() && machine_.pools[*pool].kind == PoolKind::kConstant)
-      fail(op, "\"" + name_of(value) + "\" cannot be stored in " + name +
+    const std::optional<PoolIndex> pool = pool_of(tensor.getPlace(), machine_);
+    if (pool && machine_.pools[*pool].kind == PoolKind::kConstant)
+      fail(op, "\"" + name_of(value) + "\" cannot be stored in " + tensor.getPlace().str() +
                    ": the pool is of kind \"constant\", which stores only constants of the model "
                    "that are within its limit");
   }

@@ -89,7 +89,7 @@ std::vector<Pass> all_passes() {
 std::string place_of(mlir::Type type) {
   auto tensor = mlir::dyn_cast<graph::TensorType>(type);
   if (!tensor) return "-";
-  return tensor.getPlace() ? tensor.getPlace().getValue().str() : "nowhere";
+  return tensor.getPlace() ? tensor.getPlace().str() : "nowhere";
 }
 
 template <typename Types>
@@ -290,7 +290,7 @@ TEST(Passes, MovedValueIsRejected) {
   int moved = 0;
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     Placed placed = random_placed(seed, Form::kSimplified, *context);
-    auto elsewhere = mlir::StringAttr::get(context.get(), "far");
+    auto elsewhere = graph::PlaceAttr::get(context.get(), "far");
     const DeviceIndex far = placed.machine.devices.next_index();
     placed.machine.devices.push_back({"far", "cpu"});
     placed.machine.pools.push_back(

@@ -7,7 +7,7 @@ namespace scopevm::compiler::graph {
 namespace {
 
 // The place of the op's first result; null if it has none.
-mlir::StringAttr place_of(mlir::Operation* op) {
+PlaceAttr place_of(mlir::Operation* op) {
   if (op->getNumResults() == 0) return nullptr;
   auto tensor = mlir::dyn_cast<TensorType>(op->getResult(0).getType());
   return tensor ? tensor.getPlace() : nullptr;
@@ -38,7 +38,7 @@ bool is_constrained(mlir::Operation* op) {
 
 bool has_scope(mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
-  return tensor && tensor.getPlace() && tensor.getPlace().getValue().contains('.');
+  return tensor && tensor.getPlace() && !tensor.getPlace().getScope().empty();
 }
 
 bool has_placement_attributes(mlir::Operation* op) {

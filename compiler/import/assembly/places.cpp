@@ -9,41 +9,44 @@
 namespace scopevm::compiler::frontend {
 namespace {
 
+using graph::PlaceAttr;
 using graph::TensorType;
 
-mlir::StringAttr take_place(mlir::Value value) {
+PlaceAttr take_place(mlir::Value value) {
   auto type = mlir::dyn_cast<TensorType>(value.getType());
   if (!type || !type.getPlace()) return nullptr;
-  mlir::StringAttr place = type.getPlace();
   value.setType(type.withPlace(nullptr));
-  return place;
+  return type.getPlace();
 }
 
 void lift_results(mlir::Operation* op) {
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   for (mlir::Value result : op->getResults()) {
-    mlir::StringAttr place = take_place(result);
+    const PlaceAttr place = take_place(result);
     // The place of a copy is already an attribute of the copy. The place of a constant is a
     // constraint only if it has a memory scope.
     if (!place || mlir::isa<graph::DeviceCopyOp>(op)) continue;
-    if (mlir::isa<graph::ConstantOp>(op) && !place.getValue().contains('.')) continue;
+    if (mlir::isa<graph::ConstantOp>(op) && place.getScope().empty()) continue;
     auto annotation = builder.create<graph::OnDeviceOp>(op->getLoc(), result.getType(), result,
-                                                        place, true, false);
+                                                        place.str(), true, false);
     result.replaceAllUsesExcept(annotation, annotation);
   }
   op->removeAttr(graph::kDeviceAttribute);
 }
 
 void lift_signature(mlir::func::FuncOp function) {
+  mlir::Builder builder(function.getContext());
   for (mlir::BlockArgument argument : function.getArguments())
-    if (mlir::StringAttr place = take_place(argument))
-      function.setArgAttr(argument.getArgNumber(), graph::kPlaceAttribute, place);
+    if (const PlaceAttr place = take_place(argument))
+      function.setArgAttr(argument.getArgNumber(), graph::kPlaceAttribute,
+                          builder.getStringAttr(place.str()));
   llvm::SmallVector<mlir::Type> results(function.getResultTypes());
   for (auto [i, type] : llvm::enumerate(results)) {
     auto tensor = mlir::dyn_cast<TensorType>(type);
     if (!tensor || !tensor.getPlace()) continue;
-    function.setResultAttr(static_cast<unsigned>(i), graph::kPlaceAttribute, tensor.getPlace());
+    function.setResultAttr(static_cast<unsigned>(i), graph::kPlaceAttribute,
+                           builder.getStringAttr(tensor.getPlace().str()));
     type = tensor.withPlace(nullptr);
   }
   // The function's type includes the argument types, whose places have been removed above.

@@ -154,11 +154,12 @@ Place FunctionLowering::place_of(mlir::Type type) const {
   auto tensor = mlir::dyn_cast<TensorType>(type);
   if (!tensor || !tensor.getPlace())
     return {machine.host_device(), machine.workspace_pool(machine.host_device())};
-  auto [name, scope] = tensor.getPlace().getValue().split('.');
-  const DeviceIndex device = machine.find_device(name).value_or(machine.host_device());
-  return {device, scope.empty()
-                      ? machine.workspace_pool(device)
-                      : machine.find_pool(device, scope).value_or(machine.workspace_pool(device))};
+  const graph::PlaceAttr place = tensor.getPlace();
+  const DeviceIndex device = machine.find_device(place.getDevice()).value_or(machine.host_device());
+  const PoolIndex workspace = machine.workspace_pool(device);
+  return {device, place.getScope().empty()
+                      ? workspace
+                      : machine.find_pool(device, place.getScope()).value_or(workspace)};
 }
 
 PoolIndex FunctionLowering::constant_pool(mlir::Value value) const {

@@ -100,8 +100,8 @@ class ConstraintReader {
     auto type = mlir::dyn_cast<TensorType>(function.getResultTypes()[i]);
     if (!type) return;
     const std::string where = location_text(function.getLoc());
-    auto written = function.getResultAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
-    if (!written) written = type.getPlace();
+    const mlir::StringAttr written =
+        written_place(function.getResultAttrOfType<mlir::StringAttr>(i, kPlaceAttribute), type);
     if (written) {
       std::optional<RequiredPlace> place = builder_.place_of(written.getValue(), where);
       if (!place) return;

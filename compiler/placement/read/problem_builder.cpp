@@ -141,7 +141,7 @@ void ProblemBuilder::make(mlir::Value value, TaskIndex task, PoolRequirement poo
   graph_.uses.emplace_back();
   graph_.scopes.push_back(std::move(scope));
   graph_.reader_scopes.emplace_back();
-  if (type.getPlace()) place_value(value, type.getPlace().getValue(), "its type", location);
+  if (type.getPlace()) place_value(value, type.getPlace().str(), "its type", location);
 }
 
 void ProblemBuilder::place_value(mlir::Value value, llvm::StringRef text, const std::string& by,

@@ -15,6 +15,7 @@
 namespace scopevm::compiler::placement {
 namespace {
 
+using graph::PlaceAttr;
 using graph::TensorType;
 
 bool is_constant(mlir::Value value) { return mlir::matchPattern(value, mlir::m_Constant()); }
@@ -58,9 +59,14 @@ class Applier {
   DeviceIndex device(TaskIndex task) const { return *assignment_.devices[task]; }
   const std::string& device_name(DeviceIndex device) const { return machine_.devices[device].name; }
 
-  void set_place(mlir::Value value, const std::string& place) {
-    auto type = mlir::cast<TensorType>(value.getType());
-    value.setType(type.withPlace(mlir::StringAttr::get(value.getContext(), place)));
+  PlaceAttr place_of(PoolIndex pool) const {
+    return placement::place_of(pool, machine_, mlir::ModuleOp(module_).getContext());
+  }
+  static PlaceAttr place_of(mlir::Value value) {
+    return mlir::cast<TensorType>(value.getType()).getPlace();
+  }
+  static void set_place(mlir::Value value, PlaceAttr place) {
+    value.setType(mlir::cast<TensorType>(value.getType()).withPlace(place));
   }
 
   // --- Values and their copies. ---
@@ -73,7 +79,7 @@ class Applier {
     if (is_constant(value))
       value = place_required_constant(f, route.home);
     else
-      set_place(value, text_of(route.home, machine_));
+      set_place(value, place_of(route.home));
     note_choice(f, route.home);
     for (PoolIndex pool : route.copies) note_choice(f, pool);
     std::map<PoolIndex, std::vector<Use>> by_copy;
@@ -128,8 +134,8 @@ class Applier {
   // Inserts a copy of the flow's value, from `value` to `pool`, for these uses.
   mlir::Value insert_copy(FlowIndex f, mlir::Value value, PoolIndex pool,
                           const std::vector<Use>& uses) {
-    return copies_.insert(value, text_of(pool, machine_),
-                          reasons_.of_copy(f, pool_of(value), pool, uses), uses);
+    return copies_.insert(value, place_of(pool), reasons_.of_copy(f, pool_of(value), pool, uses),
+                          uses);
   }
 
   // Each device that reads a constant loads an instance of it, when a session is created. An op
@@ -148,7 +154,8 @@ class Applier {
     }
     for (const auto& [pool, uses] : copies) insert_copy(f, uses.front().operand->get(), pool, uses);
     // An unused constant: every tensor type needs a place.
-    if (instances.empty()) set_place(graph_.values[f], device_name(machine_.default_device));
+    if (instances.empty())
+      set_place(graph_.values[f], place_of(machine_.global_pool(machine_.default_device)));
   }
 
   // The instance of a constant in `pool`. The first instance is the op itself, the others are
@@ -164,7 +171,7 @@ class Applier {
       constant = builder.clone(*constant);
     }
     entry->second = constant->getResult(0);
-    set_place(entry->second, text_of(pool, machine_));
+    set_place(entry->second, place_of(pool));
     return entry->second;
   }
 
@@ -181,7 +188,7 @@ class Applier {
     mlir::Value constant = graph_.values[f];
     const PoolIndex own = machine_.global_pool(device(flow(f).maker));
     const bool is_stored = home == own || graph_.uses[f].empty() || stores_constants(home);
-    set_place(constant, text_of(is_stored ? home : own, machine_));
+    set_place(constant, place_of(is_stored ? home : own));
     return is_stored ? constant : insert_copy(f, constant, home, graph_.uses[f]);
   }
 
@@ -233,11 +240,12 @@ class Applier {
     mlir::Block& block = group->getRegion(0).front();
     for (auto [argument, input] : llvm::zip(block.getArguments(), group->getOperands()))
       argument.setType(input.getType());
-    const std::string place = place_in_type(group->getResult(0));
+    const PlaceAttr place = place_of(group->getResult(0));
+    const PlaceAttr embedded = PlaceAttr::get(group->getContext(), place.getDevice(), "");
     for (mlir::Operation& op : block.without_terminator())
       for (mlir::Value result : op.getResults())
         // The kernel embeds the constants of its body.
-        set_place(result, is_constant(result) ? place.substr(0, place.find('.')) : place);
+        set_place(result, is_constant(result) ? embedded : place);
   }
 
   void mark_devices() {
@@ -261,14 +269,15 @@ class Applier {
   // copied from there, and a result on a non-CPU device is copied to the host. The function's type
   // then has the host's place.
   void copy_at_boundary(mlir::func::FuncOp function) {
-    const std::string host = device_name(machine_.host_device());
-    const std::string callers = "callers' tensors are stored on " + host;
+    const PlaceAttr host = place_of(machine_.global_pool(machine_.host_device()));
+    const std::string callers = "callers' tensors are stored on " + host.str();
     mlir::Block& block = function.getBody().front();
     // At the beginning of the function, so that the copy of an input precedes all its readers.
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
     for (mlir::BlockArgument argument : block.getArguments()) {
       if (!is_reached_by_devices(argument)) continue;
-      const std::string place = place_in_type(argument), name = name_of(argument);
+      const PlaceAttr place = place_of(argument);
+      const std::string name = name_of(argument);
       const CopyReason reason{name, callers, reasons_.of_input(argument)};
       set_place(argument, host);
       mlir::Value copy = make_copy(builder, argument, place, reason);
@@ -283,7 +292,7 @@ class Applier {
       if (!is_on_device(value)) continue;
       operand.set(
           make_copy(builder, value, host,
-                    {name_of(value), "results are stored on " + place_in_type(value), callers}));
+                    {name_of(value), "results are stored on " + place_of(value).str(), callers}));
       function.removeResultAttr(operand.getOperandNumber(),
                                 mlir::StringAttr::get(value.getContext(), kPlaceAttribute));
     }
@@ -301,7 +310,9 @@ class Applier {
                         [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
   }
 
-  PoolIndex pool_of(mlir::Value value) const { return *parse_pool(place_in_type(value), machine_); }
+  PoolIndex pool_of(mlir::Value value) const {
+    return *placement::pool_of(place_of(value), machine_);
+  }
 
   mlir::ModuleOp module_;
   const GraphProblem& graph_;

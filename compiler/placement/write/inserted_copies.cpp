@@ -37,16 +37,15 @@ mlir::Operation* first_reader(mlir::Value value, const std::vector<Use>& uses) {
 
 }  // namespace
 
-mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place,
+mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, graph::PlaceAttr place,
                       const CopyReason& reason) {
-  auto name = mlir::StringAttr::get(value.getContext(), place);
   return builder.create<graph::DeviceCopyOp>(
       with_reason(value.getLoc(), reason),
-      mlir::cast<graph::TensorType>(value.getType()).withPlace(name), value, name,
-      mlir::StringAttr());
+      mlir::cast<graph::TensorType>(value.getType()).withPlace(place), value,
+      builder.getStringAttr(place.str()), mlir::StringAttr());
 }
 
-mlir::Value InsertedCopies::insert(mlir::Value value, const std::string& place,
+mlir::Value InsertedCopies::insert(mlir::Value value, graph::PlaceAttr place,
                                    const CopyReason& reason, const std::vector<Use>& uses) {
   mlir::OpBuilder builder(value.getContext());
   builder.setInsertionPoint(first_reader(value, uses));

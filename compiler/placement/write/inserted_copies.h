@@ -10,13 +10,13 @@
 
 namespace scopevm::compiler::placement {
 
-mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, const std::string& place,
+mlir::Value make_copy(mlir::OpBuilder& builder, mlir::Value value, graph::PlaceAttr place,
                       const CopyReason& reason);
 
 class InsertedCopies {
  public:
   // Inserts a copy of `value` before the first of these uses, which then read the copy.
-  mlir::Value insert(mlir::Value value, const std::string& place, const CopyReason& reason,
+  mlir::Value insert(mlir::Value value, graph::PlaceAttr place, const CopyReason& reason,
                      const std::vector<Use>& uses);
   // Merges copies of one value to one place. Such duplicates arise when an sv.device_copy or
   // sv.on_device of the graph is erased: copies of its result become copies of its operand. The
