@@ -99,7 +99,7 @@ class GraphReader {
   }
 
   Explained& explained_;
-  graph::SymbolicValues symbols_{graph::DimIntervals()};
+  graph::SymbolicValues symbols_;
   std::map<std::string, std::string> model_names_;
   std::set<std::string> seen_;
   int depth_ = 0;

@@ -33,7 +33,7 @@ llvm::SmallVector<mlir::Operation*> all_ops(mlir::func::FuncOp function) {
 void materialise_known_values(mlir::func::FuncOp function) {
   // A result of shape arithmetic (Shape, Gather, Mul, Concat, ...) is replaced by one constant or
   // one sv.dims_tensor. Its producers are then dead.
-  SymbolicValues symbols{DimIntervals()};
+  SymbolicValues symbols;
   mlir::OpBuilder builder(function.getContext());
   for (mlir::Operation* op : all_ops(function)) {
     if (op->getNumResults() != 1 || mlir::isa<ConstantOp>(op) || is_constrained(op)) continue;

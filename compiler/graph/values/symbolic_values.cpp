@@ -27,32 +27,32 @@ std::optional<int64_t> shape_tensor_size(TensorType type) {
 }
 
 // Integer division truncates; floordiv differs for negative operands.
-std::optional<DimExpr> divide(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+std::optional<DimExpr> divide(DimExpr a, DimExpr b) {
   auto x = a.as_constant(), y = b.as_constant();
   if (y && *y == 0) return std::nullopt;
   // INT64_MIN / -1 traps. The subtraction overflows instead, which overflows() detects.
   if (x && y) return *y == -1 ? DimExpr(0) - a : DimExpr(*x / *y);
   // For these signs truncation and floor agree.
-  if (!intervals.is_at_least(a, 0) || !intervals.is_at_least(b, 1)) return std::nullopt;
+  if (interval_of(a).min < 0 || interval_of(b).min < 1) return std::nullopt;
   return floordiv(a, b);
 }
 
-std::optional<DimExpr> modulo(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+std::optional<DimExpr> modulo(DimExpr a, DimExpr b) {
   // ONNX Mod has the sign of the divisor. For positive divisors, so does mod().
-  if (!intervals.is_at_least(b, 1)) return std::nullopt;
+  if (interval_of(b).min < 1) return std::nullopt;
   return mod(a, b);
 }
 
-std::optional<DimExpr> decide_less(const DimIntervals& intervals, DimExpr a, DimExpr b) {
-  DimInterval difference = intervals.of(b - a);
+std::optional<DimExpr> decide_less(DimExpr a, DimExpr b) {
+  DimInterval difference = interval_of(b - a);
   if (difference.min > 0) return DimExpr(1);
   if (difference.max <= 0) return DimExpr(0);
   return std::nullopt;
 }
 
-std::optional<DimExpr> decide_equal(const DimIntervals& intervals, DimExpr a, DimExpr b) {
+std::optional<DimExpr> decide_equal(DimExpr a, DimExpr b) {
   if (a == b) return DimExpr(1);
-  DimInterval difference = intervals.of(b - a);
+  DimInterval difference = interval_of(b - a);
   if (difference.min > 0 || difference.max < 0) return DimExpr(0);
   return std::nullopt;
 }
@@ -75,8 +75,6 @@ namespace {
 
 class DimArithmetic : public Arithmetic {
  public:
-  explicit DimArithmetic(const DimIntervals& intervals) : intervals_(intervals) {}
-
   Payload literal(const Scalar&, DType, double value) override {
     return DimExpr(static_cast<int64_t>(value));
   }
@@ -96,8 +94,6 @@ class DimArithmetic : public Arithmetic {
  private:
   static Payload payload(std::optional<DimExpr> dim) { return dim ? Payload(*dim) : Payload(); }
   Payload logic(BinaryFunction function, DimExpr a, DimExpr b);
-
-  const DimIntervals& intervals_;
 };
 
 Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& scalar) {
@@ -107,7 +103,7 @@ Arithmetic::Payload DimArithmetic::apply(UnaryFunction function, const Scalar& s
     case UnaryFunction::kNeg:
       return scalar.dtype() == DType::kBool ? Payload() : DimExpr(0) - x;
     case UnaryFunction::kAbs:
-      return intervals_.is_at_least(x, 0) ? x : intervals_.greater(x, DimExpr(0) - x);
+      return max(x, DimExpr(0) - x);
     // Rounding an integer has no effect.
     case UnaryFunction::kCeil:
     case UnaryFunction::kFloor:
@@ -143,19 +139,19 @@ Arithmetic::Payload DimArithmetic::apply(BinaryFunction function, const Scalar& 
     case BinaryFunction::kMul:
       return a * b;
     case BinaryFunction::kDiv:
-      return payload(divide(intervals_, a, b));
+      return payload(divide(a, b));
     case BinaryFunction::kModulo:
-      return payload(modulo(intervals_, a, b));
+      return payload(modulo(a, b));
     case BinaryFunction::kMin:
-      return intervals_.smaller(a, b);
+      return min(a, b);
     case BinaryFunction::kMax:
-      return intervals_.greater(a, b);
+      return max(a, b);
     case BinaryFunction::kEqual:
-      return payload(decide_equal(intervals_, a, b));
+      return payload(decide_equal(a, b));
     case BinaryFunction::kLess:
-      return payload(decide_less(intervals_, a, b));
+      return payload(decide_less(a, b));
     case BinaryFunction::kLessEqual: {
-      std::optional<DimExpr> greater = decide_less(intervals_, b, a);
+      std::optional<DimExpr> greater = decide_less(b, a);
       return greater ? Payload(DimExpr(1) - *greater) : Payload();
     }
     case BinaryFunction::kAnd:
@@ -179,7 +175,7 @@ Elements SymbolicValues::evaluate_elementwise(ElementwiseOp op) {
     if (!elements) return std::nullopt;
     operands.emplace_back(*elements, box_of(type_of(operand)));
   }
-  DimArithmetic arithmetic(intervals_);
+  DimArithmetic arithmetic;
   std::vector<DimExpr> elements;
   for (int64_t i = 0; i < result.size(); ++i) {
     Coordinates at = result.coordinates(i);
@@ -194,16 +190,16 @@ Elements SymbolicValues::evaluate_elementwise(ElementwiseOp op) {
   return elements;
 }
 
-std::optional<DimExpr> SymbolicValues::combined(Combine how, DimExpr a, DimExpr b) const {
+std::optional<DimExpr> SymbolicValues::combined(Combine how, DimExpr a, DimExpr b) {
   switch (how) {
     case Combine::kSum:
       return a + b;
     case Combine::kProduct:
       return a * b;
     case Combine::kMax:
-      return intervals_.greater(a, b);
+      return max(a, b);
     case Combine::kMin:
-      return intervals_.smaller(a, b);
+      return min(a, b);
   }
   return std::nullopt;
 }

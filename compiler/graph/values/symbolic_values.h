@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/values/dim_interval.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir {
@@ -24,13 +23,10 @@ class SymbolicValues {
   // Tensors with more elements are treated as data, not as shapes.
   static constexpr int64_t kMaxElements = 1024;
 
-  explicit SymbolicValues(DimIntervals intervals) : intervals_(intervals) {}
-
   // The elements in row-major order, for i32, i64 or bool (as 0 and 1) tensors of static shape.
   // Null if they are unknown. The pointer is valid until the next call that evaluates. Querying
   // values in program order keeps the recursion shallow.
   const std::vector<DimExpr>* find(mlir::Value value);
-  const DimIntervals& intervals() const { return intervals_; }
 
   using Elements = std::optional<std::vector<DimExpr>>;
   // SymbolicOp implementations for families that are fully described by their interfaces.
@@ -39,9 +35,8 @@ class SymbolicValues {
 
  private:
   Elements evaluate(mlir::Operation* op);
-  std::optional<DimExpr> combined(Combine how, DimExpr a, DimExpr b) const;
+  static std::optional<DimExpr> combined(Combine how, DimExpr a, DimExpr b);
 
-  DimIntervals intervals_;
   llvm::DenseMap<mlir::Value, std::unique_ptr<Elements>> known_;
 };
 

@@ -31,17 +31,16 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   // The elements of `value` as dim expressions. Null if they are not known at compile time. The
   // pointer is valid until the next call.
   const std::vector<DimExpr>* known(mlir::Value value) { return known_.find(value); }
-  const graph::DimIntervals& intervals() const { return known_.intervals(); }
   // Discards the known values. Must be called after ops were erased, because a new op can have the
   // address of an erased op.
-  void forget_known() { known_ = graph::SymbolicValues(known_.intervals()); }
+  void forget_known() { known_ = graph::SymbolicValues(); }
 
   // The errors that MLIR has reported since the last call.
   std::string take_errors();
 
  private:
   std::map<std::string, int> symbol_counts_;
-  graph::SymbolicValues known_{graph::DimIntervals()};
+  graph::SymbolicValues known_;
   std::vector<std::string> errors_;
   mlir::ScopedDiagnosticHandler handler_;
 };

@@ -213,8 +213,6 @@ llvm::SmallVector<float> Node::numbers_of(Value value, llvm::StringRef what) {
   return float_elements(op);
 }
 
-const graph::DimIntervals& Node::intervals() const { return builder().intervals(); }
-
 // --- Building. ----------------------------------------------------------------------------------
 
 GraphBuilder& Node::builder() const { return state_.builder; }
@@ -408,7 +406,7 @@ void Node::require_equal(DimExpr a, DimExpr b, llvm::StringRef message) {
 }
 
 void Node::require_at_least(DimExpr a, DimExpr b, llvm::StringRef message) {
-  graph::DimInterval more = intervals().of(a - b);
+  const DimInterval more = interval_of(a - b);
   if (more.min >= 0) return;
   if (more.max < 0)
     fail(with_values(message, a, b));

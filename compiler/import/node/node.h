@@ -102,7 +102,6 @@ class Node {
   // The elements, which must be known at compile time. Otherwise the node fails as unsupported.
   Ints integers_of(Value value, llvm::StringRef what);
   llvm::SmallVector<float> numbers_of(Value value, llvm::StringRef what);
-  const graph::DimIntervals& intervals() const;
 
   // --- Building. ---
   GraphBuilder& builder() const;

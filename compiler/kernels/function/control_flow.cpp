@@ -110,11 +110,6 @@ void FunctionLowering::check_results_defined(mlir::Operation* op) {
       check_defined(op_name(op), tensor.getShape());
 }
 
-ValueId FunctionLowering::root_of(ValueId id) const {
-  while (function_.values[id].view_of) id = *function_.values[id].view_of;
-  return id;
-}
-
 // Appends to `symbols` each symbol of `names` that is a dim of `type`. `type` is the type of
 // operand number `operand` of the step that defines the symbols. If several dims are the same
 // symbol, the first one defines it.
@@ -345,7 +340,7 @@ void FunctionLowering::end_carried(graph::LoopOp op, const std::vector<Carried>&
 // Returns false, without effect, in three cases: no step of the body writes `next`, a step needs
 // the old value after `next` is written, or another yielded value has already replaced `current`.
 bool FunctionLowering::take_over(ValueId next, ValueId current, int64_t begin) {
-  auto is_current = [&](ValueId id) { return root_of(id) == current; };
+  auto is_current = [&](ValueId id) { return root_of(function_, id) == current; };
   const Step* writer = nullptr;  // the first step that writes `next`
   for (auto at = static_cast<size_t>(begin) + 1; at < function_.steps.size(); ++at) {
     const Step& step = function_.steps[at];

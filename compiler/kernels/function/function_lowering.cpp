@@ -56,12 +56,13 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
 // in the pool of results ("global"). Values with a required memory scope keep their pool.
 void FunctionLowering::store_moved_results() {
   std::set<ValueId> results;
-  for (ValueId output : function_.outputs) results.insert(root_of(output));
+  for (ValueId output : function_.outputs) results.insert(root_of(function_, output));
   for (const Step& step : function_.steps | std::views::reverse) {
-    if (!step.is<step::Move>() || !results.contains(root_of(step.results.front()))) continue;
-    results.insert(root_of(step.operands.front()));
+    if (!step.is<step::Move>() || !results.contains(root_of(function_, step.results.front())))
+      continue;
+    results.insert(root_of(function_, step.operands.front()));
     for (ValueId id : {step.operands.front(), step.results.front()})
-      if (Value& value = function_.values[root_of(id)];
+      if (Value& value = function_.values[root_of(function_, id)];
           value.origin == ValueOrigin::kStep && !value.is_scope_required)
         value.place.pool = program_.machine.global_pool(value.place.device);
   }

@@ -146,7 +146,6 @@ class FunctionLowering : public LoweringContext {
   void replace_value(ValueId from, ValueId to, int64_t begin);
   void add_dim_symbols(mlir::ArrayAttr names, mlir::Type type, size_t operand,
                        const std::string& what, std::vector<RuntimeSymbol>& symbols) const;
-  ValueId root_of(ValueId id) const;
 
   Program& program_;
   ConstantTable& constants_;

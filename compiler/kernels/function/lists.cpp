@@ -32,7 +32,7 @@ ValueId FunctionLowering::add_list(const std::string& name, graph::ListType type
 // separate_results ensures that no later step writes to this storage.
 ValueId FunctionLowering::element_of(mlir::Value value) {
   ValueId id = value_of(value);
-  Value& root = function_.values[root_of(id)];
+  Value& root = function_.values[root_of(function_, id)];
   if (root.origin == ValueOrigin::kStep) {
     root.storage = ValueStorage::kOwn;
     root.place.pool = program_.machine.global_pool(root.place.device);

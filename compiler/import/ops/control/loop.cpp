@@ -34,7 +34,7 @@ std::optional<DimExpr> trip_count(Node& n) {
     if (!n.has_failed() && count.size() != 1)
       n.fail("the trip count must have 1 element, given " + std::to_string(count.size()));
     if (n.has_failed()) return std::nullopt;
-    most = n.intervals().greater(count[0].positive, 0);
+    most = max(count[0].positive, 0);
     if (most->is_constant() && *most->as_constant() >= kNoLimit) most.reset();
   }
   if (n.has_input(1)) {

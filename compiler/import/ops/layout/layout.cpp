@@ -54,8 +54,8 @@ std::optional<Dims> part_sizes(Node& n, DimExpr dim) {
   // Each part gets the common size or, if less remains, the rest.
   DimExpr size = ceildiv(dim, count), left = dim;
   for (DimExpr& each : parts) {
-    each = n.intervals().smaller(size, left);
-    left = n.intervals().greater(left - size, 0);
+    each = min(size, left);
+    left = max(left - size, 0);
   }
   return parts;
 }

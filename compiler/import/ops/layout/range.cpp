@@ -35,7 +35,7 @@ Value range_of_dims(Node& n, const Bounds& b, int64_t delta) {
        to = n.dims_of(b.limit, "the limit", Node::Sign::kAny);
   if (n.has_failed()) return {};
   DimExpr span = delta > 0 ? to[0] - from[0] : from[0] - to[0];
-  DimExpr size = n.intervals().greater(ceildiv(span, delta > 0 ? delta : -delta), 0);
+  DimExpr size = max(ceildiv(span, delta > 0 ? delta : -delta), 0);
   Value range = iota(n, size, from[0].as_constant().value_or(0), delta, n.dtype(b.start));
   return from[0].is_constant() ? range : n.emit<AddOp>({range, b.start});
 }
@@ -100,7 +100,7 @@ Value range_of_data(Node& n, const Bounds& b) {
   Dims read = n.dims_of(size, "the count", Node::Sign::kAny);
   if (n.has_failed()) return {};
   n.require_at_least(read[0], 0, "its delta is 0, or a bound is not a number");
-  return steps(n, b, n.intervals().greater(read[0], 0));
+  return steps(n, b, max(read[0], 0));
 }
 
 Values range(Node& n) {

@@ -168,7 +168,7 @@ Value squeeze_ones(Node& n, Value x) {
   for (DimExpr dim : n.shape(x)) {
     if (dim.is_constant(1)) continue;
     dims.push_back(dim);
-    if (n.intervals().of(dim).min <= 1 && !dim.is_constant())
+    if (interval_of(dim).min <= 1 && !dim.is_constant())
       n.require_at_least(
           // dim != 1 as an inequality: the square is 0 only for 1.
           (dim - 1) * (dim - 1), 1,

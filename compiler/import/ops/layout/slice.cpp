@@ -30,16 +30,16 @@ DimExpr clamp_index(Node& n, Node::SignedDim index, DimExpr dim, DimExpr low, Di
   if (index.negative.is_constant(0)) {
     DimExpr at = index.positive;
     if (is_far(at)) return *at.as_constant() > 0 ? high : low;
-    DimInterval range = n.intervals().of(at);
+    DimInterval range = interval_of(at);
     if (range.min >= 0 || range.max < 0) {
       if (range.max < 0) at = at + dim;
-      return n.intervals().greater(n.intervals().smaller(at, high), low);
+      return max(min(at, high), low);
     }
     index = {max(at, DimExpr(0)), max(DimExpr(0) - at, DimExpr(0))};
   }
   // At run time at least one of `negative` and `positive` is 0, and then its term is 0.
-  DimExpr from_end = n.intervals().greater(dim - index.negative, low);
-  DimExpr from_start = n.intervals().smaller(index.positive, n.intervals().greater(high, 0));
+  DimExpr from_end = max(dim - index.negative, low);
+  DimExpr from_start = min(index.positive, max(high, 0));
   return is_positive(index.negative) * from_end + from_start;
 }
 
@@ -56,8 +56,8 @@ Box box_of(Node& n, Node::SignedDim start, Node::SignedDim end, DimExpr dim, Dim
   DimExpr first = clamp_index(n, start, dim, 0, high), last = clamp_index(n, end, dim, low, high);
   DimExpr span = is_backward ? first - last : last - first;
   // On an empty axis the clamped index is still out of range, so the size is limited to `dim`.
-  DimExpr most = n.intervals().smaller(ceildiv(span, step), dim);
-  return {first, n.intervals().greater(most, 0)};
+  DimExpr most = min(ceildiv(span, step), dim);
+  return {first, max(most, 0)};
 }
 
 Values slice(Node& n, const SliceBounds& starts, const SliceBounds& ends, const Ints& axes,
@@ -106,7 +106,7 @@ Value slice_by(Node& n, Value x, int64_t axis, Node::SignedDim start, Node::Sign
                Node::SignedDim step) {
   DimExpr dim = n.dim(x, axis), length = step.positive + step.negative;
   n.require_at_least(length, 1, "a step is 0");
-  DimExpr by = n.intervals().greater(length, 1), backward = is_positive(step.negative),
+  DimExpr by = max(length, 1), backward = is_positive(step.negative),
           forward = DimExpr(1) - backward;
   // The direction is known only at run time, so both ranges are computed. The factors `forward` and
   // `backward`, each 0 or 1, select one.

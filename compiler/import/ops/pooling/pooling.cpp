@@ -287,7 +287,7 @@ Values lp_pool(Node& n) {
   if (n.has_failed()) return Value();
   Dims dims(n.shape(mean));
   if (n.flag("ceil_mode", false))
-    for (size_t d = 2; d < dims.size(); ++d) dims[d] = n.intervals().smaller(dims[d], wanted[d]);
+    for (size_t d = 2; d < dims.size(); ++d) dims[d] = min(dims[d], wanted[d]);
   if (n.shape(mean) != llvm::ArrayRef<DimExpr>(dims))
     mean = n.slice(mean, Dims(dims.size(), DimExpr(0)), dims);
   return n.emit<PowOp>({n.emit<MulOp>({mean, n.scalar(size, x)}), n.scalar(1 / p, x)});

@@ -69,7 +69,7 @@ Values compress(Node& n) {
   if (n.has_failed()) return Value();
   if (n.rank(condition) != 1)
     return n.fail("the condition must have rank 1, but is " + text_of(n.type(condition))), Value();
-  DimExpr given = n.dim(condition, 0), taken = n.intervals().smaller(given, n.dim(x, axis));
+  DimExpr given = n.dim(condition, 0), taken = min(given, n.dim(x, axis));
   if (taken != given) condition = n.slice(condition, {DimExpr(0)}, {taken});
   return taken_where(n, x, condition, axis);
 }
@@ -150,7 +150,7 @@ Values non_max_suppression(Node& n) {
     return n.fail("max_output_boxes_per_class must have 1 element, given " +
                   llvm::Twine(limit.size())),
            Value();
-  Dims most = {n.intervals().greater(limit[0], 0)};
+  Dims most = {max(limit[0], 0)};
   mlir::Operation* ranked = n.emit(
       TopKOp::getOperationName(), {scores},
       // Top-k with k = n is a sort: greedy suppression visits the boxes by descending score.

@@ -35,7 +35,7 @@ Value without(Node& n, Value words, const std::vector<std::string>& stopwords) {
 Value at_least_one(Node& n, Value words) {
   if (n.has_failed()) return {};
   // `missing` is 1 if there are no words, else 0.
-  DimExpr count = n.dim(words, 0), missing = n.intervals().greater(DimExpr(1) - count, 0);
+  DimExpr count = n.dim(words, 0), missing = max(DimExpr(1) - count, 0);
   if (missing.is_constant(0)) return words;
   return n.emit<PadOp>({words, n.scalar(0, DType::kStr)},
                        {n.attr("pads", Dims{DimExpr(0), missing}), n.attr("mode", "constant")});

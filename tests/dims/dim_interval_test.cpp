@@ -1,9 +1,9 @@
 // Interval analysis of dim expressions: the computed bounds hold for all values of the symbols.
-#include "compiler/graph/values/dim_interval.h"
+#include "compiler/dims/dim_expr.h"
 
 #include <gtest/gtest.h>
 
-namespace scopevm::compiler::graph {
+namespace scopevm::compiler {
 namespace {
 
 DimExpr dim(const char* text) { return *DimExpr::parse(text); }
@@ -15,7 +15,7 @@ DimExpr dim(const char* text, DimFacts n, DimFacts m = {}) {
   });
 }
 
-TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
+TEST(DimInterval, HoldForEveryValueOfTheSymbols) {
   const char* kStrings[] = {"n",
                             "n-3",
                             "2*n+m",
@@ -29,7 +29,7 @@ TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
                             "floordiv(n*m, m)",
                             "min(n, m)*max(n-4, 2-m)"};
   for (const char* text : kStrings) {
-    DimInterval claimed = DimIntervals().of(dim(text, {1, 6}, {2, 5}));
+    DimInterval claimed = interval_of(dim(text, {1, 6}, {2, 5}));
     for (int64_t n = 1; n <= 6; ++n)
       for (int64_t m = 2; m <= 5; ++m) {
         auto value = dim(text).evaluate(
@@ -41,23 +41,19 @@ TEST(DimIntervals, HoldForEveryValueOfTheSymbols) {
   }
 }
 
-TEST(DimIntervals, SymbolsWithoutFactsAreAtLeastZero) {
-  EXPECT_TRUE(DimIntervals().is_at_least(dim("n"), 0));
-  EXPECT_FALSE(DimIntervals().is_at_least(dim("n"), 1));
+TEST(DimInterval, SymbolsWithoutFactsAreAtLeastZero) { EXPECT_EQ(interval_of(dim("n")).min, 0); }
+
+TEST(DimInterval, DecidesMinAndMax) {
+  EXPECT_EQ(min(dim("n", {1}), 1), DimExpr(1));
+  EXPECT_EQ(max(dim("n", {1}), 1), dim("n", {1}));
+  EXPECT_EQ(min(dim("n", {1}), 7), dim("min(n, 7)", {1}));
+  EXPECT_EQ(min(dim("n", {1, 7}), 7), dim("n", {1, 7}));
 }
 
-TEST(DimIntervals, DecideMinAndMaxIfProvable) {
-  DimIntervals intervals;
-  EXPECT_EQ(intervals.smaller(dim("n", {1}), 1), DimExpr(1));
-  EXPECT_EQ(intervals.greater(dim("n", {1}), 1), dim("n", {1}));
-  EXPECT_EQ(intervals.smaller(dim("n", {1}), 7), dim("min(n, 7)", {1}));
-  EXPECT_EQ(intervals.smaller(dim("n", {1, 7}), 7), dim("n", {1, 7}));
-}
-
-TEST(DimIntervals, SaturateInsteadOfOverflowing) {
-  EXPECT_EQ(DimIntervals().of(dim("n*n", {1})).max, INT64_MAX);
-  EXPECT_EQ(DimIntervals().of(dim("-2*n", {1})).min, INT64_MIN);
+TEST(DimInterval, SaturateInsteadOfOverflowing) {
+  EXPECT_EQ(interval_of(dim("n*n", {1})).max, INT64_MAX);
+  EXPECT_EQ(interval_of(dim("-2*n", {1})).min, INT64_MIN);
 }
 
 }  // namespace
-}  // namespace scopevm::compiler::graph
+}  // namespace scopevm::compiler
