@@ -20,7 +20,7 @@ class InstanceReader {
         room_(room),
         fixed_(fixed),
         blocks_(function, request),
-        instance_{{}, find_lifespans(machine_, function), {}, {}},
+        instance_{.liveness = find_lifespans(machine_, function)},
         uses_(program, function, instance_.liveness) {
     read_sizes(request);
   }
@@ -28,15 +28,14 @@ class InstanceReader {
   SpillInstance run() {
     SpillProblem& problem = instance_.problem;
     problem.steps = static_cast<int64_t>(function_.steps.size());
-    problem.room = room_.at(pool_) - fixed_in(pool_);
+    problem.room = room_.at(pool_) - bytes_in(fixed_, pool_);
     // Pools without a limit have no entry in problem.elsewhere. Their room is unlimited.
     make_room_elsewhere();
     for (BufferIndex buffer : sizes_.indices())
       if (instance_.liveness.buffers[buffer].pool == pool_ && sizes_[buffer] > 0) add_item(buffer);
-    std::vector<int64_t> live(problem.steps, fixed_in(pool_));
+    instance_.live.assign(problem.steps, bytes_in(fixed_, pool_));
     for (const SpillItem& item : problem.items)
-      for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
-    instance_.peak = live.empty() ? 0 : *std::ranges::max_element(live);
+      for (int64_t step = item.lower; step < item.upper; ++step) instance_.live[step] += item.bytes;
     return std::move(instance_);
   }
 
@@ -52,11 +51,6 @@ class InstanceReader {
       for (size_t i = 0; i < known.size(); ++i) sizes_[known[i]] = (*sizes)[i];
   }
 
-  int64_t fixed_in(PoolIndex pool) const {
-    auto found = fixed_.find(pool);
-    return found == fixed_.end() ? 0 : found->second;
-  }
-
   const Liveness::Lifespan& lifespan_of(BufferIndex buffer) const {
     return instance_.liveness.buffers[buffer];
   }
@@ -70,7 +64,7 @@ class InstanceReader {
   void make_room_elsewhere() {
     for (const auto& [pool, room] : room_) {
       if (!is_candidate(pool)) continue;
-      std::vector<int64_t> left(instance_.problem.steps, room - fixed_in(pool));
+      std::vector<int64_t> left(instance_.problem.steps, room - bytes_in(fixed_, pool));
       for (BufferIndex b : sizes_.indices())
         if (instance_.liveness.buffers[b].pool == pool)
           for (int64_t step = lifespan_of(b).lower; step < lifespan_of(b).upper; ++step)

@@ -110,11 +110,6 @@ PoolBytes heights_of(const Plan& plan, const ShapeProgram& shapes, const Functio
   return heights;
 }
 
-int64_t at(const PoolBytes& bytes, PoolIndex pool) {
-  auto found = bytes.find(pool);
-  return found == bytes.end() ? 0 : found->second;
-}
-
 // Reduces `room` for the pools whose plans are over their limits, by more in each round. Returns
 // the pool with the largest excess, if any.
 std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used, int round,
@@ -122,7 +117,7 @@ std::optional<PoolIndex> tighten(const PoolBytes& limits, const PoolBytes& used,
   std::optional<PoolIndex> worst;
   int64_t most = 0;
   for (const auto& [pool, limit] : limits) {
-    const int64_t over = at(used, pool) - limit;
+    const int64_t over = bytes_in(used, pool) - limit;
     // Fragmentation does not shrink in proportion to the room, so the reduction grows with the
     // rounds.
     if (over > 0) room[pool] -= over * (round + 1);
@@ -246,31 +241,32 @@ class LimitKeeper {
     for (FunctionIndex index : requests_.indices()) {
       const Function& function = program_.functions[index];
       add(all, fixed_bytes(program_, function, {}, requests_[index]));
-      for (const Liveness::Lifespan& lifespan :
-           find_lifespans(program_.machine, function).buffers) {
-        if (lifespan.segment > SegmentIndex{0}) continue;
-        const std::optional<int64_t> bytes = evaluate(lifespan.bytes, requests_[index]);
-        int64_t& sum = all[lifespan.pool];
-        if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) return false;
-      }
+      if (add_buffers(function, requests_[index], all)) return false;
     }
     return std::ranges::all_of(
-        limits_, [&](const auto& limit) { return at(all, limit.first) <= limit.second; });
+        limits_, [&](const auto& limit) { return bytes_in(all, limit.first) <= limit.second; });
+  }
+
+  // Adds the bytes of the function's buffers in pools with limits. Returns the pool of a size that
+  // is not known or overflows, if any.
+  std::optional<PoolIndex> add_buffers(const Function& function, const Request& request,
+                                       PoolBytes& all) const {
+    for (const Liveness::Lifespan& lifespan : find_lifespans(program_.machine, function).buffers) {
+      if (lifespan.segment > SegmentIndex{0} || !limits_.contains(lifespan.pool)) continue;
+      const std::optional<int64_t> bytes = evaluate(lifespan.bytes, request);
+      int64_t& sum = all[lifespan.pool];
+      if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) return lifespan.pool;
+    }
+    return std::nullopt;
   }
 
   // Limits cannot be kept for sizes that are not known.
   Status check_sizes(const Function& function, const Request& request) const {
     PoolBytes all;
-    for (const Liveness::Lifespan& lifespan : find_lifespans(program_.machine, function).buffers) {
-      const auto limit = limits_.find(lifespan.pool);
-      if (lifespan.segment > SegmentIndex{0} || limit == limits_.end()) continue;
-      const std::optional<int64_t> bytes = evaluate(lifespan.bytes, request);
-      int64_t& sum = all[lifespan.pool];
-      if (!bytes || __builtin_add_overflow(sum, *bytes, &sum))
-        return {StatusCode::kResourceLimit,
-                limit_text(program_.machine, lifespan.pool, limit->second) +
-                    ", and the sizes of its buffers exceed 64 bits" + dims_text(request)};
-    }
+    if (const auto pool = add_buffers(function, request, all))
+      return {StatusCode::kResourceLimit, limit_text(program_.machine, *pool, limits_.at(*pool)) +
+                                              ", and the sizes of its buffers exceed 64 bits" +
+                                              dims_text(request)};
     return {};
   }
 

@@ -167,23 +167,14 @@ std::string live_set(const Function& function, const SpillInstance& instance, in
   return text;
 }
 
-// The live bytes at each step without spilling, including the `fixed` bytes.
-std::vector<int64_t> live_bytes(const SpillProblem& problem, int64_t fixed) {
-  std::vector<int64_t> live(problem.steps, fixed);
-  for (const SpillItem& item : problem.items)
-    for (int64_t step = item.lower; step < item.upper; ++step) live[step] += item.bytes;
-  return live;
-}
-
 // Adds the moves, and the copies with their reasons, to the report.
 class Describer {
  public:
   Describer(const Program& program, const Function& function, const SpillInstance& instance,
-            int64_t fixed, SpillReport& report)
+            SpillReport& report)
       : function_(function),
         instance_(instance),
         report_(report),
-        live_(live_bytes(instance.problem, fixed)),
         pool_(program.machine.pool_name(report.pool)),
         home_(pool_ + " (limit " + bytes_text(report.limit) + ")") {}
 
@@ -204,16 +195,17 @@ class Describer {
   void add_copies(const Value& value, const SpillItem::Value& held,
                   const SpillChoice::Value& choice) {
     const PoolIndex pool = held.destinations[choice.destination].pool;
-    auto peak = live_.begin();
+    const std::vector<int64_t>& live = instance_.live;
+    auto peak = live.begin();
     for (int gap : choice.gaps) {
-      auto in_gap = std::max_element(live_.begin() + held.gaps[gap].lower,
-                                     live_.begin() + held.gaps[gap].upper);
-      if (peak == live_.begin() || *in_gap > *peak) peak = in_gap;
+      auto in_gap = std::max_element(live.begin() + held.gaps[gap].lower,
+                                     live.begin() + held.gaps[gap].upper);
+      if (peak == live.begin() || *in_gap > *peak) peak = in_gap;
     }
     report_.copies.push_back({value.name, value.bytes(), held.times, report_.pool, pool,
                               "\"" + name_of(held.made) + "\" writes it to " + home_,
                               "without spilling, " + bytes_text(*peak) + " are live in " + pool_ +
-                                  " at \"" + name_of(peak - live_.begin()) + "\""});
+                                  " at \"" + name_of(peak - live.begin()) + "\""});
     for (int gap : choice.gaps)
       report_.copies.push_back({value.name, value.bytes(), held.times, pool, report_.pool,
                                 "it was spilled from " + home_,
@@ -223,7 +215,6 @@ class Describer {
   const Function& function_;
   const SpillInstance& instance_;
   SpillReport& report_;
-  const std::vector<int64_t> live_;
   const std::string pool_;
   const std::string home_;  // `pool_` with its limit
 };
@@ -231,10 +222,9 @@ class Describer {
 Status does_not_fit(const Program& program, const Function& function, PoolIndex pool, int64_t room,
                     int64_t fixed, const SpillInstance& instance, int64_t step,
                     const Request& request) {
-  const int64_t live = live_bytes(instance.problem, fixed)[step];
-  std::string text = limit_text(program.machine, pool, room) + ", and " + bytes_text(live) +
-                     " are live at \"" + function.steps[step].name + "\"" + dims_text(request) +
-                     ": ";
+  std::string text = limit_text(program.machine, pool, room) + ", and " +
+                     bytes_text(instance.live[step]) + " are live at \"" +
+                     function.steps[step].name + "\"" + dims_text(request) + ": ";
   const std::string planned = live_set(function, instance, step);
   text += planned;
   if (fixed > 0)
@@ -245,6 +235,11 @@ Status does_not_fit(const Program& program, const Function& function, PoolIndex 
 }
 
 }  // namespace
+
+int64_t bytes_in(const PoolBytes& bytes, PoolIndex pool) {
+  const auto found = bytes.find(pool);
+  return found == bytes.end() ? 0 : found->second;
+}
 
 std::string limit_text(const Machine& machine, PoolIndex pool, int64_t room) {
   const int64_t limit = *machine.pools[pool].limit;
@@ -267,16 +262,14 @@ Result<SpillReport> spill(const Program& program, Function& function, PoolIndex 
   SpillReport report{.function = function.name,
                      .pool = pool,
                      .limit = *program.machine.pools[pool].limit,
-                     .needed = instance.peak};
+                     .needed = instance.live.empty() ? 0 : std::ranges::max(instance.live)};
   const SpillSolution solution = choose_spills(instance.problem);
-  auto held = fixed.find(pool);
-  const int64_t fixed_here = held == fixed.end() ? 0 : held->second;
   if (!solution.is_found && instance.problem.steps > 0)
-    return does_not_fit(program, function, pool, room.at(pool), fixed_here, instance,
+    return does_not_fit(program, function, pool, room.at(pool), bytes_in(fixed, pool), instance,
                         *solution.worst_step, request);
   report.seconds = solution.cost;
   report.lower_bound_seconds = solution.lower_bound;
-  Describer describer(program, function, instance, fixed_here, report);
+  Describer describer(program, function, instance, report);
   for (size_t i = 0; i < solution.choices.size(); ++i) describer.add(i, solution.choices[i]);
   Rewriter(program, function, instance).run(solution.choices);
   return report;

@@ -45,6 +45,8 @@ struct SpillReport {
 
 // Bytes by pool.
 using PoolBytes = std::map<PoolIndex, int64_t>;
+// 0 if there is no entry.
+int64_t bytes_in(const PoolBytes& bytes, PoolIndex pool);
 
 // "POOL is limited to ... bytes", with the bytes that constants take. `room`: the other bytes of
 // the limit. REQUIRES: the pool is limited.
@@ -58,7 +60,7 @@ struct SpillInstance {
   Liveness liveness;
   std::vector<BufferIndex> buffers;          // by item
   std::vector<std::vector<ValueId>> values;  // by item, as SpillItem::values
-  int64_t peak = 0;                          // most live bytes at one step, including fixed ones
+  std::vector<int64_t> live;  // bytes in the pool by step, without spilling, with fixed ones
 };
 
 // Translates the steps of `function` into the spill problem of `pool` at `request`. `room`: the
