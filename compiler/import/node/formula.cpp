@@ -24,36 +24,19 @@ Formula Formula::reversed(int64_t axis) const {
   Ints steps(starts.size(), 1);
   starts[static_cast<size_t>(axis)] = last;
   steps[static_cast<size_t>(axis)] = -1;
-  return {*node_, node_->emit<SliceOp>(
-                      {value_}, {node_->attr("starts", starts), node_->attr("sizes", Dims(shape())),
-                                 node_->attr("steps", steps)})};
+  return {*node_, node_->slice(value_, starts, Dims(shape()), steps)};
 }
 
 Formula Formula::gather(Value indices, int64_t axis) const {
   return {*node_, node_->emit<GatherOp>({value_, indices}, {node_->attr("axis", axis)})};
 }
 
-Formula Formula::axis_to_last(int64_t axis) const {
-  if (axis == rank() - 1) return *this;
-  Ints permutation;
-  for (int64_t d = 0; d < rank(); ++d)
-    if (d != axis) permutation.push_back(d);
-  permutation.push_back(axis);
-  return transpose(permutation);
-}
-
-Formula Formula::axis_from_last(int64_t axis) const {
-  if (rank() == 0 || axis == rank() - 1) return *this;
-  Ints permutation = first_axes(rank() - 1);
-  permutation.insert(permutation.begin() + axis, rank() - 1);
-  return transpose(permutation);
-}
-
-Formula iota(Node& n, DimExpr size, DType dtype) {
+Formula iota(Node& n, DimExpr size, DType dtype, int64_t start, int64_t step) {
   std::string_view type = name(dtype);
-  return {n, n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
-                                 n.attr("step", n.index_attribute(1)),
-                                 n.attr("dtype", llvm::StringRef(type.data(), type.size()))})};
+  return {n,
+          n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(start)),
+                              n.attr("step", n.index_attribute(step)),
+                              n.attr("dtype", llvm::StringRef(type.data(), type.size()))})};
 }
 
 Formula number(Node& n, DimExpr dim, DType dtype) {
@@ -66,8 +49,7 @@ Formula stack(llvm::ArrayRef<Formula> parts, int64_t axis) {
   Node& n = parts.front().node();
   llvm::SmallVector<Value> values;
   for (const Formula& part : parts) values.push_back(part.unsqueeze({axis}));
-  if (values.size() == 1) return {n, values.front()};
-  return {n, n.emit<ConcatOp>(values, {n.attr("axis", axis)})};
+  return {n, n.concat(values, axis)};
 }
 
 Formula cubic_weight(const Formula& d, double a) {

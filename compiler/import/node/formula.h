@@ -44,10 +44,9 @@ class Formula {
   Formula reversed(int64_t axis) const;
   // Gathers along the axis; the indices may have any rank.
   Formula gather(Value indices, int64_t axis) const;
-  // Moves the axis to the last position.
-  Formula axis_to_last(int64_t axis) const;
-  // Moves the last axis to position `axis`.
-  Formula axis_from_last(int64_t axis) const;
+  Formula move_axis(int64_t from, int64_t to) const {
+    return {*node_, node_->move_axis(value_, from, to)};
+  }
 
  private:
   Node* node_;
@@ -70,6 +69,7 @@ SCOPEVM_FORMULA_OPERATOR(*, MulOp)
 SCOPEVM_FORMULA_OPERATOR(/, DivOp)
 SCOPEVM_FORMULA_OPERATOR(%, ModOp)
 SCOPEVM_FORMULA_OPERATOR(<, LessOp)
+SCOPEVM_FORMULA_OPERATOR(>, GreaterOp)
 SCOPEVM_FORMULA_OPERATOR(<=, LessEqualOp)
 SCOPEVM_FORMULA_OPERATOR(==, EqualOp)
 #undef SCOPEVM_FORMULA_OPERATOR
@@ -100,8 +100,8 @@ inline Formula select(const Formula& condition, const Formula& a, double b) {
   return select(condition, a, a.scalar(b));
 }
 
-// [0, 1, ..., size - 1]
-Formula iota(Node& n, DimExpr size, DType dtype);
+// [start, start + step, ...], with `size` elements
+Formula iota(Node& n, DimExpr size, DType dtype, int64_t start = 0, int64_t step = 1);
 // A dim as a scalar tensor.
 Formula number(Node& n, DimExpr dim, DType dtype);
 // Concatenates the values along a new axis. REQUIRES: at least one value.

@@ -23,14 +23,14 @@ bool Node::wants_output(size_t i) const {
 }
 
 Value Node::input(size_t i) {
-  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
+  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing");
   Value found = state_.scope.find(proto_.input(static_cast<int>(i)));
   if (found && mlir::isa<TensorType>(found.getType())) return found;
-  return fail("input " + llvm::Twine(i) + " is not a tensor"), Value();
+  return fail("input " + llvm::Twine(i) + " is not a tensor");
 }
 
 Value Node::any_input(size_t i) {
-  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing"), Value();
+  if (!has_input(i)) return fail("input " + llvm::Twine(i) + " is missing");
   return state_.scope.find(proto_.input(static_cast<int>(i)));
 }
 
@@ -340,9 +340,28 @@ Value Node::unsqueeze(Value x, Ints axes) {
   return reshape(x, dims);
 }
 
-Value Node::slice(Value x, const Dims& starts, const Dims& sizes) {
-  return emit<graph::SliceOp>(
-      {x}, {attr("starts", starts), attr("sizes", sizes), attr("steps", Ints(starts.size(), 1))});
+Value Node::move_axis(Value x, int64_t from, int64_t to) {
+  if (from == to) return x;
+  Ints permutation = first_axes(rank(x));
+  permutation.erase(permutation.begin() + from);
+  permutation.insert(permutation.begin() + to, from);
+  return transpose(x, permutation);
+}
+
+Value Node::slice(Value x, const Dims& starts, const Dims& sizes, Ints steps) {
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  return emit<graph::SliceOp>({x},
+                              {attr("starts", starts), attr("sizes", sizes), attr("steps", steps)});
+}
+
+Value Node::concat(Operands parts, int64_t axis) {
+  return parts.size() == 1 ? parts[0] : emit<graph::ConcatOp>(parts, {attr("axis", axis)});
+}
+
+Value Node::pad(Value x, const Dims& pads, Value value) {
+  llvm::SmallVector<Value> operands = {x};
+  if (value) operands.push_back(value);
+  return emit<graph::PadOp>(operands, {attr("pads", pads), attr("mode", "constant")});
 }
 
 Value Node::expand(Value x, const Dims& dims) {

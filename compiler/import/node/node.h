@@ -32,6 +32,7 @@ class Values {
  public:
   Values() = default;
   Values(Value value) : values_{value} {}
+  Values(std::nullptr_t) : values_{Value()} {}  // of Node::fail()
   Values(mlir::ValueRange values) : values_(values) {}
   Values(std::initializer_list<Value> values) : values_(values) {}
   llvm::ArrayRef<Value> get() const { return values_; }
@@ -151,9 +152,13 @@ class Node {
   Value reshape(Value x, const Dims& dims);
   Value transpose(Value x, const Ints& permutation);
   Value cast(Value x, DType to);
-  Value unsqueeze(Value x, Ints axes);  // `axes` are axes of the result
-  // x[starts[i] : starts[i] + sizes[i]] on every axis i.
-  Value slice(Value x, const Dims& starts, const Dims& sizes);
+  Value unsqueeze(Value x, Ints axes);                 // `axes` are axes of the result
+  Value move_axis(Value x, int64_t from, int64_t to);  // `to` is an axis of the result
+  // `sizes[i]` elements from starts[i] on, with steps[i] (default: 1), on every axis i.
+  Value slice(Value x, const Dims& starts, const Dims& sizes, Ints steps = {});
+  Value concat(Operands parts, int64_t axis);  // REQUIRES: at least one part
+  // Adds elements that are `value` (default: 0): pads[i] before and pads[rank + i] after axis i.
+  Value pad(Value x, const Dims& pads, Value value = {});
   Value expand(Value x, const Dims& dims);
   Value reduce_mean(Value x, const Ints& axes);  // keeps dims
   Value reduce_sum(Value x, const Ints& axes);   // keeps dims

@@ -8,35 +8,21 @@ namespace scopevm::compiler::frontend {
 const OpRow* find_op(llvm::StringRef op, int opset) {
   static const llvm::StringMap<llvm::SmallVector<OpRow, 2>> table = [] {
     llvm::StringMap<llvm::SmallVector<OpRow, 2>> rows;
-    for (llvm::ArrayRef<OpRow> group : {concat_sequence_ops(),
-                                        contraction_ops(),
-                                        convolution_ops(),
-                                        einsum_ops(),
-                                        elementwise_ops(),
-                                        if_ops(),
-                                        indexing_ops(),
-                                        layout_ops(),
-                                        loop_ops(),
-                                        normalisation_ops(),
-                                        optional_ops(),
-                                        pooling_ops(),
-                                        quantised_contraction_ops(),
-                                        quantised_ops(),
-                                        range_ops(),
-                                        recurrent_ops(),
-                                        reduction_ops(),
-                                        resize_ops(),
-                                        sampling_ops(),
-                                        scan_ops(),
-                                        selection_ops(),
-                                        sequence_map_ops(),
-                                        sequence_ops(),
-                                        shape_ops(),
-                                        signal_ops(),
-                                        slice_ops(),
-                                        split_sequence_ops(),
-                                        string_ops()})
-      for (const OpRow& row : group) rows[row.op].push_back(row);
+    for (const OpRows* group : {&kConcatOps,        &kContractionOps,
+                                &kConvolutionOps,   &kEinsumOps,
+                                &kElementwiseOps,   &kIfOps,
+                                &kIndexingOps,      &kLayoutOps,
+                                &kLoopOps,          &kMapOps,
+                                &kNormalisationOps, &kOptionalOps,
+                                &kPoolingOps,       &kQuantisedContractionOps,
+                                &kQuantisedOps,     &kRangeOps,
+                                &kRecurrentOps,     &kReductionOps,
+                                &kResizeOps,        &kSamplingOps,
+                                &kScanOps,          &kSelectionOps,
+                                &kSequenceOps,      &kShapeOps,
+                                &kSignalOps,        &kSliceOps,
+                                &kSplitOps,         &kStringOps})
+      for (const OpRow& row : *group) rows[row.op].push_back(row);
     return rows;
   }();
   auto rows = table.find(op);

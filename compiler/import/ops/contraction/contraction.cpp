@@ -14,8 +14,7 @@ Values det(Node& n) { return n.emit<DetOp>({n.input(0)}); }
 Values matmul(Node& n) {
   if (byte_size(n.dtype(n.input(0))) == 1)
     return n.fail("MatMul does not support element type " + std::string(name(n.dtype(n.input(0)))) +
-                  "; use MatMulInteger"),
-           Value();
+                  "; use MatMulInteger");
   if (Value product = dequantised_product(n, n.input(0), n.input(1))) return product;
   return n.emit<MatMulOp>({n.input(0), n.input(1)});
 }
@@ -29,8 +28,7 @@ Values gemm(Node& n) {
   Value a = n.input(0), b = n.input(1);
   if (n.rank(a) != 2 || n.rank(b) != 2)
     return n.fail("A and B must have rank 2, but are " + text_of(n.type(a)) + " and " +
-                  text_of(n.type(b))),
-           Value();
+                  text_of(n.type(b)));
   bool transpose_a = n.flag("transA", false), transpose_b = n.flag("transB", false);
   Value product;
   if (!transpose_a && !transpose_b) product = dequantised_product(n, a, b);
@@ -43,14 +41,12 @@ Values gemm(Node& n) {
   return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
 }
 
-constexpr OpRow kContractionOps[] = {
+}  // namespace
+
+const OpRows kContractionOps = {
     {"Det", 11, det},
     {"Gemm", 1, gemm},
     {"MatMul", 1, matmul},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> contraction_ops() { return kContractionOps; }
 
 }  // namespace scopevm::compiler::frontend

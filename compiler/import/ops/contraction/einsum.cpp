@@ -293,10 +293,8 @@ Values einsum(Node& n) {
   return in_order(n, product, *result);
 }
 
-constexpr OpRow kEinsumOps[] = {{"Einsum", 12, einsum}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> einsum_ops() { return kEinsumOps; }
+const OpRows kEinsumOps = {{"Einsum", 12, einsum}};
 
 }  // namespace scopevm::compiler::frontend

@@ -126,7 +126,7 @@ Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
   if (a_is_vector) a = n.unsqueeze(a, {0});
   if (b_is_vector) b = n.unsqueeze(b, {1});
   if (n.rank(a) < 2 || n.rank(b) < 2)
-    return n.fail("both operands must have rank 1 or more, but one is a scalar"), Value();
+    return n.fail("both operands must have rank 1 or more, but one is a scalar");
   Value result = finish(centred_product(n, with_type(n, a, per_row(n, a_zero), DType::kU8),
                                         with_type(n, b, b_zero, DType::kI8)));
   Dims dims(n.shape(result));
@@ -171,20 +171,6 @@ struct Convolution {
   Value x, x_zero, w, w_zero;  // 8-bit operands; a zero point is null if absent
 };
 
-// [n, c, spatial...] -> [n, spatial..., c].
-Value channels_last(Node& n, Value x) {
-  Ints permutation = {0};
-  for (int64_t axis = 2; axis < n.rank(x); ++axis) permutation.push_back(axis);
-  permutation.push_back(1);
-  return n.transpose(x, permutation);
-}
-// [n, spatial..., c] -> [n, c, spatial...].
-Value channels_first(Node& n, Value x) {
-  Ints permutation = {0, n.rank(x) - 1};
-  for (int64_t axis = 1; axis < n.rank(x) - 1; ++axis) permutation.push_back(axis);
-  return n.transpose(x, permutation);
-}
-
 // Pads x: [n, spatial..., c] with its zero point, which represents 0.
 Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
   size_t rank = window.kernel.size();
@@ -196,9 +182,7 @@ Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
     is_empty &= pads[1 + i].is_constant(0) && pads[rank + 3 + i].is_constant(0);
   }
   if (is_empty) return x.values;
-  auto attributes = {n.attr("pads", pads), n.attr("mode", "constant")};
-  if (!x.zero) return n.emit<PadOp>({x.values}, attributes);
-  return n.emit<PadOp>({x.values, n.cast(x.zero, n.dtype(x.values))}, attributes);
+  return n.pad(x.values, pads, n.cast(x.zero, n.dtype(x.values)));
 }
 
 // Element (tap) number `tap` of every window along spatial axis `i` of x: [n, spatial..., c].
@@ -211,8 +195,7 @@ Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_
   starts[axis] = tap * window.dilations[i];
   sizes[axis] = floordiv(last, window.strides[i]) + 1;
   steps[axis] = window.strides[i];
-  return n.emit<SliceOp>(
-      {x}, {n.attr("starts", starts), n.attr("sizes", sizes), n.attr("steps", steps)});
+  return n.slice(x, starts, sizes, steps);
 }
 
 // Unfolds the windows of x: [n, spatial..., c] -> [n, out..., kernel... * c].
@@ -224,7 +207,7 @@ Value unfold(Node& n, Value x, const SpatialAttributes& window) {
     llvm::SmallVector<Value> taps;
     for (int64_t tap = 0; tap < window.kernel[i]; ++tap)
       taps.push_back(tap_of(n, x, window, i, tap));
-    x = taps.size() == 1 ? taps[0] : n.emit<ConcatOp>(taps, {n.attr("axis", n.rank(x) - 1)});
+    x = n.concat(taps, n.rank(x) - 1);
   }
   return x;
 }
@@ -255,7 +238,7 @@ Value weight_matrix(Node& n, Value w) {
 
 // Depthwise convolution: the i32 sums over the taps of (x - x0) * (w - w0) with zero points x0, w0.
 Value depthwise_sums(Node& n, const Convolution& c) {
-  Quantised x{channels_last(n, c.x), moved_zero(n, c.x_zero, 0)};
+  Quantised x{n.move_axis(c.x, 1, n.rank(c.x) - 1), moved_zero(n, c.x_zero, 0)};
   x.values = with_border(n, x, c.window);
   Value weights = n.cast(weight_matrix(n, c.w), DType::kI32), sums;  // [taps, m]
   if (Value zero = moved_zero(n, c.w_zero, 0)) weights = n.emit<SubOp>({weights, zero});
@@ -281,25 +264,22 @@ Value conv_sums(Node& n, const Convolution& c) {
   if (n.has_failed()) return {};
   if (n.rank(c.x) < 3 || n.rank(c.w) != n.rank(c.x))
     return n.fail("x must have rank 3 or more and w the rank of x, but they are " +
-                  text_of(n.type(c.x)) + " and " + text_of(n.type(c.w))),
-           Value();
+                  text_of(n.type(c.x)) + " and " + text_of(n.type(c.w)));
   DimExpr channels = n.dim(c.x, 1), group_channels = n.dim(c.w, 1), rows = n.dim(c.w, 0);
   if (c.group < 1 || (channels.is_constant() && group_channels.is_constant() &&
                       channels != group_channels * DimExpr(c.group)))
     return n.fail("x has " + channels.str() + " channels, expected dim 1 of w, " +
-                  group_channels.str() + ", times group " + llvm::Twine(c.group)),
-           Value();
+                  group_channels.str() + ", times group " + llvm::Twine(c.group));
   if (!rows.is_constant() || *rows.as_constant() % c.group != 0)
     return n.fail("w has " + rows.str() +
                   " output channels, expected a constant multiple of group " +
-                  llvm::Twine(c.group)),
-           Value();
+                  llvm::Twine(c.group));
   // With one output channel per group, each product would be a matrix of one column. Elementwise
   // ops over all channels compute the sums over the taps instead.
   if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
     return depthwise_sums(n, c);
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
-  x.values = channels_last(n, x.values);
+  x.values = n.move_axis(x.values, 1, n.rank(x.values) - 1);
   x.values = with_border(n, x, c.window);
   Quantised w = with_type(n, c.w, c.w_zero, DType::kI8);
   DimExpr group_rows = *rows.as_constant() / c.group;
@@ -311,8 +291,7 @@ Value conv_sums(Node& n, const Convolution& c) {
                                     {weights, channels_of(n, w.zero, g, group_rows)}));
   }
   if (n.has_failed()) return {};
-  if (parts.size() == 1) return parts[0];
-  return n.emit<ConcatOp>(parts, {n.attr("axis", n.rank(c.x) - 1)});
+  return n.concat(parts, n.rank(c.x) - 1);
 }
 
 Convolution convolution(Node& n, size_t x, size_t x_zero, size_t w, size_t w_zero) {
@@ -327,6 +306,9 @@ Convolution convolution(Node& n, size_t x, size_t x_zero, size_t w, size_t w_zer
   c.group = n.integer("group", 1);
   return c;
 }
+
+// [n, spatial..., c] -> [n, c, spatial...].
+Value channels_first(Node& n, Value x) { return n.move_axis(x, n.rank(x) - 1, 1); }
 
 Values conv_integer(Node& n) { return channels_first(n, conv_sums(n, convolution(n, 0, 2, 1, 3))); }
 
@@ -358,13 +340,6 @@ Value per_channel(Node& n, Value parameter) {
 Value scaled(Node& n, Value sums, Value left_scale, Value right_scale) {
   return n.emit<MulOp>({n.cast(sums, DType::kF32), n.emit<MulOp>({left_scale, right_scale})});
 }
-
-constexpr OpRow kQuantisedContractionOps[] = {
-    {"ConvInteger", 10, conv_integer},
-    {"MatMulInteger", 10, matmul_integer},
-    {"QLinearConv", 10, qlinear_conv},
-    {"QLinearMatMul", 10, qlinear_matmul},
-};
 
 }  // namespace
 
@@ -403,6 +378,11 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
   return channels_first(n, y);
 }
 
-llvm::ArrayRef<OpRow> quantised_contraction_ops() { return kQuantisedContractionOps; }
+const OpRows kQuantisedContractionOps = {
+    {"ConvInteger", 10, conv_integer},
+    {"MatMulInteger", 10, matmul_integer},
+    {"QLinearConv", 10, qlinear_conv},
+    {"QLinearMatMul", 10, qlinear_matmul},
+};
 
 }  // namespace scopevm::compiler::frontend

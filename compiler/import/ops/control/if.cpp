@@ -115,10 +115,8 @@ Values if_else(Node& n) {
   return subgraph_results(n, import_if(n, condition, {then, {}, {}}, {otherwise, {}, {}}));
 }
 
-constexpr OpRow kIfOps[] = {{"If", 1, if_else}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> if_ops() { return kIfOps; }
+const OpRows kIfOps = {{"If", 1, if_else}};
 
 }  // namespace scopevm::compiler::frontend

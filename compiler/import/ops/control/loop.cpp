@@ -88,10 +88,8 @@ Values loop(Node& n) {
   }));
 }
 
-constexpr OpRow kLoopOps[] = {{"Loop", 1, loop, /*takes_lists=*/true}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> loop_ops() { return kLoopOps; }
+const OpRows kLoopOps = {{"Loop", 1, loop, /*takes_lists=*/true}};
 
 }  // namespace scopevm::compiler::frontend

@@ -9,13 +9,6 @@ namespace {
 
 using ScanResults = Result<llvm::SmallVector<Value>>;
 
-Value move_first_to(Node& n, Value x, int64_t axis) {
-  Ints permutation;
-  for (int64_t i = 1; i < n.rank(x); ++i) permutation.push_back(i);
-  permutation.insert(permutation.begin() + axis, 0);
-  return n.transpose(x, permutation);
-}
-
 // Entry i of an optional list attribute; 0 if it is absent.
 int64_t entry(const Ints& list, size_t i) { return i < list.size() ? list[i] : 0; }
 
@@ -62,7 +55,7 @@ ScanResults import_scan(Node& n, const onnx::GraphProto& body, llvm::ArrayRef<Va
     // once is equivalent.
     if (entry(out_directions, i - states.size())) result = Formula(n, result).reversed(0);
     int64_t axis = n.axis(entry(out_axes, i - states.size()), n.rank(result));
-    if (axis != 0 && !n.has_failed()) result = move_first_to(n, result, axis);
+    if (!n.has_failed()) result = n.move_axis(result, 0, axis);
   }
   if (n.has_failed()) return n.status();
   return results;
@@ -115,10 +108,8 @@ Values scan_from(Node& n, size_t first, decltype(import_scan) import) {
 Values batched_scan(Node& n) { return scan_from(n, 1, import_batched_scan); }
 Values scan(Node& n) { return scan_from(n, 0, import_scan); }
 
-constexpr OpRow kScanOps[] = {{"Scan", 1, batched_scan}, {"Scan", 9, scan}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> scan_ops() { return kScanOps; }
+const OpRows kScanOps = {{"Scan", 1, batched_scan}, {"Scan", 9, scan}};
 
 }  // namespace scopevm::compiler::frontend

@@ -43,7 +43,7 @@ Value volume_conv(Node& n, llvm::ArrayRef<Value> operands, const SpatialAttribut
     Dims pads(10, DimExpr(0));
     pads[1] = a.pads[0];
     pads[6] = a.pads[3];
-    x = n.emit<PadOp>({x}, {n.attr("pads", pads), n.attr("mode", "constant")});
+    x = n.pad(x, pads);
   }
   if (n.has_failed()) return {};
   int64_t group = n.integer("group", 1), span = (a.kernel[0] - 1) * a.dilations[0] + 1;
@@ -55,12 +55,11 @@ Value volume_conv(Node& n, llvm::ArrayRef<Value> operands, const SpatialAttribut
     Dims starts(5, DimExpr(0)), sizes(n.shape(x));
     starts[1] = tap * a.dilations[0];
     sizes[1] = count;
-    Value plane = n.emit<SliceOp>({x}, {n.attr("starts", starts), n.attr("sizes", sizes),
-                                        n.attr("steps", Ints{1, a.strides[0], 1, 1, 1})});
+    Value plane = n.slice(x, starts, sizes, {1, a.strides[0], 1, 1, 1});
     taps.push_back(n.reshape(plane, {images, count, group, group_channels, height, width}));
   }
   if (n.has_failed()) return {};
-  x = taps.size() == 1 ? taps[0] : n.emit<ConcatOp>(taps, {n.attr("axis", int64_t{3})});
+  x = n.concat(taps, 3);
   DimExpr depth = a.kernel[0];
   x = n.reshape(x, {images * count, channels * depth, height, width});
   Value w = n.transpose(operands[1], {0, 2, 1, 3, 4});  // [m, taps, c / group, kernel...]
@@ -229,13 +228,11 @@ Values conv_transpose(Node& n) {
   return n.reshape(y, {n.dim(y, 0), n.dim(y, 1), n.dim(y, 3)});
 }
 
-constexpr OpRow kConvolutionOps[] = {
+}  // namespace
+
+const OpRows kConvolutionOps = {
     {"Conv", 1, conv},
     {"ConvTranspose", 1, conv_transpose},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> convolution_ops() { return kConvolutionOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -55,10 +55,6 @@ Values mean(Node& n) {
   return n.emit<DivOp>({sum, n.scalar(static_cast<double>(n.input_count()), sum)});
 }
 
-Value add(Node& n, Value x, double y) { return n.emit<AddOp>({x, n.scalar(y, x)}); }
-Value mul(Node& n, Value x, double y) { return n.emit<MulOp>({x, n.scalar(y, x)}); }
-Value less(Node& n, Value x, double y) { return n.emit<LessOp>({x, n.scalar(y, x)}); }
-
 constexpr char kNoTraining[] = "Dropout in training mode is not supported";
 
 // The ratio of Dropout. No value if it is not a constant of type f32 or f64 with 1 element.
@@ -100,7 +96,7 @@ void require_no_drops(Node& n) {
 Values dropout(Node& n) {
   Value x = n.input(0);
   if (n.opset() < 7 && !n.flag("is_test", false))
-    return n.unsupported("training mode is not supported"), Value();
+    return n.unsupported("training mode is not supported");
   if (n.opset() >= 12 && n.has_input(2)) require_no_drops(n);
   if (!n.wants_output(1)) return x;
   // Output 1 is the mask of kept elements, of type bool from opset 10 on.
@@ -112,8 +108,7 @@ Values cast(Node& n) {
   std::optional<DType> to = dtype_of_onnx(static_cast<int>(n.integer("to")));
   if (!to)
     return n.unsupported("a cast to element type " +
-                         onnx_type_name(static_cast<int>(n.integer("to"))) + " is not supported"),
-           Value();
+                         onnx_type_name(static_cast<int>(n.integer("to"))) + " is not supported");
   return n.cast(n.input(0), *to);
 }
 
@@ -130,7 +125,7 @@ Values bit_shift(Node& n) {
   std::string direction = n.text("direction", "");
   if (direction == "LEFT") return binary<ShiftLeftOp>(n);
   if (direction == "RIGHT") return binary<ShiftRightOp>(n);
-  return n.fail("direction is \"" + direction + "\", expected LEFT or RIGHT"), Value();
+  return n.fail("direction is \"" + direction + "\", expected LEFT or RIGHT");
 }
 
 Values where(Node& n) { return n.emit<SelectOp>({n.input(0), n.input(1), n.input(2)}); }
@@ -154,76 +149,76 @@ Values clip(Node& n) {
 // --- Activations. -------------------------------------------------------------------------------
 
 // x < 0 ? negative : x
-Value below_zero(Node& n, Value x, Value negative) {
-  return n.emit<SelectOp>({less(n, x, 0), negative, x});
+Formula below_zero(const Formula& x, const Formula& negative) {
+  return select(x < 0.0, negative, x);
 }
 
-Value exp_minus_one(Node& n, Value x) { return add(n, n.emit<ExpOp>({x}), -1); }
+Formula exp_minus_one(const Formula& x) { return exp(x) + -1.0; }
 
 Values leaky_relu(Node& n) {
-  Value x = n.input(0);
-  return below_zero(n, x, mul(n, x, n.number("alpha", 0.01f)));
+  Formula x(n, n.input(0));
+  return below_zero(x, x * n.number("alpha", 0.01f));
 }
 
 Values prelu(Node& n) {
-  Value x = n.input(0);
-  return below_zero(n, x, n.emit<MulOp>({x, n.input(1)}));
+  Formula x(n, n.input(0));
+  return below_zero(x, x * Formula(n, n.input(1)));
 }
 
 // Before opset 7, the slope has one number per channel, or a single number.
 Values old_prelu(Node& n) {
-  Value x = n.input(0), slope = n.input(1);
-  Dims dims(n.shape(slope));
-  if (dims.size() == 1 && !dims[0].is_constant(1) && n.rank(x) > 2)
-    dims.append(static_cast<size_t>(n.rank(x) - 2), DimExpr(1));
-  return below_zero(n, x, n.emit<MulOp>({x, n.reshape(slope, dims)}));
+  Formula x(n, n.input(0)), slope(n, n.input(1));
+  Dims dims(slope.shape());
+  if (dims.size() == 1 && !dims[0].is_constant(1) && x.rank() > 2)
+    dims.append(static_cast<size_t>(x.rank() - 2), DimExpr(1));
+  return below_zero(x, x * slope.reshape(dims));
 }
 
 Values elu(Node& n) {
-  Value x = n.input(0);
-  return below_zero(n, x, mul(n, exp_minus_one(n, x), n.number("alpha", 1)));
+  Formula x(n, n.input(0));
+  return below_zero(x, exp_minus_one(x) * n.number("alpha", 1));
 }
 
 Values celu(Node& n) {
-  Value x = n.input(0);
+  Formula x(n, n.input(0));
   float alpha = n.number("alpha", 1);
-  return below_zero(n, x, mul(n, exp_minus_one(n, mul(n, x, 1.0 / alpha)), alpha));
+  return below_zero(x, exp_minus_one(x * (1.0 / alpha)) * alpha);
 }
 
 Values selu(Node& n) {
-  Value x = n.input(0);
+  Formula x(n, n.input(0));
   float alpha = n.number("alpha", 1.67326319217681884765625f);
-  Value scaled = below_zero(n, x, mul(n, exp_minus_one(n, x), alpha));
-  return mul(n, scaled, n.number("gamma", 1.05070102214813232421875f));
+  Formula scaled = below_zero(x, exp_minus_one(x) * alpha);
+  return scaled * n.number("gamma", 1.05070102214813232421875f);
 }
 
-Value hard_sigmoid(Node& n, Value x, float alpha, float beta) {
-  return clamp(n, add(n, mul(n, x, alpha), beta), n.scalar(0, x), n.scalar(1, x));
+Formula hard_sigmoid(const Formula& x, float alpha, float beta) {
+  Formula y = x * alpha + beta, zero = x.scalar(0), one = x.scalar(1);
+  return min(max(y, zero), one);
 }
 
 Values hard_sigmoid(Node& n) {
-  return hard_sigmoid(n, n.input(0), n.number("alpha", 0.2f), n.number("beta", 0.5f));
+  return hard_sigmoid(Formula(n, n.input(0)), n.number("alpha", 0.2f), n.number("beta", 0.5f));
 }
 
 Values hard_swish(Node& n) {
-  Value x = n.input(0);
-  return n.emit<MulOp>({x, hard_sigmoid(n, x, 1.0f / 6, 0.5f)});
+  Formula x(n, n.input(0));
+  return x * hard_sigmoid(x, 1.0f / 6, 0.5f);
 }
 
 Values thresholded_relu(Node& n) {
-  Value x = n.input(0);
-  Value is_above = n.emit<GreaterOp>({x, n.scalar(n.number("alpha", 1), x)});
-  return n.emit<SelectOp>({is_above, x, n.scalar(0, x)});
+  Formula x(n, n.input(0));
+  return select(x > n.number("alpha", 1), x, 0.0);
 }
 
 Values softsign(Node& n) {
-  Value x = n.input(0);
-  return n.emit<DivOp>({x, add(n, n.emit<AbsOp>({x}), 1)});
+  Formula x(n, n.input(0));
+  return x / (abs(x) + 1.0);
 }
 
 Values mish(Node& n) {
-  Value x = n.input(0);
-  return n.emit<MulOp>({x, n.emit<TanhOp>({n.emit<SoftplusOp>({x})})});
+  Formula x(n, n.input(0));
+  return x * tanh(x.unary<SoftplusOp>());
 }
 
 // x * P(N <= x) for a standard normal variable N, or its tanh approximation.
@@ -235,21 +230,22 @@ Values gelu(Node& n) {
   if (approximate == "none")
     return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
   if (approximate != "tanh")
-    return n.fail("approximate is \"" + approximate + "\", expected none or tanh"), Value();
+    return n.fail("approximate is \"" + approximate + "\", expected none or tanh");
   double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
   return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
 }
 
 // x < -lambd ? x + bias : x > lambd ? x - bias : 0
 Values shrink(Node& n) {
-  Value x = n.input(0);
+  Formula x(n, n.input(0));
   float bias = n.number("bias", 0), lambd = n.number("lambd", 0.5f);
-  Value above = n.emit<SelectOp>(
-      {n.emit<GreaterOp>({x, n.scalar(lambd, x)}), add(n, x, -bias), n.scalar(0, x)});
-  return n.emit<SelectOp>({less(n, x, -lambd), add(n, x, bias), above});
+  Formula above = select(x > lambd, x + -bias, 0.0);
+  return select(x < -lambd, x + bias, above);
 }
 
-constexpr OpRow kElementwiseOps[] = {
+}  // namespace
+
+const OpRows kElementwiseOps = {
     {"Abs", 1, unary<AbsOp>},
     {"Acos", 1, unary<AcosOp>},
     {"Acosh", 1, unary<AcoshOp>},
@@ -333,9 +329,5 @@ constexpr OpRow kElementwiseOps[] = {
     {"Xor", 1, old_binary<XorOp>},
     {"Xor", 7, binary<XorOp>},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> elementwise_ops() { return kElementwiseOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -219,12 +219,10 @@ Values dequantize_linear(Node& n) {
   if (!is_one_of(from, {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32}) ||
       (n.opset() < 21 && byte_size(from) == 2))
     return n.fail("x has element type " + std::string(name(from)) + ", expected " +
-                  (n.opset() < 21 ? "u8, i8 or i32" : "u8, i8, u16, i16 or i32")),
-           Value();
+                  (n.opset() < 21 ? "u8, i8 or i32" : "u8, i8, u16, i16 or i32"));
   if (o.zero && n.dtype(o.zero) != from)
     return n.fail("the zero point has element type " + std::string(name(n.dtype(o.zero))) +
-                  ", expected " + std::string(name(from)) + ", the type of x"),
-           Value();
+                  ", expected " + std::string(name(from)) + ", the type of x");
   Value x = o.x;
   // In i32, because the difference of two 8-bit or 16-bit numbers needs one bit more.
   if (o.zero && !is_known_zero(o.zero))
@@ -246,14 +244,12 @@ Values dynamic_quantize_linear(Node& n) {
   return {quantise(n, x, scale, zero, DType::kU8), scale, zero};
 }
 
-constexpr OpRow kQuantisedOps[] = {
+}  // namespace
+
+const OpRows kQuantisedOps = {
     {"DequantizeLinear", 10, dequantize_linear},
     {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
     {"QuantizeLinear", 10, quantize_linear},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> quantised_ops() { return kQuantisedOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -127,7 +127,9 @@ Values one_hot(Node& n) {
       {n.attr("depth", size), n.attr("axis", n.axis(n.integer("axis", -1), n.rank(indices) + 1))});
 }
 
-constexpr OpRow kIndexingOps[] = {
+}  // namespace
+
+const OpRows kIndexingOps = {
     {"Gather", 1, gather_along<GatherOp>},
     {"GatherElements", 11, gather_along<GatherElementsOp>},
     {"GatherND", 11, gather_nd},
@@ -136,9 +138,5 @@ constexpr OpRow kIndexingOps[] = {
     {"ScatterND", 11, scatter_nd},
     {"OneHot", 9, one_hot},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> indexing_ops() { return kIndexingOps; }
 
 }  // namespace scopevm::compiler::frontend

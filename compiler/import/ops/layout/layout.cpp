@@ -27,7 +27,7 @@ Values concat(Node& n) {
   auto inputs = n.inputs();
   if (n.has_failed()) return Value();
   int64_t axis = n.axis(n.integer("axis"), n.rank(inputs.front()));
-  return inputs.size() == 1 ? inputs.front() : n.emit<ConcatOp>(inputs, {n.attr("axis", axis)});
+  return n.concat(inputs, axis);
 }
 
 // --- Split, Pad, Tile. --------------------------------------------------------------------------
@@ -68,8 +68,7 @@ Values split(Node& n) {
   if (n.has_failed() || !parts) return Value();
   if (parts->size() != n.output_count())
     return n.fail("split has " + runtime::count_text(parts->size(), "part") + ", expected " +
-                  llvm::Twine(n.output_count()) + ", one for each output"),
-           Value();
+                  llvm::Twine(n.output_count()) + ", one for each output");
   DimExpr total = std::accumulate(parts->begin(), parts->end(), DimExpr(0));
   n.require_equal(total, dim, "the parts add up to {0}, but the dim is {1}");
   llvm::SmallVector<Value> results;
@@ -118,14 +117,13 @@ Value pads_of_run_time_axes(Node& n, Value some, Value axes) {
   if (!count || n.has_failed()) return {};
   if (n.rank(some) != 1 || !n.dim(some, 0).is_constant(2 * *count))
     return n.fail("pads must have " + llvm::Twine(2 * *count) +
-                  " elements, two for each axis, but are " + text_of(n.type(some))),
-           Value();
+                  " elements, two for each axis, but are " + text_of(n.type(some)));
   llvm::SmallVector<Value> ends;
   for (int64_t end = 0; end < 2; ++end) {
     Value of_end = n.slice(some, {DimExpr(end * *count)}, {DimExpr(*count)});
     ends.push_back(over_all_axes(n, axes, of_end, n.rank(n.input(0)), 0));
   }
-  return n.emit<ConcatOp>(ends, {n.attr("axis", int64_t{0})});
+  return n.concat(ends, 0);
 }
 
 Values pad(Node& n, const Dims& pads, Value value) {
@@ -136,12 +134,10 @@ Values pad(Node& n, const Dims& pads, Value value) {
     return wrap(n, x, pads);
   if (pads.size() != 2 * static_cast<size_t>(n.rank(x)))
     return n.fail(runtime::count_text(pads.size(), "pad") + " given, expected " +
-                  llvm::Twine(2 * n.rank(x)) + " for " + text_of(n.type(x))),
-           Value();
+                  llvm::Twine(2 * n.rank(x)) + " for " + text_of(n.type(x)));
   if (!symbolizePadMode(mode))
     return n.fail("mode is \"" + mode + "\", expected constant, reflect" +
-                  (n.opset() < 19 ? " or edge" : ", edge or wrap")),
-           Value();
+                  (n.opset() < 19 ? " or edge" : ", edge or wrap"));
   llvm::SmallVector<Value> operands = {x};
   if (mode == "constant") operands.push_back(value ? n.reshape(value, {}) : n.scalar(0, x));
   return n.emit<PadOp>(operands, {n.attr("pads", pads), n.attr("mode", llvm::StringRef(mode))});
@@ -170,8 +166,7 @@ Values center_crop_pad(Node& n) {
   if (n.has_failed()) return Value();
   if (wanted.size() != axes.size())
     return n.fail(runtime::count_text(wanted.size(), "size") + " given, expected " +
-                  llvm::Twine(axes.size()) + ", one for each axis"),
-           Value();
+                  llvm::Twine(axes.size()) + ", one for each axis");
   auto rank = static_cast<size_t>(n.rank(x));
   Dims pads(2 * rank, DimExpr(0));
   for (size_t i = 0; i < axes.size() && !n.has_failed(); ++i) {
@@ -181,7 +176,7 @@ Values center_crop_pad(Node& n) {
     pads[static_cast<size_t>(axis)] = before;
     pads[rank + static_cast<size_t>(axis)] = more - before;
   }
-  return n.emit<PadOp>({x, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
+  return n.pad(x, pads, n.scalar(0, x));
 }
 
 // Reverses the first length[b] steps of batch element b and keeps the other steps.
@@ -190,8 +185,7 @@ Values reverse_sequence(Node& n) {
   int64_t batch = n.axis(n.integer("batch_axis", 1), n.rank(x));
   int64_t time = n.axis(n.integer("time_axis", 0), n.rank(x));
   if (batch == time)
-    return n.fail("batch_axis and time_axis must differ, but both are " + llvm::Twine(batch)),
-           Value();
+    return n.fail("batch_axis and time_axis must differ, but both are " + llvm::Twine(batch));
   Ints order = {batch, time};
   for (int64_t axis = 0; axis < n.rank(x); ++axis)
     if (axis != batch && axis != time) order.push_back(axis);
@@ -214,16 +208,13 @@ Values tile(Node& n) {
 
 // --- Indices and order. -------------------------------------------------------------------------
 
-Value iota(Node& n, DimExpr size) {
-  return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
-                             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
-}
+Formula iota(Node& n, DimExpr size) { return iota(n, size, DType::kI64); }
 
 // Trilu with a diagonal `k` that is known only at run time: selects elements by comparing row and
 // column indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
   if (n.rank(x) < 2)
-    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x))), Value();
+    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x)));
   Value row = n.unsqueeze(iota(n, n.dim(x, n.rank(x) - 2)), {1}),
         column = iota(n, n.dim(x, n.rank(x) - 1));
   Value diagonal = n.emit<AddOp>({row, n.reshape(n.cast(k, DType::kI64), {})});
@@ -235,7 +226,7 @@ Values trilu(Node& n) {
   Value x = n.input(0), given = n.input_or(1, Value());
   bool upper = n.flag("upper", true);
   if (given && !n.type(given).getElementCount().is_constant(1))
-    return n.fail("k must have 1 element, but is " + text_of(n.type(given))), Value();
+    return n.fail("k must have 1 element, but is " + text_of(n.type(given)));
   if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
   Ints k = given ? n.integers_of(given, "k") : Ints{0};
   if (n.has_failed()) return Value();
@@ -259,7 +250,7 @@ Values depth_to_space(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
-    return n.fail("mode is \"" + mode + "\", expected DCR or CRD"), Value();
+    return n.fail("mode is \"" + mode + "\", expected DCR or CRD");
   std::optional<int64_t> b = block_size(n, x);
   if (!b) return Value();
   llvm::ArrayRef<DimExpr> d = n.shape(x);
@@ -286,7 +277,9 @@ Values space_to_depth(Node& n) {
   return n.reshape(moved, {d[0], d[1] * block * block, height, width});
 }
 
-constexpr OpRow kLayoutOps[] = {
+}  // namespace
+
+const OpRows kLayoutOps = {
     {"CenterCropPad", 18, center_crop_pad},
     {"Concat", 4, concat},
     {"DepthToSpace", 1, depth_to_space},
@@ -299,9 +292,5 @@ constexpr OpRow kLayoutOps[] = {
     {"Transpose", 1, transpose},
     {"Trilu", 14, trilu},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> layout_ops() { return kLayoutOps; }
 
 }  // namespace scopevm::compiler::frontend

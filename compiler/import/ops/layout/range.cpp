@@ -5,6 +5,7 @@
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
+#include "compiler/import/node/formula.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {
@@ -16,16 +17,9 @@ struct Bounds {
   Value start, limit, delta;
 };
 
-Value iota(Node& n, DimExpr size, int64_t start, int64_t step, DType dtype) {
-  std::string_view name = scopevm::name(dtype);
-  return n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(start)),
-                             n.attr("step", n.index_attribute(step)),
-                             n.attr("dtype", llvm::StringRef(name.data(), name.size()))});
-}
-
 // start + delta * i for i in [0, size).
 Value steps(Node& n, const Bounds& b, DimExpr size) {
-  Value index = iota(n, size, 0, 1, n.dtype(b.start));
+  Value index = iota(n, size, n.dtype(b.start));
   return n.emit<AddOp>({b.start, n.emit<MulOp>({index, b.delta})});
 }
 
@@ -36,7 +30,7 @@ Value range_of_dims(Node& n, const Bounds& b, int64_t delta) {
   if (n.has_failed()) return {};
   DimExpr span = delta > 0 ? to[0] - from[0] : from[0] - to[0];
   DimExpr size = max(ceildiv(span, delta > 0 ? delta : -delta), 0);
-  Value range = iota(n, size, from[0].as_constant().value_or(0), delta, n.dtype(b.start));
+  Value range = iota(n, size, n.dtype(b.start), from[0].as_constant().value_or(0), delta);
   return from[0].is_constant() ? range : n.emit<AddOp>({range, b.start});
 }
 
@@ -61,11 +55,10 @@ std::optional<Value> known_range(Node& n, const Bounds& b) {
   auto from = known_number(n, b.start), to = known_number(n, b.limit),
        by = known_number(n, b.delta);
   if (!from || !to || !by) return std::nullopt;
-  if (*by == 0) return n.fail("the delta is 0"), Value();
+  if (*by == 0) return n.fail("the delta is 0");
   double count = std::ceil((*to - *from) / *by);
   // The comparison is negated, so that NaN is rejected as well.
-  if (!(count < (1 << 30)))
-    return n.fail("the range must have fewer than 1073741824 elements"), Value();
+  if (!(count < (1 << 30))) return n.fail("the range must have fewer than 1073741824 elements");
   return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
 }
 
@@ -109,30 +102,26 @@ Values range(Node& n) {
   for (Value* value : {&b.start, &b.limit, &b.delta}) {
     if (!n.type(*value).getElementCount().is_constant(1))
       return n.fail("start, limit and delta must have 1 element, but one is " +
-                    text_of(n.type(*value))),
-             Value();
+                    text_of(n.type(*value)));
     *value = n.reshape(*value, {});
   }
   if (n.dtype(b.start) != n.dtype(b.limit) || n.dtype(b.start) != n.dtype(b.delta))
     return n.fail("start, limit and delta must have the same element type, but are " +
                   text_of(n.type(b.start)) + ", " + text_of(n.type(b.limit)) + " and " +
-                  text_of(n.type(b.delta))),
-           Value();
+                  text_of(n.type(b.delta)));
   if (is_float(n.dtype(b.start))) {
     if (std::optional<Value> known = known_range(n, b)) return *known;
   } else if (n.is_known(b.delta)) {
     Dims delta = n.dims_of(b.delta, "the delta", Node::Sign::kAny);
-    if (delta[0].is_constant(0)) return n.fail("the delta is 0"), Value();
+    if (delta[0].is_constant(0)) return n.fail("the delta is 0");
     if (auto by = delta[0].as_constant(); by && *by != std::numeric_limits<int64_t>::min())
       return range_of_dims(n, b, *by);
   }
   return range_of_data(n, b);
 }
 
-constexpr OpRow kRangeOps[] = {{"Range", 11, range}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> range_ops() { return kRangeOps; }
+const OpRows kRangeOps = {{"Range", 11, range}};
 
 }  // namespace scopevm::compiler::frontend

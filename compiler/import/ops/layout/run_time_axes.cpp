@@ -44,7 +44,7 @@ class AxisTable {
       columns.push_back(
           n_.emit<ReduceProdOp>({n_.emit<SelectOp>({mask, now, number(1)})},
                                 {n_.attr("axes", Ints{1}), n_.attr("keep_dims", true)}));
-    Value all = n_.emit<ConcatOp>(columns, {n_.attr("axis", int64_t{1})});
+    Value all = n_.concat(columns, 1);
     return n_.reshape(all, {DimExpr(3 * count_)});
   }
 
@@ -92,7 +92,7 @@ void require_distinct(Node& n, DimExpr distinct, int64_t count, int64_t rank) {
 }
 
 Dims read(Node& n, llvm::ArrayRef<Value> parts) {
-  return n.dims_of(n.emit<ConcatOp>(parts, {n.attr("axis", int64_t{0})}), "the axes");
+  return n.dims_of(n.concat(parts, 0), "the axes");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "compiler/dims/dim_text.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/model/onnx_types.h"
+#include "compiler/import/node/formula.h"
 #include "compiler/import/ops/layout/run_time_axes.h"
 #include "compiler/import/ops/op_table.h"
 #include "scopevm/tensor.h"
@@ -46,9 +47,8 @@ Values constant(Node& n) {
     return n.constant({}, DType::kI64, bytes);
   }
   if (n.has_attribute("value_ints")) return n.constant(n.integers("value_ints"));
-  if (n.proto().attribute_size() == 0) return n.fail("the node has no value attribute"), Value();
-  return n.unsupported("attribute \"" + n.proto().attribute(0).name() + "\" is not supported"),
-         Value();
+  if (n.proto().attribute_size() == 0) return n.fail("the node has no value attribute");
+  return n.unsupported("attribute \"" + n.proto().attribute(0).name() + "\" is not supported");
 }
 
 Values constant_of_shape(Node& n) {
@@ -57,8 +57,7 @@ Values constant_of_shape(Node& n) {
   if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR)) {
     element = n.constant(value->t());
     if (n.rank(element) > 1)
-      return n.fail("attribute \"value\" must have 1 element, but is " + text_of(n.type(element))),
-             Value();
+      return n.fail("attribute \"value\" must have 1 element, but is " + text_of(n.type(element)));
     element = n.reshape(element, {});
   }
   return n.expand(element, dims);
@@ -78,22 +77,19 @@ Values reshape_to(Node& n, Dims dims) {
     if (dims[i].is_constant(-1)) {
       if (open)
         return n.fail("dims " + llvm::Twine(*open) + " and " + llvm::Twine(i) +
-                      " are -1, expected at most one"),
-               Value();
+                      " are -1, expected at most one");
       open = i;
       continue;
     }
     if (dims[i].is_constant(0) && !allow_zero) dims[i] = n.dim(x, static_cast<int64_t>(i));
     if (dims[i].is_constant() && *dims[i].as_constant() < 0)
       return n.fail("dim " + llvm::Twine(i) + " is " + short_text(dims[i]) +
-                    ", expected at least -1"),
-             Value();
+                    ", expected at least -1");
     rest = rest * dims[i];
   }
   if (open) {
     if (rest.is_constant(0))
-      return n.fail("cannot infer dim " + llvm::Twine(*open) + ", which is -1: another dim is 0"),
-             Value();
+      return n.fail("cannot infer dim " + llvm::Twine(*open) + ", which is -1: another dim is 0");
     dims[*open] = floordiv(element_count(n.shape(x)), rest);
   }
   return n.reshape(x, dims);
@@ -103,18 +99,16 @@ Values reshape_to(Node& n, Dims dims) {
 Values reshape_to_read(Node& n) {
   Value x = n.input(0), shape = n.input(1);
   if (is_float(n.dtype(shape)) || n.dtype(shape) == DType::kStr)
-    return n.fail("the shape must be i64 or i32, but is " + text_of(n.type(shape))), Value();
+    return n.fail("the shape must be i64 or i32, but is " + text_of(n.type(shape)));
   shape = n.cast(shape, DType::kI64);
   if (n.rank(shape) != 1 || !n.dim(shape, 0).is_constant())
     return n.unsupported("the rank of the result is data-dependent: the shape is " +
-                         text_of(n.type(shape)) + ", expected rank 1 with a constant size"),
-           Value();
+                         text_of(n.type(shape)) + ", expected rank 1 with a constant size");
   auto is = [&](double value) { return n.emit<EqualOp>({shape, n.scalar(value, shape)}); };
   const auto rank = static_cast<size_t>(*n.dim(shape, 0).as_constant());
   if (rank > size_t{kMaxRank})
     return n.fail("the shape has " + llvm::Twine(rank) + " dims, expected at most " +
-                  llvm::Twine(kMaxRank)),
-           Value();
+                  llvm::Twine(kMaxRank));
   if (!n.flag("allowzero", false)) {
     Dims kept(n.shape(x));
     // A 0 beyond the rank of x stays 0.
@@ -190,7 +184,7 @@ Values squeeze(Node& n) {
     if (!llvm::is_contained(axes, axis))
       dims.push_back(dim);
     else if (dim.is_constant() && !dim.is_constant(1))
-      return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", expected 1"), Value();
+      return n.fail("dim " + llvm::Twine(axis) + " is " + dim.str() + ", expected 1");
   }
   return n.reshape(x, dims);
 }
@@ -208,38 +202,35 @@ Values flatten(Node& n) {
   if (n.integer("axis", 1) < 0) axis = n.integer("axis", 1) + n.rank(x);
   if (n.has_failed() || axis < 0)
     return n.fail("axis " + llvm::Twine(n.integer("axis", 1)) + " is out of range for " +
-                  text_of(n.type(x)) + " of rank " + llvm::Twine(n.rank(x))),
-           Value();
+                  text_of(n.type(x)) + " of rank " + llvm::Twine(n.rank(x)));
   llvm::ArrayRef<DimExpr> dims = n.shape(x);
   return n.reshape(x, {element_count(dims.take_front(axis)), element_count(dims.drop_front(axis))});
 }
 
 Values eye_like(Node& n) {
   Value x = n.input(0);
-  if (n.rank(x) != 2)
-    return n.fail("the input must have rank 2, but is " + text_of(n.type(x))), Value();
+  if (n.rank(x) != 2) return n.fail("the input must have rank 2, but is " + text_of(n.type(x)));
   DType dtype = n.dtype(x);
   if (n.has_attribute("dtype")) {
     std::optional<DType> wanted = dtype_of_onnx(static_cast<int>(n.integer("dtype")));
     if (!wanted)
       return n.unsupported("element type " + onnx_type_name(static_cast<int>(n.integer("dtype"))) +
-                           " is not supported"),
-             Value();
+                           " is not supported");
     dtype = *wanted;
   }
   int64_t k = n.integer("k", 0);
   auto index = [&](int64_t axis) {
-    Value i = n.emit<IotaOp>(
-        {}, {n.attr("size", Dims{n.dim(x, axis)}), n.attr("start", n.index_attribute(0)),
-             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
-    return axis == 0 ? n.unsqueeze(i, {1}) : i;
+    Formula i = iota(n, n.dim(x, axis), DType::kI64);
+    return axis == 0 ? i.unsqueeze({1}) : i;
   };
   // 1 where row + k = column.
-  Value row = n.emit<AddOp>({index(0), n.scalar(static_cast<double>(k), DType::kI64)});
-  return n.cast(n.emit<EqualOp>({row, index(1)}), dtype);
+  Formula row = index(0) + static_cast<double>(k);
+  return (row == index(1)).as(dtype);
 }
 
-constexpr OpRow kShapeOps[] = {
+}  // namespace
+
+const OpRows kShapeOps = {
     {"Constant", 1, constant},   {"ConstantOfShape", 9, constant_of_shape},
     {"Expand", 8, expand},       {"EyeLike", 9, eye_like},
     {"Flatten", 1, flatten},     {"Reshape", 1, reshape_with_attribute},
@@ -247,9 +238,5 @@ constexpr OpRow kShapeOps[] = {
     {"Size", 1, size},           {"Squeeze", 1, squeeze},
     {"Unsqueeze", 1, unsqueeze},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> shape_ops() { return kShapeOps; }
 
 }  // namespace scopevm::compiler::frontend

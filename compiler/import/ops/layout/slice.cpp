@@ -3,6 +3,7 @@
 // one strided copy.
 #include <algorithm>
 
+#include "compiler/import/node/formula.h"
 #include "compiler/import/ops/layout/run_time_axes.h"
 #include "compiler/import/ops/op_table.h"
 
@@ -68,14 +69,13 @@ Values slice(Node& n, const SliceBounds& starts, const SliceBounds& ends, const 
   if (starts.size() != ends.size() || axes.size() != starts.size() || steps.size() != starts.size())
     return n.fail("starts, ends, axes and steps must have the same length, but have " +
                   llvm::Twine(starts.size()) + ", " + llvm::Twine(ends.size()) + ", " +
-                  llvm::Twine(axes.size()) + " and " + llvm::Twine(steps.size())),
-           Value();
+                  llvm::Twine(axes.size()) + " and " + llvm::Twine(steps.size()));
   Dims from(rank, DimExpr(0)), sizes(n.shape(x));
   Ints by(rank, 1);
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = n.axis(axes[i], n.rank(x));
     if (n.has_failed()) return Value();
-    if (steps[i] == 0) return n.fail("a step is 0"), Value();
+    if (steps[i] == 0) return n.fail("a step is 0");
     // No axis is longer than kFarAway, so clamping changes no result. std::abs(INT64_MIN) would
     // overflow.
     by[axis] = std::clamp<int64_t>(steps[i], -kFarAway, kFarAway);
@@ -86,17 +86,14 @@ Values slice(Node& n, const SliceBounds& starts, const SliceBounds& ends, const 
   bool is_whole = n.shape(x) == llvm::ArrayRef<DimExpr>(sizes) &&
                   llvm::all_of(by, [](int64_t s) { return s == 1; });
   if (is_whole) return x;
-  return n.emit<SliceOp>({x},
-                         {n.attr("starts", from), n.attr("sizes", sizes), n.attr("steps", by)});
+  return n.slice(x, from, sizes, by);
 }
 
 // --- Run-time steps. ----------------------------------------------------------------------------
 
 // first + step * i for i in [0, size).
 Value indices(Node& n, const Box& box, DimExpr step) {
-  Value index =
-      n.emit<IotaOp>({}, {n.attr("size", Dims{box.size}), n.attr("start", n.index_attribute(0)),
-                          n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+  Value index = iota(n, box.size, DType::kI64);
   Value by = n.dims_value({step}, /*is_scalar=*/true),
         first = n.dims_value({box.first}, /*is_scalar=*/true);
   return n.emit<AddOp>({n.emit<MulOp>({index, by}), first});
@@ -125,8 +122,7 @@ Value slice_by_data(Node& n, const SliceBounds& starts, const SliceBounds& ends,
   if (starts.size() != ends.size() || axes.size() != starts.size() || by.size() != starts.size())
     return n.fail("starts, ends, axes and steps must have the same length, but have " +
                   llvm::Twine(starts.size()) + ", " + llvm::Twine(ends.size()) + ", " +
-                  llvm::Twine(axes.size()) + " and " + llvm::Twine(by.size())),
-           Value();
+                  llvm::Twine(axes.size()) + " and " + llvm::Twine(by.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = n.axis(axes[i], n.rank(x));
     if (n.has_failed()) return {};
@@ -173,13 +169,11 @@ Values slice(Node& n) {
                steps ? n.integers_of(steps, "the step") : Ints(from.size(), 1));
 }
 
-constexpr OpRow kSliceOps[] = {
+}  // namespace
+
+const OpRows kSliceOps = {
     {"Slice", 1, slice_with_attributes},
     {"Slice", 10, slice},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> slice_ops() { return kSliceOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -94,9 +94,7 @@ Value with_symbolic_pads(Node& n, Value x, const SpatialAttributes& a, Value val
   Dims pads(a.symbolic_pads);
   pads.insert(pads.begin() + static_cast<int64_t>(a.kernel.size()), 2, DimExpr(0));
   pads.insert(pads.begin(), 2, DimExpr(0));
-  llvm::SmallVector<Value> operands = {x};
-  if (value) operands.push_back(value);
-  return n.emit<graph::PadOp>(operands, {n.attr("pads", pads), n.attr("mode", "constant")});
+  return n.pad(x, pads, value);
 }
 
 Ints kernel_of(Node& n, Value weight) {
@@ -153,8 +151,7 @@ Values max_pool(Node& n) {
   for (int64_t axis : symbolic_axes(a))
     return n.unsupported("Indices with auto_pad and stride " + llvm::Twine(a.strides[axis]) +
                          " require a constant dim, but dim " + llvm::Twine(axis + 2) + " of x is " +
-                         n.dim(x, axis + 2).str()),
-           Value();
+                         n.dim(x, axis + 2).str());
   attributes.push_back(n.attr("by_column", n.flag("storage_order", false)));
   mlir::Operation* op = n.emit(MaxPoolIndicesOp::getOperationName(), {x}, attributes);
   if (!op) return Value();
@@ -183,11 +180,10 @@ Values max_unpool(Node& n) {
   Dims wanted = n.dims_of(n.input(2), "the shape"), pads(2 * dims.size(), DimExpr(0));
   if (wanted.size() != dims.size() && !n.has_failed())
     return n.fail("output_shape has " + llvm::Twine(wanted.size()) + " dims, expected " +
-                  llvm::Twine(dims.size())),
-           Value();
+                  llvm::Twine(dims.size()));
   if (n.has_failed() || wanted == dims) return y;
   for (size_t d = 0; d < dims.size(); ++d) pads[dims.size() + d] = wanted[d] - dims[d];
-  return n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
+  return n.pad(y, pads, n.scalar(0, x));
 }
 
 // x: [n, c * window elements, positions]. Overlapping windows are summed, by a transposed
@@ -202,16 +198,15 @@ Values col2im(Node& n) {
   if (n.has_failed()) return Value();
   if (n.rank(x) != 3 || image.size() != rank || rank == 0)
     return n.fail(
-               "the input must have rank 3, and image_shape and block_shape the same length of "
-               "at least 1, but the input is " +
-               graph::text_of(n.type(x)) + " and the lengths are " + llvm::Twine(image.size()) +
-               " and " + llvm::Twine(rank)),
-           Value();
+        "the input must have rank 3, and image_shape and block_shape the same length of "
+        "at least 1, but the input is " +
+        graph::text_of(n.type(x)) + " and the lengths are " + llvm::Twine(image.size()) + " and " +
+        llvm::Twine(rank));
   int64_t size = 1;
   for (int64_t k : block) {
     size *= k;
     if (size > (1 << 12))
-      return n.unsupported("a block of more than 4096 elements is not supported"), Value();
+      return n.unsupported("a block of more than 4096 elements is not supported");
   }
   DimExpr channels = floordiv(n.dim(x, 1), size), planes = n.dim(x, 0) * channels;
   Dims columns = {planes, DimExpr(size)}, pads(2 * (rank + 2), DimExpr(0)), result(image);
@@ -235,7 +230,7 @@ Values col2im(Node& n) {
                               {n.attr("strides", a.strides), n.attr("pads", Ints(2 * rank, 0)),
                                n.attr("dilations", a.dilations),
                                n.attr("output_pads", Ints(rank, 0)), n.attr("group", int64_t{1})});
-  y = n.emit<PadOp>({y, n.scalar(0, x)}, {n.attr("pads", pads), n.attr("mode", "constant")});
+  y = n.pad(y, pads, n.scalar(0, x));
   result.insert(result.begin(), {n.dim(x, 0), channels});
   return n.reshape(y, result);
 }
@@ -315,7 +310,9 @@ Values global_lp_pool(Node& n) {
   return n.emit<PowOp>({sum, n.scalar(1 / p, x)});
 }
 
-constexpr OpRow kPoolingOps[] = {
+}  // namespace
+
+const OpRows kPoolingOps = {
     {"AveragePool", 1, average_pool},
     {"Col2Im", 18, col2im},
     {"GlobalAveragePool", 1, global_pool<ReduceMeanOp>},
@@ -325,9 +322,5 @@ constexpr OpRow kPoolingOps[] = {
     {"MaxPool", 1, max_pool},
     {"MaxUnpool", 9, max_unpool},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> pooling_ops() { return kPoolingOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -83,8 +83,7 @@ Value gru_bias(Node& n, const Direction& d) {
   DimExpr hidden = n.dim(d.r, 1);
   Value update_and_reset =
       add(n, gates_of(n, d.w_bias, 0, hidden, 0, 2), gates_of(n, d.r_bias, 0, hidden, 0, 2));
-  return n.emit<ConcatOp>({update_and_reset, gates_of(n, d.w_bias, 0, hidden, 2)},
-                          {n.attr("axis", int64_t{0})});
+  return n.concat({update_and_reset, gates_of(n, d.w_bias, 0, hidden, 2)}, 0);
 }
 
 // update z, reset r = f(x + h R)
@@ -311,8 +310,7 @@ class Recurrence {
   Value all_steps() {
     llvm::SmallVector<Value> parts;
     for (Value y : all_) parts.push_back(n_.unsqueeze(y, {1}));
-    Value y =
-        parts.size() == 1 ? parts[0] : n_.emit<ConcatOp>(parts, {n_.attr("axis", int64_t{1})});
+    Value y = n_.concat(parts, 1);
     return has_batch_first() ? n_.transpose(y, {2, 0, 1, 3}) : y;
   }
 
@@ -320,9 +318,7 @@ class Recurrence {
     if (!n_.wants_output(output)) return {};
     llvm::SmallVector<Value> parts;
     for (State& state : last_) parts.push_back(n_.unsqueeze(state.*member, {0}));
-    Value all =
-        parts.size() == 1 ? parts[0] : n_.emit<ConcatOp>(parts, {n_.attr("axis", int64_t{0})});
-    return batch_second(all);
+    return batch_second(n_.concat(parts, 0));
   }
 
   Node& n_;
@@ -347,14 +343,12 @@ Values lstm(Node& n) {
   return Recurrence(n, {4, true, kLstmActivations, whole_bias, lstm_step}).run();
 }
 
-constexpr OpRow kRecurrentOps[] = {
+}  // namespace
+
+const OpRows kRecurrentOps = {
     {"GRU", 3, gru},
     {"LSTM", 1, lstm},
     {"RNN", 1, rnn},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace scopevm::compiler::frontend

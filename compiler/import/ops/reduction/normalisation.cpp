@@ -34,7 +34,7 @@ Value reciprocal_deviation(Node& n, Value variance, float epsilon) {
 Values batch_normalization_in_training(Node& n) {
   Formula x(n, n.input(0));
   if (x.rank() < 2)
-    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x))), Value();
+    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x)));
   Ints axes = axes_from(2, x.rank());
   axes.insert(axes.begin(), 0);
   Formula mean(n, n.reduce_mean(x, axes)), centred = x - mean;
@@ -57,9 +57,8 @@ Values batch_normalization(Node& n) {
   // Before opset 7, training was the default.
   bool is_training = n.opset() < 7 ? !n.flag("is_test", false) : n.flag("training_mode", false);
   if (is_training && n.opset() >= 14) return batch_normalization_in_training(n);
-  if (is_training || n.wants_output(1))
-    return n.unsupported("training mode is not supported"), Value();
-  if (!n.flag("spatial", true)) return n.unsupported("spatial = 0 is not supported"), Value();
+  if (is_training || n.wants_output(1)) return n.unsupported("training mode is not supported");
+  if (!n.flag("spatial", true)) return n.unsupported("spatial = 0 is not supported");
   Value x = n.input(0);
   Value factor =
       n.emit<MulOp>({n.input(1), reciprocal_deviation(n, n.cast(n.input(4), n.dtype(n.input(1))),
@@ -115,14 +114,12 @@ Values group_normalization(Node& n) {
   if (n.has_failed()) return Value();
   if (rank < 2 || groups < 1)
     return n.fail("the input must have rank 2 or more and num_groups be at least 1, but they are " +
-                  text_of(n.type(x)) + " and " + llvm::Twine(groups)),
-           Value();
+                  text_of(n.type(x)) + " and " + llvm::Twine(groups));
   Dims shape(n.shape(x));
   DimExpr size = floordiv(shape[1], groups);
   if (size * DimExpr(groups) != shape[1] && shape[1].is_constant())
     return n.fail(shape[1].str() + " channels are not a multiple of num_groups " +
-                  llvm::Twine(groups)),
-           Value();
+                  llvm::Twine(groups));
   Dims split = {shape[0], DimExpr(groups), size,
                 element_count(llvm::ArrayRef(shape).drop_front(2))};
   // stash_type is the element type in which ONNX computes mean and variance; 1 denotes f32.
@@ -163,8 +160,7 @@ Values local_response_normalization(Node& n) {
   int64_t size = n.integer("size");
   if (n.rank(x) < 2 || size < 1 || size > (1 << 20))
     return n.fail("the input must have rank 2 or more and size be 1 to 1048576, but they are " +
-                  text_of(n.type(x)) + " and " + llvm::Twine(size)),
-           Value();
+                  text_of(n.type(x)) + " and " + llvm::Twine(size));
   Dims shape(n.shape(x));
   Dims flat = {shape[0], DimExpr(1), shape[1],
                element_count(llvm::ArrayRef<DimExpr>(shape).drop_front(2))};
@@ -179,7 +175,9 @@ Values local_response_normalization(Node& n) {
   return n.emit<DivOp>({x, n.emit<PowOp>({base, n.scalar(n.number("beta", 0.75f), x)})});
 }
 
-constexpr OpRow kNormalisationOps[] = {
+}  // namespace
+
+const OpRows kNormalisationOps = {
     {"BatchNormalization", 1, batch_normalization},
     {"GroupNormalization", 18, group_normalization},
     {"InstanceNormalization", 1, instance_normalization},
@@ -188,9 +186,5 @@ constexpr OpRow kNormalisationOps[] = {
     {"LpNormalization", 1, lp_normalization},
     {"MeanVarianceNormalization", 9, mean_variance_normalization},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> normalisation_ops() { return kNormalisationOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -177,7 +177,7 @@ Values cum_sum(Node& n) {
   Value x = n.input(0), given = n.input(1);
   if (n.has_failed()) return Value();
   if (!n.type(given).getElementCount().is_constant(1))
-    return n.fail("the axis must have 1 element, but is " + text_of(n.type(given))), Value();
+    return n.fail("the axis must have 1 element, but is " + text_of(n.type(given)));
   if (n.is_known(given))
     return cum_sum_along(n, x, n.axis(n.integers_of(given, "the axis")[0], n.rank(x)));
   RunTimeAxes axis(n, given, x);
@@ -187,7 +187,9 @@ Values cum_sum(Node& n) {
   return n.reshape(cum_sum_along(n, lines, 1), Dims(n.shape(x)));
 }
 
-constexpr OpRow kReductionOps[] = {
+}  // namespace
+
+const OpRows kReductionOps = {
     {"ArgMax", 1, arg_reduce<ArgMaxOp>},
     {"ArgMin", 1, arg_reduce<ArgMinOp>},
     {"CumSum", 11, cum_sum},
@@ -208,9 +210,5 @@ constexpr OpRow kReductionOps[] = {
     {"Softmax", 1, along_rows<SoftmaxOp>},
     {"Softmax", 13, along_axis<SoftmaxOp>},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> reduction_ops() { return kReductionOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -8,6 +8,7 @@
 #include "compiler/import/ops/selection/data_dependent.h"
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/formula.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {
@@ -68,7 +69,7 @@ Values compress(Node& n) {
   Value condition = n.input(1);
   if (n.has_failed()) return Value();
   if (n.rank(condition) != 1)
-    return n.fail("the condition must have rank 1, but is " + text_of(n.type(condition))), Value();
+    return n.fail("the condition must have rank 1, but is " + text_of(n.type(condition)));
   DimExpr given = n.dim(condition, 0), taken = min(given, n.dim(x, axis));
   if (taken != given) condition = n.slice(condition, {DimExpr(0)}, {taken});
   return taken_where(n, x, condition, axis);
@@ -115,8 +116,7 @@ Value threshold(Node& n, size_t input, double otherwise) {
 Value boxes_like(Node& n, Value boxes, Value scores) {
   if (n.rank(boxes) != 3 || n.rank(scores) != 3)
     return n.fail("boxes and scores must have rank 3, but are " + text_of(n.type(boxes)) + " and " +
-                  text_of(n.type(scores))),
-           Value();
+                  text_of(n.type(scores)));
   n.require_equal(n.dim(boxes, 0), n.dim(scores, 0),
                   "the batch dim of boxes is {0}, of scores {1}; they must be equal");
   n.require_equal(n.dim(boxes, 1), n.dim(scores, 2),
@@ -128,16 +128,14 @@ Value boxes_like(Node& n, Value boxes, Value scores) {
 // One row (image, class, box) for each of the first counts[image, class] entries of selected[image,
 // class].
 Value selected_rows(Node& n, Value selected, Value counts) {
-  Value place = n.emit<IotaOp>(
-      {}, {n.attr("size", Dims{n.dim(selected, 2)}), n.attr("start", n.index_attribute(0)),
-           n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
+  Value place = iota(n, n.dim(selected, 2), DType::kI64);
   Value taken = nonzero(n, n.emit<LessOp>({place, n.unsqueeze(counts, {2})}));
   if (n.has_failed()) return {};
   Value at = n.transpose(taken, {1, 0});
   DimExpr count = n.dim(at, 0);
   Value boxes = n.emit<GatherNdOp>({selected, at}, {n.attr("batch_dims", int64_t{0})});
   Value of = n.slice(at, {DimExpr(0), DimExpr(0)}, {count, DimExpr(2)});
-  return n.emit<ConcatOp>({of, n.unsqueeze(boxes, {1})}, {n.attr("axis", int64_t{1})});
+  return n.concat({of, n.unsqueeze(boxes, {1})}, 1);
 }
 
 Values non_max_suppression(Node& n) {
@@ -148,8 +146,7 @@ Values non_max_suppression(Node& n) {
   if (n.has_failed()) return Value();
   if (limit.size() != 1)
     return n.fail("max_output_boxes_per_class must have 1 element, given " +
-                  llvm::Twine(limit.size())),
-           Value();
+                  llvm::Twine(limit.size()));
   Dims most = {max(limit[0], 0)};
   mlir::Operation* ranked = n.emit(
       TopKOp::getOperationName(), {scores},
@@ -166,8 +163,7 @@ Values non_max_suppression(Node& n) {
 
 Values top_k(Node& n, const Dims& k) {
   Value x = n.input(0);
-  if (k.size() != 1)
-    return n.fail("k must have 1 element, given " + llvm::Twine(k.size())), Value();
+  if (k.size() != 1) return n.fail("k must have 1 element, given " + llvm::Twine(k.size()));
   int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
   n.require_at_least(n.dim(x, axis), k[0], "k is {1}, above the {0} elements along its axis");
   mlir::Operation* op =
@@ -180,14 +176,12 @@ Values top_k(Node& n, const Dims& k) {
 Values top_k_with_attribute(Node& n) { return top_k(n, {DimExpr(n.integer("k"))}); }
 Values top_k(Node& n) { return top_k(n, n.dims_of(n.input(1), "k")); }
 
-constexpr OpRow kSelectionOps[] = {
+}  // namespace
+
+const OpRows kSelectionOps = {
     {"Compress", 9, compress},         {"NonMaxSuppression", 10, non_max_suppression},
     {"NonZero", 9, nonzero},           {"Unique", 11, unique},
     {"TopK", 1, top_k_with_attribute}, {"TopK", 10, top_k},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> selection_ops() { return kSelectionOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -1,25 +1,10 @@
 // ONNX ConcatFromSequence. A sequence of known length is one sv.concat, any other one a loop.
+#include "compiler/import/node/formula.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/sequence/sequence.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
-
-// Moves `axis` to the front.
-Value axis_to_front(Node& n, Value x, int64_t axis) {
-  Ints order = {axis};
-  for (int64_t i = 0; i < n.rank(x); ++i)
-    if (i != axis) order.push_back(i);
-  return axis == 0 ? x : n.transpose(x, order);
-}
-
-// Moves the first axis to position `axis`.
-Value axis_from_front(Node& n, Value x, int64_t axis) {
-  Ints order;
-  for (int64_t i = 1; i < n.rank(x); ++i) order.push_back(i);
-  order.insert(order.begin() + axis, 0);
-  return axis == 0 ? x : n.transpose(x, order);
-}
 
 // Element i of the list, checked to have the dims of `first` except along `axis`. Null after an
 // error.
@@ -44,7 +29,7 @@ Value stack_list(Node& n, Value list, DimExpr count, Value first, int64_t axis) 
   auto parts = n.loop(count, {}, [&](DimExpr i, mlir::ValueRange) -> Iteration {
     return {{}, {}, {alike_element(n, list, i, first, -1)}};
   });
-  return n.has_failed() ? Value() : axis_from_front(n, parts.front(), axis);
+  return n.has_failed() ? Value() : n.move_axis(parts.front(), 0, axis);
 }
 
 // One loop sums the lengths, and a second one copies each element to its offset.
@@ -68,24 +53,22 @@ Value concat_list(Node& n, Value list, DimExpr count, Value first, int64_t axis)
     Value part = alike_element(n, list, i, first, axis);
     if (n.has_failed()) return {};
     DimExpr size = n.dim(part, axis);
-    Value places = n.emit<graph::IotaOp>(
-        {}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(0)),
-             n.attr("step", n.index_attribute(1)), n.attr("dtype", "i64")});
-    places = n.unsqueeze(n.emit<graph::AddOp>({places, carried[1]}), {1});
-    Value next = n.emit<graph::ScatterNdOp>({carried[0], places, axis_to_front(n, part, axis)});
+    Formula places = iota(n, size, DType::kI64) + Formula(n, carried[1]);
+    places = places.unsqueeze({1});
+    Value next = n.emit<graph::ScatterNdOp>({carried[0], places, n.move_axis(part, axis, 0)});
     Value at = n.emit<graph::AddOp>({carried[1], n.dims_value({size}, true)});
     return {{}, {next, at}, {}};
   });
-  return n.has_failed() ? Value() : axis_from_front(n, filled.front(), axis);
+  return n.has_failed() ? Value() : n.move_axis(filled.front(), 0, axis);
 }
 
 Value concat_elements(Node& n, mlir::OperandRange elements, bool has_new_axis) {
-  if (elements.empty()) return n.fail("the sequence is empty"), Value();
+  if (elements.empty()) return n.fail("the sequence is empty");
   const int64_t rank = n.rank(elements.front()) + (has_new_axis ? 1 : 0);
   const int64_t axis = n.axis(n.integer("axis"), rank);
   llvm::SmallVector<Value> parts;
   for (Value part : elements) parts.push_back(has_new_axis ? n.unsqueeze(part, {axis}) : part);
-  return parts.size() == 1 ? parts.front() : n.emit<graph::ConcatOp>(parts, {n.attr("axis", axis)});
+  return n.concat(parts, axis);
 }
 
 Values concat_from_sequence(Node& n) {
@@ -101,11 +84,8 @@ Values concat_from_sequence(Node& n) {
                       : concat_list(n, list, count, first, axis);
 }
 
-constexpr OpRow kConcatOps[] = {
-    {"ConcatFromSequence", 1, concat_from_sequence, /*takes_lists=*/true}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> concat_sequence_ops() { return kConcatOps; }
+const OpRows kConcatOps = {{"ConcatFromSequence", 1, concat_from_sequence, /*takes_lists=*/true}};
 
 }  // namespace scopevm::compiler::frontend

@@ -79,10 +79,8 @@ Values sequence_map(Node& n) {
                                    : map_at_run_time(n, *body, inputs));
 }
 
-constexpr OpRow kMapOps[] = {{"SequenceMap", 1, sequence_map, /*takes_lists=*/true}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> sequence_map_ops() { return kMapOps; }
+const OpRows kMapOps = {{"SequenceMap", 1, sequence_map, /*takes_lists=*/true}};
 
 }  // namespace scopevm::compiler::frontend

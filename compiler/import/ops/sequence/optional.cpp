@@ -19,7 +19,7 @@ Values optional(Node& n) {
   if (n.has_input(0)) {
     Value held = n.any_input(0);
     if (is_optional_value(held))
-      return n.fail("input 0 is an optional, expected a tensor or sequence"), Value();
+      return n.fail("input 0 is an optional, expected a tensor or sequence");
     const bool is_list = mlir::isa<ListType>(held.getType());
     const ValueKind kind = is_list ? ValueKind::kOptionalSequence : ValueKind::kOptional;
     return n.lists().make(ListType::of(held.getType(), kind), held);
@@ -51,14 +51,12 @@ Values optional_get_element(Node& n) {
   return n.checked(n.lists().get(held, 0));
 }
 
-constexpr OpRow kOptionalOps[] = {
+}  // namespace
+
+const OpRows kOptionalOps = {
     {"Optional", 1, optional, /*takes_lists=*/true},
     {"OptionalGetElement", 1, optional_get_element, /*takes_lists=*/true},
     {"OptionalHasElement", 1, optional_has_element, /*takes_lists=*/true},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> optional_ops() { return kOptionalOps; }
 
 }  // namespace scopevm::compiler::frontend

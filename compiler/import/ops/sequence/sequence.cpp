@@ -88,7 +88,9 @@ Values sequence_erase(Node& n) {
 
 Values identity(Node& n) { return n.any_input(0); }
 
-constexpr OpRow kSequenceOps[] = {
+}  // namespace
+
+const OpRows kSequenceOps = {
     {"Identity", 1, identity, /*takes_lists=*/true},
     {"SequenceAt", 1, sequence_at, /*takes_lists=*/true},
     {"SequenceConstruct", 1, sequence_construct, /*takes_lists=*/true},
@@ -97,9 +99,5 @@ constexpr OpRow kSequenceOps[] = {
     {"SequenceInsert", 1, sequence_insert, /*takes_lists=*/true},
     {"SequenceLength", 1, sequence_length, /*takes_lists=*/true},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> sequence_ops() { return kSequenceOps; }
 
 }  // namespace scopevm::compiler::frontend

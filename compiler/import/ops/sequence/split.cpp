@@ -108,10 +108,8 @@ Values split_to_sequence(Node& n) {
   return sizes ? split_into(n, split, *sizes) : split_at_run_time(n, split);
 }
 
-constexpr OpRow kSplitOps[] = {{"SplitToSequence", 1, split_to_sequence}};
-
 }  // namespace
 
-llvm::ArrayRef<OpRow> split_sequence_ops() { return kSplitOps; }
+const OpRows kSplitOps = {{"SplitToSequence", 1, split_to_sequence}};
 
 }  // namespace scopevm::compiler::frontend

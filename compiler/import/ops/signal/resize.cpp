@@ -178,10 +178,10 @@ class AxisResampler {
     Dims pads(2 * static_cast<size_t>(x_.rank()), DimExpr(0));
     pads[static_cast<size_t>(axis_)] = pads[static_cast<size_t>(axis_ + x_.rank())] = reach;
     Formula padded(n_, n_.emit<PadOp>({x_}, {n_.attr("pads", pads), n_.attr("mode", "edge")}));
-    Formula lines = padded.axis_to_last(axis_);
+    Formula lines = padded.move_axis(axis_, x_.rank() - 1);
     Formula y(n_,
               n_.emit<MatMulOp>({lines, weight.as(x_.dtype())}, {n_.attr("transpose_b", true)}));
-    return y.axis_from_last(axis_);
+    return y.move_axis(x_.rank() - 1, axis_);
   }
 
   Node& n_;
@@ -342,8 +342,7 @@ Value region_of(Node& n, Value x, const Ints& axes) {
   if (n.has_failed()) return {};
   if (n.rank(roi) != 1 || !n.dim(roi, 0).is_constant(2 * count))
     return n.fail("roi must have " + llvm::Twine(2 * count) +
-                  " elements, two for each axis, but is " + text_of(n.type(roi))),
-           Value();
+                  " elements, two for each axis, but is " + text_of(n.type(roi)));
   llvm::SmallVector<Formula> bounds(static_cast<size_t>(rank),
                                     Formula(n, n.scalar(0, DType::kF32)));
   bounds.append(static_cast<size_t>(rank), Formula(n, n.scalar(1, DType::kF32)));
@@ -388,8 +387,7 @@ Values upsample_with_attribute(Node& n) {
   r.scales = n.numbers("scales");
   if (static_cast<int64_t>(r.scales.size()) != n.rank(x))
     return n.fail(llvm::Twine(r.scales.size()) + " scales given, expected " +
-                  llvm::Twine(n.rank(x)) + " for " + text_of(n.type(x))),
-           Value();
+                  llvm::Twine(n.rank(x)) + " for " + text_of(n.type(x)));
   for (size_t d = 0; d < r.scales.size() && !n.has_failed(); ++d)
     r.dims.push_back(scaled(n, n.shape(x)[d], r.scales[d]));
   return is_known_mode(n, r) ? resample(n, x, r) : Value();
@@ -403,15 +401,13 @@ Values upsample(Node& n) {
   return is_known_mode(n, r) ? resample(n, x, r) : Value();
 }
 
-constexpr OpRow kResizeOps[] = {
+}  // namespace
+
+const OpRows kResizeOps = {
     {"Resize", 10, upsample},
     {"Resize", 11, resize},
     {"Upsample", 7, upsample_with_attribute},
     {"Upsample", 9, upsample},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> resize_ops() { return kResizeOps; }
 
 }  // namespace scopevm::compiler::frontend

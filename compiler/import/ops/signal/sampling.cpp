@@ -34,11 +34,8 @@ class Sampler {
  public:
   // x: [n, c, spatial...]
   Sampler(Node& n, Value x, Sampling how) : n_(n), how_(how), sizes_(n.shape(x).drop_front(2)) {
-    Ints channels_last = {0};
-    for (int64_t axis = 2; axis < n.rank(x); ++axis) channels_last.push_back(axis);
-    channels_last.push_back(1);
     // The gather then copies all channels of a neighbour as one contiguous slice.
-    Value moved = n.transpose(x, channels_last);
+    Value moved = n.move_axis(x, 1, n.rank(x) - 1);
     Dims padded(sizes_);
     if (how.padding == Padding::kZeros) {
       // A border of zeros makes all neighbours outside x readable.
@@ -47,8 +44,7 @@ class Sampler {
         pads[1 + d] = pads[static_cast<size_t>(n.rank(x)) + 1 + d] = 1;
         padded[d] = padded[d] + 2;
       }
-      moved = n.emit<PadOp>({moved, n.scalar(0, x)},
-                            {n.attr("pads", pads), n.attr("mode", "constant")});
+      moved = n.pad(moved, pads, n.scalar(0, x));
     }
     flat_ = n.reshape(moved, {n.dim(x, 0), element_count(padded), n.dim(x, 1)});
     real_ = n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32;
@@ -195,8 +191,7 @@ Values grid_sample(Node& n) {
   if (!how || n.has_failed()) return Value();
   if (rank < 3 || n.rank(grid) != rank)
     return n.fail("X must have rank 3 or more and grid the rank of X, but they are " +
-                  text_of(n.type(x)) + " and " + text_of(n.type(grid))),
-           Value();
+                  text_of(n.type(x)) + " and " + text_of(n.type(grid)));
   Dims result(n.shape(grid).slice(1, static_cast<size_t>(spatial)));
   Dims points = {n.dim(x, 0), element_count(result), DimExpr(spatial)};
   Formula flat = Formula(n, grid).reshape(points);
@@ -229,8 +224,7 @@ Values affine_grid(Node& n) {
   int64_t spatial = static_cast<int64_t>(size.size()) - 2;
   if ((spatial != 2 && spatial != 3) || n.rank(theta) != 3)
     return n.fail("theta must have rank 3 and size 4 or 5 elements, but theta is " +
-                  text_of(n.type(theta)) + " and size has " + llvm::Twine(size.size())),
-           Value();
+                  text_of(n.type(theta)) + " and size has " + llvm::Twine(size.size()));
   Dims dims(llvm::ArrayRef(size).drop_front(2));
   llvm::SmallVector<Formula> columns;
   for (int64_t d = spatial; d-- > 0;) {
@@ -301,8 +295,7 @@ Values deform_conv(Node& n) {
   if (rank < 3 || n.rank(w) != rank || n.rank(offset) != rank)
     return n.fail("X must have rank 3 or more, W and offset the rank of X, but they are " +
                   text_of(n.type(x)) + ", " + text_of(n.type(w)) + " and " +
-                  text_of(n.type(offset))),
-           Value();
+                  text_of(n.type(offset)));
   Deformed c{spatial_attributes(n, x, kernel_of(n, w)),
              n.integer("group", 1),
              n.integer("offset_group", 1),
@@ -312,8 +305,7 @@ Values deform_conv(Node& n) {
              1};
   if (c.groups < 1 || c.offset_groups < 1)
     return n.fail("group and offset_group are " + llvm::Twine(c.groups) + " and " +
-                  llvm::Twine(c.offset_groups) + ", expected at least 1"),
-           Value();
+                  llvm::Twine(c.offset_groups) + ", expected at least 1");
   for (int64_t size : c.window.kernel) c.taps = c.taps * DimExpr(size);
   DimExpr images = c.batch * DimExpr(c.offset_groups), positions = element_count(c.result);
   Formula columns(n, deformed_columns(n, c, x, offset));
@@ -342,11 +334,10 @@ Values roi_align(Node& n) {
   std::string coordinates =
       n.text("coordinate_transformation_mode", n.opset() < 16 ? "output_half_pixel" : "half_pixel");
   if (mode != "avg" && mode != "max")
-    return n.fail("mode is \"" + mode + "\", expected avg or max"), Value();
+    return n.fail("mode is \"" + mode + "\", expected avg or max");
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
     return n.fail("coordinate_transformation_mode is \"" + coordinates +
-                  "\", expected half_pixel or output_half_pixel"),
-           Value();
+                  "\", expected half_pixel or output_half_pixel");
   // Without the half-pixel shift, ONNX enlarges boxes to at least one element.
   bool is_moved = coordinates == "half_pixel";
   float least = is_moved ? std::numeric_limits<float>::lowest() : 1.0f;
@@ -359,15 +350,13 @@ Values roi_align(Node& n) {
        n.attr("min_size", least), n.attr("greatest", mode == "max")});
 }
 
-constexpr OpRow kSamplingOps[] = {
+}  // namespace
+
+const OpRows kSamplingOps = {
     {"AffineGrid", 20, affine_grid},
     {"DeformConv", 19, deform_conv},
     {"GridSample", 16, grid_sample},
     {"RoiAlign", 10, roi_align},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> sampling_ops() { return kSamplingOps; }
 
 }  // namespace scopevm::compiler::frontend

@@ -88,24 +88,16 @@ Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
     Dims pads(2 * rank, DimExpr(0));
     // If the signal is longer, the pad is negative and cuts it.
     pads[rank + static_cast<size_t>(axis)] = t.length - n.dim(signal, axis);
-    signal = Formula(n, n.emit<PadOp>({signal, n.scalar(0, signal)},
-                                      {n.attr("pads", pads), n.attr("mode", "constant")}));
+    signal = Formula(n, n.pad(signal, pads, n.scalar(0, signal)));
   }
-  Ints permutation;  // moves `axis` to the second-last position
-  for (int64_t d = 0; d + 1 < signal.rank(); ++d)
-    if (d != axis) permutation.push_back(d);
-  permutation.push_back(axis);
-  permutation.push_back(signal.rank() - 1);
-  Formula lines = signal.transpose(permutation);
+  const int64_t inner = signal.rank() - 2;
+  Formula lines = signal.move_axis(axis, inner);
   if (n.has_failed()) return {};
   Dims outer(lines.shape().drop_back(2)), flat = outer, result = outer;
   flat.push_back(t.length * DimExpr(t.components));
   result.append({t.kept, DimExpr(2)});
   Value product = n.emit<MatMulOp>({lines.reshape(flat), matrix_of(n, t, dtype)});
-  Ints back(permutation.size());
-  for (size_t d = 0; d < permutation.size(); ++d)
-    back[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
-  return n.cast(n.transpose(n.reshape(product, result), back), n.dtype(x));
+  return n.cast(n.move_axis(n.reshape(product, result), inner, axis), n.dtype(x));
 }
 
 // The `length`-point transform that the node specifies.
@@ -140,8 +132,7 @@ Values dft(Node& n, int64_t axis) {
   if (n.has_failed()) return Value();
   if (axis == n.rank(x) - 1)
     return n.fail("axis " + llvm::Twine(axis) +
-                  " is the last axis, which holds the real and imaginary parts"),
-           Value();
+                  " is the last axis, which holds the real and imaginary parts");
   std::optional<DimExpr> length = n.dim(x, axis);
   if (n.has_input(1)) length = one_dim(n, n.input(1), "the length");
   if (!length) return Value();
@@ -154,7 +145,7 @@ Values dft_with_attribute(Node& n) { return dft(n, n.integer("axis", 1)); }
 Values dft(Node& n) {
   Ints axis = n.has_input(2) ? n.integers_of(n.input(2), "the axis") : Ints{-2};
   if (axis.size() != 1)
-    return n.fail("the axis must have 1 element, given " + llvm::Twine(axis.size())), Value();
+    return n.fail("the axis must have 1 element, given " + llvm::Twine(axis.size()));
   return dft(n, axis[0]);
 }
 
@@ -163,7 +154,7 @@ Values dft(Node& n) {
 Values stft(Node& n) {
   Value signal = n.input(0);
   if (n.rank(signal) != 3)
-    return n.fail("the signal must have rank 3, but is " + text_of(n.type(signal))), Value();
+    return n.fail("the signal must have rank 3, but is " + text_of(n.type(signal)));
   std::optional<DimExpr> step = one_dim(n, n.input(1), "the frame step"), length;
   if (n.has_input(3))
     length = one_dim(n, n.input(3), "the frame length");
@@ -192,8 +183,7 @@ Values cosine_window(Node& n, double a, double b, double c) {
   if (!dtype)
     return n.unsupported("output_datatype " +
                          onnx_type_name(static_cast<int>(n.integer("output_datatype", 1))) +
-                         " is not supported"),
-           Value();
+                         " is not supported");
   if (!size) return Value();
   bool is_periodic = n.flag("periodic", true);
   if (auto constant = size->as_constant(); constant && *constant <= kMostConstants) {
@@ -226,8 +216,7 @@ Values mel_weight_matrix(Node& n) {
   if (!dtype)
     return n.unsupported("output_datatype " +
                          onnx_type_name(static_cast<int>(n.integer("output_datatype", 1))) +
-                         " is not supported"),
-           Value();
+                         " is not supported");
   if (!filters || !length) return Value();
   auto scalar = [&](size_t i) { return Formula(n, n.input(i)).as(DType::kF64).reshape({}); };
   auto mel = [](const Formula& hertz) {
@@ -249,7 +238,9 @@ Values mel_weight_matrix(Node& n) {
   return select((centre <= j) & (j < higher), falling, rises).as(*dtype);
 }
 
-constexpr OpRow kSignalOps[] = {
+}  // namespace
+
+const OpRows kSignalOps = {
     {"BlackmanWindow", 17, blackman_window},
     {"DFT", 17, dft_with_attribute},
     {"DFT", 20, dft},
@@ -258,9 +249,5 @@ constexpr OpRow kSignalOps[] = {
     {"MelWeightMatrix", 17, mel_weight_matrix},
     {"STFT", 17, stft},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> signal_ops() { return kSignalOps; }
 
 }  // namespace scopevm::compiler::frontend

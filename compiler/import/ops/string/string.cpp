@@ -37,18 +37,16 @@ Value at_least_one(Node& n, Value words) {
   // `missing` is 1 if there are no words, else 0.
   DimExpr count = n.dim(words, 0), missing = max(DimExpr(1) - count, 0);
   if (missing.is_constant(0)) return words;
-  return n.emit<PadOp>({words, n.scalar(0, DType::kStr)},
-                       {n.attr("pads", Dims{DimExpr(0), missing}), n.attr("mode", "constant")});
+  return n.pad(words, {DimExpr(0), missing}, n.scalar(0, DType::kStr));
 }
 
 Values string_normalizer(Node& n) {
   Value x = n.input(0);
   std::string action = n.text("case_change_action", "NONE");
   if (action != "NONE" && action != "LOWER" && action != "UPPER")
-    return n.fail("case_change_action is \"" + action + "\", expected NONE, LOWER or UPPER"),
-           Value();
+    return n.fail("case_change_action is \"" + action + "\", expected NONE, LOWER or UPPER");
   if (n.rank(x) < 1 || n.rank(x) > 2)
-    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x))), Value();
+    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x)));
   if (n.rank(x) == 2) n.require_equal(n.dim(x, 0), 1, "the first of two dims is {0}, expected {1}");
   Value words = n.reshape(x, {n.shape(x).back()});
   words = at_least_one(n, without(n, words, n.strings("stopwords")));
@@ -66,9 +64,9 @@ Values tf_idf_vectorizer(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
-    return n.fail("mode is \"" + mode + "\", expected TF, IDF or TFIDF"), Value();
+    return n.fail("mode is \"" + mode + "\", expected TF, IDF or TFIDF");
   if (n.rank(x) > 2 || n.rank(x) < 1)
-    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x))), Value();
+    return n.fail("the input must have rank 1 or 2, but is " + text_of(n.type(x)));
   Value pool = n.has_attribute("pool_strings") ? n.constant(n.strings("pool_strings"))
                                                : n.constant(n.integers("pool_int64s"));
   llvm::SmallVector<float> weights = n.numbers("weights");
@@ -87,13 +85,11 @@ Values tf_idf_vectorizer(Node& n) {
   return n.reshape(counts, {n.dim(counts, 1)});
 }
 
-constexpr OpRow kStringOps[] = {
+}  // namespace
+
+const OpRows kStringOps = {
     {"StringNormalizer", 10, string_normalizer},
     {"TfIdfVectorizer", 9, tf_idf_vectorizer},
 };
-
-}  // namespace
-
-llvm::ArrayRef<OpRow> string_ops() { return kStringOps; }
 
 }  // namespace scopevm::compiler::frontend
