@@ -127,21 +127,19 @@ std::string binary(llvm::StringRef op, Form form, const std::string& a, const st
   return "";
 }
 
-const llvm::StringMap<std::string>& functions() {
-  static const llvm::StringMap<std::string> table = {
-      {"math.absf", "fabs"},      {"math.acos", "acos"},   {"math.acosh", "acosh"},
-      {"math.asin", "asin"},      {"math.asinh", "asinh"}, {"math.atan", "atan"},
-      {"math.atanh", "atanh"},    {"math.cbrt", "cbrt"},   {"math.ceil", "ceil"},
-      {"math.cos", "cos"},        {"math.cosh", "cosh"},   {"math.ctlz", "clz"},
-      {"math.ctpop", "popcount"}, {"math.erf", "erf"},     {"math.exp", "exp"},
-      {"math.exp2", "exp2"},      {"math.expm1", "expm1"}, {"math.floor", "floor"},
-      {"math.log", "log"},        {"math.log10", "log10"}, {"math.log1p", "log1p"},
-      {"math.log2", "log2"},      {"math.round", "round"}, {"math.roundeven", "rint"},
-      {"math.rsqrt", "rsqrt"},    {"math.sin", "sin"},     {"math.sinh", "sinh"},
-      {"math.sqrt", "sqrt"},      {"math.tan", "tan"},     {"math.tanh", "tanh"},
-      {"math.trunc", "trunc"},    {"arith.negf", "-"},
-  };
-  return table;
+// The function of OpenCL C for a unary op; empty if there is none.
+llvm::StringRef function_of(llvm::StringRef op) {
+  static const llvm::StringMap<llvm::StringRef> renamed = {{"arith.negf", "-"},
+                                                           {"math.absf", "fabs"},
+                                                           {"math.ctlz", "clz"},
+                                                           {"math.ctpop", "popcount"},
+                                                           {"math.roundeven", "rint"}};
+  constexpr llvm::StringRef kSame[] = {"acos",  "acosh", "asin",  "asinh", "atan", "atanh", "cbrt",
+                                       "ceil",  "cos",   "cosh",  "erf",   "exp",  "exp2",  "expm1",
+                                       "floor", "log",   "log10", "log1p", "log2", "round", "rsqrt",
+                                       "sin",   "sinh",  "sqrt",  "tan",   "tanh", "trunc"};
+  if (auto found = renamed.find(op); found != renamed.end()) return found->second;
+  return op.consume_front("math.") && llvm::is_contained(kSame, op) ? op : "";
 }
 
 enum class Conversion {
@@ -208,62 +206,31 @@ std::string converted(Conversion conversion, Form from, Form to, const std::stri
   return "";
 }
 
-std::string compared_numbers(arith::CmpIPredicate predicate, Form to, const std::string& a,
-                             const std::string& b) {
-  using P = arith::CmpIPredicate;
-  const char* sign = nullptr;
-  switch (predicate) {
-    case P::slt:
-    case P::ult:
-      sign = "<";
-      break;
-    case P::sle:
-    case P::ule:
-      sign = "<=";
-      break;
-    case P::sgt:
-    case P::ugt:
-      sign = ">";
-      break;
-    default:
-      sign = ">=";
-  }
-  return truth(to, infix(a, sign, b));
-}
-
 std::string compared(arith::CmpIOp op, Form form, Form to, const std::string& a,
                      const std::string& b) {
   using P = arith::CmpIPredicate;
   const P predicate = op.getPredicate();
-  if (predicate == P::eq) return truth(to, infix(a, "==", b));
-  if (predicate == P::ne) return truth(to, infix(a, "!=", b));
+  // By predicate: eq, ne, then the signed and the unsigned ones.
+  constexpr const char* kSigns[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
+  const auto text = [&](const std::string& x, const std::string& y) {
+    return truth(to, infix(x, kSigns[static_cast<size_t>(predicate)], y));
+  };
+  if (predicate == P::eq || predicate == P::ne) return text(a, b);
   const bool is_signed = predicate >= P::slt && predicate <= P::sge;
   // As a signed i1, true is -1 and less than false. A scalar bool is 0 or 1, so its operands are
   // swapped. Lanes of bools are already 0 or -1.
-  if (form.is_bool() && form.is_scalar() && is_signed) return compared_numbers(predicate, to, b, a);
+  if (form.is_bool() && form.is_scalar() && is_signed) return text(b, a);
   if (form.is_bool() && !form.is_scalar() && !is_signed)
-    return compared_numbers(predicate, to, as_unsigned(form, a), as_unsigned(form, b));
-  if (form.is_bool() || !is_signed) return compared_numbers(predicate, to, a, b);
-  return compared_numbers(predicate, to, as_signed(form, a), as_signed(form, b));
+    return text(as_unsigned(form, a), as_unsigned(form, b));
+  if (form.is_bool() || !is_signed) return text(a, b);
+  return text(as_signed(form, a), as_signed(form, b));
 }
 
 std::string compared(arith::CmpFOp op, Form to, const std::string& a, const std::string& b) {
   using P = arith::CmpFPredicate;
-  auto yes = [&](const char* sign) { return truth(to, infix(a, sign, b)); };
-  // An unordered comparison is the negation of the opposite ordered one, which is false for NaN.
-  auto no = [&](const char* sign) { return truth(to, "!" + infix(a, sign, b)); };
+  const P predicate = op.getPredicate();
   const std::string is_one = "((" + a + " < " + b + ") | (" + a + " > " + b + "))";
-  switch (op.getPredicate()) {
-    case P::OEQ:
-      return yes("==");
-    case P::OGT:
-      return yes(">");
-    case P::OGE:
-      return yes(">=");
-    case P::OLT:
-      return yes("<");
-    case P::OLE:
-      return yes("<=");
+  switch (predicate) {
     case P::ONE:
       return truth(to, is_one);
     case P::ORD:
@@ -272,19 +239,18 @@ std::string compared(arith::CmpFOp op, Form to, const std::string& a, const std:
       return truth(to, "((" + a + " != " + a + ") | (" + b + " != " + b + "))");
     case P::UEQ:
       return truth(to, "!" + is_one);
-    case P::UGT:
-      return no("<=");
-    case P::UGE:
-      return no("<");
-    case P::ULT:
-      return no(">=");
-    case P::ULE:
-      return no(">");
-    case P::UNE:
-      return yes("!=");
-    default:
+    case P::AlwaysFalse:
+    case P::AlwaysTrue:
       return "";
+    default:
+      break;
   }
+  // By predicate, from OEQ to UNE. Except for UNE, an unordered comparison is the negation of the
+  // opposite ordered one, which is false for NaN.
+  constexpr const char* kSigns[] = {"==", ">",  ">=", "<",  "<=", "",  "",
+                                    "",   "<=", "<",  ">=", ">",  "!="};
+  const std::string text = infix(a, kSigns[static_cast<size_t>(predicate) - 1], b);
+  return truth(to, predicate >= P::UGT && predicate <= P::ULE ? "!" + text : text);
 }
 
 std::string chosen(arith::SelectOp op, Form form, llvm::ArrayRef<std::string> x) {
@@ -310,35 +276,10 @@ bool is_called_by_lane(mlir::Operation* op) {
 std::string combined(mlir::vector::CombiningKind kind, Form form, const std::string& a,
                      const std::string& b) {
   using K = mlir::vector::CombiningKind;
-  switch (kind) {
-    case K::ADD:
-      return binary(form.is_float() ? "arith.addf" : "arith.addi", form, a, b);
-    case K::MUL:
-      return binary(form.is_float() ? "arith.mulf" : "arith.muli", form, a, b);
-    case K::MINUI:
-      return binary("arith.minui", form, a, b);
-    case K::MINSI:
-      return binary("arith.minsi", form, a, b);
-    case K::MAXUI:
-      return binary("arith.maxui", form, a, b);
-    case K::MAXSI:
-      return binary("arith.maxsi", form, a, b);
-    case K::MINNUMF:
-      return binary("arith.minnumf", form, a, b);
-    case K::MAXNUMF:
-      return binary("arith.maxnumf", form, a, b);
-    case K::MINIMUMF:
-      return binary("arith.minimumf", form, a, b);
-    case K::MAXIMUMF:
-      return binary("arith.maximumf", form, a, b);
-    case K::AND:
-      return binary("arith.andi", form, a, b);
-    case K::OR:
-      return binary("arith.ori", form, a, b);
-    case K::XOR:
-      return binary("arith.xori", form, a, b);
-  }
-  return "";
+  std::string op = "arith." + mlir::vector::stringifyCombiningKind(kind);
+  if (kind == K::ADD || kind == K::MUL) op += form.is_float() ? "f" : "i";
+  if (kind == K::AND || kind == K::OR || kind == K::XOR) op += "i";
+  return binary(op, form, a, b);
 }
 
 std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands, int64_t lanes) {
@@ -359,8 +300,8 @@ std::string expression(mlir::Operation* op, llvm::ArrayRef<std::string> operands
                ? "fma(" + operands[0] + ", " + operands[1] + ", " + operands[2] + ")"
                : "";
   if (operands.size() == 2) return binary(name, to, operands[0], operands[1]);
-  if (auto found = functions().find(name); found != functions().end())
-    return call(found->second, operands[0]);
+  if (const llvm::StringRef function = function_of(name); !function.empty())
+    return call(function.str(), operands[0]);
   if (name == "math.cttz")
     // OpenCL C 1.2 has no count of trailing zeros. (x & -x) - 1 has ones exactly at the positions
     // of the trailing zeros of x, and only ones if x is 0.
