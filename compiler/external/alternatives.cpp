@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/partition.h"
 #include "mlir/IR/Builders.h"
 #include "vm/format/schema/entry_name.h"
 

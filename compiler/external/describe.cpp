@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/partition.h"
 #include "compiler/graph/values/constant_array.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"

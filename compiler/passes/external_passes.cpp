@@ -1,6 +1,6 @@
 // The passes of compiler/external that passes.td declares, for scopevm-opt.
 #include "compiler/external/describe.h"
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/partition.h"
 #include "compiler/passes/passes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/Builders.h"

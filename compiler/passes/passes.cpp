@@ -95,21 +95,31 @@ class PlacePass : public impl::PlacePassBase<PlacePass> {
   std::shared_ptr<PlacementRun> run_;
 };
 
-class VerifyPlacesPass : public impl::VerifyPlacesPassBase<VerifyPlacesPass> {
+// A pass for the machine of a run: of the given one, or of one that the pass's option describes.
+template <typename Base>
+class MachinePass : public Base {
  public:
-  using VerifyPlacesPassBase::VerifyPlacesPassBase;
-  VerifyPlacesPass() = default;
-  explicit VerifyPlacesPass(std::shared_ptr<PlacementRun> run) : run_(std::move(run)) {
-    machine = run_->machine_file;
+  using Base::Base;
+  MachinePass() = default;
+  explicit MachinePass(std::shared_ptr<PlacementRun> run) : run_(std::move(run)) {
+    this->machine = run_->machine_file;
   }
 
   llvm::LogicalResult initialize(mlir::MLIRContext* context) override {
     if (!run_) {
       run_ = std::make_shared<PlacementRun>();
-      run_->machine_file = machine;
+      run_->machine_file = this->machine;
     }
     return load(*run_, context);
   }
+
+ protected:
+  std::shared_ptr<PlacementRun> run_;
+};
+
+class VerifyPlacesPass : public MachinePass<impl::VerifyPlacesPassBase<VerifyPlacesPass>> {
+ public:
+  using MachinePass::MachinePass;
 
   void runOnOperation() override {
     run_->status = placement::verify_places(getOperation(), run_->machine);
@@ -118,33 +128,15 @@ class VerifyPlacesPass : public impl::VerifyPlacesPassBase<VerifyPlacesPass> {
     getOperation().emitError() << std::string(run_->status.message());
     signalPassFailure();
   }
-
- private:
-  std::shared_ptr<PlacementRun> run_;
 };
 
-class LayoutPass : public impl::LayoutPassBase<LayoutPass> {
+class LayoutPass : public MachinePass<impl::LayoutPassBase<LayoutPass>> {
  public:
-  using LayoutPassBase::LayoutPassBase;
-  LayoutPass() = default;
-  explicit LayoutPass(std::shared_ptr<PlacementRun> run) : run_(std::move(run)) {
-    machine = run_->machine_file;
-  }
-
-  llvm::LogicalResult initialize(mlir::MLIRContext* context) override {
-    if (!run_) {
-      run_ = std::make_shared<PlacementRun>();
-      run_->machine_file = machine;
-    }
-    return load(*run_, context);
-  }
+  using MachinePass::MachinePass;
 
   void runOnOperation() override {
     run_->layouts = layouts::choose_layouts(getOperation(), run_->machine, run_->layout_options);
   }
-
- private:
-  std::shared_ptr<PlacementRun> run_;
 };
 
 }  // namespace

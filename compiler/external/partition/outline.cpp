@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
-#include "compiler/external/clone_ops.h"
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/clone_ops.h"
+#include "compiler/external/partition/partition.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,5 +1,5 @@
 // Merges partitions: see partition.h.
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/partition.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

@@ -2,7 +2,7 @@
 //
 // A pattern is matched from the op of its first result towards the operands; every other op of the
 // pattern contributes to that result. The partition replaces this last op.
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/partition.h"
 #include "compiler/graph/control/isolated_body.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/rewrite/passes.h"

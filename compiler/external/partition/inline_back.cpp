@@ -1,6 +1,6 @@
 // Replaces calls of outlined functions by their ops: see partition.h.
-#include "compiler/external/clone_ops.h"
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/clone_ops.h"
+#include "compiler/external/partition/partition.h"
 #include "compiler/graph/external/extern.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

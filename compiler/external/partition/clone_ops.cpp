@@ -1,6 +1,6 @@
 // Clones ops with other dims: see clone_ops.h. Substitution in the result types is not enough,
 // because type rules treat numbers and symbols differently, for example in a broadcast.
-#include "compiler/external/clone_ops.h"
+#include "compiler/external/partition/clone_ops.h"
 
 #include "compiler/graph/graph_ops.h"
 

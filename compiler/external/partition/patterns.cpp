@@ -1,7 +1,7 @@
 // Parses patterns and checks that they can be matched: see patterns.h.
-#include "compiler/external/patterns.h"
+#include "compiler/external/partition/patterns.h"
 
-#include "compiler/external/partition.h"
+#include "compiler/external/partition/partition.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/values/elements.h"
 #include "llvm/ADT/SetVector.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/external/patterns.h"
+#include "compiler/external/partition/patterns.h"
 #include "compiler/graph/graph_ops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
