@@ -30,7 +30,9 @@ class FunctionExplainer {
     add_dims(given);
     add_lines();
     add_pools();
-    for (const memory::Arena& arena : planned_.plan.arenas) add_arena(arena);
+    for (const memory::Arena& arena : planned_.plan.arenas)
+      explained_.arenas.push_back(
+          memory::explain(program_, function_, planned_.plan, arena, planned_.shapes, request_));
     return std::move(explained_);
   }
 
@@ -67,7 +69,6 @@ class FunctionExplainer {
       }
       // The entries of results have the order of the outputs.
       if (entry.is_result) line.step = first_write(function_.outputs[results++]);
-      bytes_of_pool_[{entry.pool}] += line.bytes;
       explained_.lines.push_back(std::move(line));
     }
   }
@@ -93,7 +94,6 @@ class FunctionExplainer {
       auto pool = std::ranges::find(explained_.pools, name, &MemoryExplanation::Pool::name);
       if (pool == explained_.pools.end()) pool = explained_.pools.insert(pool, {.name = name});
       pool->constant_bytes += constant.bytes;
-      bytes_of_pool_[constant.pool] += constant.bytes;
     }
     for (PoolIndex pool : machine.pools.indices())
       if (machine.pools[pool].is_limited())
@@ -102,27 +102,12 @@ class FunctionExplainer {
             explained.limit_bytes = machine.pools[pool].limit;
   }
 
-  void add_arena(const memory::Arena& arena) {
-    std::map<PoolIndex, int64_t> heights;
-    for (const memory::Arena& other : planned_.plan.arenas)
-      if (other.segment == SegmentIndex{0}) heights[other.pool] = values_[other.height];
-    explained_.arenas.push_back(memory::explain({.program = program_,
-                                                 .function = function_,
-                                                 .arena = arena,
-                                                 .height = values_[arena.height],
-                                                 .request = request_,
-                                                 .bytes_of_pool = bytes_of_pool_,
-                                                 .heights = heights},
-                                                planned_.plan, planned_.shapes));
-  }
-
   const Program& program_;
   const Function& function_;
   const bytecode::PlannedFunction& planned_;
   const format::FunctionDecl& decl_;
   const memory::Request request_;
   const ShapeProgram::Values values_;
-  std::map<PoolIndex, int64_t> bytes_of_pool_;  // with constants
   ExplainedMemory explained_;
 };
 
@@ -137,9 +122,7 @@ Result<MemoryExplanation> memory(pipeline::Context& context) {
                            bytecode::emit_module(program, planned.functions));
   MemoryExplanation explanation{.threads = given.threads, .warnings = planned.warnings};
   for (FunctionIndex f : program.functions.indices()) {
-    // The request has the dims of main. Each caller has its own dims of another function.
-    const MemoryRequest request =
-        f.value == 0 ? given : MemoryRequest{.dims = {}, .threads = given.threads};
+    const MemoryRequest request = request_of(f, given);
     const Function& function = program.functions[f];
     Result<memory::Request> symbols =
         memory::explained_request(function, planned.functions[f].shapes, request);
@@ -156,7 +139,7 @@ Result<MemoryExplanation> memory(pipeline::Context& context) {
                                                       *std::move(symbols))
                                         .run(request));
   }
-  add_alternatives(planned, context, explanation.functions.front());
+  add_alternatives(planned, context, explanation);
   return explanation;
 }
 

@@ -6,10 +6,14 @@
 
 namespace scopevm::compiler::explain {
 
-// Evaluates the plan of main with one thread, and plans the model with other options: those for
-// convolutions, and the --place rules that apply the suggestions of the arenas. Adds the options
-// that lower the plan.
+// The request for a function. The dims of `given` are those of main: each caller has its own dims
+// of another function.
+MemoryRequest request_of(FunctionIndex function, const MemoryRequest& given);
+
+// Evaluates the plans with one thread, and plans the model with other options: another order of
+// steps, those for convolutions, and --place rules for the largest buffers at the peaks of main.
+// Adds the options that lower a plan to its arena.
 void add_alternatives(const pipeline::Planned& planned, const pipeline::Context& context,
-                      MemoryExplanation::Function& main);
+                      MemoryExplanation& explanation);
 
 }  // namespace scopevm::compiler::explain

@@ -2,6 +2,7 @@
 // formula over dims.
 //   liveness.cpp      a function's steps -> one half-open lifespan per buffer
 //   uses.cpp          the steps that access each buffer
+//   live_bytes.cpp    the live bytes of an arena at each step
 //   samples.cpp       the dims at which plans are compared and validated
 //   layers.cpp        offsets at given dims -> Layers, and Layers -> offsets at any dims
 //   choose_layers.cpp chooses the best Layers at sample dims

@@ -4,6 +4,7 @@
 #include "compiler/program/program_text.h"
 #include "compiler/program/transform/inline_calls.h"
 #include "compiler/program/transform/pinned.h"
+#include "compiler/program/transform/reorder.h"
 #include "compiler/program/transform/scratch.h"
 #include "compiler/program/transform/stack.h"
 
@@ -41,6 +42,7 @@ Status choose_pools(Lowering& lowering, Context& context) {
   context.begin("memory");
   Program& program = lowering.program;
   transform::inline_calls(program, context.options.inline_limit);
+  if (context.options.reorder) transform::reorder_steps(program);
   transform::use_pinned(program);
   SCOPEVM_RETURN_IF_ERROR(transform::use_stacks(program));
   SCOPEVM_ASSIGN_OR_RETURN(lowering.spills, memory::enforce_limits(program));

@@ -129,6 +129,9 @@ struct CompileOptions {
   /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
   /// control flow) afterwards. Recursive calls are never inlined.
   int64_t inline_limit = 10'000;
+  /// Runs steps in another order than that of the graph if this lowers the peak of a memory plan at
+  /// the representative dims.
+  bool reorder = false;
   /// The layout of the images inside the model. Inputs and results are by channel.
   ImageLayout image_layout = ImageLayout::kAuto;
   /// Permits Winograd's algorithm for 3x3 convolutions of f32 images. They take about 0.4

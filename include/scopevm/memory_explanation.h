@@ -24,7 +24,7 @@ struct MemoryPeak {
   int64_t bytes = 0;  ///< live bytes
 };
 
-/// The memory of a call, its peaks, and the changes that lower them. The lines and pools of main
+/// The memory of a call, its peaks, and the options that lower them. The lines and pools of main
 /// have the bytes that Module::memory_bound() returns for the same dims. explain() fails with
 /// kInvalidArgument if the request has an unknown dimension or violates a check of the model.
 struct MemoryExplanation {
@@ -55,48 +55,9 @@ struct MemoryExplanation {
     bool is_accessed = false;   ///< the step at the peak reads or writes it
   };
 
-  /// The lifespan of a buffer in a plan: the steps [lower, upper), of the changed function.
-  struct Lifespan {
-    int64_t lower = 0;   ///< first step
-    int64_t upper = 0;   ///< the step after the last one
-    int64_t bytes = 0;   ///< size
-    int64_t offset = 0;  ///< in the arena
-  };
-
-  /// A change of a function.
-  struct Change {
-    /// The kinds of changes.
-    enum class Kind : uint8_t {
-      kReorder,    ///< run `steps` immediately before step `before`
-      kReuse,      ///< `steps` do not read `operand`, so that `value` can be stored in its buffer
-      kRecompute,  ///< run a copy of the step that makes `value` before step `before`
-      kMove,       ///< store a buffer in `pool`: `value`, or scratch memory of a step
-    };
-    Kind kind = Kind::kReorder;  ///< the kind of this change
-    std::string value;           ///< its buffer is live for fewer steps, or in `pool`
-    std::string operand;         ///< of kReuse: the operand of the step that makes `value`
-    std::vector<int64_t> steps;  ///< of kMove: the step, if it is scratch memory; else empty
-    int64_t before = 0;          ///< of kReorder and kRecompute
-    std::string pool;            ///< of kMove: "cpu.global.slow"
-    int64_t pool_bytes = 0;      ///< of kMove: the bytes of all storages in `pool` afterwards
-    /// Of kRecompute: the bytes that the additional launch reads and writes. Of kMove: the bytes of
-    /// all accesses of the buffer.
-    int64_t accessed_bytes = 0;
-    std::string option;  ///< the option of `compile` that makes the change; empty if there is none
-  };
-
-  /// Changes that lower the peak of an arena, and the plan of the changed function.
-  struct Suggestion {
-    std::vector<Change> changes;    ///< in order; several only if no single change lowers the peak
-    int64_t lower_bound_bytes = 0;  ///< live bytes at the peak afterwards
-    int64_t bytes = 0;              ///< height of the new plan
-    int64_t peak_step = 0;          ///< the peak afterwards, as a step of the unchanged function
-    std::vector<Lifespan> lifespans;  ///< all buffers of the arena in the new plan
-  };
-
-  /// The peak of the arena if another option or number of threads is used.
+  /// An option of `compile` or `run` that lowers the plan of the arena.
   struct Alternative {
-    std::string option;             ///< "--threads 1", "without --fast-conv"
+    std::string option;             ///< "--threads 1", "--place 'x=cpu.global.slow'"
     int64_t lower_bound_bytes = 0;  ///< live bytes at the peak
     int64_t bytes = 0;              ///< height of the plan
   };
@@ -113,7 +74,6 @@ struct MemoryExplanation {
     std::optional<MemoryPeak> next_peak;
     std::vector<Buffer> buffers;            ///< by first step
     std::vector<LiveBuffer> live;           ///< at the peak, largest first
-    std::vector<Suggestion> suggestions;    ///< lowest peak first
     std::vector<Alternative> alternatives;  ///< lowest peak first
   };
 

@@ -74,7 +74,7 @@ void declare(CLI::App& command, CompileCommand& options) {
   add_inline_limit(command, options.model,
                    "Inline a call if its caller has at most this number of steps afterwards; 0: "
                    "inline no call");
-  add_image_layout(command, options.model);
+  add_order_and_layout(command, options.model);
   command.add_flag("--timing", options.timing,
                    "Print time, share and peak memory of each stage, and the time of its "
                    "passes, to stderr");

@@ -70,7 +70,7 @@ void declare(CLI::App& command, ExplainCommand& options) {
                "NAME or PATH of a plug-in, as for compile; without another report: print "
                "the parts that its library could compute, and its decisions");
   add_inline_limit(command, options.model, "As for compile")->needs(memory);
-  add_image_layout(command, options.model);
+  add_order_and_layout(command, options.model);
   command.add_flag("--json", options.json, "Print JSON");
 }
 

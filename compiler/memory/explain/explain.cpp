@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/memory/explain/live_bytes.h"
-#include "compiler/memory/explain/steps.h"
+#include "compiler/memory/live_bytes.h"
 #include "compiler/memory/uses.h"
 #include "scopevm/kernel_abi.h"
 
@@ -73,6 +72,16 @@ bool is_accessed(const Function& function, const Liveness& liveness, BufferIndex
   return std::ranges::any_of(at.operands, is_in) || std::ranges::any_of(at.results, is_in) ||
          std::ranges::find(liveness.buffer_of_temporary[step], buffer) !=
              liveness.buffer_of_temporary[step].end();
+}
+
+// "conv" for a launch of kernel conv_12, the external function, or the kind of another step.
+std::string op_of(const Program& program, const Step& step) {
+  const auto* launch = step.as<step::Launch>();
+  if (!launch) return std::string(step.kind_name());
+  const Kernel& kernel = program.kernels[launch->kernel];
+  const std::string& symbol = kernel.symbol;
+  const std::string kind = kernel.external ? symbol : symbol.substr(0, symbol.rfind('_'));
+  return kind == "map" ? "elementwise" : kind;
 }
 
 bool holds(Check::Kind kind, int64_t lhs, int64_t rhs) {
@@ -191,23 +200,22 @@ Result<Request> explained_request(const Function& function, const ShapeProgram& 
   return request;
 }
 
-MemoryExplanation::Arena explain(const SuggestionRequest& request, const Plan& plan,
-                                 const ShapeProgram& shapes) {
-  const Function& function = request.function;
-  const Arena& arena = request.arena;
-  MemoryExplanation::Arena explained{.pool = request.program.machine.pool_name(arena.pool),
-                                     .segment = arena.segment.value,
-                                     .bytes = request.height};
-  const auto sizes = sizes_at(plan.liveness, arena.buffers, request.request);
-  const auto placed = plan.at(request.program.machine, arena, shapes, request.request.symbols,
-                              request.request.threads);
+MemoryExplanation::Arena explain(const Program& program, const Function& function, const Plan& plan,
+                                 const Arena& arena, const ShapeProgram& shapes,
+                                 const Request& request) {
+  MemoryExplanation::Arena explained{.pool = program.machine.pool_name(arena.pool),
+                                     .segment = arena.segment.value};
+  if (const auto values = shapes.evaluate(request.symbols, request.threads))
+    explained.bytes = (*values)[arena.height];
+  const auto sizes = sizes_at(plan.liveness, arena.buffers, request);
+  const auto placed = plan.at(program.machine, arena, shapes, request.symbols, request.threads);
   if (!sizes || !placed) return explained;
   const std::vector<SizedBuffer> buffers = sized_buffers(plan.liveness, arena.buffers, *sizes);
   const std::vector<int64_t> live = live_bytes(buffers, function.steps.size());
   explained.peak = peak_of(live);
   explained.lower_bound_bytes = explained.peak.bytes;
   explained.next_peak = next_peak(buffers, live, explained.peak.step);
-  const Names names(request.program, function, plan.liveness);
+  const Names names(program, function, plan.liveness);
   for (size_t i = 0; i < buffers.size(); ++i) {
     Buffer buffer = names.of(arena.buffers[i]);
     buffer.first_step = buffers[i].lower;
@@ -221,14 +229,13 @@ MemoryExplanation::Arena explain(const SuggestionRequest& request, const Plan& p
                               .bytes_without = peak_without(buffers, i, live),
                               .is_accessed = is_accessed(function, plan.liveness, arena.buffers[i],
                                                          explained.peak.step)});
-  explained.suggestions = suggest(request);
   return explained;
 }
 
 std::vector<MemoryExplanation::Step> explained_steps(const Program& program,
                                                      const Function& function) {
   std::vector<MemoryExplanation::Step> steps;
-  for (const Step& step : function.steps) steps.push_back(explained(program, step));
+  for (const Step& step : function.steps) steps.push_back({op_of(program, step), step.name});
   return steps;
 }
 

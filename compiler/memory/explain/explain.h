@@ -1,14 +1,10 @@
-// Explains the plan of an arena: the buffers that are live at its peak, and the changes of the
-// function that lower the peak.
-//   explain.cpp     the arena and its buffers
-//   live_bytes.cpp  the live bytes at each step
-//   steps.cpp       the names of steps
-//   find_edits.cpp  a peak -> edits of the function
-//   edit.cpp        applies edits
-//   suggest.cpp     edits -> plans of the edited functions
+// Explains the plan of an arena: the buffers that are live at its peak.
 #pragma once
 
-#include "compiler/memory/explain/suggest.h"
+#include <vector>
+
+#include "compiler/memory/plan.h"
+#include "compiler/memory/samples.h"
 #include "compiler/shapes/shape_program.h"
 #include "scopevm/memory_explanation.h"
 
@@ -21,9 +17,11 @@ namespace scopevm::compiler::memory {
 Result<Request> explained_request(const Function& function, const ShapeProgram& shapes,
                                   const MemoryRequest& given);
 
-// REQUIRES: `shapes` can be evaluated for the request, and contains the formulas of `plan`.
-MemoryExplanation::Arena explain(const SuggestionRequest& request, const Plan& plan,
-                                 const ShapeProgram& shapes);
+// `arena` is one of `plan`. REQUIRES: `shapes` can be evaluated for the request, and contains the
+// formulas of `plan`.
+MemoryExplanation::Arena explain(const Program& program, const Function& function, const Plan& plan,
+                                 const Arena& arena, const ShapeProgram& shapes,
+                                 const Request& request);
 
 // The steps of the function as reports print them.
 std::vector<MemoryExplanation::Step> explained_steps(const Program& program,

@@ -332,6 +332,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   CompileOptions compile_options;
   const size_t hash = std::hash<std::string>()(graph.text());
   if (options.is_outlined && hash % 2 == 0) compile_options.inline_limit = 0;
+  compile_options.reorder = hash % 5 == 0;
   if (hash % 3 == 0) compile_options.image_layout = ImageLayout::kBlocked;
   compile_options.model_path = file.path();
   compile_options.target_cpus = {options.cpu};

@@ -8,7 +8,14 @@ namespace {
 
 using Arena = MemoryExplanation::Arena;
 using Function = MemoryExplanation::Function;
-using Lifespan = MemoryExplanation::Lifespan;
+
+// The lifespan of a buffer in a plan: the steps [lower, upper).
+struct Lifespan {
+  int64_t lower = 0;
+  int64_t upper = 0;
+  int64_t bytes = 0;
+  int64_t offset = 0;  // in the arena
+};
 
 std::string differs(const std::string& what, int64_t actual, int64_t expected) {
   return what + " is " + std::to_string(actual) + ", expected " + std::to_string(expected);
@@ -128,13 +135,9 @@ std::string wrong_arena(const Arena& arena, int64_t steps) {
     wrong = differs("the lower bound of " + arena.pool, arena.lower_bound_bytes, arena.peak.bytes);
   if (wrong.empty()) wrong = wrong_live_buffers(arena);
   if (wrong.empty()) wrong = wrong_next_peak(arena, steps);
-  for (const MemoryExplanation::Suggestion& suggestion : arena.suggestions) {
-    if (!wrong.empty()) break;
-    wrong = wrong_plan("a suggestion", suggestion.lifespans, suggestion.bytes,
-                       suggestion.lower_bound_bytes);
-    if (suggestion.lower_bound_bytes >= arena.lower_bound_bytes || suggestion.changes.empty())
-      wrong = "a suggestion does not lower the peak";
-  }
+  for (const MemoryExplanation::Alternative& alternative : arena.alternatives)
+    if (alternative.bytes >= arena.bytes || alternative.lower_bound_bytes > alternative.bytes)
+      wrong = alternative.option + " does not lower the plan";
   return wrong;
 }
 

@@ -7,7 +7,7 @@
 namespace scopevm::tool {
 namespace {
 
-void declare(CLI::App& command, ModelOptions& options) { add_image_layout(command, options); }
+void declare(CLI::App& command, ModelOptions& options) { add_order_and_layout(command, options); }
 
 int print_option(const ModelOptions& options) {
   std::printf("warnings are errors: %s, fast convolutions: %s\n",

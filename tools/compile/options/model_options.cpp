@@ -108,7 +108,9 @@ CLI::Option* add_inline_limit(CLI::App& command, ModelOptions& options,
       ->capture_default_str();
 }
 
-void add_image_layout(CLI::App& command, ModelOptions& options) {
+void add_order_and_layout(CLI::App& command, ModelOptions& options) {
+  command.add_flag("--reorder", options.compile.reorder,
+                   "Run steps in another order than the model's if this lowers the peak memory");
   const std::map<std::string, ImageLayout> layouts = {{"auto", ImageLayout::kAuto},
                                                       {"by-channel", ImageLayout::kByChannel},
                                                       {"blocked", ImageLayout::kBlocked}};

@@ -29,7 +29,8 @@ void add_places(CLI::App& command, ModelOptions& options);  // --machine and --p
 void add_external(CLI::App& command, ModelOptions& options, const std::string& description);
 CLI::Option* add_inline_limit(CLI::App& command, ModelOptions& options,
                               const std::string& description);
-void add_image_layout(CLI::App& command, ModelOptions& options);
+// --reorder, --image-layout and --fast-conv.
+void add_order_and_layout(CLI::App& command, ModelOptions& options);
 
 // Reads the files and libraries that the options name into `compile`. Errors: kNotFound (no such
 // file), and those of ExternalLibrary::load().

@@ -16,8 +16,6 @@ namespace {
 using Function = MemoryExplanation::Function;
 using Arena = MemoryExplanation::Arena;
 using Buffer = MemoryExplanation::Buffer;
-using Change = MemoryExplanation::Change;
-using Suggestion = MemoryExplanation::Suggestion;
 using runtime::count_text;
 
 // The most buffers of a peak that are listed.
@@ -72,16 +70,6 @@ class FunctionPrinter {
     return fmt::format("step {}, {}{}", step, s.op, s.name.empty() ? "" : " " + quoted(s.name));
   }
 
-  std::string steps_text(const std::vector<int64_t>& steps) const {
-    constexpr size_t kMostSteps = 3;
-    std::string text;
-    for (size_t i = 0; i < std::min(steps.size(), kMostSteps); ++i)
-      text += (i == 0 ? "" : "; ") + step_text(steps[i]);
-    if (steps.size() > kMostSteps)
-      text += fmt::format("; and {} more", count_text(steps.size() - kMostSteps, "step"));
-    return text;
-  }
-
   // --- Pools. -----------------------------------------------------------------------------------
 
   void print_pools() const {
@@ -125,7 +113,7 @@ class FunctionPrinter {
     if (arena.next_peak)
       print("next peak: {} at {}\n", count_text(arena.next_peak->bytes, "byte"),
             step_text(arena.next_peak->step));
-    print_suggestions(arena);
+    print_alternatives(arena);
   }
 
   void print_buffer(const Arena& arena, const MemoryExplanation::LiveBuffer& live) const {
@@ -158,19 +146,18 @@ class FunctionPrinter {
             count_text(arena.live.size() - kMostListed, "buffer"));
   }
 
-  // --- Changes. ---------------------------------------------------------------------------------
+  // --- Options. ---------------------------------------------------------------------------------
 
-  void print_suggestions(const Arena& arena) const {
-    if (arena.suggestions.empty() && arena.alternatives.empty()) {
-      print("no change was found that lowers the peak{}\n", reason_text(arena));
+  void print_alternatives(const Arena& arena) const {
+    if (arena.alternatives.empty()) {
+      print("no option was found that lowers the peak{}\n", reason_text(arena));
       return;
     }
-    print("changes that lower the peak:\n");
-    print("{:>14} {:>14}  {}\n", "planned bytes", "peak", "change");
+    print("options that lower the peak:\n");
+    print("{:>14} {:>14}  {}\n", "planned bytes", "peak", "option");
     for (const MemoryExplanation::Alternative& alternative : arena.alternatives)
       print("{:>14} {:>14}  {}\n", alternative.bytes, alternative.lower_bound_bytes,
             alternative.option);
-    for (const Suggestion& suggestion : arena.suggestions) print_suggestion(suggestion);
   }
 
   std::string reason_text(const Arena& arena) const {
@@ -178,39 +165,6 @@ class FunctionPrinter {
       return fmt::format(": {} has as many live bytes", step_text(arena.next_peak->step));
     if (std::ranges::all_of(arena.live, &MemoryExplanation::LiveBuffer::is_accessed))
       return ": the step reads or writes all buffers that are live";
-    return ": no other order of steps and no second computation of a value lowers it";
-  }
-
-  void print_suggestion(const Suggestion& suggestion) const {
-    const std::string indent(31, ' ');
-    print("{:>14} {:>14}  {}\n", suggestion.bytes, suggestion.lower_bound_bytes,
-          suggestion.changes.size() == 1
-              ? change_text(suggestion.changes.front())
-              : count_text(suggestion.changes.size(), "change") + " together:");
-    if (suggestion.changes.size() > 1)
-      for (const Change& change : suggestion.changes)
-        print("{}  {}\n", indent, change_text(change));
-    print("{}then the peak is at {}\n", indent, step_text(suggestion.peak_step));
-  }
-
-  std::string change_text(const Change& change) const {
-    switch (change.kind) {
-      case Change::Kind::kReorder:
-        return fmt::format("run {} before {}: {} is live for fewer steps", steps_text(change.steps),
-                           step_text(change.before), quoted(change.value));
-      case Change::Kind::kReuse:
-        return fmt::format("{} would be stored in place of {}, but later steps read it: {}",
-                           quoted(change.value), quoted(change.operand), steps_text(change.steps));
-      case Change::Kind::kRecompute:
-        return fmt::format("compute {} again before {}: {} more read and written",
-                           quoted(change.value), step_text(change.before),
-                           count_text(change.accessed_bytes, "byte"));
-      case Change::Kind::kMove:
-        return fmt::format("store {}{} in {}, which then has {}{}",
-                           change.steps.empty() ? "" : "scratch memory of ", quoted(change.value),
-                           change.pool, count_text(change.pool_bytes, "byte"),
-                           change.option.empty() ? "" : ": " + change.option);
-    }
     return "";
   }
 
@@ -229,7 +183,7 @@ void print_text(const MemoryExplanation& explanation) {
 const RegisteredReport registered(Form<MemoryExplanation>{
     .position = 40,
     .description = "Print the bytes of each pool, what is live at the peak of each plan, and the "
-                   "changes that lower the peak",
+                   "options that lower the peak",
     .text = print_text,
     .json = print_memory_json,
     .svg = memory_svg,

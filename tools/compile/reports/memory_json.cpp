@@ -11,7 +11,6 @@ namespace {
 using nlohmann::ordered_json;
 using Function = MemoryExplanation::Function;
 using Arena = MemoryExplanation::Arena;
-using Change = MemoryExplanation::Change;
 
 template <typename List, typename Convert>
 ordered_json array_of(const List& list, const Convert& convert) {
@@ -51,29 +50,6 @@ ordered_json json_of(const MemoryExplanation::Buffer& buffer) {
           {"offset", buffer.offset}};
 }
 
-ordered_json json_of(const Change& change) {
-  constexpr const char* kKinds[] = {"reorder", "reuse", "recompute", "move"};
-  ordered_json out{{"kind", kKinds[static_cast<int>(change.kind)]}, {"value", change.value}};
-  if (change.kind == Change::Kind::kReuse) out["operand"] = change.operand;
-  if (change.kind != Change::Kind::kMove) out["steps"] = change.steps;
-  if (change.kind == Change::Kind::kReorder || change.kind == Change::Kind::kRecompute)
-    out["before"] = change.before;
-  if (change.kind == Change::Kind::kMove) {
-    out["pool"] = change.pool;
-    out["pool_bytes"] = change.pool_bytes;
-  }
-  if (change.accessed_bytes > 0) out["accessed_bytes"] = change.accessed_bytes;
-  if (!change.option.empty()) out["option"] = change.option;
-  return out;
-}
-
-ordered_json json_of(const MemoryExplanation::Suggestion& suggestion) {
-  return {{"bytes", suggestion.bytes},
-          {"lower_bound_bytes", suggestion.lower_bound_bytes},
-          {"peak_step", suggestion.peak_step},
-          {"changes", array_of(suggestion.changes, [](const auto& c) { return json_of(c); })}};
-}
-
 ordered_json json_of(const Arena& arena) {
   ordered_json live = ordered_json::array();
   for (const MemoryExplanation::LiveBuffer& buffer : arena.live)
@@ -91,7 +67,6 @@ ordered_json json_of(const Arena& arena) {
   if (arena.next_peak) out["next_peak"] = peak_of(*arena.next_peak);
   out["live"] = std::move(live);
   out["buffers"] = array_of(arena.buffers, [](const auto& b) { return json_of(b); });
-  out["suggestions"] = array_of(arena.suggestions, [](const auto& s) { return json_of(s); });
   out["alternatives"] = array_of(arena.alternatives, [](const auto& alternative) {
     return ordered_json{{"option", alternative.option},
                         {"bytes", alternative.bytes},

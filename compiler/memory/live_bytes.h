@@ -1,4 +1,4 @@
-// The live bytes of an arena at each step. Private to compiler/memory/explain.
+// The live bytes of an arena at each step.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,6 @@ struct SizedBuffer {
 std::vector<SizedBuffer> sized_buffers(const Liveness& liveness,
                                        const std::vector<BufferIndex>& members,
                                        const std::vector<int64_t>& sizes);
-
-// The buffers of the arena of a segment and a pool, with their sizes for a request.
-struct SizedArena {
-  std::vector<BufferIndex> members;
-  std::vector<SizedBuffer> buffers;  // by position in `members`
-};
-
-// None if a size is unknown or the sizes overflow.
-std::optional<SizedArena> sized_arena(const Liveness& liveness, SegmentIndex segment,
-                                      PoolIndex pool, const Request& request);
 
 // By step.
 std::vector<int64_t> live_bytes(const std::vector<SizedBuffer>& buffers, size_t steps);

@@ -1,4 +1,4 @@
-#include "compiler/memory/explain/live_bytes.h"
+#include "compiler/memory/live_bytes.h"
 
 #include <algorithm>
 
@@ -13,18 +13,6 @@ std::vector<SizedBuffer> sized_buffers(const Liveness& liveness,
     buffers.push_back({lifespan.lower, lifespan.upper, sizes[i]});
   }
   return buffers;
-}
-
-std::optional<SizedArena> sized_arena(const Liveness& liveness, SegmentIndex segment,
-                                      PoolIndex pool, const Request& request) {
-  SizedArena arena;
-  for (BufferIndex buffer : liveness.buffers.indices())
-    if (liveness.buffers[buffer].segment == segment && liveness.buffers[buffer].pool == pool)
-      arena.members.push_back(buffer);
-  const auto sizes = sizes_at(liveness, arena.members, request);
-  if (!sizes) return std::nullopt;
-  arena.buffers = sized_buffers(liveness, arena.members, *sizes);
-  return arena;
 }
 
 std::vector<int64_t> live_bytes(const std::vector<SizedBuffer>& buffers, size_t steps) {
