@@ -7,39 +7,6 @@
 #include "scopevm/scopevm.h"
 #include "tests/vm/api/expect.h"
 
-static void expect_ok(scopevm_status* status, int line) {
-  if (status == NULL) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, scopevm_status_message(status));
-  scopevm_status_free(status);
-  ++failures;
-}
-#define OK(call) expect_ok((call), __LINE__)
-
-static void expect_error(scopevm_status* status, int code, const char* part, int line) {
-  if (status == NULL || scopevm_status_code(status) != code ||
-      strstr(scopevm_status_message(status), part) == NULL) {
-    fprintf(stderr, "%s:%d: expected %d, \"%s\"; got %d, \"%s\"\n", __FILE__, line, code, part,
-            scopevm_status_code(status), scopevm_status_message(status));
-    ++failures;
-  }
-  scopevm_status_free(status);
-}
-#define FAILS(call, code, part) expect_error((call), (code), (part), __LINE__)
-
-// Returns a matrix of floats that borrows `data` and `shape`.
-static DLTensor floats(float* data, int64_t* shape) {
-  DLTensor tensor;
-  memset(&tensor, 0, sizeof tensor);
-  tensor.data = data;
-  tensor.device.device_type = kDLCPU;
-  tensor.ndim = 2;
-  tensor.dtype.code = kDLFloat;
-  tensor.dtype.bits = 32;
-  tensor.dtype.lanes = 1;
-  tensor.shape = shape;
-  return tensor;
-}
-
 static int loops = 0;
 
 // The parallel_for of an executor with two threads: counts the loop in `executor`, and runs it as
@@ -89,125 +56,6 @@ static void run_calls(const scopevm_session* session) {
   OK(scopevm_call_run(call, 0));
   EXPECT(z[0] == 12 && z[3] == 24);
   scopevm_call_free(call);
-}
-
-static void run_strings(const char* path) {
-  const char* words[] = {"one", "t\0wo"};
-  size_t sizes[] = {3, 4};
-  int64_t shape[] = {2};
-  int64_t bad_shape[] = {-2};
-  scopevm_strings strings = {words, sizes, shape, 1};
-  scopevm_module* module = NULL;
-  scopevm_session* session = NULL;
-  scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
-  OK(scopevm_session_create(module, NULL, &session));
-  OK(scopevm_call_create(session, &call));
-  FAILS(scopevm_call_set_input_strings(call, "z", &strings), 12, "no input \"z\"");
-  strings.dims = bad_shape;
-  FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "-2");
-  strings.dims = shape;
-  FAILS(scopevm_call_set_sequence_strings(call, "x", &strings, 1), 10, "given a sequence");
-  OK(scopevm_call_set_input_strings(call, "x", &strings));
-  OK(scopevm_call_run(call, 0));
-  EXPECT(scopevm_session_running_threads(session) == 1);
-  const int64_t* dims = NULL;
-  size_t rank = 0, size = 0;
-  const char* text = NULL;
-  OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
-  EXPECT(rank == 1 && dims[0] == 2);
-  OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
-  EXPECT(size == 4 && memcmp(text, "T\0WO", 4) == 0);
-  FAILS(scopevm_call_output_string(call, 0, 0, 2, &text, &size), 12, "2 strings");
-  FAILS(scopevm_call_output_string(call, 0, 1, 0, &text, &size), 12, "1 element");
-  FAILS(scopevm_call_output_string(call, 1, 0, 0, &text, &size), 12, "1 result");
-  DLManagedTensor* result = NULL;
-  FAILS(scopevm_call_output(call, 0, &result), 20, "DLPack does not support string tensors");
-  strings.sizes = NULL;
-  const char* missing[] = {"one", NULL};
-  strings.strings = missing;
-  FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "string 1 is NULL");
-  strings.strings = NULL;
-  FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "the array of strings is NULL");
-  strings.strings = words;
-  OK(scopevm_call_set_input_strings(call, "x", &strings));
-  OK(scopevm_call_run(call, 0));
-  OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
-  EXPECT(size == 1 && text[0] == 'T');
-  scopevm_call_free(call);
-  scopevm_session_free(session);
-  scopevm_module_free(module);
-}
-
-static void run_string_sequences(const char* path) {
-  const char* words[] = {"one", "", "one"};
-  int64_t two[] = {2}, one[] = {1};
-  scopevm_strings strings[] = {{words, NULL, two, 1}, {words + 2, NULL, one, 1}};
-  scopevm_module* module = NULL;
-  scopevm_session* session = NULL;
-  scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
-  OK(scopevm_session_create(module, NULL, &session));
-  scopevm_module_free(module);
-  OK(scopevm_call_create(session, &call));
-  OK(scopevm_call_set_sequence_strings(call, "xs", strings, 2));
-  OK(scopevm_call_set_input_strings(call, "o", &strings[1]));
-  OK(scopevm_call_run(call, 0));
-  const int64_t* dims = NULL;
-  size_t rank = 0, size = 0;
-  const char* text = NULL;
-  OK(scopevm_call_output_dims(call, 0, 0, &dims, &rank));
-  EXPECT(rank == 1 && dims[0] == 2);
-  OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
-  EXPECT(size == 0);
-  OK(scopevm_call_output_string(call, 0, 1, 0, &text, &size));
-  EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
-  FAILS(scopevm_call_output_string(call, 0, 2, 0, &text, &size), 12, "2 elements");
-  OK(scopevm_call_output_string(call, 1, 0, 0, &text, &size));
-  EXPECT(size == 3 && memcmp(text, "one", 3) == 0);
-  scopevm_call_free(call);
-  scopevm_session_free(session);
-}
-
-static void run_sequences(const char* path) {
-  scopevm_module* module = NULL;
-  scopevm_session* session = NULL;
-  scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
-  EXPECT(scopevm_module_input_kind(module, 0) == 1);
-  EXPECT(scopevm_module_output_kind(module, 1) == 2);
-  EXPECT(scopevm_module_input_kind(module, 2) == -1);
-  OK(scopevm_session_create(module, NULL, &session));
-  scopevm_module_free(module);
-  OK(scopevm_call_create(session, &call));
-  float data[] = {1, 2, 3, 4};
-  int64_t shape[] = {4};
-  DLTensor tensor = floats(data, shape);
-  tensor.ndim = 1;
-  const DLTensor* elements[] = {&tensor, &tensor};
-  FAILS(scopevm_call_set_sequence(call, "o", elements, 2), 10, "given a sequence");
-  FAILS(scopevm_call_set_input(call, "xs", &tensor), 10, "expected a sequence");
-  OK(scopevm_call_set_sequence(call, "xs", elements, 2));
-  OK(scopevm_call_set_no_value(call, "o"));
-  OK(scopevm_call_run(call, 0));
-  size_t size = 0;
-  int has_value = 2;
-  OK(scopevm_call_output_size(call, 0, &size, NULL));
-  EXPECT(size == 2);
-  OK(scopevm_call_output_size(call, 1, &size, &has_value));
-  EXPECT(size == 0 && has_value == 0);
-  DLManagedTensor* result = NULL;
-  FAILS(scopevm_call_output(call, 0, &result), 10, "is a list");
-  FAILS(scopevm_call_output_element(call, 0, 2, &result), 12, "2 elements");
-  OK(scopevm_call_output_element(call, 0, 1, &result));
-  EXPECT(((float*)result->dl_tensor.data)[3] == 4);
-  result->deleter(result);
-  OK(scopevm_call_set_input(call, "o", &tensor));
-  OK(scopevm_call_run(call, 0));
-  OK(scopevm_call_output_size(call, 1, &size, &has_value));
-  EXPECT(size == 1 && has_value == 1);
-  scopevm_call_free(call);
-  scopevm_session_free(session);
 }
 
 // Runs a call for n=1 and checks that it reports `seconds` emulated seconds. `struct_size` is the
@@ -477,22 +325,19 @@ static void run_with_executor(const scopevm_module* module) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 7) return 2;
+  if (argc != 4) return 2;
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
-  run_strings(argv[3]);
-  run_string_sequences(argv[4]);
   scopevm_module* module = loaded(argv[1]);
   if (module == NULL) return 1;
   inspect(module);
   exceed_limit(module);
   run_with_executor(module);
   scopevm_module_free(module);
-  run_sequences(argv[2]);
   // The launches access five buffers of 16 bytes and the constant of 4 bytes, at 1e9 bytes/s.
-  run_emulated(argv[5], sizeof(scopevm_session_options), 5 * (16 / 1e9) + 4 / 1e9);
+  run_emulated(argv[2], sizeof(scopevm_session_options), 5 * (16 / 1e9) + 4 / 1e9);
   // A caller compiled before `emulate` was added: its options have no such field.
-  run_emulated(argv[5], offsetof(scopevm_session_options, emulate), 0);
-  run_external(argv[6]);
+  run_emulated(argv[2], offsetof(scopevm_session_options, emulate), 0);
+  run_external(argv[3]);
   run_with_allocator(argv[1]);
   run_with_named_allocators(argv[1]);
   use_plan();

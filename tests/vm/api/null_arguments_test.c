@@ -25,14 +25,6 @@ static void expect_null_error(scopevm_status* status, int line) {
 #define EACH_FAILS(count, call) \
   for (missing = 0; missing < (count); ++missing) expect_null_error((call), __LINE__)
 
-static void expect_ok(scopevm_status* status, int line) {
-  if (status == NULL) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, scopevm_status_message(status));
-  scopevm_status_free(status);
-  ++failures;
-}
-#define OK(call) expect_ok((call), __LINE__)
-
 static void check_results_without_status(void) {
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
   EXPECT(scopevm_status_code(NULL) == 0);
