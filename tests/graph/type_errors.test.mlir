@@ -168,9 +168,9 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[80, 16, 
 // -----
 
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]> {
-  // expected-error@+2 {{unknown schedule "direct in groups of 5 blocks"}}
+  // expected-error@+2 {{unknown schedule "direct in groups of 6 blocks"}}
   // expected-error@+1 {{failed to infer returned types}}
-  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, schedule = "direct in groups of 5 blocks"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, schedule = "direct in groups of 6 blocks"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 5, 4, 4, 16]>
 }
 
