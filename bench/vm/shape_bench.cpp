@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "vm/api/module_access.h"
-#include "vm/isa/opcodes.h"
 #include "vm/format/schema/formula.h"
+#include "vm/isa/opcodes.h"
 
 namespace scopevm {
 namespace {

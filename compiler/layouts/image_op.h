@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "compiler/dims/representative.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/schedule/conv_cost.h"
-#include "compiler/dims/representative.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/core.h"
 #include "compiler/dims/dim_expr.h"
+#include "compiler/schedule/core.h"
 
 namespace scopevm::compiler::schedule {
 

@@ -231,7 +231,7 @@ struct OpsExplanation {
   struct Op {
     std::string name;  ///< "Conv"; with its domain: "com.microsoft.FusedMatMul"
     int opset = 0;     ///< version of the domain; 0: the model imports none
-    Support support = Support::kNone;
+    Support support = Support::kNone;  ///< of all the nodes
     std::string reason;              ///< of Support::kNone; else empty
     std::vector<std::string> nodes;  ///< with those of inner graphs and of the model's functions
   };

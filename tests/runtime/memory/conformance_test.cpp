@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/runtime/memory/counting_allocator.h"
 #include "scopevm/allocators.h"
 #include "scopevm/memory_resource.h"
+#include "tests/runtime/memory/counting_allocator.h"
 
 namespace scopevm::runtime {
 namespace {
