@@ -251,7 +251,7 @@ std::string limit_text(const Machine& machine, PoolIndex pool, int64_t room) {
 std::string dims_text(const Request& request) {
   std::string text;
   for (const auto& [name, value] : request.symbols)
-    if (!name.starts_with('$'))
+    if (symbol_kind(name) == SymbolKind::kDimension)
       text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
   return text.empty() ? "" : " (for " + text + ")";
 }

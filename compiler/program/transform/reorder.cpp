@@ -34,12 +34,6 @@ struct StepMove {
   int64_t before = 0;
 };
 
-bool depends_on_data(DimExpr expr) {
-  return std::ranges::any_of(expr.symbols(), [](const std::string& symbol) {
-    return symbol != kThreadsSymbol && symbol.starts_with('$');
-  });
-}
-
 class Reorderer {
  public:
   Reorderer(const Program& program, Function& function)
@@ -170,11 +164,11 @@ class Reorderer {
       const Value& value = function_.values[id];
       return is_written_once(uses.of_value(root), root) && !value.is_list() &&
              value.origin != ValueOrigin::kPart &&
-             !(is_earlier && std::ranges::any_of(value.shape, depends_on_data));
+             !(is_earlier && std::ranges::any_of(value.shape, is_runtime_defined));
     };
     return step.is<step::Launch, step::Copy>() && std::ranges::all_of(step.operands, is_plain) &&
            std::ranges::all_of(step.results, is_plain) &&
-           !(is_earlier && std::ranges::any_of(step.expressions(), depends_on_data));
+           !(is_earlier && std::ranges::any_of(step.expressions(), is_runtime_defined));
   }
 
   void apply(const StepMove& move) {
