@@ -1,8 +1,6 @@
 // Propagates the dims and counts of calls from callers to callees; see call_tree.h.
 #include "compiler/placement/why/call_tree.h"
 
-#include <algorithm>
-
 #include "compiler/dims/representative.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/placement/functions.h"
@@ -52,7 +50,8 @@ std::optional<Called> read_call(mlir::Operation* op) {
   auto call = mlir::dyn_cast<mlir::CallOpInterface>(op);
   const mlir::Value closure = call ? called_closure(call) : mlir::Value();
   auto user = mlir::dyn_cast_or_null<graph::FunctionUserOp>(closure ? closure.getDefiningOp() : op);
-  if (!call || !user) return std::nullopt;
+  // A closure that a call returns is not known here.
+  if (!call || !user || (closure && user.isCall())) return std::nullopt;
   Called called{user.getCalleeAttr().getValue().str(), llvm::to_vector(user->getOperands())};
   if (closure) llvm::append_range(called.arguments, call.getArgOperands());
   return called;
