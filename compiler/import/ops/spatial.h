@@ -30,6 +30,9 @@ std::string list_text(llvm::ArrayRef<int64_t> values);
 // Fails the node and returns false unless attribute `name` has `count` values.
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count);
 
+// Fails the node and returns false unless each value of attribute `name` is in [1, 2^20].
+bool check_range(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+
 // The window dims of a convolution, taken from its weight. The node fails unless they are constants
 // and equal to the attribute kernel_shape, if it is given.
 Ints kernel_of(Node& n, Value weight);

@@ -356,7 +356,8 @@ Value dequantised_product(Node& n, Value a, Value b) {
 
 Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
   std::optional<Dequantised> left = dequantised(x), right = dequantised(w);
-  if (n.has_failed() || !left || !right || !is_at_most_rank(n, *left, 0)) return {};
+  if (n.has_failed() || !left || !right || n.rank(w) == 0 || !is_at_most_rank(n, *left, 0))
+    return {};
   DimExpr depth = 1;
   for (DimExpr dim : n.shape(w).drop_front(1)) depth = depth * dim;
   int64_t group = n.integer("group", 1);

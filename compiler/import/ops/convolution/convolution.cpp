@@ -185,7 +185,8 @@ Values conv_transpose(Node& n) {
   if (!check_count(n, "strides", a.strides, rank) ||
       !check_count(n, "dilations", a.dilations, rank) ||
       !check_count(n, "pads", a.pads, 2 * rank) ||
-      !check_count(n, "output_padding values", output_pads, rank))
+      !check_count(n, "output_padding values", output_pads, rank) ||
+      !check_range(n, "strides", a.strides) || !check_range(n, "dilations", a.dilations))
     return Value();
   if (n.has_attribute("output_shape")) {
     const Ints wanted = n.integers("output_shape");

@@ -36,13 +36,6 @@ void pad_same(Node& n, Value x, SpatialAttributes& a, bool more_at_end) {
   }
 }
 
-// Each value must be in [1, 2^20].
-bool check_range(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
-  if (llvm::all_of(values, [](int64_t v) { return v >= 1 && v <= (1 << 20); })) return true;
-  n.fail(name + " are " + list_text(values) + ", expected 1 to 1048576 each");
-  return false;
-}
-
 }  // namespace
 
 std::string list_text(llvm::ArrayRef<int64_t> values) {
@@ -54,6 +47,12 @@ std::string list_text(llvm::ArrayRef<int64_t> values) {
 bool check_count(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values, size_t count) {
   if (values.size() == count) return true;
   n.fail(name + " are " + list_text(values) + ", expected " + runtime::count_text(count, "value"));
+  return false;
+}
+
+bool check_range(Node& n, llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
+  if (llvm::all_of(values, [](int64_t v) { return v >= 1 && v <= (1 << 20); })) return true;
+  n.fail(name + " are " + list_text(values) + ", expected 1 to 1048576 each");
   return false;
 }
 
@@ -70,6 +69,10 @@ SpatialAttributes spatial_attributes(Node& n, Value x, Ints kernel) {
             Dims(2 * rank, DimExpr(0))};
   if (llvm::any_of(a.pads, [](int64_t v) { return v < 0; }))
     n.unsupported("pads are " + list_text(a.pads) + "; negative pads are not supported");
+  if (llvm::any_of(a.pads, [](int64_t v) { return v > (1 << 30); })) {
+    n.fail("pads are " + list_text(a.pads) + ", expected at most 1073741824 each");
+    a.pads.assign(2 * rank, 0);
+  }
   std::string mode = n.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
     pad_same(n, x, a, mode == "SAME_UPPER");

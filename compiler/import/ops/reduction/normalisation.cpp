@@ -1,5 +1,4 @@
 // ONNX normalisation ops, as formulas.
-#include <numeric>
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"

@@ -178,8 +178,10 @@ Values cum_sum(Node& n) {
   if (n.has_failed()) return Value();
   if (!n.type(given).getElementCount().is_constant(1))
     return n.fail("the axis must have 1 element, but is " + text_of(n.type(given)));
-  if (n.is_known(given))
-    return cum_sum_along(n, x, n.axis(n.integers_of(given, "the axis")[0], n.rank(x)));
+  if (n.is_known(given)) {
+    const Ints axis = n.integers_of(given, "the axis");
+    return n.has_failed() ? Value() : cum_sum_along(n, x, n.axis(axis[0], n.rank(x)));
+  }
   RunTimeAxes axis(n, given, x);
   if (n.has_failed()) return Value();
   const AxisView& view = axis.views().front();

@@ -81,7 +81,9 @@ Value split_at_run_time(Node& n, const Split& split) {
         if (has_list(n)) {
           at = n.dims_of(carried[1], "the start of a part").front();
           Value entry = Formula(n, n.input(1)).element_at(0, i);
-          size = n.dims_of(entry, "the split").front();
+          const Dims sizes = n.dims_of(entry, "the split");
+          if (n.has_failed()) return {};
+          size = sizes.front();
           next = n.emit<graph::AddOp>({carried[1], n.cast(entry, DType::kI64)});
           // Checked in each iteration, before the slice below exceeds x.
           n.require_at_least(length, at + size,

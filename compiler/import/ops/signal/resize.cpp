@@ -343,6 +343,7 @@ Value region_of(Node& n, Value x, const Ints& axes) {
   if (n.rank(roi) != 1 || !n.dim(roi, 0).is_constant(2 * count))
     return n.fail("roi must have " + llvm::Twine(2 * count) +
                   " elements, two for each axis, but is " + text_of(n.type(roi)));
+  if (rank == 0) return n.fail("tf_crop_and_resize requires rank 1 or more, but x is a scalar");
   llvm::SmallVector<Formula> bounds(static_cast<size_t>(rank),
                                     Formula(n, n.scalar(0, DType::kF32)));
   bounds.append(static_cast<size_t>(rank), Formula(n, n.scalar(1, DType::kF32)));

@@ -4,7 +4,6 @@
 // GridSample and DeformConv use Sampler. One gather reads all neighbours of all points, with the
 // channels as the last axis. A weighted sum combines them.
 #include <limits>
-#include <numeric>
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
@@ -303,6 +302,7 @@ Values deform_conv(Node& n) {
              n.dim(x, 0),
              n.dim(x, 1),
              1};
+  if (n.has_failed()) return Value();
   if (c.groups < 1 || c.offset_groups < 1)
     return n.fail("group and offset_group are " + llvm::Twine(c.groups) + " and " +
                   llvm::Twine(c.offset_groups) + ", expected at least 1");
