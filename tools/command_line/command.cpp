@@ -138,7 +138,7 @@ ForwardedCommand::ForwardedCommand(CommandName name, std::string program, Status
 int run_program(int argc, char** argv) {
   open_standard_streams();
   if (const Entry* forwarded = forwarded_command(argc, argv))
-    return execute_program(*forwarded, argv);
+    return run_action([&] { return execute_program(*forwarded, argv); });
   CLI::App app("Compiles neural networks ahead of time and runs them on a small virtual machine.",
                "scopevm");
   app.set_version_flag("--version", "scopevm " SCOPEVM_VERSION);

@@ -1,6 +1,9 @@
 // scopevm compile and scopevm explain: commands of the program that links the compiler.
 #include <sys/mman.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "tools/command_line/command.h"
 #include "tools/compile/program.h"
 #include "tools/files/own_files.h"
@@ -16,7 +19,9 @@ Status check_memory() {
   constexpr size_t kInitialisers = size_t{32} << 20;
   const Result<std::string> library = find_own_library(kLibrary);
   if (!library.ok()) return {};  // the dynamic loader searches other folders, too
-  const size_t bytes = std::filesystem::file_size(*library) + kInitialisers;
+  std::error_code error;
+  const size_t bytes = std::filesystem::file_size(*library, error) + kInitialisers;
+  if (error) return {};  // the dynamic loader reports it
   void* reserved = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reserved == MAP_FAILED)
     return {StatusCode::kOutOfMemory,
