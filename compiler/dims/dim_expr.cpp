@@ -139,6 +139,12 @@ DimExpr DimExpr::symbol(std::string_view name, const DimFacts& facts) {
 }
 
 DimExpr::Kind DimExpr::kind() const { return node_->kind; }
+
+// The operations of both enums have the same order.
+static_assert(static_cast<int>(DimExpr::Kind::kMax) - static_cast<int>(DimExpr::Kind::kAdd) ==
+              static_cast<int>(format::FormulaOp::kMax));
+static_assert(static_cast<int>(DimExpr::Kind::kFloorDiv) - static_cast<int>(DimExpr::Kind::kAdd) ==
+              static_cast<int>(format::FormulaOp::kFloorDiv));
 format::FormulaOp DimExpr::op() const {
   return static_cast<format::FormulaOp>(static_cast<int>(kind()) - static_cast<int>(Kind::kAdd));
 }

@@ -11,7 +11,8 @@ namespace {
 
 using pipeline::Planned;
 
-// So many of the largest buffers at a peak are placed in other pools: each needs a compilation.
+// The number of the largest buffers at a peak that are placed in other pools. Each placement is one
+// compilation.
 constexpr size_t kMostPlaced = 6;
 
 // Adds the alternative to the arenas whose plan it lowers. `planned` is the model with the
@@ -100,7 +101,8 @@ void add_alternatives(const Planned& planned, const pipeline::Context& context,
     add_compiled(given.fast_conv ? "without --fast-conv" : "--fast-conv",
                  [](CompileOptions& o) { o.fast_conv = !o.fast_conv; });
   }
-  for (const MemoryExplanation::Arena& arena : explanation.functions.front().arenas)
+  for (const MemoryExplanation::Arena& arena : explanation.functions.front().arenas) {
+    if (arena.segment != 0) continue;  // as in add_alternative()
     for (const MemoryExplanation::LiveBuffer& live : arena.live | std::views::take(kMostPlaced)) {
       const MemoryExplanation::Buffer& buffer = arena.buffers[live.buffer];
       if (buffer.is_scratch) continue;
@@ -116,6 +118,7 @@ void add_alternatives(const Planned& planned, const pipeline::Context& context,
         });
       }
     }
+  }
   for (MemoryExplanation::Function& function : explanation.functions)
     for (MemoryExplanation::Arena& arena : function.arenas)
       std::ranges::stable_sort(arena.alternatives, {}, &MemoryExplanation::Alternative::bytes);

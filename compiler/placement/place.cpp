@@ -207,9 +207,7 @@ Result<PoolIndex> parse_pool(std::string_view text, const Machine& machine) {
 }
 
 graph::PlaceAttr place_of(PoolIndex pool, const Machine& machine, mlir::MLIRContext* context) {
-  const DeviceIndex owner = machine.pools[pool].device;
-  return graph::PlaceAttr::get(context, machine.devices[owner].name,
-                               pool == machine.global_pool(owner) ? "" : machine.pools[pool].scope);
+  return graph::PlaceAttr::get(context, text_of(pool, machine));
 }
 
 std::string text_of(PoolIndex pool, const Machine& machine) {

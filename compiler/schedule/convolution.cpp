@@ -120,7 +120,7 @@ bool ConvProblem::has_narrow_groups() const {
 }
 
 std::string ConvForm::text() const {
-  const std::string name = algorithm == ConvAlgorithm::kWinograd ? "winograd" : "direct";
+  std::string name = algorithm == ConvAlgorithm::kWinograd ? "winograd" : "direct";
   if (group_blocks == 0) return name;
   return name + " in groups of " + std::to_string(group_blocks) +
          (group_blocks == 1 ? " block" : " blocks");

@@ -1,3 +1,4 @@
+// Interval arithmetic over the instructions of a shape program; see the header.
 #include "compiler/shapes/intervals.h"
 
 namespace scopevm::compiler {

@@ -48,8 +48,6 @@ mlir::NamedAttribute Node::attr(llvm::StringRef name, const Dims& value) {
   return attr(name, graph::DimsAttr::get(builder().getContext(), value));
 }
 
-mlir::Attribute Node::index_attribute(int64_t value) { return builder().getI64IntegerAttr(value); }
-
 mlir::Operation* Node::emit(llvm::StringRef op_name, Operands operands, Attributes attributes) {
   if (has_failed()) return nullptr;
   if (llvm::is_contained(operands, Value()))

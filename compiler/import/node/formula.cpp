@@ -33,10 +33,9 @@ Formula Formula::gather(Value indices, int64_t axis) const {
 
 Formula iota(Node& n, DimExpr size, DType dtype, int64_t start, int64_t step) {
   std::string_view type = name(dtype);
-  return {n,
-          n.emit<IotaOp>({}, {n.attr("size", Dims{size}), n.attr("start", n.index_attribute(start)),
-                              n.attr("step", n.index_attribute(step)),
-                              n.attr("dtype", llvm::StringRef(type.data(), type.size()))})};
+  return {n, n.emit<IotaOp>(
+                 {}, {n.attr("size", Dims{size}), n.attr("start", start), n.attr("step", step),
+                      n.attr("dtype", llvm::StringRef(type.data(), type.size()))})};
 }
 
 Formula number(Node& n, DimExpr dim, DType dtype) {

@@ -125,8 +125,6 @@ class Node {
   mlir::NamedAttribute attr(llvm::StringRef name, const Dims& value);
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value);
 
-  mlir::Attribute index_attribute(int64_t value);  // an i64 attribute
-
   using Operands = llvm::ArrayRef<Value>;
   using Attributes = llvm::ArrayRef<mlir::NamedAttribute>;
   template <typename Op>

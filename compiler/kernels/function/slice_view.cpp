@@ -7,7 +7,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-using graph::TensorType;
 using graph::type_of;
 
 // True if the elements of the slice are contiguous in x: the slice is complete on all dims after

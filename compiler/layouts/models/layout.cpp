@@ -52,7 +52,7 @@ struct ConcatModel : ImageModel<ConcatModel> {
 struct SliceModel : ImageModel<SliceModel> {
   std::optional<BlockedForm> getBlockedForm(mlir::Operation* op, const Options&) const {
     auto slice = mlir::cast<graph::SliceOp>(op);
-    const std::optional<BlockedForm> form = image_form(op);
+    std::optional<BlockedForm> form = image_form(op);
     if (!form) return std::nullopt;
     const std::optional<int64_t> channels = image_channels(slice.getX().getType());
     if (!channels || *channels > graph::kMaxWindow ||

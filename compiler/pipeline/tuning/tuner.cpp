@@ -2,7 +2,6 @@
 #include "compiler/pipeline/tuning/tuner.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "compiler/dims/representative.h"

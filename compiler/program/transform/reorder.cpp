@@ -22,7 +22,7 @@ using memory::BufferUses;
 using memory::Liveness;
 using memory::Request;
 
-// Moves are sought for so many of the largest buffers at a peak.
+// The number of the largest buffers at a peak for which moves are sought.
 constexpr size_t kMostBuffers = 12;
 constexpr int kMostMoves = 32;  // of a function
 // Limits the time: a move is evaluated in time proportional to the steps.

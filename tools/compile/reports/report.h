@@ -49,7 +49,7 @@ std::vector<ReportEntry>& reports();
 
 struct RegisteredReport {
   template <typename Report>
-  explicit RegisteredReport(Form<Report> form) {
+  explicit RegisteredReport(const Form<Report>& form) {
     const auto make = [form](const CompileOptions& options) -> Result<MadeReport> {
       SCOPEVM_ASSIGN_OR_RETURN(Report made, scopevm::explain<Report>(options));
       const auto report = std::make_shared<const Report>(std::move(made));

@@ -37,7 +37,7 @@ class Attention {
                                                 .result_columns = product_shape_.columns},
                                                context.kernels().core())),
         tile_(tile_function(context.kernels(), schedule_)),
-        epilogue_(collapse_batch()),
+        epilogue_(make_epilogue()),
         k_(context, fused.product.op, "attention"),
         o_(declare()) {}
 
@@ -58,7 +58,7 @@ class Attention {
   };
 
   // Both products and the epilogue share one grid, so their batch dims are all merged or all kept.
-  Epilogue collapse_batch() {
+  Epilogue make_epilogue() {
     Epilogue epilogue(fused_.scores);
     const bool is_one = score_shape_.a.batch_is_one && score_shape_.b.batch_is_one &&
                         product_shape_.b.batch_is_one && epilogue.batch_is_one();

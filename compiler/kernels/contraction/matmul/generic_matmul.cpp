@@ -16,7 +16,7 @@ constexpr int64_t kStepsPerCheck = 16384;
 
 llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, LoweringContext& context) {
   MatMulShape shape(fused);
-  Epilogue epilogue = shape.collapse_batch(fused);
+  Epilogue epilogue = shape.make_epilogue(fused);
   auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
   KernelBuilder k(context, op, "matmul_loops");
   Buffer a = k.operand(fused.outer(op.getA()), Elements::kNumbers);

@@ -25,7 +25,7 @@ class MatMul {
         is_quads_(is_byte_matmul(fused)),
         problem_(problem()),
         schedule_(schedule::choose_contraction(problem_, context.kernels().core())),
-        epilogue_(shape_.collapse_batch(fused)),
+        epilogue_(shape_.make_epilogue(fused)),
         k_(context, op_, is_quads_ ? "matmul_bytes" : "matmul"),
         tile_(tile_function(context.kernels(), schedule_)),
         o_(declare()) {}

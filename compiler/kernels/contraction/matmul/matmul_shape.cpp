@@ -56,7 +56,7 @@ MatMulShape::MatMulShape(const FusedContraction& fused) {
     b_is_single &= b_type.getDim(axis).is_constant(1);
 }
 
-Epilogue MatMulShape::collapse_batch(const FusedContraction& fused) {
+Epilogue MatMulShape::make_epilogue(const FusedContraction& fused) {
   Epilogue epilogue(fused);
   // With one batch dim, an item needs no divisions to compute its batch coordinates.
   if (batch.size() < 2 || !a.batch_is_one || !b.batch_is_one || !epilogue.batch_is_one())

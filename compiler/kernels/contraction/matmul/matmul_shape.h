@@ -10,7 +10,7 @@ struct MatMulShape {
 
   // Returns the epilogue of the product. Merges the batch dims into one, also in the epilogue, if
   // every operand's strides allow it.
-  Epilogue collapse_batch(const FusedContraction& fused);
+  Epilogue make_epilogue(const FusedContraction& fused);
 
   std::vector<DimExpr> batch;
   DimExpr rows = 1, columns = 1, depth;

@@ -23,7 +23,6 @@ namespace scopevm::compiler::kernels {
 namespace {
 
 using graph::kChannelBlock;
-using graph::TensorType;
 
 // Elements of x that a work item reads: they stay in L2 while all groups use them.
 constexpr int64_t kPartElements = 1 << 16;
