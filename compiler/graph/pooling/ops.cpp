@@ -17,6 +17,7 @@ llvm::LogicalResult infer_pool(TypeRule& rule, PoolAdaptor op) {
   TensorType x = tensor_type(op.getX());
   Window window{op.getStrides(), op.getPads(), op.getDilations()};
   size_t spatial = op.getKernel().size();
+  if (spatial == 0) return rule.fail("x must have rank 3 or more, but is " + text_of(x));
   if (x.getRank() != static_cast<int64_t>(spatial) + 2)
     return rule.fail("x must have rank " + llvm::Twine(spatial + 2) + " for kernel " +
                      text_of(op.getKernel()) + ", but is " + text_of(x));

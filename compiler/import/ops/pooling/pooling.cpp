@@ -128,6 +128,8 @@ llvm::SmallVector<mlir::NamedAttribute> window(Node& n, const SpatialAttributes&
 SpatialAttributes pool_attributes(Node& n, Value x) {
   if (!n.has_attribute("kernel_shape")) n.fail("attribute \"kernel_shape\" is missing");
   Ints kernel = n.integers("kernel_shape");
+  if (kernel.empty() && !n.has_failed())
+    n.fail("x must have rank 3 or more, but is " + graph::text_of(n.type(x)));
   if (n.rank(x) != static_cast<int64_t>(kernel.size()) + 2)
     n.fail("x must have rank " + llvm::Twine(kernel.size() + 2) + " for kernel_shape " +
            list_text(kernel) + ", but is " + graph::text_of(n.type(x)));
