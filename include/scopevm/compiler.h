@@ -229,11 +229,11 @@ struct OpsExplanation {
   };
   /// The nodes that are handled in one way. An op can have several entries.
   struct Op {
-    std::string name;  ///< "Conv"; with its domain: "com.microsoft.FusedMatMul"
-    int opset = 0;     ///< version of the domain; 0: the model imports none
+    std::string name;                  ///< "Conv"; with its domain: "com.microsoft.FusedMatMul"
+    int opset = 0;                     ///< version of the domain; 0: the model imports none
     Support support = Support::kNone;  ///< of all the nodes
-    std::string reason;              ///< of Support::kNone; else empty
-    std::vector<std::string> nodes;  ///< with those of inner graphs and of the model's functions
+    std::string reason;                ///< of Support::kNone; else empty
+    std::vector<std::string> nodes;    ///< with those of inner graphs and of the model's functions
   };
   std::vector<Op> ops;  ///< sorted by name
 };
