@@ -80,8 +80,8 @@ class ConvolutionForms : public testing::Test {
   int measurements_ = 0;
 };
 
-// With one FMA port, the direct form computes one block at a time, so there is no form with one
-// block.
+// With one FMA port, the direct form computes one block at a time. Its schedule is that of the form
+// with one block, which is therefore not a second candidate.
 TEST_F(ConvolutionForms, HaveDistinctSchedules) {
   EXPECT_THAT(forms(), ElementsAre("[direct]", "direct in groups of 2 blocks",
                                    "direct in groups of 4 blocks"));

@@ -101,7 +101,7 @@ TEST_F(RandomContractions, ThereIsATileForTheRowsOfEachHeight) {
 }
 
 TEST(ContractionTiles, SumsAndOperandsFitInRegisters) {
-  std::set<std::string> texts;
+  std::set<std::string> keys;
   size_t count = 0;
   for (const Target& target : targets())
     for (const TileElement element : kElements)
@@ -110,11 +110,11 @@ TEST(ContractionTiles, SumsAndOperandsFitInRegisters) {
           const auto tile = contraction_tile(target, RowFormat::kRows, element, rows, vectors);
           EXPECT_LE(tile.sets * rows * vectors + vectors + 1, target.vector_registers());
           // Keys of functions: those of one target differ.
-          texts.insert(std::to_string(target.vector_bits) + std::to_string(target.has_byte_dot) +
-                       tile.text());
+          keys.insert(std::to_string(target.vector_bits) + std::to_string(target.has_byte_dot) +
+                      tile.text());
           ++count;
         }
-  EXPECT_EQ(texts.size(), count);
+  EXPECT_EQ(keys.size(), count);
 }
 
 // Few sums wait for the latency of the multiply-adds.

@@ -196,8 +196,8 @@ TEST(BlockedLayout, TransposedGroupsAgreeWithLoops) {
   }
 }
 
-// A transpose to channels last reads the blocked image, and one back to images by channel writes
-// it: there is no other conversion between the convolutions.
+// A transpose to channels last reads the blocked image, and a transpose to images by channel writes
+// it. The convolutions need no conversion between them.
 TEST(BlockedLayout, TransposesAgreeWithThoseByChannel) {
   for (const int64_t channels : {2, 16, 20, 32}) {
     SCOPED_TRACE(channels);

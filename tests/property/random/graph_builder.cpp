@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/graph/values/constant_array.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -13,28 +14,6 @@ namespace {
 
 constexpr int kRequests = 3;
 constexpr int64_t kMostElements = 3000;
-
-mlir::Type element_type(mlir::MLIRContext* context, DType dtype) {
-  mlir::Builder builder(context);
-  switch (dtype) {
-    case DType::kBool:
-      return builder.getI1Type();
-    case DType::kF16:
-      return builder.getF16Type();
-    case DType::kBF16:
-      return builder.getBF16Type();
-    case DType::kF32:
-      return builder.getF32Type();
-    case DType::kF64:
-      return builder.getF64Type();
-    default:
-      break;
-  }
-  auto width = static_cast<unsigned>(8 * byte_size(dtype));
-  auto sign = mlir::IntegerType::Signless;
-  if (is_unsigned(dtype)) sign = mlir::IntegerType::Unsigned;
-  return mlir::IntegerType::get(context, width, sign);
-}
 
 mlir::Attribute element_attribute(mlir::Type type, DType dtype, long double value) {
   if (is_float(dtype)) return mlir::FloatAttr::get(type, static_cast<double>(value));
@@ -187,7 +166,7 @@ Array GraphBuilder::random_array(DType dtype, std::vector<int64_t> dims, Content
 }
 
 const Node* GraphBuilder::constant(const Array& array) {
-  mlir::Type type = element_type(context_, array.dtype);
+  mlir::Type type = graph::element_type(context_, array.dtype);
   std::vector<mlir::Attribute> elements;
   for (const Number& number : array.elements)
     elements.push_back(element_attribute(type, array.dtype, number.value));
