@@ -39,7 +39,7 @@ struct DimFacts {
   friend bool operator==(const DimFacts&, const DimFacts&) = default;
 };
 
-// What gives a symbol its value. The name of a symbol states it.
+// The origin of a symbol's value. symbol_kind() derives it from the name.
 enum class SymbolKind : uint8_t {
   kDimension,       // a dim of an input: "n"
   kRuntimeDefined,  // a value that is computed during the call: "$n"

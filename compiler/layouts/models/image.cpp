@@ -36,7 +36,7 @@ bool is_pixel(TensorType type) {
 
 double conversion_seconds(TensorType image, const schedule::Core& core, const DimValues& known) {
   const int64_t channels = image.getDim(1).as_constant().value_or(1);
-  // A view, if there is no padding.
+  // Without padding, the conversion of a 1x1 image is a view.
   if (is_pixel(image) && channels % kChannelBlock == 0) return 0;
   return schedule::conversion_seconds(representative(image.getElementCount(), known), channels,
                                       core);

@@ -37,8 +37,8 @@ bool is_view_by_channel(graph::TensorType channels_last);
 // Whether an operand that is not an image can be broadcast to an image by channel without a copy in
 // the program.
 bool is_free_by_channel(mlir::Value operand);
-// The form of such an operand, which is no operand of another op yet. A constant of [c] becomes one
-// of [c, 1, 1].
+// Returns an operand with the same elements that broadcasts to images by channel: a constant of [c]
+// becomes a constant of [c, 1, 1].
 mlir::Value free_by_channel(mlir::OpBuilder& builder, mlir::Value operand);
 
 // Axis i of a channels-last image is axis kToChannelsLast[i] of the image by channel. The inverse

@@ -45,7 +45,7 @@ struct SpillReport {
 
 // Bytes by pool.
 using PoolBytes = std::map<PoolIndex, int64_t>;
-// 0 if there is no entry.
+// The bytes of a pool; 0 for a pool without an entry.
 int64_t bytes_in(const PoolBytes& bytes, PoolIndex pool);
 
 // "POOL is limited to ... bytes", with the bytes that constants take. `room`: the other bytes of
