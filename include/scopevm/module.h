@@ -41,10 +41,10 @@ struct DimensionSignature {
   int64_t multiple_of = 1;  ///< required factor of the size
 };
 
-/// The values of one dimension.
+/// A range of values of one dimension. It contains the multiples of the dimension's factor.
 struct DimRange {
-  int64_t least = 0;  ///< the first value
-  int64_t most = 0;   ///< the last value
+  int64_t least = 0;  ///< no value is less
+  int64_t most = 0;   ///< no value is greater
 };
 
 /// The inputs, outputs and dimensions of a module.
@@ -145,11 +145,14 @@ class SCOPEVM_API Module {
   Status bound(std::span<const int64_t> dims, std::span<int64_t> bytes, int threads = 1) const;
 
   /// The largest memory_bound() over all values of the dimensions in the ranges `dims`. A dimension
-  /// that `dims` does not name has the range of the signature. In `scopes` of the result, no
-  /// request needs more than `bytes`, and a request needs `lower_bound_bytes`. They are equal
-  /// unless the search stops early, after milliseconds. `lines` contains only the memory that
-  /// depends on data. Errors: those of memory_bound() and bound(), and kInvalidArgument if a range
-  /// is empty, or if an unnamed dimension has no upper bound.
+  /// that `dims` does not name has the range of the signature. The ends of a range need not be
+  /// multiples of the dimension's factor. In `scopes` of the result, no request needs more than
+  /// `bytes`, and a request needs `lower_bound_bytes`. They are equal unless the search stops
+  /// early, after milliseconds. `scopes` and `lines` are those of the functions that requests in
+  /// the ranges run; `lines` contains only the memory that depends on data. `function` is "main" if
+  /// requests run several functions. Errors: those of memory_bound() and bound(), and
+  /// kInvalidArgument if a range contains no value of its dimension, or if an unnamed dimension has
+  /// no upper bound.
   Result<MemoryBound> largest_bound(const std::map<std::string, DimRange>& dims = {},
                                     int threads = 1) const;
 

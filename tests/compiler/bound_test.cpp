@@ -1,9 +1,10 @@
-// Module::bound() and Module::largest_bound(): equal to the memory bound of each request, over all
-// variants, and errors.
+// Module::bound() equals the memory bound of each request, and Module::largest_bound() their
+// largest, with variants and for ranges; errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,22 @@ Result<Module> module_with(const std::map<std::string, DimBound>& dims,
   return Module::load_bytes(output.module);
 }
 
-// The largest bytes of each scope over all requests.
-std::map<std::string, int64_t> largest_of(const Module& module, int64_t most_n, int64_t most_m) {
+using Ranges = std::map<std::string, DimRange>;
+using Bounds = std::map<std::string, DimBound>;
+
+bool admits(const DimBound& bound, int64_t value) {
+  return bound.min <= value && value <= bound.max && value % bound.multiple_of == 0;
+}
+
+// The largest bytes of each scope over all requests in the ranges that `dims` admits, by the scopes
+// of the functions that they run.
+std::map<std::string, int64_t> largest_of(const Module& module, const Bounds& dims,
+                                          const Ranges& ranges) {
   std::map<std::string, int64_t> largest;
   std::vector<int64_t> bytes(module.memory_scopes().size());
-  for (int64_t n = 1; n <= most_n; ++n)
-    for (int64_t m = 1; m <= most_m; ++m) {
+  for (int64_t n = ranges.at("n").least; n <= ranges.at("n").most; ++n)
+    for (int64_t m = ranges.at("m").least; m <= ranges.at("m").most; ++m) {
+      if (!admits(dims.at("n"), n) || !admits(dims.at("m"), m)) continue;
       const Result<MemoryBound> bound = module.memory_bound({{"n", n}, {"m", m}}, 2);
       const Status status = module.bound(std::vector{n, m}, bytes, 2);
       if (!bound.ok() || !status.ok()) {
@@ -63,16 +74,51 @@ std::map<std::string, int64_t> largest_of(const Module& module, int64_t most_n, 
   return largest;
 }
 
-void expect_largest(const Module& module, int64_t most_n, int64_t most_m) {
-  const Result<MemoryBound> bound = module.largest_bound({}, 2);
+void expect_largest(const Module& module, const Bounds& dims, const Ranges& ranges) {
+  const Result<MemoryBound> bound = module.largest_bound(ranges, 2);
   ASSERT_TRUE(bound.ok()) << bound.status().message();
-  const std::map<std::string, int64_t> expected = largest_of(module, most_n, most_m);
+  const std::map<std::string, int64_t> expected = largest_of(module, dims, ranges);
   ASSERT_EQ(bound->scopes.size(), expected.size());
   for (const ScopeBound& scope : bound->scopes) {
     EXPECT_EQ(scope.bytes, expected.at(scope.scope)) << scope.scope;
     EXPECT_EQ(scope.lower_bound_bytes, scope.bytes) << scope.scope;
   }
 }
+
+void expect_largest(const Module& module, int64_t most_n, int64_t most_m) {
+  expect_largest(module, {{"n", {1, most_n}}, {"m", {1, most_m}}},
+                 {{"n", {1, most_n}}, {"m", {1, most_m}}});
+}
+
+class RandomBounds {
+ public:
+  explicit RandomBounds(uint32_t seed) : random_(seed) {}
+
+  int64_t from_to(int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random_);
+  }
+  // Bounds of a dimension that `general` admits: one value, a range, multiples or both.
+  DimBound within(const DimBound& general) {
+    const int64_t kind = from_to(0, 3);
+    const int64_t step = general.multiple_of * (kind >= 2 ? from_to(2, 4) : 1);
+    DimBound bound{(general.min + step - 1) / step * step, general.max / step * step, step};
+    if (kind == 2) return bound;
+    const int64_t least = from_to(bound.min / step, bound.max / step);
+    bound = {least * step, from_to(least, bound.max / step) * step, step};
+    if (kind == 0) bound.max = bound.min;
+    return bound;
+  }
+  // A range with a value that `bound` admits. Its ends can be other numbers.
+  DimRange range_in(const DimBound& bound) {
+    const int64_t step = bound.multiple_of;
+    const int64_t least = from_to(bound.min / step, bound.max / step);
+    const int64_t most = from_to(least, bound.max / step);
+    return {least * step - from_to(0, step - 1), most * step + from_to(0, step - 1)};
+  }
+
+ private:
+  std::mt19937 random_;
+};
 
 TEST(Bound, EqualsTheBoundOfEachRequest) {
   const Result<Module> module = module_with({{"n", {1, 70}}, {"m", {1, 20}}});
@@ -97,6 +143,47 @@ TEST(Bound, KeepsTheGivenValues) {
     EXPECT_EQ(bound->scopes[i].bytes, expected->scopes[i].bytes);
 }
 
+// With random bounds, variants and ranges: no request needs more, and one needs this number.
+TEST(Bound, IsThatOfARequestInTheRange) {
+  for (uint32_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomBounds random(seed);
+    const int64_t step = random.from_to(1, 3);
+    const Bounds dims = {{"n", {step, 36 / step * step, step}}, {"m", {1, 9}}};
+    std::vector<Bounds> variants;
+    for (int64_t count = random.from_to(1, 3); count > 0; --count) {
+      Bounds variant;
+      while (variant.empty())
+        for (const auto& [name, bound] : dims)
+          if (random.from_to(0, 1) == 1) variant[name] = random.within(bound);
+      variants.push_back(std::move(variant));
+    }
+    const Result<Module> module = module_with(dims, variants);
+    if (!module.ok()) {  // equal variants, or one that is not narrower than main
+      EXPECT_THAT(std::string(module.status().message()), HasSubstr("variant "));
+      continue;
+    }
+    for (int i = 0; i < 20; ++i) {
+      Ranges ranges;
+      for (const auto& [name, bound] : dims) ranges[name] = random.range_in(bound);
+      expect_largest(*module, dims, ranges);
+    }
+  }
+}
+
+// All requests in the range run a variant, which needs no workspace.
+TEST(Bound, HasTheScopesOfTheFunctionsThatRun) {
+  const Result<Module> module =
+      module_with({{"n", {8, 128, 8}}, {"m", {1, 10}}}, {{{"n", {8, 8}}}});
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  const Result<MemoryBound> bound = module->largest_bound({{"n", {1, 15}}, {"m", {2, 3}}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(bound->function, "main[n=8]");
+  const Result<MemoryBound> both = module->largest_bound({{"n", {1, 16}}, {"m", {2, 3}}});
+  ASSERT_TRUE(both.ok()) << both.status().message();
+  EXPECT_EQ(both->function, "main");
+}
+
 TEST(Bound, Errors) {
   const Result<Module> module = module_with({{"n", {1, 190}}});
   ASSERT_TRUE(module.ok()) << module.status().message();
@@ -111,6 +198,22 @@ TEST(Bound, Errors) {
               HasSubstr("no upper bound of \"m\""));
   EXPECT_THAT(std::string(module->largest_bound({{"k", {1, 1}}}).status().message()),
               HasSubstr("the module has no dimension \"k\""));
+}
+
+// The ends of a range can be between two values of the dimension.
+TEST(Bound, ErrorsOfRanges) {
+  const Result<Module> module = module_with({{"n", {8, 64, 8}}, {"m", {1, 10}}});
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  const auto error = [&](int64_t least, int64_t most) {
+    return std::string(module->largest_bound({{"n", {least, most}}}).status().message());
+  };
+  EXPECT_EQ(error(1, 71), "");
+  EXPECT_THAT(error(9, 15), HasSubstr("the range 9..15 of n contains no multiple of 8"));
+  EXPECT_THAT(error(9, 9), HasSubstr("dimension n is 9; dimension n must be a multiple of 8"));
+  EXPECT_THAT(error(9, 8), HasSubstr("the range 9..8 of n is empty"));
+  EXPECT_THAT(error(0, 8), HasSubstr("dimension n is 0; dimension n must be at least 8"));
+  EXPECT_THAT(error(-9, -1), HasSubstr("dimension n is -9; dimension n must be at least 8"));
+  EXPECT_THAT(error(9, 73), HasSubstr("dimension n is 73; dimension n must be at most 64"));
 }
 
 // The product of two dims can exceed 64 bits.

@@ -62,8 +62,10 @@ std::string range_text(const Signature& signature, const std::map<std::string, D
   std::string text;
   for (const DimensionSignature& dimension : signature.dimensions) {
     const auto given = dims.find(dimension.name);
-    const DimRange range =
-        given != dims.end() ? given->second : DimRange{dimension.min, dimension.max};
+    DimRange range = given != dims.end() ? given->second : DimRange{dimension.min, dimension.max};
+    const int64_t multiple_of = dimension.multiple_of;
+    range.most -= range.most % multiple_of;
+    range.least += (multiple_of - range.least % multiple_of) % multiple_of;
     text += text.empty() ? "" : ", ";
     if (given != dims.end() && range.least == range.most) {
       text += dimension.name + " = " + std::to_string(range.least);

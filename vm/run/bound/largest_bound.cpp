@@ -1,68 +1,46 @@
 // Module::largest_bound(): the largest memory bound over ranges of dims, by branch and bound. The
-// bound function gives an upper bound for a box, a range of values for each dimension, and the
-// exact value for a point. The box with the largest upper bound is split until a point has this
+// bound functions give an upper bound for a box of requests that enter one function, and the exact
+// value for one request. The box with the largest upper bound is split until a request has this
 // value.
 #include <algorithm>
-#include <optional>
 #include <queue>
 
 #include "vm/run/bound/bound.h"
+#include "vm/run/bound/request_boxes.h"
 #include "vm/run/bound/request_check.h"
 
 namespace scopevm::vm {
 namespace {
 
-using Box = std::vector<DimRange>;  // by dimension of the signature
-
-// Boxes that the search for the largest bound of one pool evaluates. A box takes 50 ns to 2 us, so
+// Boxes that the search for the largest bound of one pool splits. A box takes 50 ns to 2 us, so
 // that the search takes milliseconds at most.
-constexpr int kMostBoxes = 2000;
-
-// The largest multiple that is at most `value`.
-int64_t round_down(int64_t value, int64_t multiple) { return value - value % multiple; }
-
-// The box of the calls in the given ranges that enter a variant or main (null); none if no such
-// call enters it.
-std::optional<Box> box_of(const format::VariantDecl* variant, const Signature& signature,
-                          const std::map<std::string, DimRange>& given) {
-  Box box;
-  for (size_t i = 0; i < signature.dimensions.size(); ++i) {
-    const DimensionSignature& dimension = signature.dimensions[i];
-    DimRange range{dimension.min, dimension.max};
-    if (variant) range = {variant->dimensions[i].min, variant->dimensions[i].max};
-    if (const auto found = given.find(dimension.name); found != given.end()) {
-      range.least = std::max(range.least, found->second.least);
-      range.most = std::min(range.most, found->second.most);
-    }
-    range.most = round_down(range.most, dimension.multiple_of);
-    if (range.least > range.most) return std::nullopt;
-    box.push_back(range);
-  }
-  return box;
-}
+constexpr int kMostSplits = 1000;
 
 class LargestBound {
  public:
-  LargestBound(const LoadedModule& module, uint32_t entry, int threads)
-      : module_(module), entry_(entry), threads_(threads), bytes_(module.memory_scopes().size()) {}
+  LargestBound(const LoadedModule& module, int threads)
+      : module_(module), threads_(threads), bytes_(module.memory_scopes().size()) {}
 
   struct Found {
     int64_t most = 0;     // no request needs more
     int64_t reached = 0;  // a request needs this
   };
 
-  Result<Found> run(uint32_t pool, Box box) {
+  Result<Found> run(uint32_t pool, const std::vector<EntryBox>& boxes) {
     Found found;
-    SCOPEVM_RETURN_IF_ERROR(add(pool, std::move(box), found));
-    for (int boxes = 1; !boxes_.empty() && boxes < kMostBoxes; boxes += 2) {
+    for (const EntryBox& box : boxes) SCOPEVM_RETURN_IF_ERROR(add(pool, box, found));
+    for (int splits = 0; !boxes_.empty() && splits < kMostSplits; ++splits) {
       if (boxes_.top().bytes <= found.reached) break;
-      const Box whole = boxes_.top().box;
+      EntryBox low = boxes_.top().box;
       boxes_.pop();
-      const size_t widest = widest_of(whole);
-      Box low = whole, high = whole;
-      const int64_t middle = whole[widest].least + (whole[widest].most - whole[widest].least) / 2;
-      low[widest].most = middle;
-      high[widest].least = middle + 1;
+      EntryBox high = low;
+      const size_t widest = widest_of(low.box);
+      DimSet &lower = low.box[widest], &upper = high.box[widest];
+      lower.most = lower.least + (lower.most - lower.least) / 2;
+      upper.least = lower.most + 1;
+      // Neither is empty: each contains an end of the range.
+      (void)lower.tighten();
+      (void)upper.tighten();
       SCOPEVM_RETURN_IF_ERROR(add(pool, std::move(low), found));
       SCOPEVM_RETURN_IF_ERROR(add(pool, std::move(high), found));
     }
@@ -74,61 +52,80 @@ class LargestBound {
 
  private:
   struct Bounded {
-    int64_t bytes = 0;  // no point of the box needs more
-    Box box;
+    int64_t bytes = 0;  // no request of the box needs more
+    EntryBox box;
     bool operator<(const Bounded& other) const { return bytes < other.bytes; }
   };
 
-  Result<int64_t> bytes_in(uint32_t pool, const Box& box) {
-    SCOPEVM_RETURN_IF_ERROR(bound_in(module_, entry_, box.data(), threads_, bytes_.data()));
+  Result<int64_t> bytes_in(uint32_t pool, uint32_t entry, const std::vector<DimRange>& ranges) {
+    SCOPEVM_RETURN_IF_ERROR(bound_in(module_, entry, ranges.data(), threads_, bytes_.data()));
     return bytes_[pool];
   }
 
-  // Adds a box, unless no point of it needs more than a point that is known.
-  Status add(uint32_t pool, Box box, Found& found) {
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t most, bytes_in(pool, box));
-    Box point = box;
-    bool is_point = true;
-    for (size_t i = 0; i < box.size(); ++i) {
-      const int64_t multiple = module_.signature().dimensions[i].multiple_of;
-      const int64_t value = std::max(round_down(box[i].most, multiple), int64_t{0});
-      // A box can be between two multiples.
-      if (value < box[i].least) return {};
-      point[i] = {value, value};
-      is_point = is_point && box[i].least == value;
+  // Adds a box, unless no request of it needs more than a known request.
+  Status add(uint32_t pool, EntryBox box, Found& found) {
+    std::vector<DimRange> ranges, request;
+    std::vector<int64_t> dims;
+    for (const DimSet& set : box.box) {
+      ranges.push_back({set.least, set.most});
+      request.push_back({set.most, set.most});
+      dims.push_back(set.most);
     }
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t reached, bytes_in(pool, point));
-    found.reached = std::max(found.reached, reached);
-    if (!is_point && most > found.reached) boxes_.push({most, std::move(box)});
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t most, bytes_in(pool, box.entry, ranges));
+    // See request_boxes().
+    if (module_.entry(dims).decl == module_.function(box.entry).decl) {
+      SCOPEVM_ASSIGN_OR_RETURN(const int64_t reached, bytes_in(pool, box.entry, request));
+      found.reached = std::max(found.reached, reached);
+    }
+    const auto is_point = [](const DimSet& set) { return set.least == set.most; };
+    if (most > found.reached && !std::ranges::all_of(box.box, is_point))
+      boxes_.push({most, std::move(box)});
     return {};
   }
 
-  static size_t widest_of(const Box& box) {
-    const auto width = [](const DimRange& range) { return range.most - range.least; };
+  static size_t widest_of(const RequestBox& box) {
+    const auto width = [](const DimSet& set) { return (set.most - set.least) / set.multiple_of; };
     return static_cast<size_t>(std::ranges::max_element(box, {}, width) - box.begin());
   }
 
   const LoadedModule& module_;
-  const uint32_t entry_;
   const int threads_;
   std::vector<int64_t> bytes_;  // by pool; the result of the bound function
   std::priority_queue<Bounded> boxes_;
 };
 
-// Checks that both ends of each range are values of the dimension.
+// Checks that a range contains a value of the dimension, and no value out of its bounds. The ends
+// can be between two multiples.
+Status check_range(const DimensionSignature& dimension, const DimRange& range) {
+  const std::string where = "dimension " + dimension.name;
+  if (range.least == range.most) return check_dimension(dimension, range.least, where);
+  DimSet set{range.least, range.most, dimension.multiple_of, {}};
+  const bool has_value = set.tighten();
+  if (range.least < 0 || (has_value && set.least < dimension.min))
+    return check_dimension(dimension, range.least, where);
+  if (has_value && set.most > dimension.max) return check_dimension(dimension, range.most, where);
+  if (has_value) return {};
+  return {StatusCode::kInvalidArgument,
+          "the range " + std::to_string(range.least) + ".." + std::to_string(range.most) + " of " +
+              dimension.name + " contains no multiple of " + std::to_string(dimension.multiple_of)};
+}
+
 Status check_ranges(const Signature& signature, const std::map<std::string, DimRange>& dims,
                     int threads) {
-  std::map<std::string, int64_t> least, most;
+  std::map<std::string, int64_t> names;
   for (const auto& [name, range] : dims) {
     if (range.least > range.most)
       return {StatusCode::kInvalidArgument, "the range " + std::to_string(range.least) + ".." +
                                                 std::to_string(range.most) + " of " + name +
                                                 " is empty"};
-    least[name] = range.least;
-    most[name] = range.most;
+    names[name] = range.least;
   }
-  SCOPEVM_RETURN_IF_ERROR(check_request(signature, least, threads));
-  return check_request(signature, most, threads);
+  SCOPEVM_RETURN_IF_ERROR(check_request(signature, {}, threads));
+  SCOPEVM_RETURN_IF_ERROR(check_names(signature, names));
+  for (const DimensionSignature& dimension : signature.dimensions)
+    if (const auto range = dims.find(dimension.name); range != dims.end())
+      SCOPEVM_RETURN_IF_ERROR(check_range(dimension, range->second));
+  return {};
 }
 
 // Fails if a dimension without a range has no upper bound.
@@ -145,19 +142,17 @@ Status check_upper_bounds(const Signature& signature, const std::map<std::string
                                             "<=NUMBER'"};
 }
 
-}  // namespace
-
-Result<MemoryBound> largest_bound(const LoadedModule& module,
-                                  const std::map<std::string, DimRange>& dims, int threads) {
-  const Signature& signature = module.signature();
-  SCOPEVM_RETURN_IF_ERROR(check_ranges(signature, dims, threads));
-  SCOPEVM_RETURN_IF_ERROR(check_upper_bounds(signature, dims));
-  MemoryBound bound{
-      .function = module.main().decl->name, .definitions = {}, .lines = {}, .scopes = {}};
-  for (const format::MemoryDecl& decl : module.main().decl->memory) {
+// Adds the scopes of a function that requests enter, and its memory that depends on data, unless
+// another function has the same.
+void add_function(const LoadedModule& module, const format::FunctionDecl& function,
+                  MemoryBound& bound) {
+  for (const format::MemoryDecl& decl : function.memory) {
     const MemoryScope& scope = module.memory_scopes()[decl.pool];
     scope_of(bound, scope);
-    if (decl.depends_on_data)
+    const bool is_known = std::ranges::any_of(bound.lines, [&](const MemoryLine& line) {
+      return line.device == scope.device && line.scope == scope.scope && line.what == decl.what;
+    });
+    if (decl.depends_on_data && !is_known)
       bound.lines.push_back({.device = scope.device,
                              .scope = scope.scope,
                              .what = decl.what,
@@ -165,19 +160,30 @@ Result<MemoryBound> largest_bound(const LoadedModule& module,
                              .formula = decl.formula,
                              .depends_on_data = true});
   }
-  const std::vector<uint32_t> entries = module.entries();
-  for (size_t e = 0; e < entries.size(); ++e) {
-    const std::optional<Box> box =
-        box_of(e == 0 ? nullptr : &module.contents().variants[e - 1], signature, dims);
-    if (!box) continue;
-    LargestBound search(module, entries[e], threads);
-    for (uint32_t pool = 0; pool < module.memory_scopes().size(); ++pool) {
-      SCOPEVM_ASSIGN_OR_RETURN(const LargestBound::Found found, search.run(pool, *box));
-      if (found.most == 0) continue;
-      ScopeBound& scope = scope_of(bound, module.memory_scopes()[pool]);
-      scope.bytes = std::max(scope.bytes, found.most);
-      scope.lower_bound_bytes = std::max(scope.lower_bound_bytes, found.reached);
-    }
+}
+
+}  // namespace
+
+Result<MemoryBound> largest_bound(const LoadedModule& module,
+                                  const std::map<std::string, DimRange>& dims, int threads) {
+  const Signature& signature = module.signature();
+  SCOPEVM_RETURN_IF_ERROR(check_ranges(signature, dims, threads));
+  SCOPEVM_RETURN_IF_ERROR(check_upper_bounds(signature, dims));
+  const std::vector<EntryBox> boxes = request_boxes(module, dims);
+  std::vector<uint32_t> entered;
+  for (const uint32_t entry : module.entries())
+    if (std::ranges::find(boxes, entry, &EntryBox::entry) != boxes.end()) entered.push_back(entry);
+  const uint32_t named = entered.size() == 1 ? entered.front() : module.entries().front();
+  MemoryBound bound{
+      .function = module.function(named).decl->name, .definitions = {}, .lines = {}, .scopes = {}};
+  for (const uint32_t entry : entered) add_function(module, *module.function(entry).decl, bound);
+  LargestBound search(module, threads);
+  for (uint32_t pool = 0; pool < module.memory_scopes().size(); ++pool) {
+    SCOPEVM_ASSIGN_OR_RETURN(const LargestBound::Found found, search.run(pool, boxes));
+    if (found.most == 0) continue;
+    ScopeBound& scope = scope_of(bound, module.memory_scopes()[pool]);
+    scope.bytes = found.most;
+    scope.lower_bound_bytes = found.reached;
   }
   return bound;
 }
