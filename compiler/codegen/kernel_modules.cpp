@@ -38,9 +38,13 @@ int64_t max_stack_bytes(const Machine& machine, llvm::function_ref<bool(const De
 }
 
 format::ImageDecl declared(Image image, const std::vector<uint32_t>& devices,
-                           const schedule::Target& target) {
+                           const schedule::Target& target, const Backend& backend) {
   auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(image.bytes));
-  return {devices, target.name, std::move(image.features), {bytes, bytes->data(), bytes->size()}};
+  return {devices,
+          target.name,
+          std::move(image.features),
+          {bytes, bytes->data(), bytes->size()},
+          backend.kernel_abi()};
 }
 
 }  // namespace
@@ -140,7 +144,7 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
                              request.progress,
                              request.dump};
       SCOPEVM_ASSIGN_OR_RETURN(Image image, group.backend->make_image(one));
-      images.push_back(declared(std::move(image), devices, group.targets[i]));
+      images.push_back(declared(std::move(image), devices, group.targets[i], *group.backend));
     }
   }
   return images;

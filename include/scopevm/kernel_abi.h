@@ -11,6 +11,11 @@
 
 namespace scopevm {
 
+/// The version of this ABI. A module stores it with each CPU image. A change of a type or symbol
+/// below, or of the meaning of a parameter, needs a new number. A release runs the images of every
+/// ABI that a release before it had; an image of a later ABI does not run.
+inline constexpr uint32_t kKernelAbi = 1;
+
 /// Runs work items [begin, end) of a launch; the launch's grid is the total number of items.
 ///
 /// - `buffers`: one address per buffer operand: inputs, then results, then temporaries

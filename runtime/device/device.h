@@ -127,6 +127,8 @@ class Device {
   virtual void* allocate_shared(int64_t /*bytes*/, int64_t /*alignment*/) { return nullptr; }
   virtual void deallocate_shared(void* /*block*/, int64_t /*bytes*/) {}
 
+  // The calling convention of the kernels in images that load() accepts.
+  virtual uint32_t kernel_abi() const { return 1; }
   // Loads an image. Errors: kInvalidModel (the driver rejects the image; the message has the build
   // log), kDevice (the driver failed).
   virtual Result<std::unique_ptr<DeviceImage>> load(std::span<const uint8_t> image) = 0;

@@ -32,7 +32,8 @@ std::vector<uint8_t> file_around(const uint8_t* data, size_t size) {
   std::vector<uint8_t> file(sizeof(FileHeader) + sizeof(entries));
   for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
     file.resize(align_up(file.size()));
-    entries[kind] = {kind, 0, file.size(), sizes[kind], checksum(parts[kind], sizes[kind])};
+    entries[kind] = section_entry(kSectionNames[kind], true, file.size(), sizes[kind],
+                                  checksum(parts[kind], sizes[kind]));
     file.insert(file.end(), parts[kind], parts[kind] + sizes[kind]);
   }
   FileHeader header = {};

@@ -102,6 +102,7 @@ void print_family(const Family& family) {
 #define TRAIT_ROW(name, text) \
   if (row.has(Trait::name)) print("`" #name "` ");
 #include "vm/isa/rules.def"
+    if (row.since != 0) std::printf("since format 0.%d ", row.since);
     print("|\n");
   }
 }
@@ -117,7 +118,7 @@ int main() {
       "closure\n"
       "each) and 64-bit integer slots `S`. An instruction is one word, `code | word_count << 16`, "
       "then its\n"
-      "fields in order. Codes are frozen once released.\n\n"
+      "fields in order. Opcodes are added, never changed.\n\n"
       "Each field has a type. The parentheses contain the rules of the verifier: the required "
       "contents of a\n"
       "register that is read, and the new contents of a register that is written.\n\n");

@@ -173,7 +173,7 @@ constexpr FieldRow field_row(FieldType type, std::string_view name, const Terms&
 
 constexpr OpcodeRow kRows[] = {
 #define OPCODE(name, code, effect, ...) \
-  {Opcode::name, #name, effect, traits_of::name, Fields_##name::kFields},
+  {Opcode::name, #name, effect, traits_of::name, Fields_##name::kFields, since::name},
 #include "vm/isa/opcodes.def"
 };
 

@@ -78,6 +78,12 @@ namespace traits_of {
 #include "vm/isa/opcodes.def"
 }  // namespace traits_of
 
+namespace since {
+#define SINCE(minor) +minor
+#define OPCODE(name, code, effect, ...) inline constexpr uint16_t name = 0 __VA_ARGS__;
+#include "vm/isa/opcodes.def"
+}  // namespace since
+
 // op::launch{.entry = ..., .buffers = ...}: the fields of one instruction, in the table's order.
 // Lists view words owned elsewhere.
 namespace op {
@@ -151,6 +157,8 @@ struct OpcodeRow {
   std::string_view effect;
   uint32_t traits;
   std::span<const FieldRow> fields;
+  // The minor version of the module format that introduced the opcode; 0 for the first opcodes.
+  uint16_t since = 0;
 
   constexpr bool has(Trait trait) const { return traits & trait_bit(trait); }
 };

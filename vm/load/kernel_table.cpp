@@ -17,7 +17,8 @@ std::string join(const std::vector<std::string>& words) {
 }
 
 // Of the images for `device`, a CPU, returns the one that requires the most CPU features among
-// those that this machine's CPU can run. It was compiled for the CPU most similar to this one.
+// those that this machine's CPU and this release can run. It was compiled for the CPU most similar
+// to this one.
 Result<const format::ImageDecl*> best_image(const format::ModuleContents& contents,
                                             uint32_t device) {
   const format::ImageDecl* best = nullptr;
@@ -25,7 +26,11 @@ Result<const format::ImageDecl*> best_image(const format::ModuleContents& conten
   for (const format::ImageDecl& image : contents.images) {
     if (!image.is_for(device)) continue;
     const std::vector<std::string> missing = runtime::missing_cpu_features(image.features);
-    if (!missing.empty())
+    if (image.kernel_abi != kKernelAbi)
+      lacking += "\n  the image for " + image.target_cpu + " has kernel ABI " +
+                 std::to_string(image.kernel_abi) + ", but this release runs kernel ABI " +
+                 std::to_string(kKernelAbi) + ": compile the model with this release";
+    else if (!missing.empty())
       lacking += "\n  the image for " + image.target_cpu + " requires " + join(missing);
     else if (best == nullptr || image.features.size() > best->features.size())
       best = &image;

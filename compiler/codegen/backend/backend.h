@@ -50,6 +50,10 @@ class Backend : public DeviceKind {
   virtual Result<std::vector<schedule::Target>> targets(
       std::span<const Device> devices, const std::vector<std::string>& required) const = 0;
 
+  // The calling convention of the kernels in the images; later releases have new numbers when they
+  // change it.
+  virtual uint32_t kernel_abi() const { return 1; }
+
   // Deterministic: equal requests give equal images. Errors: kUnsupported for an operation that
   // devices of the kind cannot run.
   virtual Result<Image> make_image(const ImageRequest& request) const = 0;

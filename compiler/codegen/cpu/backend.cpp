@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/cpu/image.h"
 #include "llvm/Support/raw_ostream.h"
+#include "scopevm/kernel_abi.h"
 
 namespace scopevm::compiler::codegen {
 namespace {
@@ -15,6 +16,7 @@ class CpuBackend final : public Backend {
  public:
   std::string_view name() const override { return format::kHostKind; }
   std::span<const std::string_view> members() const override { return kMembers; }
+  uint32_t kernel_abi() const override { return kKernelAbi; }
 
   Status read_members(const Member& device, Device& decl) const override {
     std::optional<Member> cpu = device.find("target_cpu"), features = device.find("features");

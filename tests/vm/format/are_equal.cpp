@@ -138,7 +138,15 @@ std::string fingerprint(const ModuleContents& module) {
     print.add(c.bytes);
   }
   for (const ImageDecl& i : module.images)
-    print.add("image").add(i.devices).add(i.target_cpu).add(i.features).add(i.bytes);
+    print.add("image")
+        .add(i.devices)
+        .add(i.target_cpu)
+        .add(i.features)
+        .add(i.bytes)
+        .add(int64_t{i.kernel_abi});
+  print.add("features").add(module.required_features);
+  for (const SectionDecl& s : module.sections)
+    print.add("section").add(s.name).add(int64_t{s.is_required}).add(s.bytes);
   return print.text;
 }
 

@@ -158,6 +158,14 @@ TEST(Assembly, ElidedDataIsReportedAsMissing) {
   EXPECT_NE(again.status().message().find(": the data is elided"), std::string::npos);
 }
 
+TEST(Assembly, NumberOfSectionsIsLimited) {
+  std::string text = "scopevm_module 0.15 producer \"t\"\n";
+  for (int i = 0; i < 60; ++i) text += "section \"s" + std::to_string(i) + "\" bytes 0 {}\n";
+  EXPECT_TRUE(assemble(text, "f.sva").ok());
+  EXPECT_EQ(assemble(text + "section \"last\" bytes 0 {}", "f.sva").status().message(),
+            "f.sva:62:16: too many sections");
+}
+
 struct BadAssembly {
   const char* name;
   const char* text;
@@ -166,13 +174,13 @@ struct BadAssembly {
 
 void PrintTo(const BadAssembly& bad, std::ostream* out) { *out << bad.name; }
 
-#define HEADER "scopevm_module 0.14 producer \"t\"\n"
+#define HEADER "scopevm_module 0.15 producer \"t\"\n"
 #define CODE(lines) HEADER "function \"f\" registers 1 slots 1 {\n code {\n" lines "\n}}\n"
 
 const BadAssembly kBadAssembly[] = {
     {"Empty", "", "f.sva:1:1: expected 'scopevm_module', found the end of the file"},
     {"Version", "scopevm_module 9.1 producer \"t\"",
-     "f.sva:1:16: unsupported module format 9.1, expected 0.14"},
+     "f.sva:1:16: unsupported module format 9.1, expected 0.15"},
     {"Declaration", HEADER "  gizmo", "f.sva:2:3: expected a declaration, found 'gizmo'"},
     {"String", HEADER "device \"cpu", "f.sva:2:8: unterminated string"},
     {"Escape", HEADER "device \"\\q\"",
@@ -192,6 +200,12 @@ const BadAssembly kBadAssembly[] = {
      "f.sva:3:6: invalid base64 data"},
     {"DataSize", HEADER "image devices [0] cpu \"c\" features [] bytes 4 {\n  QUJD\n}",
      "f.sva:2:45: expected 4 bytes, given 3"},
+    {"SectionName", HEADER "section \"a b\" bytes 0 {}",
+     "f.sva:2:15: invalid name of a section: expected up to 16 letters, digits, '_', '-' and '.'"},
+    {"SectionTwice", HEADER "section \"a\" bytes 0 {}\nsection \"a\" bytes 0 {}",
+     "f.sva:3:13: section \"a\" is defined twice"},
+    {"SectionOfTheFormat", HEADER "section \"code\" bytes 0 {}",
+     "f.sva:2:16: section \"code\" is defined twice"},
     {"Opcode", CODE("  frobnicate %r1"), "f.sva:4:3: unknown opcode 'frobnicate'"},
     {"FieldName", CODE("  %r0 = alloc_storage #0 bytes=4"),
      "f.sva:4:26: expected 'size', found 'bytes'"},
@@ -219,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadAssemblyTest, ::testing::ValuesIn(kBadAssembly
 
 TEST(Assembly, CommentsAndSpaceDoNotMatter) {
   Result<ModuleContents> module = assemble(
-      "; a module\nscopevm_module 0.14 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
+      "; a module\nscopevm_module 0.15 ; version\n producer \"t\"\ndevice\n\"cpu\" kind \"cpu\" ; "
       "x");
   ASSERT_TRUE(module.ok()) << module.status().message();
   EXPECT_EQ(module->devices.size(), 1U);

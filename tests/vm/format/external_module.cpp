@@ -5,7 +5,7 @@
 namespace scopevm::format {
 
 ModuleContents external_module() {
-  return *assemble(R"(scopevm_module 0.14 producer "scopevm test"
+  return *assemble(R"(scopevm_module 0.15 producer "scopevm test"
 device "cpu" kind "cpu"
 pool "global" heap device 0 limit -1
 kernel "lib.add_0" buffers 4 params 5 external "lib" operands [f32 2, f32 1] results [f32 2] description "{\"operands\": []}"

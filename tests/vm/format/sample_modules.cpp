@@ -233,7 +233,10 @@ ModuleContents dense_module() {
                     "x86-64",
                     {},
                     bytes_of("\x7f"
-                             "ELF, for every x86-64")}};
+                             "ELF, for every x86-64"),
+                    2}};
+  module.sections = {{"note", false, bytes_of("a section that readers skip")},
+                     {"x-1.b_c", false, {}}};
   FunctionDecl main;
   main.name = "main";
   main.inputs = {{"x", DType::kF32, {"n", "8"}}};

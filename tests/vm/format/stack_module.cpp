@@ -5,7 +5,7 @@
 namespace scopevm::format {
 
 ModuleContents stack_module() {
-  return *assemble(R"(scopevm_module 0.14 producer "scopevm test"
+  return *assemble(R"(scopevm_module 0.15 producer "scopevm test"
 device "cpu" kind "cpu"
 pool "global" heap device 0 limit -1
 pool "global.stack" stack device 0 limit 128

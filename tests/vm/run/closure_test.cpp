@@ -46,7 +46,7 @@ constexpr char kFunctions[] =
 // The assembly of a module with main(c: bool, a: f32[1], b: f32[1]) -> y: f32[1], `code` as the
 // code of main, and kFunctions.
 std::string module_of(const std::string& code) {
-  return "scopevm_module 0.14 producer \"test\"\n"
+  return "scopevm_module 0.15 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
          "pool \"global\" heap device 0 limit -1\n"
          "function \"main\" registers 6 slots 2 {\n"

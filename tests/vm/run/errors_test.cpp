@@ -13,6 +13,7 @@
 #include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
 #include "scopevm/allocators.h"
+#include "scopevm/kernel_abi.h"
 #include "scopevm/session.h"
 #include "tests/runtime/memory/failing_allocator.h"
 #include "tests/vm/modules/test_modules.h"
@@ -339,6 +340,29 @@ TEST(Images, UnsupportedCpuIsReported) {
   const Status status = Session::create(test::load(std::move(contents))).status();
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(std::string(status.message()), HasSubstr("the image for future requires quantum"));
+}
+
+TEST(Images, OtherKernelAbiIsReported) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.images[0].target_cpu = "any";
+  contents.images[0].kernel_abi = kKernelAbi + 1;
+  const Status status = Session::create(test::load(std::move(contents))).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the image for any has kernel ABI " + std::to_string(kKernelAbi + 1) +
+                        ", but this release runs kernel ABI " + std::to_string(kKernelAbi) +
+                        ": compile the model with this release"));
+}
+
+TEST(Images, ImageOfAnotherKernelAbiIsNotSelected) {
+  format::ModuleContents contents = test::sum_contents();
+  contents.images.push_back(contents.images[0]);
+  // It would be preferred, because it requires more features.
+  contents.images[1].features = {"pni"};
+  contents.images[1].bytes.size = 100;
+  contents.images[1].kernel_abi = kKernelAbi + 1;
+  const Status status = Session::create(test::load(std::move(contents))).status();
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST(Images, GarbageIsAnError) {

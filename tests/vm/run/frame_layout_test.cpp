@@ -16,7 +16,7 @@ namespace {
 // wide(a: f32[1]) -> b of rank 10. The type word 2571 is f32 of rank 10.
 vm::FrameLayout layout_of(const std::string& code) {
   const std::string text =
-      "scopevm_module 0.14 producer \"test\"\n"
+      "scopevm_module 0.15 producer \"test\"\n"
       "device \"cpu\" kind \"cpu\"\n"
       "pool \"global\" heap device 0 limit -1\n"
       "pool \"global.constant\" constant device 0 limit -1\n"

@@ -75,7 +75,7 @@ TEST(Launch, ChecksTheBytesOfBuffers) {
 // Dims in slots can be negative.
 TEST(Launch, AShapeFunctionRejectsNegativeDims) {
   Result<format::ModuleContents> contents = format::assemble(R"(
-    scopevm_module 0.14 producer "test"
+    scopevm_module 0.15 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     shape_function "test_count_down" slots 2 dims 1 {

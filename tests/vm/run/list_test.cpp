@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 Session session_of(const std::string& declarations, const std::string& code,
                    const std::string& more_functions = "") {
   const std::string text =
-      "scopevm_module 0.14 producer \"test\"\n"
+      "scopevm_module 0.15 producer \"test\"\n"
       "device \"cpu\" kind \"cpu\"\n"
       "pool \"global\" heap device 0 limit -1\n"
       "message \"wrong\"\n"

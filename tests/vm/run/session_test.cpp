@@ -127,7 +127,7 @@ TEST(Session, WritesIntoTheCallersBuffer) {
 // result. The VM therefore cannot use the caller's buffer as this storage, and copies the result.
 TEST(Session, CopiesAResultAllocatedInALoopToTheCallersBuffer) {
   Result<format::ModuleContents> contents = format::assemble(R"(
-    scopevm_module 0.14 producer "test"
+    scopevm_module 0.15 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     function "main" registers 3 slots 1 {

@@ -27,7 +27,7 @@ constexpr int64_t kStack = 1024;
 format::ModuleContents contents_of(const std::string& code, const std::string& more = "",
                                    int64_t stack = kStack) {
   const std::string text =
-      "scopevm_module 0.14 producer \"test\"\n"
+      "scopevm_module 0.15 producer \"test\"\n"
       "device \"cpu\" kind \"cpu\"\n"
       "pool \"global\" heap device 0 limit -1\n"
       "pool \"global.constant\" constant device 0 limit -1\n"

@@ -47,9 +47,16 @@ std::vector<std::string> device_names(const format::ModuleContents& module,
   return names;
 }
 
+// REQUIRES: read_module() has accepted the file.
+format::FileHeader header_of(const runtime::MappedFile& file) {
+  format::FileHeader header;
+  std::memcpy(&header, file.data, sizeof header);
+  return header;
+}
+
 // REQUIRES: read_module() has accepted the file, and so its section table is valid.
 std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file) {
-  std::vector<format::SectionEntry> entries(format::kSectionCount);
+  std::vector<format::SectionEntry> entries(header_of(file).section_count);
   std::memcpy(entries.data(), file.data + sizeof(format::FileHeader),
               entries.size() * sizeof(format::SectionEntry));
   return entries;
@@ -119,6 +126,12 @@ std::string pool_text(const format::ModuleContents& module, const format::PoolDe
 
 void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
   print("producer {}\n", module.producer);
+  const format::FileHeader header = header_of(file);
+  print("format {}, for readers of {} and later\n",
+        format::version_text(header.version_major, header.version_minor),
+        format::version_text(header.version_major, header.min_reader));
+  for (const std::string& feature : module.required_features)
+    print("requires feature {}\n", feature);
   for (const format::FunctionDecl& function : module.functions) print_function(module, function);
   for (const format::VariantDecl& variant : module.variants) {
     print("variant of main: {}\n", module.functions[variant.function].name);
@@ -142,8 +155,8 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
           fmt::join(device_names(module, image), ", "), count_text(image.bytes.size, "byte"),
           image.features.empty() ? "nothing" : fmt::to_string(fmt::join(image.features, " ")));
   for (const format::SectionEntry& section : section_table(file))
-    print("section {}: {} at {}\n", format::kSectionNames[section.kind],
-          count_text(section.size, "byte"), section.offset);
+    print("section {}: {} at {}\n", section.name_text(), count_text(section.size, "byte"),
+          section.offset);
   print("{}\n", count_text(file.size, "byte"));
 }
 
@@ -162,7 +175,11 @@ ordered_json function_json(const format::ModuleContents& module,
 }
 
 void print_json(const format::ModuleContents& module, const runtime::MappedFile& file) {
-  ordered_json out = {{"producer", module.producer}};
+  const format::FileHeader header = header_of(file);
+  ordered_json out = {{"producer", module.producer},
+                      {"format", format::version_text(header.version_major, header.version_minor)},
+                      {"min_reader", format::version_text(header.version_major, header.min_reader)},
+                      {"required_features", module.required_features}};
   for (const format::FunctionDecl& function : module.functions)
     out["functions"].push_back(function_json(module, function));
   out["variants"] = RecordJson::of(module, module.variants);
@@ -178,7 +195,8 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
   out["constants"] = module.constants.size();
   out["images"] = RecordJson::of(module, module.images);
   for (const format::SectionEntry& section : section_table(file))
-    out["sections"].push_back({{"name", format::kSectionNames[section.kind]},
+    out["sections"].push_back({{"name", std::string(section.name_text())},
+                               {"required", (section.flags & format::kRequiredSection) != 0},
                                {"bytes", section.size},
                                {"offset", section.offset}});
   out["bytes"] = file.size;

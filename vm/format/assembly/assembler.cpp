@@ -1,6 +1,8 @@
 // Parses declarations in any order, then resolves names.
 #include "vm/format/assembly/assembler.h"
 
+#include <algorithm>
+
 #include "runtime/count_text.h"
 #include "vm/format/assembly/code/code_parser.h"
 #include "vm/format/assembly/code/reference.h"
@@ -54,7 +56,7 @@ class ModuleParser {
  private:
   void header() {
     parser_.word("scopevm_module");
-    const std::string known = std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor);
+    const std::string known = version_text(kVersionMajor, kVersionMinor);
     if (parser_.token().kind != assembly::Token::Kind::kNumber)
       parser_.fail_expected("a version, like " + known);
     else if (parser_.token().text != known)
@@ -65,13 +67,17 @@ class ModuleParser {
 
   void declaration() {
     const auto rest = [this](auto& record) { parse_rest(record); };
-    if (!parse_declaration(module_, rest)) parser_.fail_expected("a declaration");
+    if (parse_declaration(module_, rest)) return;
+    DeclarationParser section(parser_, rest);
+    section.list("sections", module_.sections, "section");
+    if (!section.is_found()) parser_.fail_expected("a declaration");
   }
 
   // Parses the part of a declaration that follows the members.
   template <typename Record>
   void parse_rest(Record& record) {
-    if constexpr (std::same_as<Record, ConstantDecl> || std::same_as<Record, ImageDecl>)
+    if constexpr (std::same_as<Record, SectionDecl>) check_section(record);
+    if constexpr (HasData<Record>)
       data(record.bytes);
     else if constexpr (std::same_as<Record, FunctionDecl>)
       block([&] { function_part(record); });
@@ -79,6 +85,18 @@ class ModuleParser {
       block([&] { part(record, "'check'"); });
     else if constexpr (std::same_as<Record, VariantDecl>)
       block([&] { part(record, "'dimension'"); });
+  }
+
+  void check_section(const SectionDecl& section) {
+    if (!is_section_name(section.name))
+      return parser_.fail(
+          "invalid name of a section: expected up to 16 letters, digits, '_', '-' "
+          "and '.'");
+    const bool is_last = std::ranges::find(module_.sections, section.name, &SectionDecl::name) ==
+                             module_.sections.end() - 1 &&
+                         std::ranges::find(kSectionNames, section.name) == std::end(kSectionNames);
+    if (!is_last) parser_.fail("section \"" + section.name + "\" is defined twice");
+    if (kSectionCount + module_.sections.size() > kMostSections) parser_.fail("too many sections");
   }
 
   // Calls each() for every declaration of a block.

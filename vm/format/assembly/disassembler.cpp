@@ -37,10 +37,11 @@ class ModulePrinter : public ListVisitor {
       : module_(module), options_(options), references_(module), printer_(out_) {}
 
   std::string run() {
-    out_ += "scopevm_module " + std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor);
+    out_ += "scopevm_module " + version_text(kVersionMajor, kVersionMinor);
     printer_.named("producer", module_.producer);
     out_ += "\n\n";
     visit(*this, module_);
+    list("sections", module_.sections, "section");
     return std::move(out_);
   }
 
@@ -68,8 +69,7 @@ class ModulePrinter : public ListVisitor {
   // Prints the part of a declaration that follows the members.
   template <typename Record>
   void print_rest(const Record& record) {
-    if constexpr (std::same_as<Record, ConstantDecl> || std::same_as<Record, ImageDecl>)
-      return print(record.bytes);
+    if constexpr (HasData<Record>) return print(record.bytes);
     if constexpr (has_block<Record>) {
       out_ += " {\n";
       BlockPrinter block(out_, printer_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "runtime/count_text.h"
 #include "vm/format/binary/checksum.h"
@@ -21,13 +22,36 @@ Status bad(const std::string& what) { return Status(StatusCode::kInvalidModel, w
 std::string at(uint64_t offset) { return " at byte " + std::to_string(offset); }
 
 struct Sections {
-  SectionEntry entries[kSectionCount];
+  std::vector<SectionEntry> entries;  // those of SectionKind first
 
   std::span<const uint8_t> bytes(const Bytes& file, SectionKind kind) const {
     const SectionEntry& entry = entries[static_cast<uint32_t>(kind)];
     return {file.data + entry.offset, entry.size};
   }
+  std::span<const SectionEntry> further() const {
+    return std::span(entries).subspan(kSectionCount);
+  }
 };
+
+// The versions that this release reads: "0.15 to 0.17".
+std::string known_versions() {
+  const std::string newest = version_text(kVersionMajor, kVersionMinor);
+  if (kOldestMinor == kVersionMinor) return newest;
+  return version_text(kVersionMajor, kOldestMinor) + " to " + newest;
+}
+
+Status check_version(const FileHeader& header) {
+  if (header.version_major != kVersionMajor || header.version_minor < kOldestMinor)
+    return bad("unsupported module format " +
+               version_text(header.version_major, header.version_minor) + ", expected " +
+               known_versions() + "; compile the model again with this release");
+  if (header.min_reader > kVersionMinor)
+    return bad("the module requires a reader of module format " +
+               version_text(header.version_major, header.min_reader) + ", and this release reads " +
+               known_versions() +
+               "; use a later release, or compile the model again with this release");
+  return {};
+}
 
 Result<FileHeader> read_header(const Bytes& file) {
   if (file.size < sizeof(kMagic) || std::memcmp(file.data, kMagic, sizeof(kMagic)) != 0)
@@ -41,12 +65,8 @@ Result<FileHeader> read_header(const Bytes& file) {
   // unsupported one.
   if (header.header_checksum != checksum(&header, offsetof(FileHeader, header_checksum)))
     return bad("header: checksum mismatch; the file is damaged");
-  if (header.version_major != kVersionMajor || header.version_minor != kVersionMinor)
-    return bad("unsupported module format " + std::to_string(header.version_major) + "." +
-               std::to_string(header.version_minor) + ", expected " +
-               std::to_string(kVersionMajor) + "." + std::to_string(kVersionMinor) +
-               "; compile the model again with this release");
-  if (header.reserved[0] != 0 || header.reserved[1] != 0)
+  SCOPEVM_RETURN_IF_ERROR(check_version(header));
+  if (std::ranges::any_of(header.reserved, [](uint8_t byte) { return byte != 0; }))
     return bad("header: reserved bytes are not zero");
   if (file.size > header.file_size)
     return bad("trailing data: " + count_text(file.size - header.file_size, "byte") +
@@ -63,27 +83,47 @@ Status check_padding(const Bytes& file, uint64_t begin, uint64_t end) {
   return {};
 }
 
+// Fails unless the entry with this index is well-formed.
+Status check_entry(std::span<const SectionEntry> entries, size_t index) {
+  const SectionEntry& entry = entries[index];
+  const std::string_view text = entry.name_text();
+  const auto is_zero = [](char c) { return c == 0; };
+  if (!is_section_name(text) ||
+      !std::ranges::all_of(std::span(entry.name).subspan(text.size()), is_zero))
+    return bad("section table: entry " + std::to_string(index) + " has an invalid name");
+  const std::string name = "section " + std::string(text);
+  if (index < kSectionCount && text != kSectionNames[index])
+    return bad(name + ": expected section " + kSectionNames[index]);
+  if (std::ranges::find(entries.first(index), text, &SectionEntry::name_text) !=
+      entries.begin() + static_cast<ptrdiff_t>(index))
+    return bad(name + ": the name is not unique");
+  if ((entry.flags & ~kRequiredSection) != 0)
+    return bad(name + ": unknown flags " + std::to_string(entry.flags));
+  if (entry.reserved != 0) return bad(name + ": reserved bytes are not zero");
+  return {};
+}
+
 Result<Sections> read_sections(const Bytes& file, const FileHeader& header) {
-  Sections sections;
-  uint64_t end = sizeof(FileHeader) + sizeof(sections.entries);
-  if (header.section_count != kSectionCount || header.section_table_offset != sizeof(FileHeader) ||
-      file.size < end)
-    return bad("header: invalid section table: expected " + std::to_string(kSectionCount) +
-               " sections" + at(sizeof(FileHeader)) + ", given " +
+  uint64_t end = sizeof(FileHeader) + uint64_t{header.section_count} * sizeof(SectionEntry);
+  if (header.section_count < kSectionCount || header.section_count > kMostSections ||
+      header.section_table_offset != sizeof(FileHeader) || file.size < end)
+    return bad("header: invalid section table: expected " + std::to_string(kSectionCount) + " to " +
+               std::to_string(kMostSections) + " sections" + at(sizeof(FileHeader)) + ", given " +
                std::to_string(header.section_count) + at(header.section_table_offset) +
                " of a file of " + count_text(file.size, "byte"));
-  std::memcpy(sections.entries, file.data + header.section_table_offset, sizeof(sections.entries));
-  if (checksum(sections.entries, sizeof(sections.entries)) != header.section_table_checksum)
+  Sections sections{std::vector<SectionEntry>(header.section_count)};
+  const size_t table_bytes = end - sizeof(FileHeader);
+  std::memcpy(sections.entries.data(), file.data + sizeof(FileHeader), table_bytes);
+  if (checksum(sections.entries.data(), table_bytes) != header.section_table_checksum)
     return bad("section table" + at(header.section_table_offset) +
                ": checksum mismatch; the file is damaged");
-  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
-    const SectionEntry& entry = sections.entries[kind];
-    std::string name = std::string("section ") + kSectionNames[kind];
+  for (size_t i = 0; i < sections.entries.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(check_entry(sections.entries, i));
+    const SectionEntry& entry = sections.entries[i];
+    const std::string name = "section " + std::string(entry.name_text());
     // Sections are contiguous and in order, so they cannot overlap or leave bytes unchecked.
-    if (entry.kind != kind || entry.offset != align_up(end))
-      return bad(name + ": expected kind " + std::to_string(kind) + at(align_up(end)) +
-                 ", given kind " + std::to_string(entry.kind) + at(entry.offset));
-    if (entry.reserved != 0) return bad(name + ": reserved bytes are not zero");
+    if (entry.offset != align_up(end))
+      return bad(name + ": expected" + at(align_up(end)) + ", given" + at(entry.offset));
     if (entry.offset > file.size || entry.size > file.size - entry.offset)
       return bad(name + at(entry.offset) + ": " + count_text(entry.size, "byte") +
                  " exceed the file of " + count_text(file.size, "byte"));
@@ -95,15 +135,30 @@ Result<Sections> read_sections(const Bytes& file, const FileHeader& header) {
 }
 
 Status check_sections(const Bytes& file, const Sections& sections, const ReadOptions& options) {
-  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
-    const SectionEntry& entry = sections.entries[kind];
-    if (static_cast<SectionKind>(kind) == SectionKind::kConstants && !options.check_constants)
-      continue;
+  for (const SectionEntry& entry : sections.entries) {
+    const std::string name = "section " + std::string(entry.name_text());
+    const bool is_constants =
+        &entry == &sections.entries[static_cast<uint32_t>(SectionKind::kConstants)];
+    if (is_constants && !options.check_constants) continue;
     if (checksum(file.data + entry.offset, entry.size) != entry.checksum)
-      return bad(std::string("section ") + kSectionNames[kind] + at(entry.offset) +
-                 ": checksum mismatch; the file is damaged");
+      return bad(name + at(entry.offset) + ": checksum mismatch; the file is damaged");
   }
   return {};
+}
+
+// The sections that follow those of SectionKind. Fails if one of them is required and unknown.
+Result<std::vector<SectionDecl>> read_further_sections(const Bytes& file,
+                                                       const Sections& sections) {
+  std::vector<SectionDecl> further;
+  for (const SectionEntry& entry : sections.further()) {
+    const std::string name(entry.name_text());
+    const bool is_required = (entry.flags & kRequiredSection) != 0;
+    if (is_required && std::ranges::find(kKnownSections, name) == kKnownSections.end())
+      return bad("section " + name +
+                 " is required, and this release does not know it; use a later release");
+    further.push_back({name, is_required, {file.owner, file.data + entry.offset, entry.size}});
+  }
+  return further;
 }
 
 // Assigns consecutive aligned ranges of a section to the constants or images that it contains.
@@ -165,6 +220,7 @@ Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options
   SCOPEVM_ASSIGN_OR_RETURN(FileHeader header, read_header(file));
   SCOPEVM_ASSIGN_OR_RETURN(Sections sections, read_sections(file, header));
   SCOPEVM_RETURN_IF_ERROR(check_sections(file, sections, options));
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<SectionDecl> further, read_further_sections(file, sections));
 
   Result<Tables> tables = read_tables(sections.bytes(file, SectionKind::kTables));
   if (!tables.ok()) return std::move(tables).status().with_context("section tables");
@@ -176,6 +232,7 @@ Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options
   BlobReader images(file, sections.bytes(file, SectionKind::kImages), "images");
   for (ImageDecl& image : tables->module.images) SCOPEVM_RETURN_IF_ERROR(images.take(image.bytes));
   SCOPEVM_RETURN_IF_ERROR(images.finish());
+  tables->module.sections = std::move(further);
   return std::move(tables->module);
 }
 

@@ -12,10 +12,11 @@ struct ReadOptions {
   bool check_constants = true;
 };
 
-// Validates and parses a module file. Constants and images reference `file` and keep file.owner
-// alive. The contents are not verified: see verify() in vm/format/verify/verify.h. Errors:
-// kInvalidModel, with the error and its location, for a damaged or truncated file; kInvalidArgument
-// if file.data is not 64-byte aligned. Mapped files and the result of aligned_copy() are aligned.
+// Validates and parses a module file of this or another version (docs/module-format.md#versions).
+// Constants, images and further sections reference `file` and keep file.owner alive. The contents
+// are not verified: see verify() in vm/format/verify/verify.h. Errors: kInvalidModel, with the
+// error and its location, for a damaged or truncated file; kInvalidArgument if file.data is not
+// 64-byte aligned. Mapped files and the result of aligned_copy() are aligned.
 Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options = {});
 
 }  // namespace scopevm::format

@@ -1,9 +1,11 @@
 // Parses the tables section into ModuleContents. The input is untrusted: a buffer that the
 // FlatBuffers verifier accepts can still reference one string a million times. Therefore every
 // copied element and byte is charged to a budget, the size of the section.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "vm/format/binary/layout.h"
 #include "vm/format/binary/schema_fields.h"
 #include "vm/format/binary/tables.h"
 
@@ -166,9 +168,18 @@ Result<Tables> read_tables(std::span<const uint8_t> section) {
   // FlatBuffers limits a buffer to 2 GiB.
   if (section.size() > std::numeric_limits<int32_t>::max() || !fb::VerifyModuleBuffer(verifier))
     return Status(StatusCode::kInvalidModel, "malformed FlatBuffers data");
+  const fb::Module& stored = *fb::GetModule(section.data());
+  // Before the other members, because a file with an unknown feature can contain members with
+  // unknown values.
+  if (stored.required_features() != nullptr)
+    for (const String* feature : *stored.required_features())
+      if (std::ranges::find(kKnownFeatures, feature->string_view()) == kKnownFeatures.end())
+        return Status(StatusCode::kInvalidModel,
+                      "the module requires feature \"" + feature->str() +
+                          "\", which this release does not implement; use a later release");
   ReadState state{section.size()};
   Tables tables;
-  TableReader<fb::Module> reader(*fb::GetModule(section.data()), state);
+  TableReader<fb::Module> reader(stored, state);
   visit(reader, tables.module);
   for (const PoolDecl& pool : tables.module.pools)
     if (const char* member = pool.speed.invalid_member())

@@ -2,13 +2,17 @@
 // then concatenated or written to a file. tables_writer.cpp serialises the tables.
 #include "vm/format/binary/writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "vm/format/binary/checksum.h"
 #include "vm/format/binary/layout.h"
+#include "vm/format/binary/min_reader.h"
 #include "vm/format/binary/tables.h"
 #include "vm/format/binary/write_file.h"
+#include "vm/isa/opcodes.h"
 
 namespace scopevm::format {
 namespace {
@@ -18,6 +22,8 @@ using Piece = std::span<const uint8_t>;
 constexpr uint8_t kZeros[kAlignment] = {};
 
 struct Section {
+  std::string_view name;
+  bool is_required = false;
   std::vector<Piece> pieces;
   uint64_t size = 0;
 
@@ -50,25 +56,27 @@ void append_struct(std::vector<uint8_t>& bytes, const T& value) {
   bytes.insert(bytes.end(), first, first + sizeof(T));
 }
 
-void write_front(File& file, const SectionEntry (&entries)[kSectionCount]) {
+void write_front(File& file, const ModuleContents& module,
+                 const std::vector<SectionEntry>& entries) {
   FileHeader header = {};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.version_major = kVersionMajor;
   header.version_minor = kVersionMinor;
-  header.section_count = kSectionCount;
+  header.min_reader = min_reader(module);
+  header.section_count = static_cast<uint32_t>(entries.size());
   header.file_size = file.size;
   header.section_table_offset = sizeof(FileHeader);
-  header.section_table_checksum = checksum(entries, sizeof(entries));
+  header.section_table_checksum = checksum(entries.data(), entries.size() * sizeof(SectionEntry));
   // Computed last, because this checksum covers all other fields.
   header.header_checksum = checksum(&header, offsetof(FileHeader, header_checksum));
   append_struct(file.front, header);
   for (const SectionEntry& entry : entries) append_struct(file.front, entry);
 }
 
-void lay_out(const ModuleContents& module, File& file) {
-  Section sections[kSectionCount];
-  file.tables = write_tables(module);
-  // In the order of SectionKind.
+// In the order of SectionKind, then the further sections.
+std::vector<Section> sections_of(const ModuleContents& module, const File& file) {
+  std::vector<Section> sections;
+  for (const char* name : kSectionNames) sections.push_back({name, true, {}});
   sections[0].add(file.tables);
   for (const FunctionDecl& function : module.functions)
     sections[1].add({reinterpret_cast<const uint8_t*>(function.code.data()),
@@ -78,23 +86,49 @@ void lay_out(const ModuleContents& module, File& file) {
     sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
   for (const ImageDecl& image : module.images)
     sections[3].add_aligned({image.bytes.data, image.bytes.size});
+  for (const SectionDecl& section : module.sections) {
+    sections.push_back({section.name, section.is_required, {}});
+    sections.back().add({section.bytes.data, section.bytes.size});
+  }
+  return sections;
+}
 
-  SectionEntry entries[kSectionCount] = {};
-  file.size = sizeof(FileHeader) + sizeof(entries);
+void lay_out(const ModuleContents& module, File& file) {
+  file.tables = write_tables(module);
+  const std::vector<Section> sections = sections_of(module, file);
+  std::vector<SectionEntry> entries;
+  file.size = sizeof(FileHeader) + sections.size() * sizeof(SectionEntry);
   file.pieces.emplace_back();  // placeholder for the header and section table, set last
-  for (uint32_t kind = 0; kind < kSectionCount; ++kind) {
-    const Section& section = sections[kind];
+  for (const Section& section : sections) {
     file.pieces.emplace_back(kZeros, align_up(file.size) - file.size);
     file.size = align_up(file.size);
-    entries[kind] = {kind, 0, file.size, section.size, section.checksum()};
+    entries.push_back(section_entry(section.name, section.is_required, file.size, section.size,
+                                    section.checksum()));
     file.pieces.insert(file.pieces.end(), section.pieces.begin(), section.pieces.end());
     file.size += section.size;
   }
-  write_front(file, entries);
+  write_front(file, module, entries);
   file.pieces.front() = file.front;
 }
 
 }  // namespace
+
+// A version that adds other contents than opcodes that older readers cannot ignore, such as an
+// element type, adds them here.
+uint16_t min_reader(const ModuleContents& module) {
+  uint16_t least = kOldestMinor;
+  for (const FunctionDecl& function : module.functions) {
+    size_t word = 0;
+    while (word < function.code.size()) {
+      const uint32_t first = function.code[word];
+      const isa::OpcodeRow* row = isa::find_opcode(static_cast<uint32_t>(isa::opcode(first)));
+      if (row != nullptr) least = std::max(least, row->since);
+      // Malformed code can contain an instruction of length 0.
+      word += std::max(isa::word_count(first), uint32_t{1});
+    }
+  }
+  return least;
+}
 
 std::vector<uint8_t> write_module(const ModuleContents& module) {
   File file;

@@ -1,4 +1,5 @@
 // Writes ModuleContents as a module file. Equal contents give equal bytes.
+// REQUIRES: each name in module.sections is valid (is_section_name() in layout.h) and unique.
 #pragma once
 
 #include <string>

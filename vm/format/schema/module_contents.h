@@ -213,6 +213,9 @@ struct ImageDecl {
   std::string target_cpu;             // "x86-64-v4"
   std::vector<std::string> features;  // CPU features that must be present, as in /proc/cpuinfo
   Bytes bytes;                        // in the format that devices of this kind load
+  // The calling convention of the image's kernels. Each kind of device has its own numbers. For
+  // CPUs: kKernelAbi of include/scopevm/kernel_abi.h.
+  uint32_t kernel_abi = 1;
 
   bool is_for(uint32_t device) const { return std::ranges::find(devices, device) != devices.end(); }
 };
@@ -222,6 +225,14 @@ struct ImageDecl {
 struct VariantDecl {
   uint32_t function = 0;
   std::vector<DimensionDecl> dimensions;
+};
+
+// A section in addition to those of tables, code, constants and images. A module that is read and
+// written again keeps it.
+struct SectionDecl {
+  std::string name;          // see is_section_name() in vm/format/binary/layout.h
+  bool is_required = false;  // a reader that does not know the section refuses the module
+  Bytes bytes;               // 64-byte aligned in the file
 };
 
 struct ModuleContents {
@@ -239,6 +250,10 @@ struct ModuleContents {
   // first one, if any, is empty.
   std::vector<std::string> strings;
   std::string producer;  // "scopevm 0.1.0"
+  // A reader that lacks one of these refuses the module (kKnownFeatures in
+  // vm/format/binary/layout.h).
+  std::vector<std::string> required_features;
+  std::vector<SectionDecl> sections;  // their names are distinct
 
   // The entry: the function kEntryName. Null if there is none.
   const FunctionDecl* main() const {

@@ -1,6 +1,7 @@
 // The members of each record of a module, named once, for all visitors (visitor.h).
 #pragma once
 
+#include <concepts>
 #include <string_view>
 
 #include "vm/format/schema/module_contents.h"
@@ -31,6 +32,10 @@ template <Enumeration Enum>
 constexpr std::string_view name_of(Enum value) {
   return Enumerators<Enum>::kNames[static_cast<size_t>(value)];
 }
+
+// A record with data that is stored outside of the tables.
+template <typename Record>
+concept HasData = std::same_as<decltype(Record::bytes), Bytes>;
 
 void visit(auto& v, Is<DeviceDecl> auto& device) {
   v.bare("name", device.name);
@@ -157,11 +162,20 @@ void visit(auto& v, Is<ImageDecl> auto& image) {
   v.named("devices", image.devices);
   v.named("target_cpu", image.target_cpu, "cpu");
   v.named("features", image.features);
+  v.optional("kernel_abi", image.kernel_abi, 1);
   v.size("bytes", image.bytes);
 }
 
+// Has no table: the section table has its name and size.
+void visit(auto& v, Is<SectionDecl> auto& section) {
+  v.bare("name", section.name);
+  v.optional("is_required", section.is_required, false, "required");
+}
+
+// Without the sections, which are outside of the tables.
 void visit(auto& v, Is<ModuleContents> auto& module) {
   v.named("producer", module.producer);
+  v.list("required_features", module.required_features, "required_feature");
   v.list("devices", module.devices, "device");
   v.list("pools", module.pools, "pool");
   v.list("kernels", module.kernels, "kernel");

@@ -111,11 +111,17 @@ Status BoundDevices::load_images(const format::ModuleContents& contents) {
   for (size_t d = 0; d < devices_.size(); ++d) {
     if (devices_[d] == nullptr) continue;
     const format::DeviceDecl& decl = contents.devices[d];
-    auto image = std::ranges::find_if(contents.images, [&](const format::ImageDecl& image) {
-      return image.is_for(static_cast<uint32_t>(d));
-    });
-    if (image == contents.images.end()) continue;  // the device is used for memory only
+    // Without an image, the device is used for memory only.
+    if (!contents.has_image(static_cast<uint32_t>(d))) continue;
     const std::string context = device_text(decl);
+    const uint32_t abi = devices_[d]->kernel_abi();
+    const auto image = std::ranges::find_if(contents.images, [&](const format::ImageDecl& image) {
+      return image.is_for(static_cast<uint32_t>(d)) && image.kernel_abi == abi;
+    });
+    if (image == contents.images.end())
+      return {StatusCode::kUnsupported, context + ": no kernel image has kernel ABI " +
+                                            std::to_string(abi) +
+                                            ": compile the model with this release"};
     Result<std::unique_ptr<runtime::DeviceImage>> loaded =
         devices_[d]->load({image->bytes.data, static_cast<size_t>(image->bytes.size)});
     if (!loaded.ok()) return Status(loaded.status()).with_context(context);

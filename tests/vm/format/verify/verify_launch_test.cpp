@@ -15,7 +15,7 @@ namespace {
 // first launch needs @first, the second @late. The kernel reads %r0 or %r2 and writes %r2.
 ModuleContents module_with(const std::string& code) {
   const Result<ModuleContents> module = assemble(R"(
-    scopevm_module 0.14 producer "test"
+    scopevm_module 0.15 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     kernel "k" buffers 2 params 1

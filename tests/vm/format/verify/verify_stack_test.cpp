@@ -36,7 +36,7 @@ function "gives" registers 1 slots 0 {
 
 std::string module_text(const std::string& code, const std::string& pools,
                         const std::string& more) {
-  return R"(scopevm_module 0.14 producer "t"
+  return R"(scopevm_module 0.15 producer "t"
 device "cpu" kind "cpu"
 pool "global" heap device 0 limit -1
 )" + pools +

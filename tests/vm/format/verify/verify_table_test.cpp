@@ -151,7 +151,7 @@ constexpr const char* kReads[] = {
 // A module with the instruction in function 1. The value type 267 is f32 of rank 1.
 ModuleContents module_with(const std::string& instruction) {
   const Result<ModuleContents> module = assemble(R"(
-    scopevm_module 0.14 producer "test"
+    scopevm_module 0.15 producer "test"
     device "cpu" kind "cpu"
     pool "global" heap device 0 limit -1
     kernel "k" buffers 2 params 0

@@ -42,7 +42,7 @@ const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2
 // The assembly of a module with main(x) -> y and the given code. Slot s0 is the number of bytes of
 // x, slot s1 the number of its elements.
 std::string module_of(const std::string& code) {
-  return "scopevm_module 0.14 producer \"test\"\n"
+  return "scopevm_module 0.15 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
          "device \"dev\" kind \"opencl\" workers 2\n"
          "pool \"global\" heap device 0 limit -1\n"

@@ -145,7 +145,7 @@ TEST(Emulation, NeedsADescribedPool) {
 }
 
 constexpr char kMachine[] =
-    "scopevm_module 0.14 producer \"test\"\n"
+    "scopevm_module 0.15 producer \"test\"\n"
     "device \"cpu\" kind \"cpu\"\n"
     "device \"npu\" kind \"cpu\"\n"
     "pool \"global\" heap device 0 limit -1 read_bytes_per_second 2e+09 write_bytes_per_second "
