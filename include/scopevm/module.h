@@ -99,17 +99,36 @@ namespace vm {
 class LoadedModule;
 }
 
+/// How a module is loaded.
+struct LoadOptions {
+  /// If not empty, only a module with a valid signature by one of these keys is loaded. Each
+  /// element is the text of a file of a public key, or its line of base64 alone (docs/security.md).
+  /// libsodium must then be installed.
+  std::vector<std::string> public_keys;
+  /// The text of the file of the signature. If it is empty, Module::load() reads the signature from
+  /// the file with the path of the module and the suffix ".sig".
+  std::string signature;
+};
+
 /// A loaded module. Copies of the handle refer to the same module.
 class SCOPEVM_API Module {
  public:
   /// Maps the file, validates its checksums and verifies the bytecode. The kernel image for this
-  /// CPU is loaded by the first Session::create() or memory_bound(). Errors: kNotFound,
-  /// kInvalidModel, kUnsupported (a tensor has a rank above kMaxRank, or the module is too large to
-  /// verify).
-  static Result<Module> load(const std::string& path);
-  /// Loads a module from memory. The bytes are copied. Errors: kInvalidModel, kUnsupported (as for
-  /// load()).
-  static Result<Module> load_bytes(std::span<const uint8_t> bytes);
+  /// CPU is loaded by the first Session::create() or memory_bound(). If `options` has public keys,
+  /// the file is read into memory, because a mapped file could change after the check of its
+  /// signature. Errors:
+  /// - kNotFound: no such file, no file of the signature, or libsodium is not installed
+  /// - kInvalidModel: a malformed module, or a signature by another key or of another file
+  /// - kInvalidArgument: a malformed key or signature
+  /// - kUnsupported: a tensor has a rank above kMaxRank, or the module is too large to verify
+  static Result<Module> load(const std::string& path, const LoadOptions& options = {});
+  /// Loads a module from memory. The bytes are copied. Errors: as for load().
+  static Result<Module> load_bytes(std::span<const uint8_t> bytes, const LoadOptions& options = {});
+  /// Loads a module from memory without a copy. `owner` keeps the bytes alive: the module, its
+  /// sessions and results hold it. The bytes must not change. Errors: as for load(), and
+  /// kInvalidArgument if the address is not a multiple of 64.
+  static Result<Module> load_bytes(std::shared_ptr<const void> owner,
+                                   std::span<const uint8_t> bytes, const LoadOptions& options = {});
 
   /// The inputs, outputs and dimensions of `main`.
   const Signature& signature() const;

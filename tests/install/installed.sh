@@ -58,6 +58,7 @@ command_arguments() {
     dis) echo "$digits -o $modules/digits.s" ;;
     asm) echo "$modules/digits.s -o $modules/again.bc" ;;
     inspect | verify) echo "$digits" ;;
+    sign) echo "--new-key $modules/key" ;;
     bound) echo "$digits n=5" ;;
     alloc) echo "record -o $modules/scopevm.mt -- scopevm --version" ;;
     help) ;;

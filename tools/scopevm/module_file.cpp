@@ -20,14 +20,14 @@ Status with_hint(Status status, const std::string& path) {
 
 }  // namespace
 
-Result<Module> load_module(const std::string& path) {
+Result<Module> load_module(const std::string& path, const LoadOptions& options) {
   if (path == kStandardStream) {
     SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, map_input(path));
-    Result<Module> module = Module::load_bytes({file.data, file.size});
+    Result<Module> module = Module::load_bytes({file.data, file.size}, options);
     if (!module.ok()) return std::move(module).status().with_context(input_name(path));
     return module;
   }
-  Result<Module> module = Module::load(path);
+  Result<Module> module = Module::load(path, options);
   if (!module.ok()) return with_hint(std::move(module).status(), path);
   return module;
 }

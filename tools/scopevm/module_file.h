@@ -12,7 +12,7 @@
 namespace scopevm::tool {
 
 // Errors: those of Module::load().
-Result<Module> load_module(const std::string& path);
+Result<Module> load_module(const std::string& path, const LoadOptions& options = {});
 
 // A module that is read but not verified.
 struct ReadModule {

@@ -1,4 +1,4 @@
-// scopevm verify: checks a module.
+// scopevm verify: checks a module, and with --key its signature.
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/files/file.h"
@@ -10,23 +10,55 @@ namespace {
 
 struct VerifyOptions {
   std::string module;
+  std::vector<std::string> keys;
+  std::string signature;
 };
 
 void declare(CLI::App& command, VerifyOptions& options) {
   command.add_option("MODULE", options.module, "Module file")->required();
+  CLI::Option* const keys =
+      command
+          .add_option("--key", options.keys,
+                      "File of a public key: check that this key, or one of several, signed the "
+                      "module")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  command
+      .add_option("--signature", options.signature, "File of the signature (default: MODULE.sig)")
+      ->type_name("FILE")
+      ->needs(keys);
 }
 
-int verify(const VerifyOptions& options) {
-  const Result<Module> module = load_module(options.module);
-  if (!module.ok()) return report(module.status());
-  print("{}: ok\n", input_name(options.module));
-  return kExitOk;
+Result<std::string> text_of(const std::string& path) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(path));
+  return std::string(bytes.begin(), bytes.end());
 }
 
-const Command<VerifyOptions> registered({.position = 80,
-                                         .name = "verify",
-                                         .description = "Check a module's checksums and bytecode"},
-                                        declare, verify);
+Result<LoadOptions> load_options(const VerifyOptions& options) {
+  LoadOptions load;
+  for (const std::string& key : options.keys) {
+    SCOPEVM_ASSIGN_OR_RETURN(load.public_keys.emplace_back(), text_of(key));
+  }
+  if (options.signature.empty()) return load;
+  SCOPEVM_ASSIGN_OR_RETURN(load.signature, text_of(options.signature));
+  return load;
+}
+
+Status check(const VerifyOptions& options) {
+  SCOPEVM_ASSIGN_OR_RETURN(const LoadOptions load, load_options(options));
+  const Result<Module> module = load_module(options.module, load);
+  if (!module.ok()) return module.status();
+  print("{}: {}\n", input_name(options.module), options.keys.empty() ? "ok" : "ok, signed");
+  return {};
+}
+
+int verify(const VerifyOptions& options) { return report(check(options)); }
+
+const Command<VerifyOptions> registered(
+    {.position = 80,
+     .name = "verify",
+     .description = "Check a module's checksums and bytecode, and its signature"},
+    declare, verify);
 
 }  // namespace
 }  // namespace scopevm::tool
