@@ -99,6 +99,35 @@ TEST(Range, OfIntegers) {
       }
 }
 
+// The distances exceed 64 bits.
+TEST(Range, OfExtremeIntegers) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
+  Graph graph = model("range_i64");
+  auto run = [&](int64_t start, int64_t limit, int64_t delta) {
+    return integers_of(graph.run({integer(start), integer(limit), integer(delta)})[0]);
+  };
+  constexpr int64_t k61 = int64_t{1} << 61, k62 = int64_t{1} << 62;
+  const std::vector<int64_t> quarters = {kLeast, -k62, 0, k62};
+  EXPECT_THAT(run(-k62, k62, k61), ElementsAre(-k62, -k61, 0, k61));
+  EXPECT_THAT(run(10, 0, kLeast), ElementsAre(10));
+  EXPECT_THAT(run(kLeast, kGreatest, k62), quarters);
+  EXPECT_THAT(run(kLeast, kGreatest, kGreatest), ElementsAre(kLeast, -1, kGreatest - 1));
+  EXPECT_THAT(run(kGreatest, kLeast, kLeast), ElementsAre(kGreatest, -1));
+  EXPECT_THAT(run(kGreatest, kLeast, 1), IsEmpty());
+  EXPECT_THAT(run(kLeast, kGreatest, -1), IsEmpty());
+  EXPECT_THAT(run(kGreatest - 2, kGreatest, 1), ElementsAre(kGreatest - 2, kGreatest - 1));
+  EXPECT_FALSE(graph.status_of({integer(kLeast), integer(kGreatest), integer(1)}).ok());
+  // A constant delta, and constants only.
+  Graph constants = model("range_extremes");
+  const std::vector<Tensor> results = constants.run({integer(kLeast)});
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_THAT(integers_of(results[0]), quarters);
+  EXPECT_THAT(integers_of(results[1]), quarters);
+  EXPECT_THAT(integers_of(results[2]), ElementsAre(10));
+  EXPECT_THAT(integers_of(results[3]), ElementsAre(-k62, -k61, 0, k61));
+}
+
 TEST(Range, ZeroDeltaAndHugeSizesAreErrors) {
   Graph integers = model("range_i64"), reals = model("range_f32");
   auto real = [](float value) { return floats({}, {value}); };

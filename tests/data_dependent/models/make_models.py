@@ -45,6 +45,18 @@ for name, dtype in (("range_f32", F32), ("range_i64", I64)):
     save(name, [node("Range", ["start", "limit", "delta"], ["y"])],
          [value(key, dtype) for key in ("start", "limit", "delta")], [value("y", dtype, None)])
 
+# The distances of start and limit exceed 64 bits.
+extremes = {"least": -2**63, "greatest": 2**63 - 1, "quarter": 2**62, "minus_quarter": -2**62,
+            "eighth": 2**61, "ten": 10, "zero": 0}
+save("range_extremes", [
+    node("Range", ["start", "greatest", "quarter"], ["from_start"]),
+    node("Range", ["least", "greatest", "quarter"], ["quarters"]),
+    node("Range", ["ten", "zero", "least"], ["one"]),
+    node("Range", ["minus_quarter", "quarter", "eighth"], ["eighths"]),
+], [value("start", I64)], [value(key, I64, None)
+                           for key in ("from_start", "quarters", "one", "eighths")],
+     [(key, np.int64(number)) for key, number in extremes.items()])
+
 # Doubles the elements above 0 and adds 0, 1, 2, ... to them. Two sizes are data-dependent, so the
 # function has several segments.
 save("positive", [

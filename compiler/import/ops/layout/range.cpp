@@ -23,6 +23,9 @@ Value steps(Node& n, const Bounds& b, DimExpr size) {
   return n.emit<AddOp>({b.start, n.emit<MulOp>({index, b.delta})});
 }
 
+// More elements than any tensor has. It fits i64 and f64.
+constexpr int64_t kTooMany = int64_t{1} << 62;
+
 // Integers with a known delta: the size is the dim max(0, ceil((limit - start) / delta)).
 Value range_of_dims(Node& n, const Bounds& b, int64_t delta) {
   Dims from = n.dims_of(b.start, "the start", Node::Sign::kAny),
@@ -62,34 +65,47 @@ std::optional<Value> known_range(Node& n, const Bounds& b) {
   return steps(n, b, static_cast<int64_t>(std::max(0.0, count)));
 }
 
-// ceil(span / delta) for integers, exact for results of at least 0. Other results are negative or
-// 0, because the division truncates; the caller replaces them by 0.
-Value integer_count(Node& n, Value span, Value delta) {
-  // ceil(span / delta) = (span + delta - sign(delta)) / delta.
-  Value beyond = n.emit<SubOp>({delta, n.emit<SignOp>({delta})});
-  return n.emit<DivOp>({n.emit<AddOp>({span, beyond}), delta});
+// max(0, ceil((limit - start) / delta)) of i64 numbers, at most kTooMany; any number if delta is 0.
+// The distance of two i64 numbers fits u64, and so does the absolute value of delta.
+Value integer_count(Node& n, Value start, Value limit, Value delta) {
+  const auto distance = [&](Value from, Value to) {
+    return n.cast(n.emit<SubOp>({to, from}), DType::kU64);
+  };
+  const auto choose = [&](Value condition, Value yes, Value no) {
+    return n.emit<SelectOp>({condition, yes, no});
+  };
+  Value zero = n.scalar(0, DType::kI64), one = n.scalar(1, DType::kU64);
+  Value is_up = n.emit<LessOp>({zero, delta});
+  Value has_any = choose(is_up, n.emit<LessOp>({start, limit}), n.emit<LessOp>({limit, start}));
+  Value span = choose(is_up, distance(start, limit), distance(limit, start));
+  Value step = choose(is_up, distance(zero, delta), distance(delta, zero));
+  // ceil(span / step) = (span - 1) / step + 1 for span > 0, without overflow.
+  Value count = n.emit<AddOp>({n.emit<DivOp>({n.emit<SubOp>({span, one}), step}), one});
+  count = n.emit<MinOp>({count, n.scalar(static_cast<double>(kTooMany), DType::kU64)});
+  return choose(has_any, n.cast(count, DType::kI64), zero);
 }
 
 Value float_count(Node& n, Value span, Value delta) {
-  constexpr double kTooMany = 4611686018427387904.0;  // 2^62: fits i64, exceeds any tensor size
   Value count = n.emit<CeilOp>({n.emit<DivOp>({span, delta})});
-  return n.emit<MinOp>({count, n.scalar(kTooMany, count)});
+  count = n.emit<MinOp>({count, n.scalar(static_cast<double>(kTooMany), count)});
+  return n.emit<MaxOp>({count, n.scalar(0, count)});
 }
 
 // Bounds that are known only at run time: tensor ops compute the count, which is then read as a
 // dim.
 Value range_of_data(Node& n, const Bounds& b) {
-  bool is_float = scopevm::is_float(n.dtype(b.start));
-  DType wide = is_float ? DType::kF64 : DType::kI64;
-  Value span = n.cast(n.emit<SubOp>({b.limit, b.start}), wide), delta = n.cast(b.delta, wide);
-  // Subtracts in i64: the difference of two i32 numbers may overflow i32.
-  if (!is_float) span = n.emit<SubOp>({n.cast(b.limit, wide), n.cast(b.start, wide)});
-  Value count = is_float ? float_count(n, span, delta) : integer_count(n, span, delta);
-  Value none = n.emit<EqualOp>({delta, n.scalar(0, delta)});
-  if (is_float) none = n.emit<OrOp>({none, n.emit<IsNanOp>({count})});
-  Value least = n.emit<MaxOp>({count, n.scalar(0, count)});
+  const bool is_float = scopevm::is_float(n.dtype(b.start));
+  const DType wide = is_float ? DType::kF64 : DType::kI64;
+  Value delta = n.cast(b.delta, wide);
+  Value none = n.emit<EqualOp>({delta, n.scalar(0, delta)}), count;
+  if (is_float) {
+    count = float_count(n, n.cast(n.emit<SubOp>({b.limit, b.start}), wide), delta);
+    none = n.emit<OrOp>({none, n.emit<IsNanOp>({count})});
+  } else {
+    count = integer_count(n, n.cast(b.start, wide), n.cast(b.limit, wide), delta);
+  }
   // -1 marks an invalid range, which the check below reports; no valid count is negative.
-  Value size = n.cast(n.emit<SelectOp>({none, n.scalar(-1, count), least}), DType::kI64);
+  Value size = n.cast(n.emit<SelectOp>({none, n.scalar(-1, count), count}), DType::kI64);
   Dims read = n.dims_of(size, "the count", Node::Sign::kAny);
   if (n.has_failed()) return {};
   n.require_at_least(read[0], 0, "its delta is 0, or a bound is not a number");
@@ -114,7 +130,9 @@ Values range(Node& n) {
   } else if (n.is_known(b.delta)) {
     Dims delta = n.dims_of(b.delta, "the delta", Node::Sign::kAny);
     if (delta[0].is_constant(0)) return n.fail("the delta is 0");
-    if (auto by = delta[0].as_constant(); by && *by != std::numeric_limits<int64_t>::min())
+    // With a smaller delta, a range whose span exceeds 64 bits has too many elements.
+    constexpr int64_t kLargeDelta = int64_t{1} << 31;
+    if (auto by = delta[0].as_constant(); by && -kLargeDelta < *by && *by < kLargeDelta)
       return range_of_dims(n, b, *by);
   }
   return range_of_data(n, b);

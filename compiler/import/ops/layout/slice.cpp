@@ -22,6 +22,18 @@ bool is_far(DimExpr e) {
   return c && (*c >= kFarAway || *c <= -kFarAway);
 }
 
+// The starts, ends or steps. Those that are read at run time are clamped, because shape arithmetic
+// has 64 bits: the negative of the least i64 would overflow. No axis has this many elements.
+SliceBounds bounds_of(Node& n, Value value, llvm::StringRef what) {
+  constexpr double kMost = int64_t{1} << 40;
+  if (value && !n.has_failed() && !n.is_known(value) && n.dtype(value) == DType::kI64 &&
+      n.rank(value) == 1 && n.dim(value, 0).is_constant()) {
+    value = n.emit<MaxOp>({value, n.scalar(-kMost, value)});
+    value = n.emit<MinOp>({value, n.scalar(kMost, value)});
+  }
+  return n.signed_dims_of(value, what);
+}
+
 // 1 if e > 0, else 0. REQUIRES: e >= 0.
 DimExpr is_positive(DimExpr e) { return min(e, DimExpr(1)); }
 
@@ -117,7 +129,7 @@ Value slice_by(Node& n, Value x, int64_t axis, Node::SignedDim start, Node::Sign
 Value slice_by_data(Node& n, const SliceBounds& starts, const SliceBounds& ends, const Ints& axes,
                     Value steps) {
   Value x = n.input(0);
-  SliceBounds by = n.signed_dims_of(steps, "the step");
+  SliceBounds by = bounds_of(n, steps, "the step");
   if (n.has_failed()) return {};
   if (starts.size() != ends.size() || axes.size() != starts.size() || by.size() != starts.size())
     return n.fail("starts, ends, axes and steps must have the same length, but have " +
@@ -161,7 +173,7 @@ Values slice(Node& n) {
   } else if (axes) {
     known_axes = n.integers_of(axes, "axes");
   }
-  SliceBounds from = n.signed_dims_of(starts, "the start"), to = n.signed_dims_of(ends, "the end");
+  SliceBounds from = bounds_of(n, starts, "the start"), to = bounds_of(n, ends, "the end");
   if (!axes) known_axes = first_axes(from.size());
   if (n.has_failed()) return Value();
   if (steps && !n.is_known(steps)) return slice_by_data(n, from, to, known_axes, steps);
