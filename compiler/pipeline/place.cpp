@@ -43,7 +43,7 @@ Status lower_within_limits(Placed& placed, Context& context) {
   return choose_pools(*placed.lowering, context);
 }
 
-// The estimated time of all copies and spills in a call.
+// The estimated time of all copies and accesses in a call, and the additional time of spills.
 double seconds_of(const Placed& placed) {
   double sum = 0;
   for (const auto& run : placed.runs) sum += run->report.seconds;

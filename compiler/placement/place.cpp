@@ -55,7 +55,7 @@ Result<Report> place(mlir::ModuleOp module, const Machine& machine, const std::v
   graph.problem.may_choose_limited = choice == PoolChoice::kAny;
   const Assignment assignment = assign(graph.problem);
   Report report = apply(module, graph, assignment);
-  report.seconds = static_cast<double>(assignment.cost.copies) * 1e-12;
+  report.seconds = static_cast<double>(assignment.cost.time) * 1e-12;
   report.copies = copies_of(module, machine);  // while each call has its own clone
   if (machine.devices.size() > 1) merge_equal_functions(module);
   SCOPEVM_RETURN_IF_ERROR(verify_places(module, machine));

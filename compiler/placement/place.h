@@ -71,7 +71,7 @@ struct Report {
   bool is_proved = true;           // the placement is proved optimal
   std::vector<std::string> notes;  // ops, inputs and outputs that a rule cannot place, and why
   std::vector<bool> matched;       // by rule: whether it matched anything
-  double seconds = 0;              // of all copies in a call, at representative dims
+  double seconds = 0;              // of all copies and accesses in a call, at representative dims
   // Whether a value or a copy is stored in a pool with a limit, although no constraint requires
   // this pool. If the values in the pool exceed the limit together, placement with
   // PoolChoice::kUnlimited avoids this.

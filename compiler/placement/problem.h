@@ -3,8 +3,9 @@
 // A task is an op, a parameter, a result or a placement-only node. It is placed on one device. A
 // flow is a value with the task that makes it and the tasks that read it. A reader reads a copy if
 // its device does not reach the value's pool, or if it requires another pool. Readers share the
-// copies of a value. The solver minimises the total cost of the copies, then the number of tasks
-// that are not on their preferred device.
+// copies of a value. The solver minimises the total time of the copies, and of the accesses of the
+// tasks to the pools of the values that they read and make; then the number of tasks that are not
+// on their preferred device.
 #pragma once
 
 #include <optional>
@@ -20,21 +21,23 @@ using FlowIndex = isa::Index<struct FlowTag>;  // Problem::flows
 
 struct Task {
   std::vector<DeviceIndex> devices;  // permitted devices, ascending; at least one
-  DeviceIndex preferred;             // breaks ties between assignments of equal copy cost
+  DeviceIndex preferred;             // breaks ties between assignments of equal time
 };
 
 struct Reader {
   TaskIndex task;
   PoolRequirement pool;
+  double reads = 0;  // transfers of the value by the task's kernels per call of the model
 };
 
 struct Flow {
   TaskIndex maker;
   PoolRequirement pool;
-  bool is_free = false;   // a constant: loaded on every device that reads it, without copies
+  bool is_free = false;   // a constant: stored on every device that reads it, without copies
   double bytes = 0;       // at representative dims
   double most_bytes = 0;  // the most at any dims
-  double times = 1;       // executions of the maker per call of the model
+  double times = 1;       // executions of the maker per call of the model, and of each copy
+  double writes = 0;      // transfers of the value by the maker's kernels per call of the model
   std::vector<Reader> readers;
 };
 

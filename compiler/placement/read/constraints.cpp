@@ -51,6 +51,7 @@ class ConstraintReader {
     for (const View& view : views_)
       if (std::optional<FlowIndex> of = builder_.flow_of(annotations_.annotated(view.of)))
         keep_in_place(view, *of, graph_);
+    builder_.drop_local_accesses();
     return std::move(graph_);
   }
 
@@ -155,11 +156,13 @@ class ConstraintReader {
       return user.isCall() ? read_call(user) : read_closure(user);
     const TaskIndex task = builder_.new_task("\"" + graph::op_name(op) + "\"", op);
     if (auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op)) return read_copy(copy, task);
+    const bool is_kernel = has_kernel(op);
     for (mlir::OpResult result : op->getResults()) {
       const PoolRequirement pool =
           is_kept_by_vm(op) ? place_of_vm(machine_).pool
                             : scope_of(op, kResultScopes, result.getResultNumber(), task);
-      builder_.make(result, task, pool, op->getLoc(), kernel_constraint(op, kResultScopes, pool));
+      builder_.make(result, task, pool, op->getLoc(), kernel_constraint(op, kResultScopes, pool),
+                    is_kernel);
     }
     if (mlir::matchPattern(op, mlir::m_Constant()))
       // Not added to ruled_: rules do not apply to constants, because each device that reads a
@@ -179,7 +182,7 @@ class ConstraintReader {
       if (is_kept_by_vm(op))
         builder_.read(operand, task, PoolRequirement::own_scope());
       else
-        builder_.read(operand, task, pool, kernel_constraint(op, kOperandScopes, pool));
+        builder_.read(operand, task, pool, kernel_constraint(op, kOperandScopes, pool), is_kernel);
     }
   }
 
@@ -187,6 +190,12 @@ class ConstraintReader {
   static std::optional<std::string> host_only(mlir::Operation* op) {
     auto host = mlir::dyn_cast<graph::HostOp>(op);
     return host ? std::optional(host.getHostReason().str()) : std::nullopt;
+  }
+  // Whether the op reads its operands and writes its results. A view shares the bytes of its
+  // operand, and each device stores constants.
+  static bool has_kernel(mlir::Operation* op) {
+    return !mlir::isa<mlir::ViewLikeOpInterface>(op) && !is_kept_by_vm(op) &&
+           !mlir::matchPattern(op, mlir::m_Constant());
   }
   // Whether the op reads or makes a list or closure. The VM stores the values of such an op.
   static bool is_kept_by_vm(mlir::Operation* op) {

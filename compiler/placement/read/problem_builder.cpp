@@ -126,7 +126,8 @@ double ProblemBuilder::most_bytes_of(TensorType type) {
 }
 
 void ProblemBuilder::make(mlir::Value value, TaskIndex task, PoolRequirement pool,
-                          mlir::Location location, std::optional<Constraint> scope) {
+                          mlir::Location location, std::optional<Constraint> scope,
+                          bool is_written) {
   TensorType type = tensor_of(value);
   // Lists and closures have no flow: they are always stored by the VM.
   if (!type) return;
@@ -136,7 +137,8 @@ void ProblemBuilder::make(mlir::Value value, TaskIndex task, PoolRequirement poo
                                   .is_free = mlir::matchPattern(value, mlir::m_Constant()),
                                   .bytes = bytes_of(type),
                                   .most_bytes = most_bytes_of(type),
-                                  .times = times_});
+                                  .times = times_,
+                                  .writes = is_written ? times_ : 0});
   graph_.values.push_back(value);
   graph_.uses.emplace_back();
   graph_.scopes.push_back(std::move(scope));
@@ -201,7 +203,7 @@ void ProblemBuilder::require_local(mlir::Value value, const Constraint& wanted) 
 }
 
 void ProblemBuilder::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool,
-                          std::optional<Constraint> scope) {
+                          std::optional<Constraint> scope, bool is_accessed) {
   // An sv.on_device with constrain_result constrains the readers of its result.
   mlir::Value value = operand.get();
   while (auto annotation = value.getDefiningOp<graph::OnDeviceOp>()) {
@@ -226,8 +228,16 @@ void ProblemBuilder::read(mlir::OpOperand& operand, TaskIndex task, PoolRequirem
   if (flow == flow_of_.end()) return;  // a list or closure
   std::vector<Reader>& readers = graph_.problem.flows[flow->second].readers;
   graph_.uses[flow->second].push_back({&operand, readers.size()});
-  readers.push_back({task, std::move(pool)});
+  readers.push_back({task, std::move(pool), is_accessed ? times_ : 0});
   graph_.reader_scopes[flow->second].push_back(std::move(scope));
+}
+
+void ProblemBuilder::drop_local_accesses() {
+  for (FlowIndex f : graph_.problem.flows.indices()) {
+    if (!graph_.locals.contains(graph_.values[f].getDefiningOp())) continue;
+    graph_.problem.flows[f].writes = 0;
+    for (Reader& reader : graph_.problem.flows[f].readers) reader.reads = 0;
+  }
 }
 
 void ProblemBuilder::require_scope(TaskIndex task, const Constraint& wanted) {

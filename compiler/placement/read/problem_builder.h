@@ -52,17 +52,21 @@ class ProblemBuilder {
 
   // Adds a flow: `task` makes `value`, in `pool` because of `scope`. A place in the value's type is
   // a further constraint. Has no effect on lists and closures.
+  // `is_written`: a kernel of the task writes it.
   void make(mlir::Value value, TaskIndex task, PoolRequirement pool, mlir::Location location,
-            std::optional<Constraint> scope = {});
+            std::optional<Constraint> scope = {}, bool is_written = false);
+  // Removes the accesses of values that are temporaries of kernels.
+  void drop_local_accesses();
 
   // Requires the value at a place, and therefore its maker on the place's device. Has no effect on
   // a constant if the place has no scope.
   void place_value(mlir::Value value, llvm::StringRef text, const std::string& by,
                    mlir::Location location);
 
-  // Adds a reader: `task` reads the operand from a pool that satisfies `pool`.
+  // Adds a reader: `task` reads the operand from a pool that satisfies `pool`. `is_accessed`: a
+  // kernel of the task reads its bytes.
   void read(mlir::OpOperand& operand, TaskIndex task, PoolRequirement pool = {},
-            std::optional<Constraint> scope = {});
+            std::optional<Constraint> scope = {}, bool is_accessed = false);
 
   // Writes the scopes that are required for tasks without an op to their flows and readers.
   void apply_required_scopes();

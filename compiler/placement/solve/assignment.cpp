@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "compiler/placement/solve/costs.h"
 #include "compiler/placement/solve/min_cut.h"
-#include "compiler/placement/solve/routes.h"
 #include "compiler/placement/solve/sort_unique.h"
 
 namespace scopevm::compiler::placement {
@@ -14,25 +14,12 @@ namespace {
 
 constexpr size_t kMostOpenTasks = 64;  // limit for branch and bound
 
-Cost displaced(const Task& task, DeviceIndex device) {
-  return {0, device != task.preferred ? 1 : 0};
-}
-
-Cost sum_of_costs(const Problem& problem, const ReachedPools& reached, const Devices& devices) {
-  Cost cost;
-  for (const Flow& flow : problem.flows)
-    if (!flow.is_free) cost.copies += find_route(problem, reached, flow, devices).cost;
-  for (TaskIndex task : devices.indices())
-    if (devices[task]) cost = cost + displaced(problem.tasks[task], *devices[task]);
-  return cost;
-}
-
 // Local search from the preferred devices; then branch and bound, if the result is not proved
 // optimal and few tasks are open.
 class Solver {
  public:
   Solver(const Problem& problem, int64_t nodes)
-      : problem_(problem), machine_(*problem.machine), reached_(machine_), nodes_left_(nodes) {
+      : problem_(problem), machine_(*problem.machine), costs_(problem), nodes_left_(nodes) {
     for (const Task& task : problem.tasks) {
       const auto& choices = task.devices;
       bool has_preferred = std::ranges::find(choices, task.preferred) != choices.end();
@@ -40,19 +27,10 @@ class Solver {
     }
     for (TaskIndex task : problem.tasks.indices())
       if (problem.tasks[task].devices.size() > 1) open_.push_back(task);
-    flows_of_.resize(problem.tasks.size());
-    for (FlowIndex flow : problem.flows.indices()) {
-      if (problem.flows[flow].is_free) continue;
-      flows_of_[problem.flows[flow].maker].push_back(flow);
-      for (const Reader& reader : problem.flows[flow].readers)
-        flows_of_[reader.task].push_back(flow);
-    }
-    // A task can make and read one flow, or read it twice; its cost counts once.
-    for (std::vector<FlowIndex>& flows : flows_of_) sort_unique(flows);
   }
 
   Assignment run() {
-    best_cost_ = sum_of_costs(problem_, reached_, best_);
+    best_cost_ = costs_.of(best_);
     if (open_.empty()) return {best_, best_cost_, true};
     while (improve_by_cuts() || improve_one_by_one()) {
     }
@@ -63,20 +41,20 @@ class Solver {
     Devices devices = best_;
     for (TaskIndex task : open_) devices[task].reset();
     // best_ holds the local optimum, whose cost prunes the search from its first node.
-    search(0, devices, sum_of_costs(problem_, reached_, devices));
+    search(0, devices, costs_.of(devices));
     return {best_, best_cost_, nodes_left_ > 0};
   }
 
  private:
   // Whether one cut solves the problem exactly: there are two devices, and the costs depend only on
-  // the tasks' devices, not on pools.
+  // the tasks' devices, because each value and copy is stored in the global pool of its device.
   bool is_exact_cut() const {
     if (machine_.devices.size() != 2) return false;
     for (const Pool& pool : machine_.pools)
       if (pool.reached.size() > 1) return false;
     for (const Flow& flow : problem_.flows) {
       if (flow.is_free) continue;
-      if (!flow.pool.is_default()) return false;
+      if (!flow.pool.is_default() || !costs_.prefers_global_pools(flow)) return false;
       for (const Reader& reader : flow.readers)
         if (!reader.pool.is_default()) return false;
     }
@@ -111,7 +89,7 @@ class Solver {
 
   bool take(const Devices& devices) {
     if (std::ranges::equal(devices, best_)) return false;
-    Cost cost = sum_of_costs(problem_, reached_, devices);
+    Cost cost = costs_.of(devices);
     // The network only approximates the cost if pools are shared or required, so the cut is
     // evaluated exactly before it is accepted. A strict improvement each time makes the alternation
     // terminate.
@@ -137,8 +115,8 @@ class Solver {
       nodes[task] = network.add_node();
       // A node on the sink side cuts its edge from the source: that edge has the cost of being on
       // `far`.
-      network.add_edge(Network::kSource, *nodes[task], displaced(problem_.tasks[task], far));
-      network.add_edge(*nodes[task], Network::kSink, displaced(problem_.tasks[task], near));
+      network.add_edge(Network::kSource, *nodes[task], alone(task, far));
+      network.add_edge(*nodes[task], Network::kSink, alone(task, near));
     }
     auto node_of = [&](TaskIndex task) -> std::optional<NodeIndex> {
       if (nodes[task]) return nodes[task];
@@ -148,7 +126,10 @@ class Solver {
     // All other flows cost the same on both sides.
     std::vector<FlowIndex> flows;
     for (TaskIndex task : open_)
-      if (nodes[task]) flows.insert(flows.end(), flows_of_[task].begin(), flows_of_[task].end());
+      if (nodes[task]) {
+        const std::vector<FlowIndex>& of = costs_.flows_of(task);
+        flows.insert(flows.end(), of.begin(), of.end());
+      }
     sort_unique(flows);
     for (FlowIndex flow : flows) add_flow(network, problem_.flows[flow], near, far, node_of);
     const IndexedVector<NodeIndex, bool> is_far = network.cut();
@@ -192,11 +173,15 @@ class Solver {
     }
   }
 
-  // The cost of one copy between two devices, for the cheapest pools.
+  // The costs that depend only on the device of the task, if each value is stored in the global
+  // pool of its device.
+  Cost alone(TaskIndex task, DeviceIndex device) const {
+    return costs_.alone(task, device) + Cost{costs_.accesses(task, device), 0};
+  }
+
+  // The additional cost if a flow crosses between two devices.
   Cost pair_cost(const Flow& flow, DeviceIndex from, DeviceIndex to) const {
-    if (from == to) return {};
-    const std::optional<Route> best = cheapest_route(problem_, reached_, flow, from, {{}, {to}});
-    return {best ? best->cost : 0, 0};
+    return {costs_.between(flow, from, to), 0};
   }
 
   // Coordinate descent: moves single tasks while that reduces the cost. These costs are exact,
@@ -206,10 +191,10 @@ class Solver {
     for (TaskIndex task : open_)
       for (DeviceIndex device : problem_.tasks[task].devices) {
         if (device == best_[task]) continue;
-        const Cost before = local_cost(task, best_);
+        const Cost before = costs_.of_task(task, best_);
         const std::optional<DeviceIndex> kept = best_[task];
         best_[task] = device;
-        const Cost after = local_cost(task, best_);
+        const Cost after = costs_.of_task(task, best_);
         if (after < before) {
           best_cost_ = best_cost_ + after - before;
           has_improved = true;
@@ -220,17 +205,8 @@ class Solver {
     return has_improved;
   }
 
-  // The part of the cost that depends on the device of `task`.
-  Cost local_cost(TaskIndex task, const Devices& devices) const {
-    Cost cost = devices[task] ? displaced(problem_.tasks[task], *devices[task]) : Cost{};
-    for (FlowIndex flow : flows_of_[task])
-      cost.copies += find_route(problem_, reached_, problem_.flows[flow], devices).cost *
-                     (problem_.flows[flow].is_free ? 0 : 1);
-    return cost;
-  }
-
-  // Branch and bound, depth first, in the order of tasks. Another reader never makes a flow
-  // cheaper, so the cost of the assigned tasks is a lower bound of the total.
+  // Branch and bound, depth first, in the order of tasks. `cost` is Costs::of(devices), a lower
+  // bound of the total.
   void search(size_t depth, Devices& devices, Cost cost) {
     if (nodes_left_-- <= 0 || cost >= best_cost_) return;
     if (depth == open_.size()) {
@@ -239,29 +215,26 @@ class Solver {
       return;
     }
     const TaskIndex task = open_[depth];
-    const Cost without = local_cost(task, devices);
+    const Cost without = costs_.of_task(task, devices);
     for (DeviceIndex device : problem_.tasks[task].devices) {
       devices[task] = device;
-      search(depth + 1, devices, cost - without + local_cost(task, devices));
+      search(depth + 1, devices, cost - without + costs_.of_task(task, devices));
     }
     devices[task].reset();
   }
 
   const Problem& problem_;
   const Machine& machine_;
-  const ReachedPools reached_;
+  const Costs costs_;
   int64_t nodes_left_;
   std::vector<TaskIndex> open_;  // tasks with several permitted devices
-  IndexedVector<TaskIndex, std::vector<FlowIndex>> flows_of_;
-  Devices best_;  // every task has a device
+  Devices best_;                 // every task has a device
   Cost best_cost_;
 };
 
 }  // namespace
 
-Cost cost_of(const Problem& problem, const Devices& devices) {
-  return sum_of_costs(problem, ReachedPools(*problem.machine), devices);
-}
+Cost cost_of(const Problem& problem, const Devices& devices) { return Costs(problem).of(devices); }
 
 namespace {
 

@@ -9,14 +9,25 @@
 namespace scopevm::compiler::placement {
 namespace {
 
-constexpr int64_t kLongestCopy = int64_t{1} << 40;  // picoseconds: about a second
+constexpr int64_t kLongest = int64_t{1} << 40;  // picoseconds: about a second
+
+// Integers, so that sums do not depend on their order and ties are exact. The cap keeps the
+// conversion defined and the sum of a million flows within 64 bits.
+int64_t picoseconds(double seconds) {
+  return static_cast<int64_t>(std::min(std::ceil(seconds * 1e12), double{kLongest}));
+}
 
 int64_t copy_cost(const Machine& machine, PoolIndex from, PoolIndex to, const Flow& flow) {
-  // Integers, so that sums do not depend on their order and ties are exact. The cap keeps the
-  // conversion defined and the sum of a million flows within 64 bits.
-  const double picoseconds = machine.copy_seconds(from, to, flow.bytes) * flow.times * 1e12;
-  return static_cast<int64_t>(std::min(std::ceil(picoseconds), double{kLongestCopy}));
+  return picoseconds(machine.copy_seconds(from, to, flow.bytes) * flow.times);
 }
+
+int64_t read_cost(const Machine& machine, PoolIndex pool, const Flow& flow,
+                  const ReaderRequirements::Reads& reads) {
+  int64_t sum = 0;
+  for (double transfers : reads) sum += placement::read_cost(machine, pool, flow, transfers);
+  return sum;
+}
+
 ReaderRequirements requirements_of(const Machine& machine, const Flow& flow,
                                    const Devices& devices) {
   ReaderRequirements requirements;
@@ -24,13 +35,11 @@ ReaderRequirements requirements_of(const Machine& machine, const Flow& flow,
     const std::optional<DeviceIndex> device = devices[reader.task];
     if (!device) continue;
     if (reader.pool.is_any())
-      requirements.devices.push_back(*device);
+      requirements.devices[*device].push_back(reader.reads);
     else
       // The pool exists: constrain_scope() permits only devices that have the required scopes.
-      requirements.pools.push_back(*reader.pool.on(machine, *device));
+      requirements.pools[*reader.pool.on(machine, *device)].push_back(reader.reads);
   }
-  sort_unique(requirements.pools);
-  sort_unique(requirements.devices);
   return requirements;
 }
 
@@ -40,22 +49,33 @@ class RouteFinder {
  public:
   RouteFinder(const Problem& problem, const ReachedPools& reached, const Flow& flow,
               const ReaderRequirements& requirements, PoolIndex home)
-      : problem_(problem),
-        machine_(*problem.machine),
-        reached_(reached),
-        flow_(flow),
-        requirements_(requirements),
-        route_{.home = home} {}
+      : problem_(problem), machine_(*problem.machine), reached_(reached), flow_(flow) {
+    route_.home = home;
+    route_.cost = write_cost(machine_, home, flow, flow.writes);
+    for (const auto& [pool, reads] : requirements.pools) {
+      route_.cost += read_cost(machine_, pool, flow, reads);
+      if (pool != home && !has(pool)) add(pool);
+    }
+    // Readers that reach the value read no copy.
+    for (const auto& [device, reads] : requirements.devices)
+      if (machine_.reaches(device, home))
+        route_.cost += read_cost(machine_, home, flow, reads);
+      else
+        served_.push_back({device, &reads});
+  }
 
   Route run() {
-    for (PoolIndex pool : requirements_.pools)
-      if (pool != route_.home && !has(pool)) add(pool);
     serve(0);
     std::ranges::sort(best_->copies);
     return *std::move(best_);
   }
 
  private:
+  struct Served {
+    DeviceIndex device;
+    const ReaderRequirements::Reads* reads;
+  };
+
   bool has(PoolIndex pool) const {
     return std::ranges::find(route_.copies, pool) != route_.copies.end();
   }
@@ -70,21 +90,36 @@ class RouteFinder {
     route_.cost += copy_cost(machine_, from, pool, flow_);
   }
 
+  // The time of the reads of a device from the fastest copy that it reaches; none if it reaches
+  // none.
+  std::optional<int64_t> reads_of(const Served& served) const {
+    std::optional<int64_t> least;
+    for (PoolIndex pool : route_.copies)
+      if (machine_.reaches(served.device, pool)) {
+        const int64_t cost = read_cost(machine_, pool, flow_, *served.reads);
+        least = std::min(least.value_or(cost), cost);
+      }
+    return least;
+  }
+
+  void finish() {
+    Route route = route_;
+    for (const Served& served : served_) route.cost += *reads_of(served);
+    // Strict: of the routes of equal cost, the first one is kept.
+    if (!best_ || route.cost < best_->cost) best_ = std::move(route);
+  }
+
   void serve(size_t next) {
-    // Prunes ties too: of the routes of equal cost, the first one is kept.
     if (best_ && route_.cost >= best_->cost) return;
-    if (next == requirements_.devices.size()) {
-      best_ = route_;
-      return;
-    }
-    const DeviceIndex device = requirements_.devices[next];
-    auto is_reached = [&](PoolIndex pool) { return machine_.reaches(device, pool); };
-    // Sharing a copy that exists is free, so it is never worse than adding one.
-    if (is_reached(route_.home) || std::ranges::any_of(route_.copies, is_reached))
-      return serve(next + 1);
+    if (next == served_.size()) return finish();
+    // A further copy is better than a shared one only if its reads take less time.
+    const std::optional<int64_t> shared = reads_of(served_[next]);
+    if (shared) serve(next + 1);
+    const auto [device, reads] = served_[next];
     for (PoolIndex pool : reached_.of(device)) {
       // The global pool of the device is permitted even if may_hold() is false.
       if (!may_hold(problem_, pool, flow_) && pool != reached_.global_pool(device)) continue;
+      if (shared && (has(pool) || read_cost(machine_, pool, flow_, *reads) >= *shared)) continue;
       const size_t copies = route_.copies.size();
       const int64_t cost = route_.cost;
       add(pool);
@@ -99,7 +134,7 @@ class RouteFinder {
   const Machine& machine_;
   const ReachedPools& reached_;
   const Flow& flow_;
-  const ReaderRequirements& requirements_;
+  std::vector<Served> served_;  // the devices that read copies, without a required pool
   Route route_;
   std::optional<Route> best_;
 };
@@ -130,6 +165,27 @@ std::vector<PoolIndex> homes_of(const Problem& problem, const ReachedPools& reac
 }
 
 }  // namespace
+
+int64_t read_cost(const Machine& machine, PoolIndex pool, const Flow& flow, double transfers) {
+  return picoseconds(machine.pools[pool].planned_speed.read_seconds(flow.bytes) * transfers);
+}
+
+int64_t write_cost(const Machine& machine, PoolIndex pool, const Flow& flow, double transfers) {
+  return picoseconds(machine.pools[pool].planned_speed.write_seconds(flow.bytes) * transfers);
+}
+
+PoolIndex pool_read_by(const Machine& machine, DeviceIndex device, const Flow& flow,
+                       const Route& route) {
+  if (machine.reaches(device, route.home)) return route.home;
+  std::optional<PoolIndex> fastest;
+  const auto seconds = [&](PoolIndex pool) {
+    return machine.pools[pool].planned_speed.read_seconds(flow.bytes);
+  };
+  for (PoolIndex pool : route.copies)
+    if (machine.reaches(device, pool) && (!fastest || seconds(pool) < seconds(*fastest)))
+      fastest = pool;
+  return *fastest;
+}
 
 bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
   const Pool& pool = problem.machine->pools[index];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,8 +14,17 @@ namespace scopevm::compiler::placement {
 struct Route {
   PoolIndex home;                 // stores the value itself
   std::vector<PoolIndex> copies;  // pools that store a copy, ascending
-  int64_t cost = 0;               // of all copies, picoseconds
+  int64_t cost = 0;               // time of all copies and accesses, picoseconds
 };
+
+// Time of `transfers` reads or writes of the value in the pool, in picoseconds.
+int64_t read_cost(const Machine& machine, PoolIndex pool, const Flow& flow, double transfers);
+int64_t write_cost(const Machine& machine, PoolIndex pool, const Flow& flow, double transfers);
+
+// The pool that a reader on `device` reads, without a required pool: the value's own, or else the
+// copy with the fastest reads. REQUIRES: the device reaches one of them.
+PoolIndex pool_read_by(const Machine& machine, DeviceIndex device, const Flow& flow,
+                       const Route& route);
 
 // The cheapest route to the readers whose tasks have a device; an empty route if the maker has
 // none. REQUIRES: the maker's device has the scope that the flow requires.
@@ -43,10 +53,11 @@ class ReachedPools {
   IndexedVector<DeviceIndex, std::vector<PoolIndex>> of_;
 };
 
-// The requirements of a flow's readers, without duplicates.
+// The requirements of a flow's readers.
 struct ReaderRequirements {
-  std::vector<PoolIndex> pools;
-  std::vector<DeviceIndex> devices;  // of readers without a required pool
+  using Reads = std::vector<double>;  // Reader::reads
+  std::map<PoolIndex, Reads> pools;
+  std::map<DeviceIndex, Reads> devices;  // of readers without a required pool
 };
 
 // route_of() with a table that serves many flows.

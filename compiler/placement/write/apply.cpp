@@ -84,7 +84,8 @@ class Applier {
     for (PoolIndex pool : route.copies) note_choice(f, pool);
     std::map<PoolIndex, std::vector<Use>> by_copy;
     for (const Use& use : graph_.uses[f])
-      if (PoolIndex pool = pool_for(flow(f).readers[use.reader], route); pool == route.home)
+      if (PoolIndex pool = pool_for(flow(f).readers[use.reader], flow(f), route);
+          pool == route.home)
         use.operand->set(value);
       else
         by_copy[pool].push_back(use);
@@ -122,13 +123,10 @@ class Applier {
     report_.has_limited_choice = true;
   }
 
-  PoolIndex pool_for(const Reader& reader, const Route& route) const {
+  PoolIndex pool_for(const Reader& reader, const Flow& of, const Route& route) const {
     const DeviceIndex at = device(reader.task);
     if (!reader.pool.is_any()) return *reader.pool.on(machine_, at);
-    if (machine_.reaches(at, route.home)) return route.home;
-    // The search succeeds, because the route has a reachable pool for each of these readers.
-    return *std::ranges::find_if(route.copies,
-                                 [&](PoolIndex pool) { return machine_.reaches(at, pool); });
+    return pool_read_by(machine_, at, of, route);
   }
 
   // Inserts a copy of the flow's value, from `value` to `pool`, for these uses.
