@@ -20,12 +20,6 @@ struct Span {
 
 }  // namespace
 
-mlir::Value FusedContraction::outer(mlir::Value value) const {
-  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
-  if (!argument || argument.getOwner()->getParentOp() != op || op == contraction) return value;
-  return op->getOperand(argument.getArgNumber());
-}
-
 bool take_op(FusedContraction& fused, mlir::Operation* op) {
   if (!fused.contraction && mlir::isa<graph::ContractionOp>(op)) {
     fused.contraction = op;

@@ -7,6 +7,7 @@
 
 #include "compiler/dims/dim_expr.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/group.h"
 
 namespace scopevm::compiler::fusion {
 
@@ -19,7 +20,7 @@ struct FusedContraction {
   llvm::SmallVector<mlir::Value> results;  // values of the body, one per result of `op`
 
   // The group operand of a block argument of the group; any other value is returned unchanged.
-  mlir::Value outer(mlir::Value value) const;
+  mlir::Value outer(mlir::Value value) const { return graph::outer_value(value, op); }
   graph::TensorType type() const { return graph::type_of(contraction->getResult(0)); }
   graph::OutputAxes axes() const {
     return mlir::cast<graph::ContractionOp>(contraction).getOutputAxes();

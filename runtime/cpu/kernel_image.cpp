@@ -12,23 +12,10 @@
 #include <utility>
 
 #include "runtime/cpu/stop_check.h"
+#include "runtime/write_all.h"
 #include "scopevm/kernel_abi.h"
 
 namespace scopevm::runtime {
-namespace {
-
-bool write_all(int file, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-}  // namespace
-
 Result<KernelImage> KernelImage::load(std::span<const uint8_t> elf, const std::string& label) {
   const int file = memfd_create("scopevm-kernels", MFD_CLOEXEC);
   if (file < 0)

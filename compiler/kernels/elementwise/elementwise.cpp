@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/builder/axes.h"
 #include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/elementwise/integer_math.h"
 #include "compiler/kernels/elementwise/vector_math.h"
@@ -21,10 +22,6 @@ namespace math = mlir::math;
 using graph::BinaryFunction;
 using graph::Scalar;
 using graph::UnaryFunction;
-
-DType dtype_of(mlir::Value value) {
-  return mlir::cast<graph::TensorType>(value.getType()).getDtype();
-}
 
 template <typename Op, typename... Args>
 Term make(Term x, Args... args) {

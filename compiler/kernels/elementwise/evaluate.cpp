@@ -39,7 +39,7 @@ Evaluator::Evaluator(KernelBuilder& k, const FusedBody& body, llvm::ArrayRef<Dim
   // A group may yield one of its operands.
   for (mlir::Value result : body.results) collect(result);
   llvm::SmallVector<llvm::ArrayRef<DimExpr>> shapes;
-  for (const Leaf& leaf : leaves_) shapes.push_back(tensor_type(leaf.value).getShape());
+  for (const Leaf& leaf : leaves_) shapes.push_back(graph::type_of(leaf.value).getShape());
   space_ = make_space(dims, tags, shapes);
   if (inner_tag >= 0) space_.require_inner(inner_tag);
   for (DimExpr dim : space_.dims) sizes_.push_back(k.param(dim));
@@ -60,7 +60,7 @@ void Evaluator::collect(mlir::Value value) {
   // embed it.
   mlir::ElementsAttr elements = k_.context().constant_of(outer);
   if (elements && !graph::has_scope(outer.getType()))
-    if (const auto bits = graph::splat_bits(elements, tensor_type(outer).getDtype())) {
+    if (const auto bits = graph::splat_bits(elements, graph::type_of(outer).getDtype())) {
       immediates_[value] = *bits;
       return;
     }
@@ -149,7 +149,7 @@ Term Evaluator::load(size_t i, const Row& row, const Lanes& lanes) {
 
 Term Evaluator::immediate(mlir::Value value, int64_t count) {
   mlir::ImplicitLocOpBuilder& builder = k_.builder();
-  DType dtype = tensor_type(value).getDtype();
+  DType dtype = graph::type_of(value).getDtype();
   mlir::Type type = k_.vector(arithmetic_type(builder.getContext(), dtype), count);
   mlir::TypedAttr scalar = scalar_attribute(builder, dtype, immediates_.lookup(value));
   return k_.term(splat(builder, builder.getLoc(), type, scalar));

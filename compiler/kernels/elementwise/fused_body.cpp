@@ -5,12 +5,6 @@
 
 namespace scopevm::compiler::kernels {
 
-mlir::Value FusedBody::outer(mlir::Value value) const {
-  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
-  if (!argument || argument.getOwner()->getParentOp() != op) return value;
-  return op->getOperand(argument.getArgNumber());
-}
-
 bool FusedBody::computes(mlir::Value value) const {
   return value.getDefiningOp() && llvm::is_contained(ops, value.getDefiningOp());
 }
@@ -31,14 +25,10 @@ FusedBody fused_body(mlir::Operation* op) {
   return body;
 }
 
-graph::TensorType tensor_type(mlir::Value value) {
-  return mlir::cast<graph::TensorType>(value.getType());
-}
-
 int lane_count(const FusedBody& body, const schedule::Target& target) {
   int64_t widest = 1;
   auto widen = [&](mlir::Value value) {
-    DType dtype = tensor_type(value).getDtype();
+    DType dtype = graph::type_of(value).getDtype();
     bool is_half = dtype == DType::kF16 || dtype == DType::kBF16;
     // Arithmetic on 16-bit floats uses f32, so they count as 4 bytes.
     widest = std::max(widest, is_half ? 4 : byte_size(dtype));

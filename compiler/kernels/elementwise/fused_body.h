@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/group.h"
 #include "compiler/schedule/target.h"
 
 namespace scopevm::compiler::kernels {
@@ -13,15 +14,13 @@ struct FusedBody {
   llvm::SmallVector<mlir::Value> results;   // values of the body, one per result of `op`
 
   // The group operand of a block argument of the group; any other value is returned unchanged.
-  mlir::Value outer(mlir::Value value) const;
+  mlir::Value outer(mlir::Value value) const { return graph::outer_value(value, op); }
   // True if an op of the body computes the value.
   bool computes(mlir::Value value) const;
 };
 
 // The body of a single op or of an sv.group.
 FusedBody fused_body(mlir::Operation* op);
-
-graph::TensorType tensor_type(mlir::Value value);
 
 // The number of lanes of the vectors in which a body is computed: a vector of its widest type fills
 // one register. A type of 8 bytes counts as 4 bytes, so its vectors fill two registers.

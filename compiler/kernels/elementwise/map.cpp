@@ -12,7 +12,7 @@ class MapKernel {
   MapKernel(const FusedBody& body, LoweringContext& context)
       : body_(body),
         k_(context, body.op, "map"),
-        shape_(tensor_type(body.results[0]).getShape()),
+        shape_(graph::type_of(body.results[0]).getShape()),
         evaluator_(k_, body, shape_, llvm::SmallVector<int>(shape_.size(), 0)),
         lanes_(lane_count(body, k_.target())) {
     for (mlir::Value result : body.op->getResults())
@@ -82,9 +82,9 @@ class MapKernel {
 }  // namespace
 
 llvm::LogicalResult lower_map(const FusedBody& body, LoweringContext& context) {
-  graph::TensorType first = tensor_type(body.results[0]);
+  graph::TensorType first = graph::type_of(body.results[0]);
   for (mlir::Value result : body.results)
-    if (tensor_type(result).getShape() != first.getShape())
+    if (graph::type_of(result).getShape() != first.getShape())
       return body.op->emitError("results of one elementwise group have different shapes");
   return MapKernel(body, context).lower();
 }

@@ -22,7 +22,7 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
   if (mlir::isa<LayerNormOp>(special)) return lower_rows(body, special, context);
   bool is_alone = body.ops.size() == 1;
   if (auto row = mlir::dyn_cast<RowOp>(special)) {
-    graph::TensorType type = tensor_type(special->getOperand(0));
+    graph::TensorType type = graph::type_of(special->getOperand(0));
     bool is_inner = true;
     // Dims of size 1 do not change the layout. An axis is therefore innermost if all later dims are
     // 1.

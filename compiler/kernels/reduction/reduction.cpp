@@ -27,7 +27,7 @@ constexpr int64_t kRowsPerCheck = 16;
 // The element type of the accumulators. The sum of a mean of narrow integers has 64 bits, because
 // the mean fits in the element type although the sum may not.
 DType accumulator_type(graph::ReductionOp op) {
-  DType dtype = tensor_type(op->getOperand(0)).getDtype();
+  DType dtype = graph::type_of(op->getOperand(0)).getDtype();
   if (!op.isMean() || is_float(dtype)) return dtype;
   return is_unsigned(dtype) ? DType::kU64 : DType::kI64;
 }
@@ -39,7 +39,7 @@ class Reduction {
         op_(op),
         k_(context, body.op, "reduce"),
         x_(op->getOperand(0)),
-        type_(tensor_type(x_)),
+        type_(graph::type_of(x_)),
         how_(op.getCombine()),
         is_unsigned_(is_unsigned(type_.getDtype())),
         accumulator_(accumulator_type(op)),
@@ -70,7 +70,7 @@ class Reduction {
 
  private:
   static llvm::SmallVector<int> tags_of(graph::ReductionOp op) {
-    llvm::SmallVector<int> tags(tensor_type(op->getOperand(0)).getRank(), kKept);
+    llvm::SmallVector<int> tags(graph::type_of(op->getOperand(0)).getRank(), kKept);
     for (int64_t axis : op.getAxes()) tags[axis] = kReduced;
     return tags;
   }

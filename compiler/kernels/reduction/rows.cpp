@@ -23,7 +23,7 @@ class RowKernel {
         op_(op),
         k_(context, body.op, mlir::isa<graph::LayerNormOp>(op) ? "norm" : "softmax"),
         x_(op->getOperand(0)),
-        type_(tensor_type(x_)),
+        type_(graph::type_of(x_)),
         evaluator_(k_, body, type_.getShape(), tags_of(op), 1),
         lanes_(lane_count(body, k_.target())),
         element_(arithmetic_type(op->getContext(), type_.getDtype())) {}
@@ -55,7 +55,7 @@ class RowKernel {
 
  private:
   static llvm::SmallVector<int> tags_of(mlir::Operation* op) {
-    llvm::SmallVector<int> tags(tensor_type(op->getOperand(0)).getRank(), 0);
+    llvm::SmallVector<int> tags(graph::type_of(op->getOperand(0)).getRank(), 0);
     std::fill(tags.begin() + op->getAttrOfType<mlir::IntegerAttr>("axis").getInt(), tags.end(), 1);
     return tags;
   }
@@ -214,7 +214,7 @@ class RowKernel {
 llvm::LogicalResult lower_rows(const FusedBody& body, mlir::Operation* row_op,
                                LoweringContext& context) {
   for (mlir::Value result : body.results)
-    if (tensor_type(result).getShape() != tensor_type(row_op->getResult(0)).getShape())
+    if (graph::type_of(result).getShape() != graph::type_of(row_op->getResult(0)).getShape())
       return body.op->emitError("results of one row group have different shapes");
   return RowKernel(body, row_op, context).lower();
 }

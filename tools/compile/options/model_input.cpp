@@ -8,29 +8,17 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/write_all.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 
 namespace scopevm::tool {
-namespace {
-
-bool write_all(int descriptor, const runtime::MappedFile& file) {
-  for (size_t at = 0; at < file.size;) {
-    const ssize_t count = write(descriptor, file.data + at, file.size - at);
-    if (count < 0 && errno != EINTR) return false;
-    if (count > 0) at += static_cast<size_t>(count);
-  }
-  return true;
-}
-
-}  // namespace
-
 Result<ModelInput> ModelInput::open(const std::string& path) {
   if (path != kStandardStream) return ModelInput(path, -1);
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, map_input(path));
   const int memory = memfd_create("model", MFD_CLOEXEC);
   ModelInput model("/proc/self/fd/" + std::to_string(memory), memory);
-  if (memory >= 0 && write_all(memory, file)) return model;
+  if (memory >= 0 && runtime::write_all(memory, {file.data, file.size})) return model;
   return Status(StatusCode::kResourceLimit,
                 "no memory for standard input: " + std::string(std::strerror(errno)));
 }

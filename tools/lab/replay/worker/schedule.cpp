@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "runtime/write_all.h"
 #include "tools/files/standard_streams.h"
 #include "tools/lab/trace/trace_file.h"
 
@@ -82,15 +84,10 @@ class Builder {
   uint64_t live_bytes_ = 0;
 };
 
-bool write_all(int file, const void* data, size_t bytes) {
-  const auto* next = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = write(file, next, bytes);
-    if (written <= 0) return false;
-    next += written;
-    bytes -= static_cast<size_t>(written);
-  }
-  return true;
+template <typename T>
+bool write_all(int file, std::span<const T> values) {
+  return runtime::write_all(
+      file, {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
 }
 
 }  // namespace
@@ -115,9 +112,8 @@ Result<ScheduleFile> ScheduleFile::load(const std::string& trace_path, bool has_
   file.schedule_ = builder.finish(static_cast<uint32_t>(scopes));
   file.descriptor_ = memfd_create("schedule", 0);
   if (file.descriptor_ < 0 ||
-      !write_all(file.descriptor_, &file.schedule_, sizeof(file.schedule_)) ||
-      !write_all(file.descriptor_, builder.operations().data(),
-                 builder.operations().size() * sizeof(Operation)))
+      !write_all<Schedule>(file.descriptor_, {&file.schedule_, 1}) ||
+      !write_all<Operation>(file.descriptor_, builder.operations()))
     return Status::out_of_memory();
   return file;
 }
