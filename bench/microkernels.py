@@ -129,6 +129,7 @@ class MatMul:
 LAYERS = (
     *(Conv(64, outputs, kernel, size) for kernel in (3, 1) for outputs in (16, 32, 48, 64, 80, 128)
       for size in (7, 14, 28, 56)),
+    Conv(64, 112, 3, 14), Conv(64, 112, 1, 14),
     Conv(512, 512, 3, 7), Conv(512, 2048, 1, 7), Conv(2048, 512, 1, 7), Conv(256, 512, 1, 28),
     Conv(64, 128, 3, 56, 2), Conv(256, 512, 3, 14, 2), Conv(256, 512, 1, 28, 2),
     Conv(3, 32, 3, 224, 2), Conv(3, 64, 7, 224, 2), Conv(3, 64, 3, 224),

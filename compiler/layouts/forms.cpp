@@ -91,6 +91,7 @@ std::string key_of(Candidate candidate, const schedule::Core& core, graph::DimBi
       << image_of(candidate.op->getOperand(0), dims);
   for (mlir::Value constant : llvm::drop_begin(candidate.op->getOperands()))
     out << " " << unplaced(constant);
+  out << "; " << candidate.op.getByChannelScheduleText(core);
   BlockedForm& form = candidate.form;
   for (form.schedule = 0; form.schedule < form.schedules.size(); ++form.schedule)
     out << "; " << candidate.op.getScheduleText(form, core);

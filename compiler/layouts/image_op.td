@@ -27,10 +27,15 @@ def Layouts_ImageOp : OpInterface<"ImageOp"> {
            "const ::scopevm::compiler::DimValues &":$known), [{}], [{
         return ::scopevm::compiler::layouts::image_op_times(form, core, known);
       }]>,
-    InterfaceMethod<"The schedule of this form as text, for explanations. Empty: it has none.",
-      "::std::string", "getScheduleText",
+    InterfaceMethod<[{
+      The schedule of this form as text, for explanations and for keys of measured times. Empty: it
+      has none.
+    }], "::std::string", "getScheduleText",
       (ins "const ::scopevm::compiler::layouts::BlockedForm &":$form,
            "const ::scopevm::compiler::schedule::Core &":$core), [{}], [{ return ""; }]>,
+    InterfaceMethod<"The schedule of the op by channel as text.",
+      "::std::string", "getByChannelScheduleText",
+      (ins "const ::scopevm::compiler::schedule::Core &":$core), [{}], [{ return ""; }]>,
     InterfaceMethod<[{
       Creates this form at the insertion point. `operands` maps the images to blocked ones, or to
       themselves if the form reads them by channel. Returns the result: blocked, or as before. By

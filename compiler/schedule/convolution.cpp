@@ -16,7 +16,7 @@ constexpr int64_t kDepthElements = 1 << 14;
 
 // The pixels of the largest tile, by its number of channel blocks, with 32 vector registers: the
 // sums, a vector of weights per block, and an element of x. Tiles of 14 pixels and two blocks fit,
-// too, but take up to 40 % longer if they prefetch weights.
+// too, but take up to 40 % longer on Zen 5 if they prefetch weights: see row_tile_pixels().
 constexpr std::array<int64_t, kMostGroupBlocks + 1> kTilePixels = {0, kMostTilePixels, 13, 9, 6, 5};
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -58,35 +58,51 @@ double row_cycles(const Core& core, int64_t width, int64_t blocks) {
   return static_cast<double>(cycles) / static_cast<double>(blocks);
 }
 
-// The number of blocks, out of `blocks`, with the least time for rows of `width` pixels; without a
-// width, for tiles of the most pixels. More blocks must gain 2 %: fewer blocks have tiles of more
-// pixels, which read the weights less often.
-int64_t fastest_blocks(const Core& core, std::optional<int64_t> width, int64_t blocks) {
+// The number of blocks with the least time for rows of `width` pixels; without a width, for tiles
+// of the most pixels. More blocks must gain 2 %: fewer blocks have tiles of more pixels, which read
+// the weights less often. So must groups of different numbers of blocks: they have more code.
+int64_t fastest_blocks(const Core& core, std::optional<int64_t> width, const ConvProblem& problem,
+                       ConvAlgorithm algorithm = ConvAlgorithm::kDirect) {
   constexpr double kLeastGain = 0.98;
   int64_t best = 1;
   if (core.vector_bits < 512) return best;  // conv_tile() has one block
   // One FMA port hides the loads of one block, so five gain nothing.
   const int64_t most = core.fma_ports > 1 ? kMostGroupBlocks : kMostGroupBlocks - 1;
-  const auto cycles = [&](int64_t count) {
+  const auto cycles_of = [&](int64_t count) {
     const int64_t pixels = width.value_or(kTilePixels[count]);
     return row_cycles(core, pixels, count) / static_cast<double>(pixels);
   };
-  for (int64_t count = 2; count <= most; ++count)
-    if (blocks % count == 0 && cycles(count) < kLeastGain * cycles(best)) best = count;
+  const int64_t blocks = problem.group_out_blocks();
+  const auto cycles = [&](int64_t count) {
+    const BlockGroups groups = BlockGroups::of(blocks, count);
+    if (groups.are_equal()) return cycles_of(count);
+    const auto larger = static_cast<double>(groups.first_block(groups.larger));
+    const auto all = static_cast<double>(blocks);
+    return (larger * cycles_of(count) + (all - larger) * cycles_of(count - 1)) / all;
+  };
+  for (const bool is_divisor : {true, false}) {
+    if (!is_divisor && !permits_unequal_groups(problem, algorithm)) break;
+    for (int64_t count = 2; count <= std::min(most, blocks); ++count)
+      // Unequal groups of at most two blocks have one of one block.
+      if ((blocks % count == 0) == is_divisor && (is_divisor || count > 2) &&
+          BlockGroups::of(blocks, count).most == count && cycles(count) < kLeastGain * cycles(best))
+        best = count;
+  }
   return best;
 }
 
 // Several blocks, if the core gains from the possible numbers.
-int64_t several_blocks(const Core& core, int64_t blocks) {
-  const int64_t count = pointwise_blocks(blocks);
-  return count > 1 ? count : fastest_blocks(core, std::nullopt, blocks);
+int64_t several_blocks(const Core& core, const ConvProblem& problem,
+                       ConvAlgorithm algorithm = ConvAlgorithm::kDirect) {
+  const int64_t count = pointwise_blocks(problem.group_out_blocks());
+  return count > 1 ? count : fastest_blocks(core, std::nullopt, problem, algorithm);
 }
 
 int64_t window_blocks(const ConvProblem& problem, const Core& core, bool has_one_row) {
   std::optional<int64_t> width = problem.axes[1].out.known;
   // Tiles of several rows have about the most pixels.
   if (!has_one_row || width.value_or(0) < 1) width.reset();
-  return fastest_blocks(core, width, problem.group_out_blocks());
+  return fastest_blocks(core, width, problem);
 }
 
 // On a core with one FMA port, tiles of many pixels are faster only for images of few pixels: the
@@ -95,15 +111,24 @@ int64_t window_blocks(const ConvProblem& problem, const Core& core, bool has_one
 // independent sums.
 int64_t pixel_blocks(const ConvProblem& problem, const Core& core) {
   constexpr int64_t kLeast = 20, kMost = 256;
-  const int64_t blocks = problem.group_out_blocks();
   const std::optional<int64_t> pixels = known_pixels(problem);
-  if (core.fma_ports > 1 && pixels) return fastest_blocks(core, std::nullopt, blocks);
+  if (core.fma_ports > 1 && pixels) return fastest_blocks(core, std::nullopt, problem);
   if (reads_pixels(problem) && pixels && kLeast <= *pixels && *pixels <= kMost)
-    return fastest_blocks(core, pixels, blocks);
-  return several_blocks(core, blocks);
+    return fastest_blocks(core, pixels, problem);
+  return several_blocks(core, problem);
 }
 
 }  // namespace
+
+BlockGroups BlockGroups::of(int64_t blocks, int64_t most) {
+  const int64_t count = ceil_div(blocks, most), largest = ceil_div(blocks, count);
+  return {.count = count, .most = largest, .larger = blocks - count * (largest - 1)};
+}
+
+int64_t BlockGroups::group_of(int64_t block) const {
+  const int64_t others = block - larger * most;
+  return others < 0 ? block / most : larger + others / (most - 1);
+}
 
 bool is_small_window(const ConvAxis& y, const ConvAxis& x) {
   constexpr int64_t kMostTaps = 49, kMostColumns = 7, kMostReach = 32;
@@ -160,6 +185,15 @@ ConvTile conv_tile(const Target& target, int64_t group_blocks) {
   return {1, kSums / (kChannelBlock / target.lanes(sizeof(float)))};
 }
 
+int64_t row_tile_pixels(const Target& target, int64_t group_blocks, int64_t width) {
+  const int64_t most = conv_tile(target, group_blocks).pixels;
+  constexpr int64_t kRowPixels = 14;
+  // Intel's load ports are busy for 79 % of the time of tiles of 7 pixels and two blocks, and for
+  // 64 % of that of 14 pixels. Tiles of two rows of 7 pixels have spills.
+  const bool is_intel = &core_of(target) == &core_of({.name = "skylake-avx512"});
+  return is_intel && group_blocks == 2 && width == kRowPixels ? kRowPixels : most;
+}
+
 ConvTile winograd_tile(const Target& target, int64_t group_blocks) {
   constexpr int64_t kMost = 12;
   ConvTile tile = conv_tile(target, group_blocks);
@@ -188,6 +222,17 @@ DepthwiseTile depthwise_tile(const Target& target, const Extent& height, const E
   if (const int64_t columns = width.known.value_or(0); columns > 0)
     tile.columns = ceil_div(columns, ceil_div(columns, tile.columns));
   return tile;
+}
+
+std::string DepthwiseTile::text() const {
+  return "tiles of " + std::to_string(rows) + "x" + std::to_string(columns) + " pixels";
+}
+
+int64_t by_channel_tile_rows(const Target& target, int64_t taps, int64_t column_stride) {
+  constexpr int64_t kMostTaps = 25, kMostStride = 2;
+  if (taps == 0 || taps > kMostTaps || column_stride > kMostStride) return 0;
+  // With vectors of 16 lanes, the sums, the weights of 3x3 and an input fit in 32 registers.
+  return target.lanes(sizeof(float)) >= 16 ? 8 : 4;
 }
 
 // All blocks are then computed together.
@@ -225,9 +270,14 @@ std::vector<ConvForm> conv_forms(const ConvProblem& problem, const Core& core,
   const int64_t blocks = problem.group_out_blocks();
   if (problem.has_narrow_groups() || has_half_block(problem) || blocks == 1) return forms;
   const ConvSchedule chosen = choose_conv(problem, core);
+  const bool has_no_divisor = blocks % 2 != 0 && blocks % 3 != 0 && blocks % 5 != 0;
   for (const int64_t count : {1, 2, 3, 4, 5}) {
-    // Each form takes time to measure: 3 and 5 only if few other numbers divide the blocks.
-    if (blocks % count != 0 || (count == 3 && blocks % 4 == 0) || (count == 5 && blocks % 2 == 0))
+    // Each form takes time to measure: 3 and 5 only if few other numbers divide the blocks, and
+    // unequal groups only if none does.
+    const bool is_unequal = count == 4 && blocks > count && has_no_divisor &&
+                            permits_unequal_groups(problem, ConvAlgorithm::kDirect);
+    if ((blocks % count != 0 && !is_unequal) || (count == 3 && blocks % 4 == 0) ||
+        (count == 5 && blocks % 2 == 0))
       continue;
     const ConvForm form{.group_blocks = count};
     if (choose_conv(problem, core, form) != chosen) forms.push_back(form);
@@ -250,7 +300,7 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
   schedule.has_half_block = has_half_block(problem) && (blocks == 0 || blocks == out_blocks);
   const bool is_winograd = form.algorithm == ConvAlgorithm::kWinograd;
   if (blocks == 0 && (is_winograd || !problem.is_blocked || schedule.has_half_block))
-    blocks = several_blocks(core, problem.group_out_blocks());
+    blocks = several_blocks(core, problem, form.algorithm);
 
   if (reads_pixels(problem)) schedule.input = ConvInput::kPixels;
   if (can_omit_padding(problem)) {

@@ -10,6 +10,7 @@
 // memory and launches. It is chosen for the core of the first target.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,24 @@ struct Extent {
   double typical = 0;
 
   bool operator==(const Extent&) const = default;
+};
+
+// Channel blocks in groups that are computed together. The larger groups are the first ones, and
+// the others have one block fewer.
+struct BlockGroups {
+  int64_t count = 1;   // groups
+  int64_t most = 1;    // blocks of the first group
+  int64_t larger = 1;  // groups with `most` blocks
+
+  // The fewest groups of at most `most` blocks. REQUIRES: both are positive.
+  static BlockGroups of(int64_t blocks, int64_t most);
+
+  bool are_equal() const { return larger == count; }
+  int64_t group_of(int64_t block) const;
+  int64_t size(int64_t group) const { return group < larger ? most : most - 1; }
+  int64_t first_block(int64_t group) const {
+    return group * most - std::max<int64_t>(group - larger, 0);
+  }
 };
 
 // One spatial axis. Windows of transposed convolutions are those of a phase.
@@ -73,7 +92,8 @@ enum class ConvAlgorithm { kDirect, kWinograd };
 
 struct ConvForm {
   ConvAlgorithm algorithm = ConvAlgorithm::kDirect;
-  // The channel blocks that are computed together; 0: the schedule decides.
+  // The channel blocks that are computed together; 0: the schedule decides. If it does not divide
+  // the blocks, it is the most blocks of a group: see BlockGroups.
   int64_t group_blocks = 0;
 
   // "direct", "winograd in groups of 4 blocks": stable.
@@ -82,6 +102,11 @@ struct ConvForm {
   static std::optional<ConvForm> parse(std::string_view text);
   bool operator==(const ConvForm&) const = default;
 };
+
+// Whether the groups of blocks can be unequal: see BlockGroups.
+inline bool permits_unequal_groups(const ConvProblem& problem, ConvAlgorithm algorithm) {
+  return problem.groups == 1 && !problem.is_transposed && algorithm == ConvAlgorithm::kDirect;
+}
 
 // How the tiles of a direct convolution read x.
 enum class ConvInput {
@@ -121,12 +146,16 @@ std::vector<ConvForm> conv_forms(const ConvProblem& problem, const Core& core,
                                  bool permits_winograd);
 
 // The schedule for a core. A number of channel blocks in `form` is kept. REQUIRES: it divides
-// group_out_blocks().
+// group_out_blocks(), or it is smaller and permits_unequal_groups().
 ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const ConvForm& form = {});
 
 // The largest tile that computes `group_blocks` blocks together, so that the sums and the operands
 // of a step are in registers of the target.
 ConvTile conv_tile(const Target& target, int64_t group_blocks);
+
+// The most pixels of a tile in rows of `width` pixels: those of conv_tile(), or one more if a row
+// then fills a tile.
+int64_t row_tile_pixels(const Target& target, int64_t group_blocks, int64_t width);
 
 // The tile of the products of Winograd's algorithm: each pixel is a block of 4x4 results.
 ConvTile winograd_tile(const Target& target, int64_t group_blocks);
@@ -138,9 +167,15 @@ int64_t winograd_unit(int64_t group_blocks);
 struct DepthwiseTile {
   int64_t rows = 1, columns = 1;
 
+  // "tiles of 3x7 pixels": stable.
+  std::string text() const;
   bool operator==(const DepthwiseTile&) const = default;
 };
 DepthwiseTile depthwise_tile(const Target& target, const Extent& height, const Extent& width);
+
+// The rows of a tile, one vector wide, of a convolution of images by channel with one channel per
+// group. 0: it is computed vector by vector. A number of taps that is not known is 0.
+int64_t by_channel_tile_rows(const Target& target, int64_t taps, int64_t column_stride);
 
 // Whether a convolution with narrow groups is small enough for code without a loop over the window,
 // which computes several adjacent columns.

@@ -23,18 +23,19 @@ using testing::Not;
 using testing::SizeIs;
 
 // A convolution with windows of 3x3 elements.
-std::string graph_of(int channels, int rows) {
+std::string graph_of(int channels, int rows, int group = 1) {
   const std::string x = "!sv.tensor<f32[1, " + std::to_string(channels) + ", 40, 40]>";
   const std::string y = "!sv.tensor<f32[1, " + std::to_string(rows) + ", 40, 40]>";
-  const std::string dims = std::to_string(rows) + "x" + std::to_string(channels) + "x3x3";
-  const std::string w =
-      "!sv.tensor<f32[" + std::to_string(rows) + ", " + std::to_string(channels) + ", 3, 3]>";
+  const std::string depth = std::to_string(channels / group);
+  const std::string dims = std::to_string(rows) + "x" + depth + "x3x3";
+  const std::string w = "!sv.tensor<f32[" + std::to_string(rows) + ", " + depth + ", 3, 3]>";
   return "func.func @main(%x: " + x + " {sv.name = \"x\"}) -> (" + y +
          " {sv.name = \"y\"}) {\n  %w = sv.constant {value = dense<0.5> : tensor<" + dims +
          "xf32>} : " + w +
          "\n  %y = sv.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, "
-         "dilations = array<i64: 1, 1>, group = 1 : i64} : (" +
-         x + ", " + w + ") -> " + y + "\n  return %y : " + y + "\n}\n";
+         "dilations = array<i64: 1, 1>, group = " +
+         std::to_string(group) + " : i64} : (" + x + ", " + w + ") -> " + y +
+         "\n  return %y : " + y + "\n}\n";
 }
 
 class ConvolutionForms : public testing::Test {
@@ -164,6 +165,22 @@ TEST_F(ConvolutionForms, StoredTimesAreUsedIfTheirNumberIsThatOfTheForms) {
   compiled();
   EXPECT_EQ(measurements_, 3);
   EXPECT_THAT(cache, SizeIs(2));
+}
+
+TEST_F(ConvolutionForms, KeysHaveTheScheduleOfEachForm) {
+  std::string key;
+  options_.tuning.store = [&](const std::string& stored, const auto&) { key = stored; };
+  const auto key_of = [&](const std::string& text) {
+    const TemporaryFile file(text);
+    options_.model_path = file.path();
+    compiled();
+    return key;
+  };
+  EXPECT_THAT(key_of(graph_of(64, 64)), HasSubstr("; blocks of 6 tiles of 10 to 11 rows, "));
+  // One channel per group: by channel, and blocked.
+  EXPECT_THAT(key_of(graph_of(32, 32, 32)), HasSubstr("; tiles of 8 rows; tiles of 3x7 pixels"));
+  // The channels of a block are those of several pixels.
+  EXPECT_THAT(key_of(graph_of(64, 3)), HasSubstr("; direct in groups of 1 block, "));
 }
 
 }  // namespace

@@ -158,11 +158,20 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 
 
 // -----
 
-func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]> {
-  // expected-error@+2 {{the schedule is "direct in groups of 2 blocks", expected groups of a divisor of 5 blocks}}
+func.func @main(%x: !sv.tensor<f32[1, 2, 4, 4, 16]>, %w: !sv.tensor<f32[96, 16, 1, 1]>) -> !sv.tensor<f32[1, 6, 4, 4, 16]> {
+  // expected-error@+2 {{the schedule is "direct in groups of 2 blocks", expected groups of a divisor of 3 blocks}}
   // expected-error@+1 {{failed to infer returned types}}
-  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, schedule = "direct in groups of 2 blocks"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[80, 16, 1, 1]>) -> !sv.tensor<f32[1, 5, 4, 4, 16]>
-  return %y : !sv.tensor<f32[1, 5, 4, 4, 16]>
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64, schedule = "direct in groups of 2 blocks"} : (!sv.tensor<f32[1, 2, 4, 4, 16]>, !sv.tensor<f32[96, 16, 1, 1]>) -> !sv.tensor<f32[1, 6, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 6, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[48, 16, 1, 1]>) -> !sv.tensor<f32[1, 3, 4, 4, 16]> {
+  // expected-error@+2 {{the schedule is "direct in groups of 4 blocks", expected groups of at most 3 blocks}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, schedule = "direct in groups of 4 blocks"} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[48, 16, 1, 1]>) -> !sv.tensor<f32[1, 3, 4, 4, 16]>
+  return %y : !sv.tensor<f32[1, 3, 4, 4, 16]>
 }
 
 // -----

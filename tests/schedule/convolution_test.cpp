@@ -60,7 +60,11 @@ TEST_F(RandomProblems, SchedulesDivideTheBlocksAndCoverTheDepth) {
     for (const Core& core : cores()) {
       const ConvSchedule schedule = choose_conv(p, core);
       EXPECT_EQ(schedule, choose_conv(p, core));
-      EXPECT_EQ(p.group_out_blocks() % schedule.form.group_blocks, 0) << schedule.text();
+      const int64_t blocks = p.group_out_blocks();
+      const BlockGroups groups = BlockGroups::of(blocks, schedule.form.group_blocks);
+      EXPECT_EQ(groups.most, schedule.form.group_blocks) << schedule.text();
+      if (!permits_unequal_groups(p, schedule.form.algorithm))
+        EXPECT_TRUE(groups.are_equal()) << schedule.text();
       EXPECT_GE(schedule.depth_parts() * schedule.depth_planes, schedule.whole_planes());
       EXPECT_LT((schedule.depth_parts() - 1) * schedule.depth_planes,
                 std::max<int64_t>(schedule.whole_planes(), 1));
@@ -102,6 +106,31 @@ TEST(ConvTiles, SumsAndOperandsFitInRegisters) {
   }
 }
 
+// A row of 14 pixels as one tile needs fewer loads per multiply-add than two tiles of 7 pixels.
+TEST(ConvTiles, ARowOf14PixelsFillsATileOnIntel) {
+  const Target intel{.name = "skylake-avx512"}, zen{.name = "znver5"};
+  EXPECT_EQ(row_tile_pixels(intel, 2, 14), 14);
+  EXPECT_EQ(row_tile_pixels(intel, 3, 14), conv_tile(intel, 3).pixels);
+  EXPECT_EQ(row_tile_pixels(zen, 2, 14), conv_tile(zen, 2).pixels);
+  EXPECT_EQ(row_tile_pixels(intel, 2, 13), conv_tile(intel, 2).pixels);
+}
+
+TEST(BlockGroups, CoverTheBlocksInOrder) {
+  for (int64_t blocks = 1; blocks <= 40; ++blocks)
+    for (int64_t most = 1; most <= kMostGroupBlocks; ++most) {
+      const BlockGroups groups = BlockGroups::of(blocks, most);
+      EXPECT_EQ(groups.are_equal(), blocks % groups.count == 0);
+      EXPECT_LE(groups.most, most);
+      int64_t first = 0;
+      for (int64_t group = 0; group < groups.count; ++group) {
+        EXPECT_EQ(groups.first_block(group), first);
+        const int64_t end = first + groups.size(group);
+        for (; first < end; ++first) EXPECT_EQ(groups.group_of(first), group);
+      }
+      EXPECT_EQ(first, blocks);
+    }
+}
+
 // Parts of images are the same for all targets.
 TEST(WinogradTiles, DivideTheUnit) {
   for (int64_t blocks = 1; blocks <= kMostGroupBlocks; ++blocks)
@@ -118,8 +147,11 @@ TEST_F(RandomProblems, TwoFmaPortsHaveSeveralBlocksWhereThereAreSeveral) {
   for (int i = 0; i < kProblems; ++i) {
     const ConvProblem p = problem();
     const int64_t blocks = p.group_out_blocks();
-    if (blocks % 2 != 0 && blocks % 3 != 0 && blocks % 5 != 0) continue;
-    EXPECT_GE(choose_conv(p, core).form.group_blocks, 2) << choose_conv(p, core).text();
+    if (blocks == 1) continue;
+    const BlockGroups groups = BlockGroups::of(blocks, choose_conv(p, core).form.group_blocks);
+    const bool has_divisor = blocks % 2 == 0 || blocks % 3 == 0 || blocks % 5 == 0;
+    if (has_divisor || permits_unequal_groups(p, ConvAlgorithm::kDirect))
+      EXPECT_GE(groups.size(groups.count - 1), 2) << choose_conv(p, core).text();
   }
 }
 

@@ -135,10 +135,11 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
     if (!form) return fail("unknown schedule \"" + *text + "\"");
     if (op.getWinograd() || is_narrow)
       return fail("schedule excludes winograd and groups of 1, 2, 4 or 8 channels");
-    const DimExpr blocks = floordiv(ceildiv(rows, kChannelBlock), group);
-    if (form->group_blocks == 0 || !mod(blocks, form->group_blocks).is_constant(0))
-      return fail("the schedule is \"" + *text + "\", expected groups of a divisor of " +
-                  short_text(blocks) + " blocks");
+    const int64_t blocks = *floordiv(ceildiv(rows, kChannelBlock), group).as_constant();
+    const int64_t count = form->group_blocks;
+    if (count == 0 || count > blocks || (group != 1 && blocks % count != 0))
+      return fail("the schedule is \"" + *text + "\", expected groups of " +
+                  (group == 1 ? "at most " : "a divisor of ") + llvm::Twine(blocks) + " blocks");
   }
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");

@@ -81,13 +81,11 @@ class DepthwiseConv {
 
   // --- Tiles. ---
 
-  bool has_tiles() const {
-    constexpr int64_t kMostTaps = 25;
-    const int64_t taps = kernel_height_ * kernel_width_;
-    return 0 < taps && taps <= kMostTaps && shape_.strides[1] <= 2;
+  bool has_tiles() const { return tile_rows() != 0; }
+  int64_t tile_rows() const {
+    return schedule::by_channel_tile_rows(k_.target(), kernel_height_ * kernel_width_,
+                                          shape_.strides[1]);
   }
-  // With vectors of 16 lanes, the sums, the weights of 3x3 and an input fit in 32 registers.
-  int64_t tile_rows() const { return lanes_ >= 16 ? 8 : 4; }
 
   void emit_tiles(const Plane& plane) {
     weights_.clear();

@@ -146,7 +146,8 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
 
 // Sets the number of blocks that are computed together, if `number` is valid.
 void set_group_blocks(Case& t, int64_t number) {
-  if (blocks_of(t.w[0]) / t.attributes.group % number == 0) t.group_blocks = number;
+  const int64_t blocks = blocks_of(t.w[0]) / t.attributes.group;
+  if (blocks % number == 0 || (t.attributes.group == 1 && number < blocks)) t.group_blocks = number;
 }
 
 // Random convolutions, each of images of several sizes.

@@ -118,15 +118,15 @@ ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int
 }
 
 ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
-                      int64_t group_blocks) {
+                      const schedule::BlockGroups& groups) {
   llvm::SmallVector<int64_t> dims;
   for (DimExpr dim : mlir::cast<graph::TensorType>(w.getType()).getShape())
     dims.push_back(*dim.as_constant());
   const bool is_padded = dims[0] % kChannelBlock != 0 || dims[1] % pixel != 0;
   if (!packs_constant(context, w, is_padded))
-    return pack_blocks(context, op, context.value_of(w), dims, pixel, group_blocks);
+    return pack_blocks(context, op, context.value_of(w), dims, pixel, groups);
   const mlir::ElementsAttr elements = context.constant_of(w);
-  return context.constant(key_of("blocks", elements, {pixel, group_blocks}), w, [&] {
+  return context.constant(key_of("blocks", elements, {pixel, groups.most}), w, [&] {
     const Constant source = graph::constant_of_elements(elements, DType::kF32);
     const float* from = reinterpret_cast<const float*>(source.data);
     const int64_t rows = dims[0], channels = dims[1], height = dims[2], width = dims[3];
@@ -136,16 +136,16 @@ ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t channel = 0; channel < channels; ++channel)
         for (int64_t tap = 0; tap < height * width; ++tap) {
-          const int64_t block = row / kChannelBlock;
-          const int64_t group = block / group_blocks * planes + channel / pixel;
-          const int64_t step = (group * height * width + tap) * pixel + channel % pixel;
-          packed[(step * group_blocks + block % group_blocks) * kChannelBlock +
+          const int64_t block = row / kChannelBlock, group = groups.group_of(block);
+          const int64_t first = groups.first_block(group), steps = planes * height * width * pixel;
+          const int64_t step = (channel / pixel * height * width + tap) * pixel + channel % pixel;
+          packed[(first * steps + step * groups.size(group) + (block - first)) * kChannelBlock +
                  row % kChannelBlock] = from[(row * channels + channel) * height * width + tap];
         }
-    return packed_constant(
-        DType::kF32, std::move(packed),
-        {blocks / group_blocks, planes, height, width, pixel, group_blocks, kChannelBlock},
-        "packed blocks");
+    std::vector<int64_t> packed_dims = {blocks, planes, height, width, pixel, kChannelBlock};
+    if (groups.are_equal())
+      packed_dims = {groups.count, planes, height, width, pixel, groups.most, kChannelBlock};
+    return packed_constant(DType::kF32, std::move(packed), std::move(packed_dims), "packed blocks");
   });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/kernels/builder/lowering_context.h"
+#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
 
@@ -29,12 +30,11 @@ ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int
                     int64_t channels, int64_t kernel);
 
 // Packs w, f32 [rows, channels, height, width], for sv.blocked_conv, padded with zeros:
-//   [row groups][planes][height][width][pixel][group_blocks][16]
-// A plane is `pixel` channels, and a row group is `group_blocks` blocks of 16 rows. REQUIRES:
-// group_blocks divides the number of blocks. Weights that are not constant are packed by a launch
-// for `op`: see pack_blocks().
+//   [row groups][planes][height][width][pixel][blocks of the group][16]
+// A plane is `pixel` channels, and `groups` are groups of blocks of 16 rows. Weights that are not
+// constant are packed by a launch for `op`: see pack_blocks().
 ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
-                      int64_t group_blocks);
+                      const schedule::BlockGroups& groups);
 
 // The points of Winograd's F(4, 3): 0, a, -a, b, -b and infinity, with the numbers a and b of this
 // list. Rounding errors are smaller than with 1 and 2 (Barabasz et al., Error Analysis and
@@ -54,6 +54,7 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
 // Appends a launch, for `op`, that packs weights with these dims into the layout of packed_blocks
 // at run time.
 ValueId pack_blocks(LoweringContext& context, mlir::Operation* op, ValueId w,
-                    llvm::ArrayRef<int64_t> dims, int64_t pixel, int64_t group_blocks);
+                    llvm::ArrayRef<int64_t> dims, int64_t pixel,
+                    const schedule::BlockGroups& groups);
 
 }  // namespace scopevm::compiler::kernels

@@ -45,36 +45,49 @@ ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int6
 }
 
 ValueId pack_blocks(LoweringContext& context, mlir::Operation* op, ValueId w,
-                    llvm::ArrayRef<int64_t> dims, int64_t pixel, int64_t group_blocks) {
+                    llvm::ArrayRef<int64_t> dims, int64_t pixel,
+                    const schedule::BlockGroups& groups) {
   const int64_t rows = dims[0], channels = dims[1], taps = dims[2] * dims[3];
-  const int64_t planes = (channels + pixel - 1) / pixel,
-                groups = (rows + kChannelBlock - 1) / kChannelBlock / group_blocks,
-                group_rows = group_blocks * kChannelBlock;
-  const ValueId packed = context.intermediate(
-      "packed blocks", DType::kF32, {groups, planes, dims[2], dims[3], pixel, group_rows});
+  const int64_t planes = (channels + pixel - 1) / pixel, group_rows = groups.most * kChannelBlock,
+                packed_rows = groups.first_block(groups.count) * kChannelBlock;
+  const ValueId packed =
+      groups.are_equal()
+          ? context.intermediate("packed blocks", DType::kF32,
+                                 {groups.count, planes, dims[2], dims[3], pixel, group_rows})
+          : context.intermediate("packed blocks", DType::kF32,
+                                 {packed_rows, planes, dims[2], dims[3], pixel});
   KernelBuilder k(context, op, "pack_blocks");
   const Buffer from = k.operand(w, DType::kF32, Elements::kNumbers);
   const Buffer to = k.result(packed, DType::kF32, Elements::kNumbers);
   const Term row_count = k.param(rows), channel_count = k.param(channels);
   // A work item is one step: the elements of all rows of a group for one channel and tap.
-  const Term sizes[] = {k.param(groups), k.param(planes), k.param(taps), k.param(pixel)};
-  const Term last_rows = k.param(group_rows), tap_count = sizes[2], plane_channels = sizes[3];
+  const Term sizes[] = {k.param(groups.count), k.param(planes), k.param(taps), k.param(pixel)};
+  const Term most_rows = k.param(group_rows), tap_count = sizes[2], plane_channels = sizes[3];
   k.for_items(sizes, [&](Term item, llvm::ArrayRef<Term> index) {
     const Term channel = index[1] * plane_channels + index[3];
-    k.loop(k.index(0), last_rows, 1, [&](Term i) {
-      const Term row = index[0] * last_rows + i;
+    Term count = most_rows, first = index[0] * most_rows, to_first = item * most_rows;
+    if (!groups.are_equal()) {
+      // A later group has one block fewer, and so have those before it, but not the larger ones.
+      const Term others = max(index[0] - groups.larger, 0);
+      count = select(index[0] < groups.larger, most_rows, most_rows - kChannelBlock);
+      first = first - others * kChannelBlock;
+      const Term steps = sizes[1] * tap_count * plane_channels;
+      to_first = first * steps + (item - index[0] * steps) * count;
+    }
+    k.loop(k.index(0), count, 1, [&](Term i) {
+      const Term row = first + i;
       const Term x = k.branch(
           (row < row_count) & (channel < channel_count), from.element(),
           [&] {
             return Terms{k.load(from, (row * channel_count + channel) * tap_count + index[2])};
           },
           [&] { return Terms{k.zero(from)}; })[0];
-      k.store(to, item * last_rows + i, x);
+      k.store(to, to_first + i, x);
     });
   });
   constexpr int64_t kTaskElements = 1 << 16;
   // A launch always succeeds.
-  (void)k.launch(groups * planes * taps * pixel, grain_of(kTaskElements, group_rows));
+  (void)k.launch(groups.count * planes * taps * pixel, grain_of(kTaskElements, group_rows));
   return packed;
 }
 

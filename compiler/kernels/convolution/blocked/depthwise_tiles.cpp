@@ -35,8 +35,9 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
   tile_ =
       schedule::depthwise_tile(k.target(), {result.getDim(2).as_constant()}, {known_out_width_});
   if (x_is_operand) x_ = k_.operand(fused.outer(op.getX()), Elements::kNumbers);
-  w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), 1, 1), DType::kF32,
-                  Elements::kNumbers);
+  w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), 1,
+                                schedule::BlockGroups::of(*x.getDim(1).as_constant(), 1)),
+                  DType::kF32, Elements::kNumbers);
   blocks_ = k_.param(x.getDim(1));
   height_ = k_.param(x.getDim(2));
   width_ = k_.param(x.getDim(3));

@@ -24,9 +24,10 @@ Expansion::Expansion(KernelBuilder& k, const FusedContraction& fused)
       group_blocks_(schedule::pointwise_blocks(shape_.out_blocks)),
       tile_(schedule::conv_tile(k.target(), group_blocks_)) {
   x_ = k_.operand(fused.outer(shape_.x), Elements::kNumbers);
-  w_ = k_.operand(packed_blocks(k_.context(), fused.contraction, fused.outer(shape_.w),
-                                kChannelBlock, group_blocks_),
-                  DType::kF32, Elements::kNumbers);
+  w_ = k_.operand(
+      packed_blocks(k_.context(), fused.contraction, fused.outer(shape_.w), kChannelBlock,
+                    schedule::BlockGroups::of(shape_.out_blocks, group_blocks_)),
+      DType::kF32, Elements::kNumbers);
 }
 
 DimExpr Expansion::sums() const {

@@ -14,6 +14,13 @@ constexpr int64_t kStepsPerCheck = 1 << 23;
 
 }  // namespace
 
+void TileSize::each_width(CodeBuilder& e, llvm::function_ref<void(int64_t width)> body) const {
+  Term number = e.index(0);
+  for (size_t i = 1; i < widths.size(); ++i)
+    number = select(width == widths[i], e.index(static_cast<int64_t>(i)), number);
+  e.switch_index(number, static_cast<int64_t>(widths.size()), [&](int64_t i) { body(widths[i]); });
+}
+
 RowTiles::RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_blocks,
                    bool omits_padding, int64_t depth)
     : k_(k),
@@ -23,7 +30,15 @@ RowTiles::RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_bl
       omits_padding_(omits_padding),
       depth_(std::max<int64_t>(depth, 1)),
       blocks_(schedule::conv_tile(k.target(), group_blocks).blocks),
-      most_(schedule::conv_tile(k.target(), group_blocks).pixels) {}
+      most_(schedule::conv_tile(k.target(), group_blocks).pixels) {
+  // Steps of many taps that are not in a loop have operands of two steps in registers: tiles of 6
+  // pixels and four blocks would have no registers for them.
+  constexpr int64_t kManyTaps = 5, kMostSums = 20;
+  const int64_t taps = axes_[1].taps;
+  if (graph::type_of(shape.x).getRank() == 4 && kManyTaps <= taps && taps <= kMostUnrolled &&
+      blocks_ == 4)
+    most_ = kMostSums / blocks_;
+}
 
 void RowTiles::emit_row(Term count, std::optional<int64_t> known, Emit emit) const {
   emit_row(1, count, known, most_, k_.index(0), emit);
@@ -34,8 +49,11 @@ void RowTiles::emit_rows(Term rows, Term columns, Emit emit) const {
   // Phases can have different numbers of windows.
   if (!mod(axes_[1].result, axes_[1].phases).is_constant(0)) width.reset();
   const bool has_one_row = omits_padding_ && (axes_[0].has_padding() || axes_[1].has_padding());
+  const int64_t filled = schedule::row_tile_pixels(k_.target(), group_blocks_, width.value_or(0));
+  const bool is_filled = filled > schedule::conv_tile(k_.target(), group_blocks_).pixels;
+  const int64_t most = is_filled ? filled : most_;
   const int64_t tile_rows =
-      width && *width > 0 && !has_one_row ? std::max<int64_t>(most_ / *width, 1) : 1;
+      width && *width > 0 && !has_one_row ? std::max<int64_t>(most / *width, 1) : 1;
   Term at = k_.index(0);
   if (has_short_rows())
     for (const int64_t size : {4, 2}) at = emit_short_rows(size, rows, columns, at, emit);
@@ -44,7 +62,7 @@ void RowTiles::emit_rows(Term rows, Term columns, Emit emit) const {
     const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
     // The rows of an image can have any length, so interrupts are checked after each row.
     each(at, end, size, kStepsPerCheck,
-         [&](Term row) { emit_row(size, columns, width, most_, row, emit); });
+         [&](Term row) { emit_row(size, columns, width, most, row, emit); });
     at = end;
   }
 }

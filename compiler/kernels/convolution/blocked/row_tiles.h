@@ -17,6 +17,9 @@ struct TileSize {
   llvm::ArrayRef<int64_t> widths;  // the possible numbers of columns
   Term width;                      // the number of columns
   int64_t before = 0, after = 0;   // see BlockedTile
+
+  // Emits `body` for the width.
+  void each_width(CodeBuilder& e, llvm::function_ref<void(int64_t width)> body) const;
 };
 
 // If the length of a row is known, the widths of its tiles differ by at most one pixel. Otherwise

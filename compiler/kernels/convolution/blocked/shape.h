@@ -4,6 +4,7 @@
 #include "compiler/dims/representative.h"
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/kernels/builder/code_builder.h"
 #include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
@@ -71,15 +72,15 @@ struct BlockedShape {
     }
     for (int64_t i = 0; i < 2; ++i) {
       BlockedAxis& axis = axes[i];
-      axis.size = type_of(x).getDim(2 + i);
-      axis.result = type_of(op->getResult(0)).getDim(2 + i);
+      axis.size = graph::type_of(x).getDim(2 + i);
+      axis.result = graph::type_of(op->getResult(0)).getDim(2 + i);
       axis.out = ceildiv(axis.result, axis.phases);
-      axis.taps = *type_of(w).getDim(2 + i).as_constant();
+      axis.taps = *graph::type_of(w).getDim(2 + i).as_constant();
       if (!is_transposed) axis.kernel = axis.taps;
     }
-    channels = *type_of(w).getDim(1).as_constant();
-    out_blocks = *type_of(op->getResult(0)).getDim(1).as_constant();
-    rows = is_transposed ? out_blocks * graph::kChannelBlock : *type_of(w).getDim(0).as_constant();
+    channels = *graph::type_of(w).getDim(1).as_constant();
+    out_blocks = *graph::type_of(op->getResult(0)).getDim(1).as_constant();
+    rows = is_transposed ? out_blocks * graph::kChannelBlock : *graph::type_of(w).getDim(0).as_constant();
   }
 
   // `is_computed`: another convolution computes x in the same kernel.
@@ -87,15 +88,11 @@ struct BlockedShape {
     schedule::ConvProblem problem{.channels = channels,
                                   .out_channels = rows,
                                   .groups = groups,
-                                  .is_blocked = type_of(x).getRank() == 5,
+                                  .is_blocked = graph::type_of(x).getRank() == 5,
                                   .is_transposed = is_transposed,
                                   .is_computed = is_computed};
     for (size_t i = 0; i < 2; ++i) problem.axes[i] = axes[i].axis();
     return problem;
-  }
-
-  static graph::TensorType type_of(mlir::Value value) {
-    return mlir::cast<graph::TensorType>(value.getType());
   }
 
   int64_t phases() const { return axes[0].phases * axes[1].phases; }
@@ -117,6 +114,53 @@ struct BlockedShape {
                  .full_pad = pad};
     }
   }
+};
+
+// A phase along one axis, in an image of any size.
+struct Phase {
+  Term number;
+  Term count;  // its windows in an image
+  Term skip;   // 1 if the first tap of the weights is not used
+  Term shift;  // of its first used tap, in the common window
+
+  // `result`: the dim of the result. As graph::phase_taps().
+  static Phase of(CodeBuilder& e, const BlockedAxis& axis, Term number, Term result) {
+    const Term shift = quotient(number + axis.full_pad, axis.phases);
+    const Term first = number + axis.full_pad - shift * axis.phases;
+    const Term skip =
+        select(first + axis.phases * (axis.taps - 1) < axis.full_kernel, e.index(0), e.index(1));
+    return {.number = number,
+            .count = quotient(result - number + (axis.phases - 1), axis.phases),
+            .skip = skip,
+            .shift = shift - axis.least_shift + skip};
+  }
+};
+
+// A convolution with its schedule.
+struct ScheduledConv {
+  const BlockedShape shape;
+  const schedule::ConvProblem problem;
+  const schedule::ConvSchedule schedule;
+  const schedule::BlockGroups groups;  // of a phase and a group of channels
+
+  ScheduledConv(mlir::Operation* op, const schedule::Core& core, bool is_computed)
+      : shape(op),
+        problem(shape.problem(is_computed)),
+        schedule(schedule::choose_conv(problem, core, shape.form)),
+        groups(schedule::BlockGroups::of(problem.group_out_blocks(), schedule.form.group_blocks)) {}
+
+  // The groups of channel blocks of a phase, and of all phases.
+  int64_t phase_groups() const { return shape.groups * groups.count; }
+  int64_t all_groups() const { return shape.phases() * phase_groups(); }
+  // The groups of the packed weights.
+  schedule::BlockGroups packed_groups() const {
+    return schedule::BlockGroups::of(shape.phases() * shape.out_blocks, groups.most);
+  }
+  int64_t x_planes() const { return schedule.planes * shape.groups; }
+  int64_t plane_depth() const { return schedule.pixel * shape.axes[0].taps * shape.axes[1].taps; }
+  int64_t depth() const { return schedule.planes * plane_depth(); }
+  // The most elements of the packed weights of a step.
+  int64_t step_weights() const { return groups.most * graph::kChannelBlock; }
 };
 
 }  // namespace scopevm::compiler::kernels

@@ -9,12 +9,21 @@ constexpr int64_t kRowsPerCheck = 8;
 
 }  // namespace
 
-Strip::Strip(KernelBuilder& k, const BlockedShape& shape, int64_t channels)
-    : k_(k), axes_(shape.axes) {
-  pixel_ = BlockedShape::type_of(shape.x).getRank() == 5 ? graph::kChannelBlock : 1;
-  planes_ = (channels + pixel_ - 1) / pixel_;
-  all_planes_ = planes_ * shape.groups;
-  rest_ = channels % pixel_;
+Strip::Strip(KernelBuilder& k, const BlockedShape& shape, const Buffer& x,
+             const FusedSeparable* producer)
+    : k_(k),
+      axes_(shape.axes),
+      pixel_(graph::type_of(shape.x).getRank() == 5 ? graph::kChannelBlock : 1),
+      planes_((shape.channels + pixel_ - 1) / pixel_),
+      all_planes_(planes_ * shape.groups),
+      rest_(shape.channels % pixel_),
+      x_(x),
+      producer_(producer) {
+  if (!producer) return;
+  if (producer->expansion) expansion_.emplace(k_, *producer->expansion);
+  tiles_.emplace(k_, producer->depthwise, /*x_is_operand=*/!expansion_);
+  epilogue_.emplace(producer->depthwise);
+  epilogue_->declare(k_);
 }
 
 DimExpr Strip::width_dim() const { return max(axes_[1].reach(axes_[1].out), 0); }
@@ -30,14 +39,6 @@ DimExpr Strip::strip_elements(DimExpr rows) const {
 
 DimExpr Strip::row_elements() const {
   return width_dim() * DimExpr(all_planes_ * pixel_ * axes_[0].tile_step());
-}
-
-void Strip::compute_by(const FusedSeparable& producer) {
-  producer_ = &producer;
-  if (producer.expansion) expansion_.emplace(k_, *producer.expansion);
-  tiles_.emplace(k_, producer.depthwise, /*x_is_operand=*/!expansion_);
-  epilogue_.emplace(producer.depthwise);
-  epilogue_->declare(k_);
 }
 
 // The rows of its input that the other convolution reads for `rows` rows.

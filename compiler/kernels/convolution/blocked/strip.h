@@ -17,16 +17,15 @@ namespace scopevm::compiler::kernels {
 // channels of a block.
 class Strip {
  public:
-  // `channels`: of one group of the convolution.
-  Strip(KernelBuilder& k, const BlockedShape& shape, int64_t channels);
+  // `shape`: of the convolution that reads the strip. The strip copies `x`, or `producer` computes
+  // it; then its operands are declared.
+  Strip(KernelBuilder& k, const BlockedShape& shape, const Buffer& x,
+        const FusedSeparable* producer);
 
   // The elements for `rows` rows of the result, and those of the strip for one more row.
   DimExpr elements(DimExpr rows) const;
   DimExpr row_elements() const;
 
-  // Exactly one of these functions declares the operands.
-  void copy_from(Buffer x) { x_ = x; }
-  void compute_by(const FusedSeparable& producer);
   // The rows that are computed together.
   int64_t tile_rows() const { return tiles_ ? tiles_->rows() : 1; }
   // The least rows for which an expansion computes few rows of its result again, because the strips
@@ -55,12 +54,12 @@ class Strip {
 
   KernelBuilder& k_;
   const BlockedAxis (&axes_)[2];
-  int64_t pixel_ = 1;
-  int64_t planes_ = 1, all_planes_ = 1;  // of a group of the convolution, and of x
-  int64_t rest_ = 0;                     // the channels of the last plane, if it is not whole
+  const int64_t pixel_;
+  const int64_t planes_, all_planes_;  // of a group of the convolution, and of x
+  const int64_t rest_;                 // the channels of the last plane, if it is not whole
 
-  Buffer x_;
-  const FusedSeparable* producer_ = nullptr;
+  const Buffer x_;
+  const FusedSeparable* producer_;
   std::optional<Expansion> expansion_;
   std::optional<DepthwiseTiles> tiles_;
   std::optional<Epilogue> epilogue_;  // of the tiles

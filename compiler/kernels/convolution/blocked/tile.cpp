@@ -25,8 +25,7 @@ using graph::kChannelBlock;
 constexpr int64_t kPrefetchDistance = 8192, kPrefetchDistanceOfPixel = 2048;
 // The most columns of a tile that prefetches the pixels of the next one.
 constexpr int64_t kMostPrefetched = 14;
-// The largest number of steps of a tap row that are unrolled.
-constexpr int64_t kMostUnrolled = 8, kUnroll = 4;
+constexpr int64_t kUnroll = 4;
 // The independent multiply-adds that hide the latency of 4 cycles, with two per cycle.
 constexpr int64_t kIndependent = 8;
 

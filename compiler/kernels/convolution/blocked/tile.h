@@ -11,6 +11,9 @@
 
 namespace scopevm::compiler::kernels {
 
+// The largest number of steps of a tap row that are unrolled.
+inline constexpr int64_t kMostUnrolled = 8;
+
 // The shape of a tile, and how it steps through its input. Each set of values has its own function.
 //
 // The input is planes of rows of pixels. A pixel has one element, or the 16 channels of a block.
@@ -32,8 +35,8 @@ struct BlockedTile {
   int64_t rest = 0;
   // Only the first half of the last block's channels is computed.
   bool has_half_block = false;
-  // A tile at the border of x has one row. Its first window begins `before` columns of x before the
-  // first one, and its last window ends `after` columns of x after the last one. Taps in these
+  // In each row of a tile at the border of x, the first window begins `before` columns of x before
+  // the first one, and the last window ends `after` columns of x after the last one. Taps in these
   // columns are not computed.
   int64_t before = 0, after = 0;
   int64_t column_elements = 1;       // of a column of x

@@ -46,7 +46,7 @@ class Winograd {
 
   llvm::LogicalResult lower() {
     emit_items();
-    return k_.launch(BlockedShape::type_of(shape_.x).getDim(0) * parts() * DimExpr(groups()), 1);
+    return k_.launch(graph::type_of(shape_.x).getDim(0) * parts() * DimExpr(groups()), 1);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "compiler/layouts/models/image.h"
 #include "compiler/layouts/models/layout_ops.h"
 #include "compiler/layouts/models/models.h"
+#include "compiler/schedule/contraction.h"
 
 namespace scopevm::compiler::layouts {
 namespace {
@@ -112,6 +113,51 @@ schedule::ConvProblem blocked_problem(graph::ConvOp op, const BlockedForm& form)
   return problem;
 }
 
+// The convolution of create_narrow().
+schedule::ConvProblem narrow_problem(graph::ConvOp op, const BlockedForm& form) {
+  schedule::ConvProblem problem = problem_of(op);
+  const int64_t pixels = schedule::pixels_per_block(problem);
+  problem.is_blocked = !form.reads_plain;
+  problem.out_channels *= pixels;
+  schedule::ConvAxis& x = problem.axes[1];
+  x.taps = x.window = x.taps + (pixels - 1) * x.stride;
+  x.pad_after += (pixels - 1) * x.stride;
+  x.stride *= pixels;
+  x.out = extent(ceildiv(type_of(op.getResult()).getDim(3), pixels), {});
+  return problem;
+}
+
+// The convolution of the phases: graph::common_window().
+schedule::ConvProblem phase_problem(graph::ConvTransposeOp op) {
+  schedule::ConvProblem problem = problem_of(op);
+  const int64_t blocks = (problem.out_channels + graph::kChannelBlock - 1) / graph::kChannelBlock;
+  problem.out_channels = blocks * graph::kChannelBlock;
+  for (size_t i = 0; i < 2; ++i) {
+    schedule::ConvAxis& axis = problem.axes[i];
+    const graph::CommonWindow window = graph::common_window(axis.stride, axis.pad, axis.taps);
+    axis.out = extent(ceildiv(type_of(op.getResult()).getDim(2 + i), axis.stride), {});
+    axis.is_uniform = axis.taps % axis.stride == 0;
+    axis.taps = window.taps;
+    axis.window = window.size;
+    axis.stride = 1;
+    axis.pad = window.before;
+    axis.pad_after = 0;
+  }
+  return problem;
+}
+
+// The product by which a convolution by channel is computed, for `rows` output channels of a group.
+std::string contraction_text(int64_t rows, int64_t depth, mlir::Value result,
+                             const schedule::Core& core) {
+  const TensorType type = type_of(result);
+  return choose_contraction({.kind = schedule::ContractionKind::kConvolution,
+                             .rows = rows,
+                             .columns = type.getDim(2) * type.getDim(3),
+                             .depth = depth},
+                            core)
+      .text();
+}
+
 mlir::Value create(mlir::OpBuilder& builder, graph::ConvOp op, schedule::ConvForm schedule,
                    mlir::Value x) {
   mlir::Value w = op.getW();
@@ -186,11 +232,26 @@ struct ConvModel : ImageModel<ConvModel> {
 
   std::string getScheduleText(mlir::Operation* op, const BlockedForm& form,
                               const schedule::Core& core) const {
-    if (!form.has_blocked_result) return "";
-    const schedule::ConvProblem problem = blocked_problem(mlir::cast<graph::ConvOp>(op), form);
+    auto conv = mlir::cast<graph::ConvOp>(op);
+    if (!form.has_blocked_result) return choose_conv(narrow_problem(conv, form), core).text();
+    const schedule::ConvProblem problem = blocked_problem(conv, form);
     return problem.has_narrow_groups()
-               ? ""
+               ? depthwise_tile({.vector_bits = core.vector_bits}, problem.axes[0].out,
+                                problem.axes[1].out)
+                     .text()
                : choose_conv(problem, core, form.schedules[form.schedule]).text();
+  }
+
+  std::string getByChannelScheduleText(mlir::Operation* op, const schedule::Core& core) const {
+    auto conv = mlir::cast<graph::ConvOp>(op);
+    const schedule::ConvProblem problem = problem_of(conv);
+    const int64_t taps = problem.axes[0].taps * problem.axes[1].taps;
+    if (problem.groups == 1 || problem.channels != 1)
+      return contraction_text(problem.out_channels / problem.groups, problem.channels * taps,
+                              conv.getResult(), core);
+    const int64_t rows = schedule::by_channel_tile_rows({.vector_bits = core.vector_bits}, taps,
+                                                        problem.axes[1].stride);
+    return "tiles of " + std::to_string(rows) + " rows";
   }
 
   mlir::Value createBlocked(mlir::Operation* op, mlir::OpBuilder& builder, const BlockedForm& form,
@@ -223,6 +284,21 @@ struct ConvTransposeModel : ImageModel<ConvTransposeModel> {
     schedule::ConvWork work = work_of(conv, core, known);
     work.is_disjoint = is_disjoint(conv);
     return schedule::conv_times(work, core);
+  }
+
+  std::string getScheduleText(mlir::Operation* op, const BlockedForm&,
+                              const schedule::Core& core) const {
+    return choose_conv(phase_problem(mlir::cast<graph::ConvTransposeOp>(op)), core).text();
+  }
+
+  std::string getByChannelScheduleText(mlir::Operation* op, const schedule::Core& core) const {
+    auto conv = mlir::cast<graph::ConvTransposeOp>(op);
+    // expand() makes a convolution whose output channels are those of all phases.
+    const schedule::ConvProblem problem = problem_of(conv), of_phase = phase_problem(conv);
+    const int64_t phases = problem.axes[0].stride * problem.axes[1].stride;
+    return contraction_text(problem.out_channels * phases,
+                            problem.channels * of_phase.axes[0].window * of_phase.axes[1].window,
+                            conv.getResult(), core);
   }
 
   mlir::Value createBlocked(mlir::Operation* op, mlir::OpBuilder& builder, const BlockedForm&,
