@@ -23,10 +23,10 @@ OpsExplanation::Support support_of(frontend::ModelOp::Support support) {
 Result<OpsExplanation> ops(pipeline::Context& context) {
   const CompileOptions& options = context.options;
   frontend::ModelFile file(options.model_path);
-  SCOPEVM_ASSIGN_OR_RETURN(
-      const std::vector<frontend::ModelOp> ops,
-      file.ops({options.dims, options.external_functions, options.external_functions_name},
-               *context.mlir));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<frontend::ModelOp> ops,
+                           file.ops({options.dims, options.external_functions,
+                                     options.external_functions_name, options.outputs},
+                                    *context.mlir));
   OpsExplanation explanation;
   for (const frontend::ModelOp& op : ops)
     explanation.ops.push_back({op.name, op.opset, support_of(op.support), op.reason, op.nodes});

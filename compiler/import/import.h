@@ -15,7 +15,7 @@
 //   kNotFound         no such file
 //   kInvalidModel     "model.onnx: node \"conv_3\" (Conv, opset 11): ..."
 //   kUnsupported      the message names the op, the opset and the node
-//   kInvalidArgument  ImportOptions::dims names a dimension that the model does not have
+//   kInvalidArgument  ImportOptions names a dimension or an output that the model does not have
 #pragma once
 
 #include <map>
@@ -41,6 +41,9 @@ struct ImportOptions {
   // CompileOptions::external_functions and its name in messages.
   std::string external_functions;
   std::string external_functions_name;
+  // CompileOptions::outputs. The nodes of an ONNX model that only other outputs need are not
+  // imported.
+  std::vector<std::string> outputs;
 };
 
 // A graph module, and warnings about the model.
@@ -78,9 +81,10 @@ class ModelFile {
   // REQUIRES: the context has the graph and func dialects loaded.
   Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
 
-  // The ops of an ONNX model, sorted by name, without importing it: types and values of attributes
-  // are not checked. Errors: those of reading the file, kInvalidArgument (the file is MLIR
-  // assembly), kInvalidModel (an invalid list of opsets).
+  // The ops of the imported part of an ONNX model, sorted by name, without importing it: types and
+  // values of attributes are not checked. Errors: those of reading the file, kInvalidArgument (the
+  // file is MLIR assembly, or ImportOptions::outputs has an unknown one), kInvalidModel (an invalid
+  // list of opsets).
   Result<std::vector<ModelOp>> ops(const ImportOptions& options, mlir::MLIRContext& context);
 
  private:

@@ -13,10 +13,12 @@
 #include "compiler/import/scope/declared_types.h"
 #include "compiler/import/scope/function_calls.h"
 #include "compiler/import/scope/input_types.h"
+#include "compiler/import/scope/kept_outputs.h"
 #include "compiler/import/scope/opsets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/count_text.h"
+#include "runtime/quoted.h"
 #include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::frontend {
@@ -70,10 +72,10 @@ class ModelImport {
     return mlir::NameLoc::get(mlir::StringAttr::get(&context_, name));
   }
   Status declare_inputs(mlir::func::FuncOp function);
-  Status import_initializers(const onnx::GraphProto& graph);
-  Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function);
+  Status import_initializers(const onnx::GraphProto& graph, const NeededPart& part = {});
+  Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function, const NeededPart& part);
 
-  Status import_nodes(const Nodes& nodes);
+  Status import_nodes(const Nodes& nodes, const NeededPart& part = {});
   Status import_node(const onnx::NodeProto& node, int opset, const OpRow* row);
   Status check_inputs(const onnx::NodeProto& node, bool takes_lists) const;
   bool is_produced_later(const std::string& name) const;
@@ -123,7 +125,7 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
     names.push_back(input.name());
     Value argument = function.getBody().front().addArgument(*type, named_location(input.name()));
     if (!state_.scope.define(input.name(), argument))
-      return invalid("input \"" + input.name() + "\" is declared twice");
+      return invalid("input " + runtime::quoted(input.name()) + " is declared twice");
   }
   function.setType(mlir::FunctionType::get(&context_, types, {}));
   for (auto [index, name] : llvm::enumerate(names))
@@ -133,9 +135,10 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
   return inputs_.check_bounds();
 }
 
-Status ModelImport::import_initializers(const onnx::GraphProto& graph) {
+Status ModelImport::import_initializers(const onnx::GraphProto& graph, const NeededPart& part) {
   const mlir::Location location = state_.builder.getLoc();
   for (const auto& tensor : graph.initializer()) {
+    if (!part.contains(tensor.name())) continue;
     Result<TensorBytes> read = tensor_bytes(tensor, state_.file);
     if (!read.ok() && read.status().code() == StatusCode::kUnsupported) {
       // An unused initializer of an unsupported type does not make the model unusable.
@@ -147,21 +150,25 @@ Status ModelImport::import_initializers(const onnx::GraphProto& graph) {
     Value value = make_constant(state_.builder, bytes, tensor.name());
     state_.builder.setLoc(location);
     if (!state_.scope.define(tensor.name(), value))
-      return invalid("initializer \"" + tensor.name() + "\" is declared twice");
+      return invalid("initializer " + runtime::quoted(tensor.name()) + " is declared twice");
   }
   if (graph.sparse_initializer_size() > 0)
     return unsupported("sparse initializers are not supported");
   return {};
 }
 
-Result<std::vector<Value>> ModelImport::collect_outputs(mlir::func::FuncOp function) {
+Result<std::vector<Value>> ModelImport::collect_outputs(mlir::func::FuncOp function,
+                                                        const NeededPart& part) {
   const onnx::GraphProto& graph = model_.graph();
   if (graph.output_size() == 0) return invalid("the graph has no outputs");
   std::vector<Value> outputs;
   llvm::SmallVector<mlir::Type> types;
+  llvm::SmallVector<llvm::StringRef> names;
   for (const auto& output : graph.output()) {
+    if (!part.contains_output(output.name())) continue;
     Value found = state_.scope.find(output.name());
-    if (!found) return invalid("output \"" + output.name() + "\" is not defined by any node");
+    if (!found)
+      return invalid("output " + runtime::quoted(output.name()) + " is not defined by any node");
     // DeclaredTypes has accepted the value of a loop or branch that is not declared as an optional.
     const auto list = mlir::dyn_cast<graph::ListType>(found.getType());
     if (list && is_optional(list.getKind()) && output.has_type() &&
@@ -170,12 +177,13 @@ Result<std::vector<Value>> ModelImport::collect_outputs(mlir::func::FuncOp funct
     }
     outputs.push_back(found);
     types.push_back(found.getType());
+    names.push_back(output.name());
   }
   function.setType(
       mlir::FunctionType::get(&context_, function.getFunctionType().getInputs(), types));
-  for (int i = 0; i < graph.output_size(); ++i)
-    function.setResultAttr(static_cast<unsigned>(i), "sv.name",
-                           mlir::StringAttr::get(&context_, graph.output(i).name()));
+  for (auto [index, name] : llvm::enumerate(names))
+    function.setResultAttr(static_cast<unsigned>(index), "sv.name",
+                           mlir::StringAttr::get(&context_, name));
   return outputs;
 }
 
@@ -193,15 +201,16 @@ Result<ImportedModule> ModelImport::run() {
       builder.create<mlir::func::FuncOp>(format::kEntryName, builder.getFunctionType({}, {}));
   function.addEntryBlock();
   builder.setInsertionPointToStart(&function.getBody().front());
+  SCOPEVM_ASSIGN_OR_RETURN(const NeededPart part, NeededPart::of(model_.graph(), options_.outputs));
   SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
-  SCOPEVM_RETURN_IF_ERROR(import_initializers(model_.graph()));
-  SCOPEVM_RETURN_IF_ERROR(import_nodes(model_.graph().node()));
+  SCOPEVM_RETURN_IF_ERROR(import_initializers(model_.graph(), part));
+  SCOPEVM_RETURN_IF_ERROR(import_nodes(model_.graph().node(), part));
   declared_types_.check(model_.graph(), state_.scope);
   SCOPEVM_RETURN_IF_ERROR(Status(declared_types_.contradiction()));
   for (const auto& input : model_.graph().input())
     if (const std::string* reason = state_.scope.why_unsupported(input.name()))
-      return unsupported("input \"" + input.name() + "\": " + *reason);
-  SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function));
+      return unsupported("input " + runtime::quoted(input.name()) + ": " + *reason);
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function, part));
   builder.setLoc(mlir::UnknownLoc::get(&context_));
   builder.create<mlir::func::ReturnOp>(outputs);
   if (mlir::DictionaryAttr names = inputs_.renamed_dims(context_))
@@ -217,10 +226,11 @@ Result<ImportedModule> ModelImport::run() {
 
 // --- Nodes. -------------------------------------------------------------------------------------
 
-Status ModelImport::import_nodes(const Nodes& nodes) {
+Status ModelImport::import_nodes(const Nodes& nodes, const NeededPart& part) {
   size_t index = 0;
   for (const onnx::NodeProto& node : nodes) {
     const std::string name = node_label(node, index++);
+    if (!part.contains(node)) continue;
     const std::string& domain = normalised_domain(node.domain());
     const std::optional<int> opset = opsets_.version(domain);
     Status status;
@@ -229,12 +239,12 @@ Status ModelImport::import_nodes(const Nodes& nodes) {
       status =
           import_node(node, *opset, domain.empty() ? find_op(node.op_type(), *opset) : nullptr);
     } else {
-      status = invalid("the model does not import an opset of domain \"" + domain + "\"");
+      status = invalid("the model does not import an opset of domain " + runtime::quoted(domain));
     }
     if (status.ok()) continue;
     return std::move(status).with_context(
-        "node \"" + name + "\" (" + (domain.empty() ? "" : domain + ".") + node.op_type() +
-        ", opset " + (opset ? std::to_string(*opset) : "?") + ")");
+        "node " + runtime::quoted(name) + " (" + (domain.empty() ? "" : domain + ".") +
+        node.op_type() + ", opset " + (opset ? std::to_string(*opset) : "?") + ")");
   }
   return {};
 }
@@ -253,7 +263,7 @@ Status ModelImport::import_node(const onnx::NodeProto& proto, int opset, const O
 Status ModelImport::check_inputs(const onnx::NodeProto& node, bool takes_lists) const {
   for (const std::string& input : node.input()) {
     if (input.empty()) continue;
-    const std::string name = "input \"" + input + "\"";
+    const std::string name = "input " + runtime::quoted(input);
     if (const Value found = state_.scope.find(input)) {
       if (takes_lists || !mlir::isa<graph::ListType>(found.getType())) continue;
       return unsupported(name + " is a sequence, expected a tensor");
@@ -299,7 +309,7 @@ Status ModelImport::bind(const onnx::NodeProto& node, size_t output, Value value
                                          std::vector<DimExpr>(*elements)))
       value = known;
   if (!state_.scope.define(name, value))
-    return invalid("its output \"" + name + "\" is already defined");
+    return invalid("its output " + runtime::quoted(name) + " is already defined");
   return {};
 }
 
@@ -344,7 +354,7 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
 Result<llvm::SmallVector<Value>> ModelImport::import_subgraph(const onnx::GraphProto& graph,
                                                               llvm::ArrayRef<Value> inputs) {
   if (static_cast<size_t>(graph.input_size()) != inputs.size())
-    return invalid("graph \"" + graph.name() + "\" takes " +
+    return invalid("graph " + runtime::quoted(graph.name()) + " takes " +
                    runtime::count_text(graph.input_size(), "input") + ", given " +
                    std::to_string(inputs.size()));
   // The importer recurses into subgraphs. The limit protects the stack from malicious models.
@@ -372,8 +382,8 @@ Result<llvm::SmallVector<Value>> ModelImport::import_nodes_of(const onnx::GraphP
   for (const auto& output : graph.output()) {
     Value found = scope.find(output.name());
     if (!found)
-      return invalid("graph \"" + graph.name() + "\": output \"" + output.name() +
-                     "\" is not defined by any node");
+      return invalid("graph " + runtime::quoted(graph.name()) + ": output " +
+                     runtime::quoted(output.name()) + " is not defined by any node");
     values.push_back(found);
   }
   return values;

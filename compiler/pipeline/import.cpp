@@ -2,14 +2,12 @@
 #include <algorithm>
 
 #include "compiler/external/external.h"
-#include "compiler/graph/diagnostics/op_name.h"
-#include "compiler/graph/rewrite/passes.h"
 #include "compiler/import/import.h"
 #include "compiler/passes/pass_stages.h"
 #include "compiler/pipeline/stages.h"
-#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "runtime/quoted.h"
 #include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::pipeline {
@@ -24,8 +22,9 @@ Status check_options(const CompileOptions& options) {
     return {};
   std::string names;
   for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
-  return Status(StatusCode::kInvalidArgument,
-                "unknown stage or pass \"" + options.dump_after + "\"; the stages are " + names);
+  return Status(
+      StatusCode::kInvalidArgument,
+      "unknown stage or pass " + runtime::quoted(options.dump_after) + "; the stages are " + names);
 }
 
 Status read_machine(const Context& context, Imported& imported) {
@@ -47,35 +46,14 @@ Graph make_graph(mlir::OwningOpRef<mlir::ModuleOp> module, const std::string& na
   return {make_leakable<mlir::OwningOpRef<mlir::ModuleOp>>(std::move(module)), name, dims};
 }
 
-// Removes the outputs that CompileOptions::outputs omits, and the ops that only they need.
-Status keep_outputs(mlir::func::FuncOp main, const std::vector<std::string>& kept) {
-  if (kept.empty()) return {};
-  llvm::BitVector omitted(main.getNumResults());
-  std::vector<std::string> names;
-  for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    names.push_back(graph::output_name(main, i));
-    omitted[i] = !llvm::is_contained(kept, names.back());
-    // An unnamed output keeps the name that its position gives.
-    main.setResultAttr(i, "sv.name", mlir::StringAttr::get(main.getContext(), names.back()));
-  }
-  for (const std::string& name : kept)
-    if (!llvm::is_contained(names, name))
-      return Status(StatusCode::kInvalidArgument,
-                    "unknown output \"" + name + "\"; known: " + llvm::join(names, ", "));
-  main.getBody().front().getTerminator()->eraseOperands(omitted);
-  main.eraseResults(omitted);
-  graph::remove_unused(main);
-  return {};
-}
-
 Status import_function(frontend::ModelFile& file, const std::string& name,
                        const std::map<std::string, DimBound>& dims, Context& context,
                        Imported& imported) {
   const CompileOptions& options = context.options;
-  SCOPEVM_ASSIGN_OR_RETURN(
-      frontend::ImportedModule module,
-      file.import({dims, options.external_functions, options.external_functions_name},
-                  *context.mlir));
+  SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule module,
+                           file.import({dims, options.external_functions,
+                                        options.external_functions_name, options.outputs},
+                                       *context.mlir));
   for (const std::string& text : module.warnings) {
     const std::string warning = options.model_path + ": " + text;
     // The variants have equal declarations.
@@ -84,10 +62,8 @@ Status import_function(frontend::ModelFile& file, const std::string& name,
   }
   const Graph& graph = imported.graphs.emplace_back(make_graph(std::move(module), name, dims));
   // One program contains main and all its variants, so their names must differ.
-  if (auto main = graph.module().lookupSymbol<mlir::func::FuncOp>(format::kEntryName)) {
-    SCOPEVM_RETURN_IF_ERROR(keep_outputs(main, options.outputs).with_context(options.model_path));
+  if (auto main = graph.module().lookupSymbol<mlir::func::FuncOp>(format::kEntryName))
     main.setName(name);
-  }
   external::complete_declarations(graph.module());
   context.dump("frontend", graph.module());
   return {};

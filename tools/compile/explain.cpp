@@ -35,6 +35,7 @@ struct ExplainCommand {
   std::vector<std::string> values;  // NAME=VALUE: the dims of MemoryRequest
   std::string svg;                  // a file; empty: none
   bool json = false;
+  const CLI::App* parser = nullptr;
 };
 
 bool has_flag(const ReportEntry& report) { return !report.description.empty(); }
@@ -71,7 +72,9 @@ void declare(CLI::App& command, ExplainCommand& options) {
                "the parts that its library could compute, and its decisions");
   add_inline_limit(command, options.model, "As for compile")->needs(memory);
   add_order_and_layout(command, options.model);
+  command.get_option("--reorder")->needs(memory);
   command.add_flag("--json", options.json, "Print JSON");
+  options.parser = &command;
 }
 
 // The flags of the reports for which `condition` holds: "--copies or --memory".
@@ -101,6 +104,8 @@ std::string conflict(const ExplainCommand& command, const ReportEntry& report) {
   const auto has_svg = [](const ReportEntry& entry) { return entry.has_svg; };
   const auto is_fixed = [](const ReportEntry& entry) { return !entry.is_tuned; };
   if (!command.svg.empty() && !report.has_svg) return "--svg requires " + flags(has_svg, "or");
+  for (const std::string& name : report.excluded)
+    if (command.parser->get_option(name)->count() > 0) return name + " excludes --" + report.kind;
   if (command.model.tune.is_enabled && !report.is_tuned)
     return "--tune excludes " + flags(is_fixed, "and");
   if (command.svg == kStandardStream && command.json)

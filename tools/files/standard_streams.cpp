@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/quoted.h"
+
 namespace scopevm::tool {
 
 void open_standard_streams() {
@@ -25,20 +27,7 @@ Status finish_output() {
 }
 
 std::string escaped(std::string_view text, std::string_view kept) {
-  std::string result;
-  uint8_t previous = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    // In UTF-8, U+0080 to U+009F are 0xc2 and a byte from 0x80 to 0x9f.
-    const bool is_c1 = previous == 0xc2 && byte >= 0x80 && byte < 0xa0;
-    if (is_c1) result.replace(result.size() - 1, 1, "\\xc2");
-    if (is_c1 || ((byte < ' ' || byte == 0x7f) && kept.find(c) == std::string_view::npos))
-      result += fmt::format("\\x{:02x}", byte);
-    else
-      result += c;
-    previous = byte;
-  }
-  return result;
+  return runtime::escaped(text, kept);
 }
 
 void write_output(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }

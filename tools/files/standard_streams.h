@@ -24,8 +24,7 @@ void open_standard_streams();
 // Flushes stdout. Errors: kInvalidArgument (this write or an earlier one failed).
 Status finish_output();
 
-// Returns the text with each control character as \xHH (U+0080 to U+009F as both bytes), so that
-// names of a model cannot control a terminal. Characters in `kept` are not replaced.
+// Returns runtime::escaped(text, kept): names of a model cannot control a terminal.
 std::string escaped(std::string_view text, std::string_view kept = "");
 
 // A string argument of a format, escaped; or another argument, unchanged.

@@ -9,12 +9,14 @@
 #include "compiler/import/assembly/places.h"
 #include "compiler/import/import.h"
 #include "compiler/import/scope/dim_names.h"
+#include "compiler/import/scope/kept_outputs.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/quoted.h"
 #include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::frontend {
@@ -25,7 +27,7 @@ namespace {
 std::string position(mlir::Location location) {
   auto file = location->findInstanceOf<mlir::FileLineColLoc>();
   auto name = location->findInstanceOf<mlir::NameLoc>();
-  if (!file && name) return "\"" + name.getName().str() + "\": ";
+  if (!file && name) return runtime::quoted(name.getName().str()) + ": ";
   if (!file) return "";
   return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
          std::to_string(file.getColumn()) + ": ";
@@ -179,10 +181,10 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   if (!module) return parse_error();
   lift_places(*module);
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
-  if (Status status =
-          apply_dims(module->lookupSymbol<mlir::func::FuncOp>(format::kEntryName), options.dims);
-      !status.ok())
+  auto main = module->lookupSymbol<mlir::func::FuncOp>(format::kEntryName);
+  if (Status status = apply_dims(main, options.dims); !status.ok())
     return messages.empty() ? std::move(status).with_context(path) : parse_error();
+  SCOPEVM_RETURN_IF_ERROR(keep_outputs(main, options.outputs).with_context(path));
   return ImportedModule(std::move(module));
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/import/ops/list_ops.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "compiler/import/model/function_body.h"
@@ -10,7 +11,9 @@
 #include "compiler/import/model/onnx_file.h"
 #include "compiler/import/ops/external/external_ops.h"
 #include "compiler/import/ops/op_table.h"
+#include "compiler/import/scope/kept_outputs.h"
 #include "compiler/import/scope/opsets.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -23,11 +26,13 @@ class OpList {
   OpList(const onnx::ModelProto& model, ExternalOps external)
       : model_(model), external_(std::move(external)) {}
 
-  void add(const Nodes& nodes, const Opsets& opsets) {
+  void add(const Nodes& nodes, const Opsets& opsets, const NeededPart& part = {}) {
     size_t index = 0;
     for (const onnx::NodeProto& node : nodes) {
-      ModelOp op = op_of(node, opsets);
       const std::string name = node_label(node, index++);
+      if (!part.contains(node)) continue;
+      ModelOp op = op_of(node, opsets);
+      called_.emplace(node.domain(), node.op_type());
       const auto known = std::ranges::find_if(ops_, [&](const ModelOp& other) {
         return std::tie(op.name, op.opset, op.support, op.reason) ==
                std::tie(other.name, other.opset, other.support, other.reason);
@@ -36,6 +41,11 @@ class OpList {
       for (const onnx::AttributeProto& attribute : node.attribute())
         if (attribute.has_g()) add(attribute.g().node(), opsets);
     }
+  }
+
+  // Whether a node that was added calls the function.
+  bool calls(const onnx::FunctionProto& function) const {
+    return called_.contains({function.domain(), function.name()});
   }
 
   std::vector<ModelOp> take() {
@@ -50,7 +60,7 @@ class OpList {
     ModelOp op{.name = (domain.empty() ? "" : domain + ".") + node.op_type(),
                .opset = opset.value_or(0)};
     if (!opset)
-      op.reason = "the model does not import an opset of domain \"" + domain + "\"";
+      op.reason = "the model does not import an opset of domain " + runtime::quoted(domain);
     else if (external_.contains(domain + "." + node.op_type()))
       op.support = Support::kExternal;
     else if (const Status status = domain.empty() ? check_schema(node, *opset) : Status();
@@ -89,6 +99,7 @@ class OpList {
   const onnx::ModelProto& model_;
   const ExternalOps external_;
   std::vector<ModelOp> ops_;
+  std::set<std::pair<std::string, std::string>> called_;  // domains and names
 };
 
 }  // namespace
@@ -100,12 +111,21 @@ Result<std::vector<ModelOp>> list_ops(const onnx::ModelProto& model, const Impor
   SCOPEVM_ASSIGN_OR_RETURN(
       ExternalOps external,
       ExternalOps::parse(options.external_functions, options.external_functions_name, context));
+  SCOPEVM_ASSIGN_OR_RETURN(const NeededPart part, NeededPart::of(model.graph(), options.outputs));
   OpList list(model, std::move(external));
-  list.add(model.graph().node(), opsets);
-  for (const onnx::FunctionProto& function : model.functions()) {
+  list.add(model.graph().node(), opsets, part);
+  std::vector<const onnx::FunctionProto*> functions;
+  for (const onnx::FunctionProto& function : model.functions()) functions.push_back(&function);
+  // With all outputs, also the functions that no node calls.
+  const auto is_listed = [&](const onnx::FunctionProto* function) {
+    return options.outputs.empty() || list.calls(*function);
+  };
+  for (auto next = std::ranges::find_if(functions, is_listed); next != functions.end();
+       next = std::ranges::find_if(functions, is_listed)) {
     Opsets inner = opsets;
-    SCOPEVM_RETURN_IF_ERROR(inner.add(function.opset_import()));
-    list.add(function.node(), inner);
+    SCOPEVM_RETURN_IF_ERROR(inner.add((*next)->opset_import()));
+    list.add((*next)->node(), inner);
+    functions.erase(next);
   }
   return list.take();
 }

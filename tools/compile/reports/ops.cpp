@@ -69,7 +69,9 @@ const RegisteredReport registered(Form<OpsExplanation>{
     .description = "Print the ops of an ONNX model, and those that the "
                    "compiler does not support, with their nodes",
     .text = print_text,
-    .json = print_json});
+    .json = print_json,
+    .excluded = {"--dim", "--machine", "--place", "--allow-unmatched", "--external", "--reorder",
+                 "--image-layout", "--fast-conv"}});
 
 }  // namespace
 }  // namespace scopevm::tool

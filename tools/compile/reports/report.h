@@ -27,6 +27,9 @@ struct Form {
   void (*json)(const Report& report);
   std::string (*svg)(const Report& report) = nullptr;  // the drawing of --svg; null: none
   bool is_tuned = false;                               // --tune changes the report
+  // The options of models that have no effect on the report: they are an error. --tune is not
+  // listed here.
+  std::vector<std::string> excluded = {};
 };
 
 // A report of a model.
@@ -41,6 +44,7 @@ struct ReportEntry {
   std::string description;
   bool has_svg;
   bool is_tuned;
+  std::vector<std::string> excluded;
   std::function<Result<MadeReport>(const CompileOptions&)> make;
 };
 
@@ -57,7 +61,7 @@ struct RegisteredReport {
                         .svg = [=] { return form.svg(*report); }};
     };
     reports().push_back({form.position, std::string(Report::kKind), form.description,
-                         form.svg != nullptr, form.is_tuned, make});
+                         form.svg != nullptr, form.is_tuned, form.excluded, make});
   }
 };
 

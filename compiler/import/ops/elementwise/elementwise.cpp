@@ -5,6 +5,7 @@
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/op_table.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -125,7 +126,7 @@ Values bit_shift(Node& n) {
   std::string direction = n.text("direction", "");
   if (direction == "LEFT") return binary<ShiftLeftOp>(n);
   if (direction == "RIGHT") return binary<ShiftRightOp>(n);
-  return n.fail("direction is \"" + direction + "\", expected LEFT or RIGHT");
+  return n.fail("direction is " + runtime::quoted(direction) + ", expected LEFT or RIGHT");
 }
 
 Values where(Node& n) { return n.emit<SelectOp>({n.input(0), n.input(1), n.input(2)}); }
@@ -143,7 +144,15 @@ Values clip_with_attributes(Node& n) {
 }
 
 Values clip(Node& n) {
-  return clamp(n, n.input(0), n.input_or(1, Value()), n.input_or(2, Value()));
+  const Value x = n.input(0), low = n.input_or(1, Value()), high = n.input_or(2, Value());
+  for (const auto& [name, bound] : {std::pair("min", low), std::pair("max", high)}) {
+    if (!bound || n.has_failed()) continue;
+    const DimExpr count = n.type(bound).getElementCount();
+    if (n.dtype(bound) != n.dtype(x) || (count.is_constant() && !count.is_constant(1)))
+      return n.fail(llvm::Twine(name) + " is " + text_of(n.type(bound)) + ", expected one " +
+                    llvm::Twine(scopevm::name(n.dtype(x))));
+  }
+  return clamp(n, x, low, high);
 }
 
 // --- Activations. -------------------------------------------------------------------------------
@@ -230,7 +239,7 @@ Values gelu(Node& n) {
   if (approximate == "none")
     return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
   if (approximate != "tanh")
-    return n.fail("approximate is \"" + approximate + "\", expected none or tanh");
+    return n.fail("approximate is " + runtime::quoted(approximate) + ", expected none or tanh");
   double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
   return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
 }

@@ -8,6 +8,7 @@
 #include "compiler/import/ops/layout/run_time_axes.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/count_text.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -136,7 +137,7 @@ Values pad(Node& n, const Dims& pads, Value value) {
     return n.fail(runtime::count_text(pads.size(), "pad") + " given, expected " +
                   llvm::Twine(2 * n.rank(x)) + " for " + text_of(n.type(x)));
   if (!symbolizePadMode(mode))
-    return n.fail("mode is \"" + mode + "\", expected constant, reflect" +
+    return n.fail("mode is " + runtime::quoted(mode) + ", expected constant, reflect" +
                   (n.opset() < 19 ? " or edge" : ", edge or wrap"));
   llvm::SmallVector<Value> operands = {x};
   if (mode == "constant") operands.push_back(value ? n.reshape(value, {}) : n.scalar(0, x));
@@ -186,6 +187,11 @@ Values reverse_sequence(Node& n) {
   int64_t time = n.axis(n.integer("time_axis", 0), n.rank(x));
   if (batch == time)
     return n.fail("batch_axis and time_axis must differ, but both are " + llvm::Twine(batch));
+  if (const TensorType lengths = n.type(n.input(1));
+      !n.has_failed() &&
+      (lengths.getRank() != 1 || !may_be_equal(lengths.getDim(0), n.dim(x, batch))))
+    return n.fail("sequence_lens is " + text_of(lengths) + ", expected " + n.dim(x, batch).str() +
+                  " elements, the size of batch_axis");
   Ints order = {batch, time};
   for (int64_t axis = 0; axis < n.rank(x); ++axis)
     if (axis != batch && axis != time) order.push_back(axis);
@@ -250,11 +256,14 @@ Values depth_to_space(Node& n) {
   Value x = n.input(0);
   std::string mode = n.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
-    return n.fail("mode is \"" + mode + "\", expected DCR or CRD");
+    return n.fail("mode is " + runtime::quoted(mode) + ", expected DCR or CRD");
   std::optional<int64_t> b = block_size(n, x);
   if (!b) return Value();
   llvm::ArrayRef<DimExpr> d = n.shape(x);
   DimExpr block = *b, depth = floordiv(d[1], *b * *b);
+  if (d[1].is_constant() && depth * block * block != d[1])
+    return n.fail(d[1].str() + " channels are not a multiple of the square of blocksize " +
+                  llvm::Twine(*b));
   bool column_first = mode == "CRD";
   // A channel index is (depth, block row, block column) in mode CRD, and (block row, block column,
   // depth) in mode DCR.
@@ -270,6 +279,10 @@ Values space_to_depth(Node& n) {
   if (!b) return Value();
   llvm::ArrayRef<DimExpr> d = n.shape(x);
   DimExpr block = *b, height = floordiv(d[2], block), width = floordiv(d[3], block);
+  for (const auto& [size, blocks] : {std::pair(d[2], height), std::pair(d[3], width)})
+    if (size.is_constant() && blocks * block != size)
+      return n.fail("height and width are " + d[2].str() + " and " + d[3].str() +
+                    ", expected multiples of blocksize " + llvm::Twine(*b));
   Value split = n.reshape(x, {d[0], d[1], height, block, width, block});
   // [n, c, height, block row, width, block column] -> [n, block row, block column, c, height,
   // width]: the inverse of DepthToSpace in mode DCR.

@@ -82,8 +82,29 @@ Value standardise(Node& n, Value x, const Ints& axes, float epsilon, Value* mean
   return n.emit<MulOp>({centred, reciprocal});
 }
 
+// Fails unless the input has the element type of x.
+bool has_dtype_of(Node& n, size_t input, Value x, const char* name) {
+  const TensorType type = n.type(n.input(input));
+  if (n.has_failed() || type.getDtype() == n.dtype(x)) return !n.has_failed();
+  n.fail(llvm::Twine(name) + " is " + text_of(type) + ", but the input is " + text_of(n.type(x)));
+  return false;
+}
+
+// Fails unless the input has one element per channel of x.
+bool is_per_channel(Node& n, size_t input, Value x, const char* name) {
+  if (!has_dtype_of(n, input, x, name)) return false;
+  const TensorType type = n.type(n.input(input));
+  if (type.getRank() == 1 && may_be_equal(type.getDim(0), n.dim(x, 1))) return true;
+  n.fail(llvm::Twine(name) + " is " + text_of(type) + ", expected one element for each of the " +
+         n.dim(x, 1).str() + " channels");
+  return false;
+}
+
 Values instance_normalization(Node& n) {
   Value x = n.input(0);
+  if (n.rank(x) < 2)
+    return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x)));
+  if (!is_per_channel(n, 1, x, "scale") || !is_per_channel(n, 2, x, "B")) return Value();
   Value y = standardise(n, x, axes_from(2, n.rank(x)), n.number("epsilon", 1e-5f));
   y = n.emit<MulOp>({y, per_channel(n, n.input(1), n.rank(x))});
   return n.emit<AddOp>({y, per_channel(n, n.input(2), n.rank(x))});
@@ -93,6 +114,8 @@ Values layer_normalization(Node& n) {
   Value x = n.input(0), scale = n.input(1);
   int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
   float epsilon = n.number("epsilon", 1e-5f);
+  if (!has_dtype_of(n, 1, x, "scale") || (n.has_input(2) && !has_dtype_of(n, 2, x, "B")))
+    return Value();
   if (!n.wants_output(1) && !n.wants_output(2)) {
     llvm::SmallVector<Value> operands = {x, scale};
     if (n.has_input(2)) operands.push_back(n.input(2));
