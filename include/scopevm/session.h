@@ -144,10 +144,11 @@ class SCOPEVM_API TraceSink {
 /// The options of one run of a call.
 struct CallOptions {
   /// A call that passes the deadline fails with kDeadlineExceeded. Deadline and `cancel` are
-  /// checked before every launch, function call and string operation, before and after each run of
-  /// an external function, in loops of the graph, during emulated delays, and at the end of the
-  /// call. They are also checked between blocks of a CPU kernel's work items. A block takes at most
-  /// about half a millisecond, or the time of one item.
+  /// checked before every launch and function call, in string operations, before and after each run
+  /// of an external function, in loops of the graph, during emulated delays, and at the end of the
+  /// call. They are also checked while CPU kernels run: every kernel checks at least after each
+  /// half millisecond of work, and returns early. Runs of external functions, and kernels of other
+  /// devices, are not interrupted.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;

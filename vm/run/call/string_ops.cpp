@@ -14,6 +14,7 @@
 #include "runtime/string/numbers.h"
 #include "runtime/tensor/string_tensor.h"
 #include "vm/format/assembly/spelling.h"
+#include "vm/run/call/interrupts.h"
 
 namespace scopevm::vm {
 namespace {
@@ -60,6 +61,19 @@ Status not_a_number(std::string_view text, DType dtype, int64_t i) {
                                             std::string(name(dtype))};
 }
 
+// Calls visit(i), which returns a Status, for each i in [0, count). Checks the interrupts of the
+// call before some of them.
+template <typename Visit>
+Status for_each_element(const StringTable& table, int64_t count, Visit visit) {
+  constexpr int64_t kElementsPerCheck = 512;
+  for (int64_t i = 0; i < count; ++i) {
+    if (i % kElementsPerCheck == kElementsPerCheck - 1)
+      SCOPEVM_RETURN_IF_ERROR(check_interrupts(table.options()));
+    SCOPEVM_RETURN_IF_ERROR(visit(i));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Register> ids_of_input(StringTable& table, const Tensor& input) {
@@ -68,10 +82,11 @@ Result<Register> ids_of_input(StringTable& table, const Tensor& input) {
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * storage, table.allocate(bytes));
   const Register ids = {static_cast<std::byte*>(storage->data), nullptr, bytes, DType::kStr,
                         static_cast<uint8_t>(input.rank())};
-  for (int64_t i = 0; i < count; ++i) {
+  SCOPEVM_RETURN_IF_ERROR(for_each_element(table, count, [&](int64_t i) -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const int32_t id, table.id_of(input.string_at(i)));
     set_id(ids, i, id);
-  }
+    return {};
+  }));
   return ids;
 }
 
@@ -81,9 +96,10 @@ Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& 
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * views,
                            table.allocate(count * static_cast<int64_t>(sizeof(std::string_view))));
   const std::span strings(static_cast<std::string_view*>(views->data), static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) {
+  SCOPEVM_RETURN_IF_ERROR(for_each_element(table, count, [&](int64_t i) -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(strings[static_cast<size_t>(i)], string_at(table, ids, i));
-  }
+    return {};
+  }));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::packed_bytes(strings));
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * packed, table.allocate(bytes));
   runtime::pack_strings(strings, packed->data);
@@ -93,29 +109,29 @@ Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& 
 
 Status strings_to_numbers(const StringTable& table, const Register& from, const Register& to) {
   SCOPEVM_RETURN_IF_ERROR(check_counts(from, to));
-  for (int64_t i = 0; i < count_of(from); ++i) {
+  return for_each_element(table, count_of(from), [&](int64_t i) -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, string_at(table, from, i));
     if (!runtime::parse_number(text, to.dtype, to.data + i * byte_size(to.dtype)))
       return not_a_number(text, to.dtype, i);
-  }
-  return {};
+    return {};
+  });
 }
 
 Status numbers_to_strings(StringTable& table, const Register& from, const Register& to) {
   SCOPEVM_RETURN_IF_ERROR(check_counts(from, to));
-  for (int64_t i = 0; i < count_of(from); ++i) {
+  return for_each_element(table, count_of(from), [&](int64_t i) -> Status {
     const std::string text =
         runtime::format_number(from.dtype, from.data + i * byte_size(from.dtype));
     SCOPEVM_ASSIGN_OR_RETURN(const int32_t id, table.id_of(text));
     set_id(to, i, id);
-  }
-  return {};
+    return {};
+  });
 }
 
 Status change_case(StringTable& table, const Register& from, const Register& to, bool to_upper) {
   SCOPEVM_RETURN_IF_ERROR(check_counts(from, to));
   SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage * room, table.allocate(kRoom));
-  for (int64_t i = 0; i < count_of(from); ++i) {
+  SCOPEVM_RETURN_IF_ERROR(for_each_element(table, count_of(from), [&](int64_t i) -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, string_at(table, from, i));
     // The buffer is released before a larger one is allocated, so that both do not exist at the
     // same time.
@@ -127,7 +143,8 @@ Status change_case(StringTable& table, const Register& from, const Register& to,
     const size_t size = runtime::change_case(text, to_upper, changed);
     SCOPEVM_ASSIGN_OR_RETURN(const int32_t id, table.id_of({changed, size}));
     set_id(to, i, id);
-  }
+    return {};
+  }));
   table.release(room);
   return {};
 }

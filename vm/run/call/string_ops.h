@@ -19,8 +19,8 @@ Result<Register> ids_of_input(StringTable& table, const Tensor& input);
 Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& ids);
 
 // The string opcodes. Errors: kInvalidArgument (a string that is not a number of the element type;
-// the message has its index), kInvalidModel (invalid ids, different element counts), and those of
-// StringTable.
+// the message has its index), kInvalidModel (invalid ids, different element counts), kCancelled and
+// kDeadlineExceeded, and those of StringTable.
 Status strings_to_numbers(const StringTable& table, const Register& from, const Register& to);
 Status numbers_to_strings(StringTable& table, const Register& from, const Register& to);
 Status change_case(StringTable& table, const Register& from, const Register& to, bool to_upper);

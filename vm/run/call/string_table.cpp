@@ -21,10 +21,11 @@ constexpr int64_t kChunk = int64_t{16} << 10;
 
 }  // namespace
 
-void StringTable::begin(BoundSession& session, CallContext& context) {
+void StringTable::begin(BoundSession& session, CallContext& context, const CallOptions& options) {
   *this = StringTable();
   module_ = &session.module().strings();
   context_ = &context;
+  options_ = &options;
   const std::optional<uint32_t> heap = session.module().heap_pool();
   if (!heap) return;
   session_ = &session;

@@ -15,6 +15,10 @@
 #include "scopevm/status.h"
 #include "vm/load/module_strings.h"
 
+namespace scopevm {
+struct CallOptions;
+}
+
 namespace scopevm::vm {
 
 class BoundSession;
@@ -22,8 +26,12 @@ class CallContext;
 
 class StringTable {
  public:
-  // Resets the table for a new call. REQUIRES: the storages of the last call have been released.
-  void begin(BoundSession& session, CallContext& context);
+  // Resets the table for a new call. REQUIRES: the storages of the last call have been released;
+  // `options` is valid until the end of the call.
+  void begin(BoundSession& session, CallContext& context, const CallOptions& options);
+
+  // Of the call.
+  const CallOptions& options() const { return *options_; }
 
   // Interns a string. Errors: kOutOfMemory, kResourceLimit, kInvalidModel (the module has no heap
   // pool).
@@ -55,6 +63,7 @@ class StringTable {
 
   const ModuleStrings* module_ = nullptr;
   CallContext* context_ = nullptr;
+  const CallOptions* options_ = nullptr;
   BoundSession* session_ = nullptr;  // null if the module has no heap pool
   uint32_t pool_ = 0;
   int32_t count_ = 0;

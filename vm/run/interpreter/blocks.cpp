@@ -1,13 +1,14 @@
 // Interrupts (the deadline and the cancel flag of a call), and launches of CPU kernels in blocks of
 // work items, between which interrupts are checked. The results of a kernel do not depend on the
-// ranges in which its items run. Kernels whose items can take long also check interrupts
-// themselves.
+// ranges in which its items run. Kernels also check interrupts themselves, within an item that
+// takes long.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>
 
 #include "runtime/cpu/stop_check.h"
+#include "vm/run/call/interrupts.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
 namespace scopevm::vm {
@@ -20,12 +21,6 @@ using Clock = std::chrono::steady_clock;
 // less than kMinTime, and half as many, but at least one grain, if it takes more than kMaxTime.
 constexpr std::chrono::microseconds kMinTime{250};
 constexpr std::chrono::microseconds kMaxTime{500};
-
-Status interrupt_status(StatusCode code) {
-  if (code == StatusCode::kOk) return {};
-  return {code,
-          code == StatusCode::kCancelled ? "the call was cancelled" : "the call's deadline passed"};
-}
 
 // A parallel loop whose ranges run in blocks. The blocks of a range have the same `first`. The
 // kernel therefore does not repeat work that several items share, such as packing the rows of a
@@ -77,16 +72,8 @@ void run_blocks(void* context, int64_t begin, int64_t end, int64_t worker) {
 
 }  // namespace
 
-StatusCode interrupt_at(Clock::time_point now, const CallOptions& options) {
-  // Relaxed: the flag publishes no other data.
-  if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))
-    return StatusCode::kCancelled;
-  return options.deadline && now >= *options.deadline ? StatusCode::kDeadlineExceeded
-                                                      : StatusCode::kOk;
-}
-
 bool Interpreter::check_interrupts() {
-  status_ = interrupt_status(interrupt_at(Clock::now(), options_));
+  status_ = vm::check_interrupts(options_);
   return status_.ok();
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/without_exceptions.h"
+#include "vm/run/call/interrupts.h"
 #include "vm/run/external/bound_externals.h"
 #include "vm/run/interpreter/interpreter_class.h"
 

@@ -28,9 +28,6 @@
 
 namespace scopevm::vm {
 
-// kOk, kCancelled or kDeadlineExceeded. Thread-safe.
-StatusCode interrupt_at(std::chrono::steady_clock::time_point now, const CallOptions& options);
-
 class Interpreter {
   using ScopeMemory = runtime::ScopeMemory;
   using Storage = runtime::Storage;

@@ -16,7 +16,7 @@ using isa::RegisterIndex;
 // Interns string inputs once, before the entry function starts.
 Status Interpreter::intern_inputs() {
   // The ids do not depend on the variant, so a fallback to main reuses them.
-  context_.strings.begin(session_, context_);
+  context_.strings.begin(session_, context_, options_);
   const auto take = [this](size_t input, const Tensor& tensor) -> Status {
     if (tensor.dtype() != DType::kStr) return {};
     Result<Register> ids = ids_of_input(context_.strings, tensor);
@@ -46,6 +46,10 @@ Register Interpreter::input_register(const Tensor& input) {
 // model's op.
 bool Interpreter::finish_string_op(const Status& work) {
   if (work.ok()) return true;
+  if (work.code() == StatusCode::kCancelled || work.code() == StatusCode::kDeadlineExceeded) {
+    status_ = work;
+    return false;
+  }
   if (work.code() != StatusCode::kInvalidArgument)
     return fail(work.code(), std::string(work.message()));
   return fail_at_source(std::string(work.message()));
