@@ -15,8 +15,6 @@ struct Target {
   // The target has VNNI instructions for vectors of `vector_bits`. They add dot products of four
   // bytes to i32 lanes.
   bool has_byte_dot = false;
-  // Kernels can check whether they must stop (kStopCheckSymbol).
-  bool has_stop_check = false;
   int lanes(int element_bytes) const { return vector_bits / 8 / element_bytes; }
   bool has_fma() const { return vector_bits >= 256; }
   // AVX-512 has 32 vector registers, other x86 CPUs have 16.

@@ -2,8 +2,8 @@
 /// The ABI between the VM and compiled CPU kernel images. It uses plain C types only.
 ///
 /// An image is a position-independent ELF shared object. It exports one symbol per kernel
-/// (KernelFn) and one per shape function (ShapeFn). It imports symbols of libc and libm only. If it
-/// has kernels with long loops, it also exports the pointer kStopCheckSymbol. It can export bound
+/// (KernelFn) and one per shape function (ShapeFn). It imports symbols of libc and libm only. If
+/// its kernels have loops, it also exports the pointer kStopCheckSymbol. It can export bound
 /// functions (BoundFn and RangeBoundFn) for main and for each variant.
 #pragma once
 
@@ -32,12 +32,13 @@ inline constexpr uint32_t kKernelAbi = 1;
 using KernelFn = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                           int64_t worker, int64_t first);
 
-/// Returns whether the kernel that the calling thread runs must stop. The kernel then ends early,
-/// and its results are undefined.
+/// Returns whether the kernel that the calling thread runs must stop. The kernel then returns, and
+/// its results are undefined. Before it returns, it can call the function again, which then returns
+/// true again.
 using StopCheck = bool (*)();
 
 /// The symbol of a variable of type StopCheck. It is null until the loader sets it. Kernels call
-/// the function between parts of long loops.
+/// the function at least after each half millisecond of work.
 inline constexpr char kStopCheckSymbol[] = "scopevm_stop_check";
 
 /// Computes the sizes of one segment of a function, as i64 slots of the frame.

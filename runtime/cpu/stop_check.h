@@ -1,5 +1,4 @@
-// StopCheckScope: lets kernels end early, in long loops (kStopCheckSymbol of
-// scopevm/kernel_abi.h).
+// StopCheckScope: lets kernels end early (kStopCheckSymbol of scopevm/kernel_abi.h).
 #pragma once
 
 namespace scopevm::runtime {

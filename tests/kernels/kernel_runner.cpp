@@ -13,12 +13,15 @@
 #include <random>
 
 #include "compiler/codegen/cpu/image.h"
+#include "compiler/codegen/cpu/stop_checks/passes.h"
 #include "compiler/codegen/opencl/emit.h"
 #include "compiler/fusion/fuse.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/kernels/lower_program.h"
 #include "compiler/layouts/layouts.h"
 #include "compiler/passes/context.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -63,6 +66,45 @@ class Buffer {
 
 Status error(StatusCode code, const std::string& message) { return Status(code, message); }
 
+// The symbol of the number of instructions that kernels have executed, as i64.
+constexpr char kExecuted[] = "executed_instructions";
+
+// Every basic block adds its length to kExecuted.
+void count_work(llvm::Module& module) {
+  llvm::IRBuilder<> builder(module.getContext());
+  auto* executed =
+      new llvm::GlobalVariable(module, builder.getInt64Ty(), /*isConstant=*/false,
+                               llvm::GlobalValue::CommonLinkage, builder.getInt64(0), kExecuted);
+  for (llvm::Function& function : module)
+    for (llvm::BasicBlock& block : function) {
+      if (function.getName() == codegen::kIsStopped) continue;
+      builder.SetInsertPoint(block.getTerminator());
+      llvm::Value* before = builder.CreateLoad(builder.getInt64Ty(), executed);
+      builder.CreateStore(builder.CreateAdd(before, builder.getInt64(block.size())), executed);
+    }
+}
+
+// The counts of the current run.
+Counts* g_counts = nullptr;
+const volatile int64_t* g_executed = nullptr;
+int64_t g_at_last_check = 0;
+
+// Ends an interval without a check.
+void end_interval() {
+  if (g_counts == nullptr) return;
+  const int64_t length = *g_executed - std::exchange(g_at_last_check, *g_executed);
+  if (g_counts->stop_at > 0 && g_counts->checks >= g_counts->stop_at)
+    g_counts->after_stop += length;
+  g_counts->all += length;
+  g_counts->most_without_check = std::max(g_counts->most_without_check, length);
+}
+
+bool check_and_count() {
+  if (g_counts == nullptr) return false;
+  end_interval();
+  return ++g_counts->checks >= g_counts->stop_at && g_counts->stop_at > 0;
+}
+
 }  // namespace
 
 Array random_f32(std::vector<int64_t> dims, uint32_t seed) {
@@ -100,7 +142,7 @@ struct KernelRunner::State {
     });
     return value.value_or(-1);
   }
-  Status compile(kernels::KernelModule& kernels);
+  Status compile(kernels::KernelModule& kernels, bool counts_work);
   Status run_step(const Step& step, const IndexedVector<ValueId, Buffer*>& values,
                   const Division& division);
 };
@@ -123,7 +165,7 @@ Status KernelRunner::State::load() {
 
 Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& text,
                                                            const std::string& target_cpu, bool fuse,
-                                                           ImageLayout layout) {
+                                                           ImageLayout layout, bool counts_work) {
   const char* instead = std::getenv("SCOPEVM_TEST_HOST_KERNELS_ON");
   const std::string cpu = instead != nullptr && target_cpu == "host" ? instead : target_cpu;
   std::unique_ptr<KernelRunner> runner(new KernelRunner());
@@ -149,11 +191,11 @@ Result<std::unique_ptr<KernelRunner>> KernelRunner::create(const std::string& te
   kernels::KernelModule kernels(state.context.get(), target, schedule::core_of(target));
   SCOPEVM_ASSIGN_OR_RETURN(
       state.program, kernels::lower_program({{*module, "main", {}}}, Machine::host(), {&kernels}));
-  SCOPEVM_RETURN_IF_ERROR(state.compile(kernels));
+  SCOPEVM_RETURN_IF_ERROR(state.compile(kernels, counts_work));
   return runner;
 }
 
-Status KernelRunner::State::compile(kernels::KernelModule& kernels) {
+Status KernelRunner::State::compile(kernels::KernelModule& kernels, bool counts_work) {
   if (kernels.target().name == codegen::opencl_target().name) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string text,
                              codegen::emit_opencl(kernels.module(), kernels.kernels()));
@@ -162,6 +204,7 @@ Status KernelRunner::State::compile(kernels::KernelModule& kernels) {
   }
   codegen::ImageOptions options;
   options.threads = 2;
+  if (counts_work) options.instrument = count_work;
   SCOPEVM_ASSIGN_OR_RETURN(image, codegen::compile_image(kernels.module(), kernels.kernels(),
                                                          kernels.target(), options));
   return load();
@@ -217,6 +260,9 @@ Status KernelRunner::State::run_step(const Step& step,
       for (int64_t begin = first; begin < end; begin += items) {
         entries[launch.kernel](addresses.data(), params.data(), begin, std::min(begin + items, end),
                                piece, first);
+        end_interval();
+        if (g_counts != nullptr && g_counts->stop_at > 0 && g_counts->checks >= g_counts->stop_at)
+          return error(StatusCode::kCancelled, step.name + ": stopped");
         if (division.erases_inputs)
           for (ValueId id : program.functions.front().inputs) values[id]->erase();
       }
@@ -226,6 +272,20 @@ Status KernelRunner::State::run_step(const Step& step,
     if (!temporary.guards_are_intact())
       return error(StatusCode::kInternal, step.name + ": wrote outside a temporary");
   return {};
+}
+
+Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs,
+                                             const Division& division, Counts& counts) {
+  counts = {.stop_at = counts.stop_at};
+  auto* const check = static_cast<StopCheck*>(dlsym(state_->handle, kStopCheckSymbol));
+  if (check != nullptr) *check = check_and_count;
+  g_executed = static_cast<const int64_t*>(dlsym(state_->handle, kExecuted));
+  if (g_executed == nullptr) return error(StatusCode::kInternal, "the kernels do not count");
+  g_at_last_check = *g_executed;
+  g_counts = &counts;
+  auto outputs = run(inputs, division);
+  g_counts = nullptr;
+  return outputs;
 }
 
 Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs,
@@ -264,10 +324,11 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs,
     values.push_back(&buffers.emplace_back(static_cast<size_t>(bytes), from));
   }
   for (const Step& step : function.steps) {
-    SCOPEVM_RETURN_IF_ERROR(state.run_step(step, values, division));
+    Status status = state.run_step(step, values, division);
     for (Buffer& buffer : buffers)
       if (!buffer.guards_are_intact())
         return error(StatusCode::kInternal, step.name + ": wrote outside a buffer");
+    SCOPEVM_RETURN_IF_ERROR(std::move(status));
   }
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!division.erases_inputs && !inputs[i].bytes.empty() &&

@@ -47,22 +47,38 @@ struct Division {
   bool erases_inputs = false;
 };
 
+// What a run executes, for kernels that count it. The unit is an instruction of LLVM IR before the
+// optimisation.
+struct Counts {
+  int64_t stop_at = 0;  // the first stop check that ends the run; 0: none
+  // Set by the run:
+  int64_t checks = 0;              // calls of the stop check (StopCheck of scopevm/kernel_abi.h)
+  int64_t all = 0;                 // instructions
+  int64_t most_without_check = 0;  // the most instructions between two checks
+  int64_t after_stop = 0;          // instructions after the check that ended the run
+};
+
 class KernelRunner {
  public:
   // Compiles @main of `text` for `cpu`: "host", "x86-64-v3", "x86-64", ..., or "opencl" (kernels in
   // OpenCL C for the first OpenCL device). If `fuse` is true, runs the fusion stage first, and
   // before it chooses the layouts of images. The environment variable SCOPEVM_TEST_HOST_KERNELS_ON
-  // replaces the CPU "host".
+  // replaces the CPU "host". If `counts_work` is true, kernels for CPUs count what they execute.
   static Result<std::unique_ptr<KernelRunner>> create(const std::string& text,
                                                       const std::string& cpu = "host",
                                                       bool fuse = false,
-                                                      ImageLayout layout = ImageLayout::kByChannel);
+                                                      ImageLayout layout = ImageLayout::kByChannel,
+                                                      bool counts_work = false);
   ~KernelRunner();
 
   // Runs @main once.
   // Errors: kInvalidArgument (wrong inputs), kInternal (a kernel wrote outside its buffers or
-  // changed an input).
+  // changed an input), kCancelled (Counts::stop_at ended the run).
   Result<std::vector<Array>> run(const std::vector<Array>& inputs, const Division& division = {});
+  // As run(), and sets the results of `counts`. REQUIRES: `counts_work` of create(). One run at a
+  // time in a process.
+  Result<std::vector<Array>> run(const std::vector<Array>& inputs, const Division& division,
+                                 Counts& counts);
 
   // Names of the launched steps and symbols of their kernels, for tests that count them.
   std::vector<std::string> steps() const;

@@ -100,11 +100,13 @@ std::vector<Part> split(mlir::ModuleOp kernels) {
 }
 
 Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kernel>& entries,
-                                 const schedule::Target& target, int64_t max_stack_bytes) {
+                                 const schedule::Target& target, const ImageOptions& options,
+                                 int64_t max_stack_bytes) {
   // Each part has its own context, because several threads must not use one context.
   const LeakedOnException<llvm::LLVMContext> context;
   SCOPEVM_ASSIGN_OR_RETURN(auto translated, to_llvm(part, entries, *context));
   const LeakedOnException<std::unique_ptr<llvm::Module>> module(std::move(translated));
+  if (options.instrument) options.instrument(**module);
   const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
       make_target_machine(target));
   return compile_object(**module, **machine, max_stack_bytes);
@@ -149,7 +151,7 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
   auto compile_next = [&](size_t i) -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(std::string object,
                              i < modules->size()
-                                 ? compile_part(*(*modules)[i], entries, target, max_bytes)
+                                 ? compile_part(*(*modules)[i], entries, target, options, max_bytes)
                                  : compile_added(options, target, Machine::kStackBytes));
     std::lock_guard<std::mutex> lock(mutex);
     objects[i] = std::move(object);

@@ -2,6 +2,7 @@
 //   target.cpp         CPU name -> Target and the CPU features that an image needs
 //   to_llvm.cpp        kernels in arith, math, scf, vector, memref -> LLVM IR with KernelFn entries
 //   math_patterns.cpp  math functions of f32, and conversions of f16 -> arithmetic
+//   stop_checks/       ends long loops early if the call is interrupted
 //   native.cpp         LLVM IR -> optimised object file
 //   link.cpp           object files -> shared object (lld)
 //   image.cpp          runs the steps, with kernels in parallel
@@ -43,6 +44,9 @@ struct ImageOptions {
   // empty.
   std::function<void(llvm::Module&)> add_functions;
   std::function<void(int64_t done, int64_t total)> progress;  // may be empty
+  // Changes the LLVM IR of kernels before it is optimised, for tests that count what kernels
+  // execute. May be empty. Called by all threads.
+  std::function<void(llvm::Module&)> instrument;
 };
 
 // Compiles every kernel of `kernels` and removes it from the module. The image exports one KernelFn

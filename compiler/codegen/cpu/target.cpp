@@ -150,7 +150,6 @@ Result<schedule::Target> make_target(std::string_view text) {
   const bool has_avx512 = info->checkFeatures(kAvx512);
   target.vector_bits = has_avx512 ? 512 : info->checkFeatures("+avx2,+fma,+f16c") ? 256 : 128;
   target.has_masks = has_avx512;
-  target.has_stop_check = true;
   target.has_byte_dot = has_avx512                  ? info->checkFeatures("+avx512vnni")
                         : target.vector_bits == 256 ? info->checkFeatures("+avxvnni")
                                                     : false;

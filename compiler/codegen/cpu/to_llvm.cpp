@@ -2,7 +2,7 @@
 // type KernelFn that unpacks buffers and params and inlines the kernel's body.
 #include "compiler/codegen/cpu/math_patterns.h"
 #include "compiler/codegen/cpu/stages.h"
-#include "compiler/kernels/target/target_attributes.h"
+#include "compiler/codegen/cpu/stop_checks/passes.h"
 #include "compiler/support/leaked_on_exception.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -30,7 +30,10 @@ void add_lowering_passes(mlir::PassManager& passes) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
   passes.addPass(create_math_patterns_pass());
+  // After the expansion of math functions, whose work it estimates.
+  passes.addPass(create_add_stop_checks_pass());
   passes.addPass(mlir::createConvertSCFToCFPass());
+  passes.addNestedPass<mlir::func::FuncOp>(create_return_early_pass());
   passes.addPass(mlir::createConvertVectorToLLVMPass());
   passes.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
   // The first pass lowers functions with an LLVM intrinsic. The second pass lowers the others (tan,
@@ -93,7 +96,7 @@ void make_entry(llvm::Module& module, llvm::Function& body, const Kernel& kernel
 // unless that is null. Each object of an image has the pointer as a common symbol, and the linker
 // merges them.
 void define_stop_check(llvm::Module& module) {
-  llvm::Function* function = module.getFunction(compiler::kernels::kIsStopped);
+  llvm::Function* function = module.getFunction(kIsStopped);
   if (function == nullptr || !function->isDeclaration()) return;
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> builder(context);
@@ -102,8 +105,13 @@ void define_stop_check(llvm::Module& module) {
       module, pointer, /*isConstant=*/false, llvm::GlobalValue::CommonLinkage,
       llvm::ConstantPointerNull::get(builder.getPtrTy()), kStopCheckSymbol);
   function->setLinkage(llvm::GlobalValue::InternalLinkage);
-  function->addFnAttr(llvm::Attribute::NoInline);  // the call is rare
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::Cold);
   function->addFnAttr(llvm::Attribute::NoUnwind);
+  // Loops can keep loaded values in registers across a call: it changes no memory of kernels.
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  function->setMemoryEffects(llvm::MemoryEffects::readOnly() |
+                             llvm::MemoryEffects::inaccessibleMemOnly());
   auto* entry = llvm::BasicBlock::Create(context, "entry", function);
   auto* ask = llvm::BasicBlock::Create(context, "ask", function);
   auto* none = llvm::BasicBlock::Create(context, "none", function);

@@ -96,14 +96,14 @@ mlir::Type CodeBuilder::number_type(const Buffer& buffer) {
 
 void CodeBuilder::copy(const Buffer& source, Term from, const Buffer& destination, Term to,
                        Term count) {
-  for_many_lanes(count, lanes(destination.dtype), [&](const Lanes& part) {
+  for_lanes(count, lanes(destination.dtype), Tail::kOverlapping, [&](const Lanes& part) {
     store(destination, to + part.offset, load(source, from + part.offset, part.count, part.mask),
           part.mask);
   });
 }
 
 void CodeBuilder::fill(const Buffer& destination, Term to, Term count, Term value) {
-  for_many_lanes(count, lanes(destination.dtype), [&](const Lanes& part) {
+  for_lanes(count, lanes(destination.dtype), Tail::kOverlapping, [&](const Lanes& part) {
     store(destination, to + part.offset, splat(value, part.count), part.mask);
   });
 }

@@ -74,23 +74,14 @@ class CodeBuilder {
   Term boolean(bool value);
   Term zero(mlir::Type type);
 
-  // --- Control flow: control.cpp. ---
+  // --- Control flow: control.cpp. The back end lets long loops end early if the call is
+  // interrupted (compiler/codegen/cpu/stop_checks). ---
 
   // for (i = low; i < high; i += step). The second form passes loop-carried values from each
   // iteration to the next, and returns the final values.
   void loop(Term low, Term high, int64_t step, llvm::function_ref<void(Term i)> body);
   Terms loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> initial,
              llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
-  // Whether the kernel must stop, because its call is interrupted. Its results are then not used,
-  // but it must not access memory outside of its buffers. A constant on targets without a stop
-  // check.
-  Term is_stopped();
-  // Like loop(), for loops that can take longer than a millisecond. A loop of more than
-  // `iterations` iterations checks is_stopped() before its first one and after each `iterations`.
-  // It then skips the others: the final values are those of the last iteration that ran.
-  Terms long_loop(Term low, Term high, int64_t step, int64_t iterations,
-                  llvm::ArrayRef<Term> initial,
-                  llvm::function_ref<Terms(Term i, llvm::ArrayRef<Term> carried)> body);
   // while (condition(carried)) carried = body(carried).
   Terms loop_while(llvm::ArrayRef<Term> initial,
                    llvm::function_ref<Term(llvm::ArrayRef<Term> carried)> condition,
@@ -108,9 +99,6 @@ class CodeBuilder {
   // masks, Tail::kOverlapping processes a length below one vector as single elements (count = 1).
   void for_lanes(Term length, int64_t lanes, Tail tail,
                  llvm::function_ref<void(const Lanes&)> body);
-  // Like for_lanes() with overlapping tails, for lengths that can take longer than a millisecond:
-  // see long_loop().
-  void for_many_lanes(Term length, int64_t lanes, llvm::function_ref<void(const Lanes&)> body);
   void call(mlir::func::FuncOp callee, mlir::ValueRange arguments);
 
   // --- Memory: access.cpp. Positions count elements. A value of one lane is a scalar. ---

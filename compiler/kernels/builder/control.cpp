@@ -1,6 +1,5 @@
 // CodeBuilder: constants and control flow.
 #include "compiler/kernels/builder/code_builder.h"
-#include "compiler/kernels/target/target_attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -46,43 +45,6 @@ Terms CodeBuilder::loop(Term low, Term high, int64_t step, llvm::ArrayRef<Term> 
   // MLIR adds the yield itself if the loop carries no values.
   if (!next.empty()) builder_.create<scf::YieldOp>(values_of(next));
   return terms(op.getResults());
-}
-
-Terms CodeBuilder::long_loop(Term low, Term high, int64_t step, int64_t iterations,
-                             llvm::ArrayRef<Term> initial,
-                             llvm::function_ref<Terms(Term, llvm::ArrayRef<Term>)> body) {
-  if (!target_.has_stop_check) return loop(low, high, step, initial, body);
-  const int64_t part = step * iterations;
-  llvm::SmallVector<mlir::Type> types;
-  for (const Term& value : initial) types.push_back(value.type());
-  // A loop of one part, the usual case, does not check.
-  const Term is_long = low + part < high;
-  return loop(low, high, part, initial, [&](Term begin, llvm::ArrayRef<Term> carried) {
-    const Term goes_on = branch(
-        is_long, {builder_.getI1Type()}, [&] { return Terms{is_stopped() == boolean(false)}; },
-        [&] { return Terms{boolean(true)}; })[0];
-    const auto run = [&] { return loop(begin, min(begin + part, high), step, carried, body); };
-    // MLIR adds the yield of a branch without results.
-    if (types.empty()) {
-      when(goes_on, [&] { run(); });
-      return Terms{};
-    }
-    return branch(goes_on, types, run, [&] { return Terms(carried); });
-  });
-}
-
-// Calls the function that the back end defines (kIsStopped).
-Term CodeBuilder::is_stopped() {
-  if (!target_.has_stop_check) return boolean(false);
-  auto module = builder_.getBlock()->getParentOp()->getParentOfType<mlir::ModuleOp>();
-  auto function = module.lookupSymbol<mlir::func::FuncOp>(kIsStopped);
-  if (!function) {
-    auto at_start = mlir::OpBuilder::atBlockBegin(module.getBody());
-    function = at_start.create<mlir::func::FuncOp>(
-        builder_.getLoc(), kIsStopped, builder_.getFunctionType({}, {builder_.getI1Type()}));
-    function.setPrivate();
-  }
-  return term(builder_.create<mlir::func::CallOp>(function, mlir::ValueRange()).getResult(0));
 }
 
 Terms CodeBuilder::loop_while(llvm::ArrayRef<Term> initial,
@@ -144,18 +106,6 @@ void CodeBuilder::for_lanes(Term length, int64_t lanes, Tail tail,
   Term rest = remainder(length, index(lanes)), whole = length - rest;
   loop(index(0), whole, lanes, [&](Term i) { body({lanes, i, {}}); });
   emit_tail(length, whole, lanes, tail, body);
-}
-
-void CodeBuilder::for_many_lanes(Term length, int64_t lanes,
-                                 llvm::function_ref<void(const Lanes&)> body) {
-  // Of 64 bytes each: 512 KB, which take less than 0.2 ms.
-  constexpr int64_t kVectorsPerCheck = 8192;
-  Term rest = remainder(length, index(lanes)), whole = length - rest;
-  long_loop(index(0), whole, lanes, kVectorsPerCheck, {}, [&](Term i, auto) {
-    body({lanes, i, {}});
-    return Terms{};
-  });
-  emit_tail(length, whole, lanes, Tail::kOverlapping, body);
 }
 
 // The elements after the first `whole`, a number of full vectors.

@@ -10,7 +10,8 @@
 // A call computes work items [begin, end) of the grid; KernelFn defines the last two. Sizes come
 // from params, because the dim of a buffer's memref is undefined. Bodies use arith, math, scf,
 // memref, vector and func, and calls of LLVM intrinsics (byte_dot.cpp). They can call private
-// functions of the same module, which are deduplicated by name.
+// functions of the same module, which are deduplicated by name. If a call is interrupted, its
+// kernel can return after any iteration of a loop.
 #pragma once
 
 #include <string>

@@ -68,8 +68,7 @@ llvm::LogicalResult lower(graph::DetOp op, LoweringContext& context) {
       k.store_number(copy, matrix.start + i, k.load_number(x, matrix.start + i));
     });
     Term one = convert(k.index(1), k.number_type(copy));
-    // A step of a large matrix takes long.
-    Term det = k.long_loop(k.index(0), n, 1, 1, {one}, [&](Term step, auto so_far) {
+    Term det = k.loop(k.index(0), n, 1, {one}, [&](Term step, auto so_far) {
       Term row = matrix.pivot_row(step), is_elsewhere = step < row;
       // An exchange of rows negates the determinant, so signed_pivot is negated.
       k.when(is_elsewhere, [&] { matrix.swap_rows(step, row); });

@@ -14,10 +14,6 @@ namespace {
 
 using graph::TensorType;
 
-// Between two checks of interrupts: rows or tiles of a channel, and vectors of one of them.
-constexpr int64_t kTileRowsPerCheck = 8;
-constexpr int64_t kVectorsPerCheck = 1024;
-
 class DepthwiseConv {
  public:
   DepthwiseConv(const FusedContraction& fused, LoweringContext& context)
@@ -69,14 +65,7 @@ class DepthwiseConv {
         .x_at = channel * (height_ * width_), .w_at = row * (kernel_[0] * kernel_[1]), .row = row};
     epilogue_.enter(k_, image);
     if (has_tiles()) return emit_tiles(plane);
-    each(out_height_, 1, kTileRowsPerCheck, [&](Term y) { emit_line(plane, y); });
-  }
-
-  void each(Term end, int64_t step, int64_t per_check, llvm::function_ref<void(Term i)> body) {
-    k_.long_loop(k_.index(0), end, step, per_check, {}, [&](Term i, auto) {
-      body(i);
-      return Terms{};
-    });
+    k_.loop(k_.index(0), out_height_, 1, [&](Term y) { emit_line(plane, y); });
   }
 
   // --- Tiles. ---
@@ -91,8 +80,8 @@ class DepthwiseConv {
     weights_.clear();
     for (int64_t tap = 0; tap < kernel_height_ * kernel_width_; ++tap)
       weights_.push_back(k_.splat(k_.load(w_, plane.w_at + tap), lanes_));
-    each(out_height_, tile_rows(), kTileRowsPerCheck, [&](Term y) {
-      each(out_width_, lanes_, kVectorsPerCheck, [&](Term x) {
+    k_.loop(k_.index(0), out_height_, tile_rows(), [&](Term y) {
+      k_.loop(k_.index(0), out_width_, lanes_, [&](Term x) {
         Term start = x * shape_.strides[1] - shape_.pads[1];
         k_.when((0 <= start) & (start + reach() <= width_) & (x + lanes_ <= out_width_),
                 [&] { emit_tile(plane, y, x, start, {}); },
@@ -184,7 +173,7 @@ class DepthwiseConv {
 
   void emit_line(const Plane& plane, Term y) {
     Term top = y * strides_[0] - pads_[0];
-    each(out_width_, lanes_, kVectorsPerCheck, [&](Term x) {
+    k_.loop(k_.index(0), out_width_, lanes_, [&](Term x) {
       Term left = out_width_ - x;
       Term column = y * out_width_ + x;
       Term sum = emit_sum(plane, top, x);

@@ -15,10 +15,6 @@ namespace {
 
 using graph::TensorType;
 
-// Between two checks of interrupts: elements of the result, and channels of one kernel position.
-constexpr int64_t kPositionsPerCheck = 16;
-constexpr int64_t kChannelsPerCheck = 4096;
-
 class GenericConv {
  public:
   GenericConv(const FusedContraction& fused, LoweringContext& context)
@@ -86,17 +82,15 @@ class GenericConv {
   void emit_channel(Term item) {
     Term image = quotient(item, rows_), row = remainder(item, rows_);
     epilogue_.enter(k_, image);
-    k_.long_loop(k_.index(0), product(&SpatialAxis::out), 1, kPositionsPerCheck, {},
-                 [&](Term position, auto) {
-                   Terms out = unflatten(position, &SpatialAxis::out);
-                   Term kernel = product(&SpatialAxis::kernel);
-                   Term total = k_.loop(k_.index(0), kernel, 1, {sum_.zero()},
-                                        [&](Term tap, llvm::ArrayRef<Term> carried) {
-                                          return emit_tap(image, row, out, tap, kernel, carried[0]);
-                                        })[0];
-                   epilogue_.emit(k_, total, row, position, 1, {});
-                   return Terms{};
-                 });
+    k_.loop(k_.index(0), product(&SpatialAxis::out), 1, [&](Term position) {
+      Terms out = unflatten(position, &SpatialAxis::out);
+      Term kernel = product(&SpatialAxis::kernel);
+      Term total = k_.loop(k_.index(0), kernel, 1, {sum_.zero()},
+                           [&](Term tap, llvm::ArrayRef<Term> carried) {
+                             return emit_tap(image, row, out, tap, kernel, carried[0]);
+                           })[0];
+      epilogue_.emit(k_, total, row, position, 1, {});
+    });
   }
 
   // Adds the contribution of one kernel position, over the channels of the group.
@@ -126,9 +120,8 @@ class GenericConv {
     return k_.branch(
         inside, sum.type(),
         [&] {
-          return k_.long_loop(
-              k_.index(0), group_channels_, 1, kChannelsPerCheck, {sum},
-              [&](Term c, llvm::ArrayRef<Term> carried) {
+          return k_.loop(
+              k_.index(0), group_channels_, 1, {sum}, [&](Term c, llvm::ArrayRef<Term> carried) {
                 Term channel = first + c;
                 Term plane = image * channels_ + channel;
                 Term x = sum_.load(x_, plane * area + offset);

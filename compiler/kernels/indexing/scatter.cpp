@@ -115,8 +115,7 @@ llvm::LogicalResult lower(graph::ScatterNdOp op, LoweringContext& context) {
   updates.copy_items(slice);
   DimExpr row_count = product(tuples, 0, tuples.size() - 1);
   Term rows = k.param(row_count);
-  constexpr int64_t kRowsPerCheck = 64;  // between two checks of interrupts
-  k.long_loop(k.index(0), rows, 1, kRowsPerCheck, {}, [&](Term row, auto) {
+  k.loop(k.index(0), rows, 1, [&](Term row) {
     Term to = k.index(0), in_range;
     for (size_t d = 0; d < depth; ++d) {
       Term at = row * static_cast<int64_t>(depth) + static_cast<int64_t>(d);
@@ -129,7 +128,6 @@ llvm::LogicalResult lower(graph::ScatterNdOp op, LoweringContext& context) {
     k.when(in_range ? in_range & is_mine : is_mine, [&] {
       k.loop(k.index(0), slice, 1, [&](Term i) { updates.apply(row * slice + i, to * slice + i); });
     });
-    return Terms{};
   });
   return k.launch(slices, grain(op.getX(), slice_size, row_count));
 }

@@ -90,13 +90,11 @@ class BlockedConcat {
 
   // Copies `count` channels, at most a block, of all pixels of a row.
   void copy_row(const Buffer& x, Term from, Term to, Term count) {
-    constexpr int64_t kPixelsPerCheck = 1 << 13;
     const int64_t lanes = std::min(k_.lanes(DType::kF32), kChannelBlock);
     k_.for_lanes(count, lanes, Tail::kOverlapping, [&](const Lanes& part) {
-      k_.long_loop(k_.index(0), columns_, 1, kPixelsPerCheck, {}, [&](Term column, auto) {
+      k_.loop(k_.index(0), columns_, 1, [&](Term column) {
         const Term at = column * kChannelBlock + part.offset;
         k_.store(result_, to + at, k_.load(x, from + at, part.count, part.mask), part.mask);
-        return Terms{};
       });
     });
   }

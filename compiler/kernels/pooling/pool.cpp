@@ -75,7 +75,7 @@ class PoolKernel {
                        .before = op.getPads()[d]};
       axis.size_value = k_.param(size);
       if (pool == Pool::kAverageWithPads) axis.padded_end_value = k_.param(axis.padded_end);
-      axis.kernel_value = k_.param(axis.kernel);
+      axis.kernel_value = k_.index(axis.kernel);
       axis.stride_value = k_.param(axis.stride);
       axis.dilation_value = k_.param(axis.dilation);
       axis.before_value = k_.param(axis.before);
@@ -97,7 +97,6 @@ class PoolKernel {
     Term count;  // the columns that exist; null: all lanes
   };
   Term load_columns(Term at, const Columns& columns);
-  int64_t per_check(size_t axis) const;
   Term reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns, Term so_far);
   Term reduce_all(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns,
                   Term so_far);
@@ -175,13 +174,6 @@ Term PoolKernel::load_columns(Term at, const Columns& columns) {
   return k_.shuffle(low, load(lanes), even);
 }
 
-// The iterations between two checks of interrupts, each of the taps on axes [axis, rank).
-int64_t PoolKernel::per_check(size_t axis) const {
-  int64_t left = 1 << 16;
-  for (; axis < axes_.size(); ++axis) left = std::max<int64_t>(left / axes_[axis].kernel, 1);
-  return left;
-}
-
 // Accumulates the taps of a window on axes [axis, rank). `at` is the position in x that the earlier
 // axes determine.
 Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const Columns& columns,
@@ -194,9 +186,7 @@ Term PoolKernel::reduce(size_t axis, llvm::ArrayRef<Taps> taps, Term at, const C
     return Terms{reduce(axis + 1, taps, next, columns, carried[0])};
   };
   Term low = taps[axis].low, high = taps[axis].high;
-  const int64_t most = per_check(axis + 1);
-  if (along.kernel <= most) return k_.loop(low, high, 1, {so_far}, accumulate)[0];
-  return k_.long_loop(low, high, 1, most, {so_far}, accumulate)[0];
+  return k_.loop(low, high, 1, {so_far}, accumulate)[0];
 }
 
 bool is_unrolled(llvm::ArrayRef<Taps> taps) {
@@ -266,14 +256,8 @@ void PoolKernel::store(llvm::ArrayRef<Taps> taps, Term value, Term to, const Col
 }
 
 void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
-  auto each_column = [&](Term low, Term high, int64_t step, llvm::function_ref<void(Term)> body) {
-    k_.long_loop(low, high, step, per_check(0), {}, [&](Term out, auto) {
-      body(out);
-      return Terms{};
-    });
-  };
   auto one_by_one = [&](Term low, Term high) {
-    each_column(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, {out, 1, {}}); });
+    k_.loop(low, high, 1, [&](Term out) { emit_columns(outer, plane, to, {out, 1, {}}); });
   };
   if (schedule_.lanes == 1) return one_by_one(k_.index(0), columns_);
   Term inside = inside_high_ - inside_low_, rest = remainder(inside, k_.index(schedule_.lanes));
@@ -281,7 +265,7 @@ void PoolKernel::emit_row(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   const auto vector = [&](Term out, Term count = {}) {
     emit_columns(outer, plane, to, {out, schedule_.lanes, count});
   };
-  each_column(inside_low_, inside_high_ - rest, schedule_.lanes, [&](Term out) { vector(out); });
+  k_.loop(inside_low_, inside_high_ - rest, schedule_.lanes, [&](Term out) { vector(out); });
   if (k_.target().has_masks) {
     k_.when(0 < rest, [&] { vector(inside_high_ - rest, rest); });
     return one_by_one(inside_high_, columns_);
@@ -326,8 +310,7 @@ void PoolKernel::emit_overlapping(llvm::ArrayRef<Taps> outer, Term plane, Term t
     each_channels([&](const Columns& channels) {
       for (int64_t x = 0; x < shared; ++x) columns.push_back(column(first + x, channels));
     });
-    const int64_t most = std::max<int64_t>(per_check(0) / per_pixel, 1);
-    k_.long_loop(inside_pixel_, outside_pixel_, 1, most, columns, [&](Term out, auto carried) {
+    k_.loop(inside_pixel_, outside_pixel_, 1, columns, [&](Term out, auto carried) {
       const Term start = out * along.stride - along.before;
       const llvm::SmallVector<Taps> taps = taps_of(start, count, along.kernel);
       Terms next;
@@ -353,12 +336,10 @@ void PoolKernel::emit_pixels(llvm::ArrayRef<Taps> outer, Term plane, Term to) {
   const SpatialAxis& along = axes_[axes_.size() - 2];
   const int64_t per_pixel = graph::kChannelBlock;
   const auto each = [&](Term low, Term high, llvm::function_ref<Taps(Term)> taps_of) {
-    const int64_t most = std::max<int64_t>(per_check(0) / per_pixel, 1);
-    k_.long_loop(low, high, 1, most, {}, [&](Term out, auto) {
+    k_.loop(low, high, 1, [&](Term out) {
       llvm::SmallVector<Taps> taps(outer);
       taps.push_back(taps_of(out));
       emit_pixel(taps, plane, to + out * per_pixel);
-      return Terms{};
     });
   };
   const auto at_border = [&](Term out) { return taps_at(along, out); };

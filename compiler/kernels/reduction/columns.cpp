@@ -30,9 +30,8 @@ struct Lines {
   // Folds a vector along the lines. `body` receives the position of the current elements and the
   // carried value.
   Term walk(Term first, Term initial, llvm::function_ref<Term(Term at, Term now)> body) const {
-    return k.long_loop(k.index(0), length, 1, kVectorsPerCheck, {initial}, [&](Term i, auto now) {
-      return Terms{body(first + i * stride, now[0])};
-    })[0];
+    return k.loop(k.index(0), length, 1, {initial},
+                  [&](Term i, auto now) { return Terms{body(first + i * stride, now[0])}; })[0];
   }
 };
 
@@ -51,11 +50,10 @@ void Lines::emit(Term first, const Lanes& lanes, bool is_log) const {
     return sum + function<mlir::math::ExpOp>(load(at) - top, exp_f32);
   });
   Term by = is_log ? function<mlir::math::LogOp>(sum, log_f32) : 1.0 / sum;
-  k.long_loop(k.index(0), length, 1, kVectorsPerCheck, {}, [&](Term i, auto) {
+  k.loop(k.index(0), length, 1, [&](Term i) {
     Term at = first + i * stride, shifted = load(at) - top;
     Term y = is_log ? shifted - by : function<mlir::math::ExpOp>(shifted, exp_f32) * by;
     k.store_number(to, at, y, lanes.mask);
-    return Terms{};
   });
 }
 

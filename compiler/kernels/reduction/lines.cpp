@@ -9,9 +9,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Iterations of loops over elements between two checks of interrupts.
-constexpr int64_t kElementsPerCheck = 16384;
-
 struct Line {
   Term first;   // position of the first element
   Term stride;  // between adjacent elements of the line
@@ -45,12 +42,11 @@ class ArgLine {
       begin = quotient(line.length, step) * step;
       best = best_of_vectors(line, begin);
     }
-    Terms found = k_.long_loop(begin, line.length, 1, kElementsPerCheck, {best.value, best.index},
-                               [&](Term i, auto now) {
-                                 const Term x = k_.load_number(from_, line.first + i * line.stride);
-                                 const Best next = later(Best{now[0], now[1]}, x, position(i));
-                                 return Terms{next.value, next.index};
-                               });
+    Terms found = k_.loop(begin, line.length, 1, {best.value, best.index}, [&](Term i, auto now) {
+      const Term x = k_.load_number(from_, line.first + i * line.stride);
+      const Best next = later(Best{now[0], now[1]}, x, position(i));
+      return Terms{next.value, next.index};
+    });
     const Term index = found[1];
     return select(index == kNone, index.integer(0), index);
   }
@@ -112,19 +108,17 @@ class ArgLine {
     Terms carried;
     for (int64_t a = 0; a < kAccumulators; ++a) carried.append({initial.value, initial.index});
     // The index of a lane is that of its vector's first lane, until the end of the loop.
-    carried = k_.long_loop(k_.index(0), end, kAccumulators * lanes(), kVectorsPerCheck, carried,
-                           [&](Term i, auto now) {
-                             Terms next;
-                             for (int64_t a = 0; a < kAccumulators; ++a) {
-                               const Term at = i + a * lanes();
-                               const Best best =
-                                   later(Best{now[2 * a], now[2 * a + 1]},
-                                         k_.load_number(from_, line.first + at, lanes()),
-                                         k_.splat(position(at), lanes()));
-                               next.append({best.value, best.index});
-                             }
-                             return next;
-                           });
+    carried = k_.loop(k_.index(0), end, kAccumulators * lanes(), carried, [&](Term i, auto now) {
+      Terms next;
+      for (int64_t a = 0; a < kAccumulators; ++a) {
+        const Term at = i + a * lanes();
+        const Best best =
+            later(Best{now[2 * a], now[2 * a + 1]}, k_.load_number(from_, line.first + at, lanes()),
+                  k_.splat(position(at), lanes()));
+        next.append({best.value, best.index});
+      }
+      return next;
+    });
     const Term lane = k_.iota(index_type(), lanes());
     const auto of = [&](int64_t a) {
       const Term start = carried[2 * a + 1];
@@ -145,7 +139,7 @@ class ArgLine {
 
 void emit_cum_sum(KernelBuilder& k, graph::CumSumOp op, Buffer from, Buffer to, const Line& line) {
   Term zero = neutral_value(k, Combine::kSum, k.number_type(from), false);
-  k.long_loop(k.index(0), line.length, 1, kElementsPerCheck, {zero}, [&](Term i, auto now) {
+  k.loop(k.index(0), line.length, 1, {zero}, [&](Term i, auto now) {
     Term step = op.getReverse() ? line.length - 1 - i : i;
     Term at = line.first + step * line.stride;
     Term before = now[0], after = before + k.load_number(from, at);

@@ -21,8 +21,6 @@ constexpr int64_t kStrip = 64;
 // Independent accumulators, which hide the latency of an add. An add takes 4 cycles, and two adds
 // can start per cycle.
 constexpr int64_t kAccumulators = 4;
-// Iterations of loops over rows between two checks of interrupts.
-constexpr int64_t kRowsPerCheck = 16;
 
 // The element type of the accumulators. The sum of a mean of narrow integers has 64 bits, because
 // the mean fits in the element type although the sum may not.
@@ -88,11 +86,11 @@ class Reduction {
   // Emits a loop nest over `dims` and sets `index` on these dims.
   Terms nest(llvm::ArrayRef<size_t> dims, Terms& index, llvm::ArrayRef<Term> carried, Body body) {
     if (dims.empty()) return body(carried);
-    return k_.long_loop(k_.index(0), evaluator_.size(dims.front()), 1, kRowsPerCheck, carried,
-                        [&](Term at, auto inside) {
-                          index[dims.front()] = at;
-                          return nest(dims.drop_front(), index, inside, body);
-                        });
+    return k_.loop(k_.index(0), evaluator_.size(dims.front()), 1, carried,
+                   [&](Term at, auto inside) {
+                     index[dims.front()] = at;
+                     return nest(dims.drop_front(), index, inside, body);
+                   });
   }
 
   // Emits a loop over `dim`. It combines kPart elements at a time, and each of these results with
@@ -100,15 +98,14 @@ class Reduction {
   Terms in_parts(size_t dim, Terms& index, Term total, Body body) {
     constexpr int64_t kPart = 128;
     const Term size = evaluator_.size(dim);
-    return k_.long_loop(
-        k_.index(0), size, kPart, kVectorsPerCheck / kPart, {total}, [&](Term first, auto totals) {
-          const Terms part =
-              k_.loop(first, min(first + kPart, size), 1, {neutral()}, [&](Term at, auto inside) {
-                index[dim] = at;
-                return body(inside);
-              });
-          return Terms{combine(how_, totals[0], part[0], is_unsigned_)};
-        });
+    return k_.loop(k_.index(0), size, kPart, {total}, [&](Term first, auto totals) {
+      const Terms part =
+          k_.loop(first, min(first + kPart, size), 1, {neutral()}, [&](Term at, auto inside) {
+            index[dim] = at;
+            return body(inside);
+          });
+      return Terms{combine(how_, totals[0], part[0], is_unsigned_)};
+    });
   }
 
   Terms index_of(llvm::ArrayRef<Term> kept) {
@@ -142,13 +139,12 @@ class Reduction {
     auto whole = [&](int64_t step) { return length - remainder(length, k_.index(step)); };
     int64_t wide = lanes_ * kAccumulators;
     Term wide_end = whole(wide), vector_end = whole(lanes_);
-    Terms sums = k_.long_loop(
-        k_.index(0), wide_end, wide, kVectorsPerCheck, carried, [&](Term offset, auto now) {
-          Terms next;
-          for (int64_t i = 0; i < kAccumulators; ++i)
-            next.push_back(accumulate(now[i], row, {lanes_, offset + i * lanes_, {}}));
-          return next;
-        });
+    Terms sums = k_.loop(k_.index(0), wide_end, wide, carried, [&](Term offset, auto now) {
+      Terms next;
+      for (int64_t i = 0; i < kAccumulators; ++i)
+        next.push_back(accumulate(now[i], row, {lanes_, offset + i * lanes_, {}}));
+      return next;
+    });
     sums[0] = k_.loop(wide_end, vector_end, lanes_, {sums[0]}, [&](Term offset, auto now) {
       return Terms{accumulate(now[0], row, {lanes_, offset, {}})};
     })[0];

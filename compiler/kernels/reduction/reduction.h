@@ -7,9 +7,6 @@
 
 namespace scopevm::compiler::kernels {
 
-// Iterations of loops over vectors between two checks of interrupts.
-inline constexpr int64_t kVectorsPerCheck = 2048;
-
 // reduce_*, with elementwise ops before it.
 llvm::LogicalResult lower_reduction(const FusedBody& body, mlir::Operation* reduction,
                                     LoweringContext& context);

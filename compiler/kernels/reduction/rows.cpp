@@ -107,9 +107,9 @@ class RowKernel {
       return combine(how, sum, x, false);
     };
     Term first = neutral_value(k_, how, k_.vector(element_, lanes_), false);
-    Terms sums = k_.long_loop(
-        k_.index(0), whole, lanes_, kVectorsPerCheck, {first},
-        [&](Term offset, auto now) { return Terms{step(now[0], {lanes_, offset, {}})}; });
+    Terms sums = k_.loop(k_.index(0), whole, lanes_, {first}, [&](Term offset, auto now) {
+      return Terms{step(now[0], {lanes_, offset, {}})};
+    });
     sums = k_.loop(whole, length_, lanes_, sums, [&](Term offset, auto now) {
       return Terms{step(now[0], {lanes_, offset, k_.mask(rest, lanes_)})};
     });
@@ -149,10 +149,7 @@ class RowKernel {
           store_result(i, lanes, evaluator_.evaluate(body_.results[i], row_, lanes, known));
     };
     const Term rest = remainder(length_, k_.index(lanes_)), whole = length_ - rest;
-    k_.long_loop(k_.index(0), whole, lanes_, kVectorsPerCheck, {}, [&](Term offset, auto) {
-      emit({lanes_, offset, {}});
-      return Terms{};
-    });
+    k_.loop(k_.index(0), whole, lanes_, [&](Term offset) { emit({lanes_, offset, {}}); });
     k_.when(rest != 0, [&] { emit({lanes_, whole, k_.mask(rest, lanes_)}); });
   }
 

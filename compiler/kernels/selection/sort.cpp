@@ -29,16 +29,12 @@ class Rows {
     return clamp(convert(k_.load(numbers, at), k_.index_type()), k_.index(0), last_);
   }
 
-  // Comparisons of rows between two checks of interrupts.
-  int64_t per_check() const { return is_single_ ? 1 << 13 : 1 << 5; }
-
   // True if row `a` is strictly before row `b`. Both are row numbers.
   Term is_before(Term a, Term b) {
     if (is_single_) return is_below(k_.load_number(x_, a), k_.load_number(x_, b), x_.dtype);
     Term yes = k_.index(0) == k_.index(0), no = k_.index(0) == k_.index(1);
     Terms end = k_.loop_while(
-        {k_.index(0), no, yes},
-        [&](auto now) { return now[2] & (now[0] < width_) & goes_on(now[0]); },
+        {k_.index(0), no, yes}, [&](auto now) { return now[2] & (now[0] < width_); },
         [&](auto now) {
           Term of_a = k_.load_number(x_, a * width_ + now[0]);
           Term of_b = k_.load_number(x_, b * width_ + now[0]);
@@ -49,15 +45,6 @@ class Rows {
   }
 
  private:
-  // False if the kernel must stop, which is checked before some elements.
-  Term goes_on(Term element) {
-    constexpr int64_t kElementsPerCheck = 4096;
-    return k_.branch(
-        remainder(element, k_.index(kElementsPerCheck)) == kElementsPerCheck - 1,
-        {k_.builder().getI1Type()}, [&] { return Terms{k_.is_stopped() == k_.boolean(false)}; },
-        [&] { return Terms{k_.boolean(true)}; })[0];
-  }
-
   KernelBuilder& k_;
   Buffer x_;
   bool is_single_;
@@ -73,7 +60,6 @@ class MergeSort {
   // pairs of runs from one buffer into the other. Passes are executed in pairs, from order_ to
   // scratch_ and back, so that the result is in order_.
   void merge_runs(Term low, Term high, int64_t width) {
-    pairs_per_check_ = std::max<int64_t>(rows_.per_check() / (2 * width), 1);
     k_.loop_while(
         {k_.index(width)}, [&](auto now) { return now[0] < high - low; },
         [&](auto now) {
@@ -86,18 +72,17 @@ class MergeSort {
  private:
   void pass(Buffer from, Buffer to, Term low, Term high, Term width) {
     Term pairs = ceil_quotient(high - low, width * 2);
-    k_.long_loop(k_.index(0), pairs, 1, pairs_per_check_, {}, [&](Term i, auto) {
+    k_.loop(k_.index(0), pairs, 1, [&](Term i) {
       Term start = low + i * width * 2;
       Term middle = min(start + width, high), end = min(start + width * 2, high);
       merge(from, to, start, middle, end);
-      return Terms{};
     });
   }
 
   // Merges [start, middle) and [middle, end) of `from` into [start, end) of `to`.
   void merge(Buffer from, Buffer to, Term start, Term middle, Term end) {
     Term last = end - 1;
-    k_.long_loop(start, end, 1, rows_.per_check(), {start, middle}, [&](Term at, auto now) {
+    k_.loop(start, end, 1, {start, middle}, [&](Term at, auto now) {
       // A run whose rows are all merged has no next row. The position of its load is clamped to
       // stay valid, and the loaded value is not used.
       Term left = rows_.number_at(from, min(now[0], last));
@@ -116,7 +101,6 @@ class MergeSort {
   KernelBuilder& k_;
   Rows& rows_;
   Buffer order_, scratch_;
-  int64_t pairs_per_check_ = 1;
 };
 
 // Writes the row numbers to `blocks`, sorted within each block. The next kernel merges the blocks.
@@ -215,8 +199,8 @@ class Groups {
  private:
   // Counts from 0: `step` receives the row and the count, and returns the new count.
   Term each_row(llvm::function_ref<Term(Term row, Term count)> step) {
-    return k_.long_loop(k_.index(0), n_, 1, rows_.per_check(), {k_.index(0)},
-                        [&](Term row, auto count) { return Terms{step(row, count[0])}; })[0];
+    return k_.loop(k_.index(0), n_, 1, {k_.index(0)},
+                   [&](Term row, auto count) { return Terms{step(row, count[0])}; })[0];
   }
 
   // Row numbers and group numbers are below the number of rows.

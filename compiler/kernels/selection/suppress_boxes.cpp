@@ -67,8 +67,7 @@ llvm::LogicalResult lower(graph::SuppressBoxesOp op, LoweringContext& context) {
             // Scores descend, so the first score at or below the threshold ends the loop. The
             // position is clamped, because the load is executed before the bound is tested.
             Term is_good = score_threshold < k.load(scores, ranked + min(now[0], last));
-            Term goes_on = k.is_stopped() == k.boolean(false);
-            return (now[0] < n) & (now[1] < max_selected) & is_good & goes_on;
+            return (now[0] < n) & (now[1] < max_selected) & is_good;
           },
           [&](auto now) {
             Term at = index_at(order, ranked + now[0]);

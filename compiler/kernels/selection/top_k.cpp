@@ -8,8 +8,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-constexpr int64_t kElementsPerCheck = 4096;  // between two checks of interrupts
-
 struct Entry {
   Term value, index;
 };
@@ -82,14 +80,12 @@ llvm::LogicalResult lower(graph::TopKOp op, LoweringContext& context) {
       heap.sift(heap.load(parent), parent, places);
     });
     // If k is 0, the heap has no root and the loop is empty.
-    k.long_loop(select(k.index(0) < places, places, n), n, 1, kElementsPerCheck, {},
-                [&](Term i, auto) {
-                  Entry next = entry(i);
-                  // The element replaces the worst of the k best so far.
-                  k.when(heap.is_worse(heap.load(k.index(0)), next),
-                         [&] { heap.sift(next, k.index(0), places); });
-                  return Terms{};
-                });
+    k.loop(select(k.index(0) < places, places, n), n, 1, [&](Term i) {
+      Entry next = entry(i);
+      // The element replaces the worst of the k best so far.
+      k.when(heap.is_worse(heap.load(k.index(0)), next),
+             [&] { heap.sift(next, k.index(0), places); });
+    });
     // Moves the worst remaining element to the end of the heap, so that the best one becomes first.
     k.loop(k.index(1), places, 1, [&](Term i) {
       Term last = places - i;

@@ -167,7 +167,7 @@ class AxisKernel {
       };
       auto resample = [&] {
         if (by_element)
-          each_element(m, [&](Term j) { position(j, offsets[1] + j); });
+          k_.loop(k_.index(0), m, 1, [&](Term j) { position(j, offsets[1] + j); });
         else
           position(index[1], offsets[1]);
       };
@@ -180,14 +180,6 @@ class AxisKernel {
   }
 
  private:
-  void each_element(Term count, llvm::function_ref<void(Term i)> body) {
-    constexpr int64_t kElementsPerCheck = 1 << 14;
-    k_.long_loop(k_.index(0), count, 1, kElementsPerCheck, {}, [&](Term i, auto) {
-      body(i);
-      return Terms{};
-    });
-  }
-
   void emit_row(const Terms& starts, const Terms& weights, Term to, Term row, bool by_element) {
     if (taps_ == 1 && !by_element) return k_.copy(x_, starts[0], y_, to, row);
     if (taps_ == 1) return k_.store(y_, to, k_.load(x_, starts[0]));
@@ -198,8 +190,8 @@ class AxisKernel {
     };
     if (by_element) return element(k_.index(0));
     if (x_.dtype != y_.dtype || x_.dtype == DType::kF16 || x_.dtype == DType::kBF16)
-      return each_element(row, element);
-    k_.for_many_lanes(row, k_.lanes(y_.dtype), [&](const Lanes& part) {
+      return k_.loop(k_.index(0), row, 1, element);
+    k_.for_lanes(row, k_.lanes(y_.dtype), Tail::kOverlapping, [&](const Lanes& part) {
       Term total = sum(weights, part.count, [&](int64_t tap) {
         return k_.load(x_, starts[tap] + part.offset, part.count, part.mask);
       });

@@ -18,10 +18,6 @@ inline constexpr char kHasF16c[] = "sv.has_f16c";
 // stack of the thread.
 inline constexpr char kMaxStackBytes[] = "sv.max_stack_bytes";
 
-// A function without parameters that returns whether the kernel must stop, as i1. Kernels of
-// targets with has_stop_check call it; the back end defines it.
-inline constexpr char kIsStopped[] = "is_stopped";
-
 // The value of kMaxStackBytes. The default is that of a CPU in a machine description.
 inline int64_t max_stack_bytes(mlir::ModuleOp kernels) {
   const auto limit = kernels->getAttrOfType<mlir::IntegerAttr>(kMaxStackBytes);

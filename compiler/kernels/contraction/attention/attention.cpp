@@ -17,11 +17,6 @@
 namespace scopevm::compiler::kernels {
 namespace {
 
-// Between two checks of interrupts: panels, rows of scores, and vectors of a row of scores.
-constexpr int64_t kPanelsPerCheck = 16;
-constexpr int64_t kRowsPerCheck = 16;
-constexpr int64_t kVectorsPerCheck = 2048;
-
 class Attention {
  public:
   Attention(const FusedAttention& fused, LoweringContext& context)
@@ -143,17 +138,10 @@ class Attention {
   }
 
   void emit_panels(const MatrixView& b, Term panels, Term columns, Term depth, Term to) {
-    each_of(panels, kPanelsPerCheck, [&](Term panel) {
+    k_.loop(k_.index(0), panels, 1, [&](Term panel) {
       Term first = panel * kPanelColumns;
       emit_pack_panel(k_, b, first, columns_of_panel(columns, first), depth, o_.scratch.buffer,
                       panel_start(to, panel, depth));
-    });
-  }
-
-  void each_of(Term count, int64_t per_check, llvm::function_ref<void(Term i)> body) {
-    k_.long_loop(k_.index(0), count, 1, per_check, {}, [&](Term i, auto) {
-      body(i);
-      return Terms{};
     });
   }
 
@@ -186,7 +174,7 @@ class Attention {
                            // of the whole matrix.
                            .first_row = k_.index(0)};
     emit_scores(operands);
-    each_of(last_row - first_row_, kRowsPerCheck, [&](Term row) { emit_softmax(row); });
+    k_.loop(k_.index(0), last_row - first_row_, 1, [&](Term row) { emit_softmax(row); });
     emit_results(operands, batch * o_.rows * o_.columns);
   }
 
@@ -199,7 +187,7 @@ class Attention {
   // Emits the product of the row block and all panels.
   void emit_product(BlockOperands operands, Term all_panels, Term panels, Term columns,
                     TakeSums take) {
-    each_of(panels, kPanelsPerCheck, [&](Term panel) {
+    k_.loop(k_.index(0), panels, 1, [&](Term panel) {
       operands.b_at = panel_start(all_panels, panel, operands.depth);
       operands.first_column = panel * kPanelColumns;
       operands.columns = columns_of_panel(columns, operands.first_column);
@@ -237,7 +225,7 @@ class Attention {
         return Terms{take(position, x, lanes_mask, carried[0])};
       };
     };
-    Terms sums = k_.long_loop(k_.index(0), whole, lanes, kVectorsPerCheck, {initial}, step(false));
+    Terms sums = k_.loop(k_.index(0), whole, lanes, {initial}, step(false));
     return k_.loop(whole, o_.length, lanes, sums, step(true))[0];
   }
 

@@ -6,14 +6,6 @@
 
 namespace scopevm::compiler::kernels {
 
-namespace {
-
-// Iterations between two checks of interrupts, of loops over columns and of loops over the depth.
-constexpr int64_t kColumnsPerCheck = 16;
-constexpr int64_t kStepsPerCheck = 16384;
-
-}  // namespace
-
 llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, LoweringContext& context) {
   MatMulShape shape(fused);
   Epilogue epilogue = shape.make_epilogue(fused);
@@ -30,16 +22,14 @@ llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, Lowering
     Terms at = batch.coordinates(quotient(item, rows));
     Term a_start = batch.a_start(k, at), b_start = batch.b_start(k, at);
     epilogue.enter(k, at);
-    k.long_loop(k.index(0), columns, 1, kColumnsPerCheck, {}, [&](Term column, auto) {
-      Term total =
-          k.long_loop(k.index(0), depth, 1, kStepsPerCheck, {sum.zero()}, [&](Term i, auto now) {
-            Term a_at = shape.transpose_a ? i * rows + row : row * depth + i;
-            Term b_at = shape.transpose_b ? column * depth + i : i * columns + column;
-            return Terms{
-                sum.multiply_add(sum.load(a, a_start + a_at), sum.load(b, b_start + b_at), now[0])};
-          })[0];
+    k.loop(k.index(0), columns, 1, [&](Term column) {
+      Term total = k.loop(k.index(0), depth, 1, {sum.zero()}, [&](Term i, auto now) {
+        Term a_at = shape.transpose_a ? i * rows + row : row * depth + i;
+        Term b_at = shape.transpose_b ? column * depth + i : i * columns + column;
+        return Terms{
+            sum.multiply_add(sum.load(a, a_start + a_at), sum.load(b, b_start + b_at), now[0])};
+      })[0];
       epilogue.emit(k, total, row, column, 1, {});
-      return Terms{};
     });
   });
   constexpr int64_t kTaskSteps = 1 << 16;

@@ -2,13 +2,6 @@
 #include "compiler/kernels/contraction/pack/pack_panels.h"
 
 namespace scopevm::compiler::kernels {
-namespace {
-
-// Rows of a panel between two checks of interrupts. A row can take 0.1 us, if it is in a page of
-// its own.
-constexpr int64_t kPanelRowsPerCheck = 2048;
-
-}  // namespace
 
 void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, Term depth,
                     Term group_rows, const Buffer& to, Term to_at) {
@@ -39,10 +32,9 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
     if (b.rows_are_contiguous) {
       Term from_at = b.start + first + j;
       auto copy = [&](llvm::function_ref<Term(Term)> load) {
-        e.long_loop(e.index(0), depth, 1, kPanelRowsPerCheck, {}, [&](Term k, auto) {
+        e.loop(e.index(0), depth, 1, [&](Term k) {
           Term at = from_at + k * b.stride;
           e.store(to, to_at + k * kPanelColumns + j, load(at));
-          return Terms{};
         });
       };
       e.when(
@@ -54,10 +46,9 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
     // columns.
     Term offsets = e.iota(e.builder().getI32Type(), lanes) * e.splat(to_i32(b.stride), lanes);
     Term from_at = b.start + (first + j) * b.stride;
-    e.long_loop(e.index(0), depth, 1, kPanelRowsPerCheck, {}, [&](Term k, auto) {
+    e.loop(e.index(0), depth, 1, [&](Term k) {
       Term row = e.gather(b.buffer, from_at + k, offsets, mask);
       e.store(to, to_at + k * kPanelColumns + j, row);
-      return Terms{};
     });
   }
 }

@@ -11,9 +11,6 @@ Term tile_start(Term tile, Term rows, Term tiles) { return quotient(tile * rows,
 
 namespace {
 
-// Depth blocks between two checks of interrupts. A block of 20 tiles takes less than 0.2 ms.
-constexpr int64_t kDepthBlocksPerCheck = 4;
-
 // Calls `body` for each panel, with its number of columns.
 void each_panel(CodeBuilder& e, const BlockOperands& o,
                 llvm::function_ref<void(Term panel, Term columns)> body) {
@@ -44,7 +41,7 @@ void prefetch_part(CodeBuilder& e, const BlockOperands& o, Term b_at, Term depth
 }
 
 void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
-  e.long_loop(e.index(0), o.depth_blocks, 1, kDepthBlocksPerCheck, {}, [&](Term block, auto) {
+  e.loop(e.index(0), o.depth_blocks, 1, [&](Term block) {
     Term k = block * kBlockDepth;
     Term depth = min(o.depth - k, kBlockDepth);
     // The first depth block overwrites the sums of the previous item. It also exists for depth 0,
@@ -65,7 +62,6 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
                         depth, rows, columns, accumulate});
       });
     });
-    return Terms{};
   });
 }
 

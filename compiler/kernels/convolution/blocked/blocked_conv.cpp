@@ -204,8 +204,7 @@ class BlockedConv {
 
   // Emits the tiles that cover `rows` rows of the part.
   void emit_tiles(Term rows, const TilePlace& place) {
-    const RowTiles tiles(k_, shape_, place.group.blocks, omits_padding(),
-                         conv_.depth() / schedule_.depth_parts());
+    const RowTiles tiles(k_, shape_, place.group.blocks, omits_padding());
     const auto emit = [&](const TileSize& size, Term row, Term column, Term done) {
       emit_tile(place, size, row, column, done);
     };

@@ -10,12 +10,6 @@ namespace scopevm::compiler::kernels {
 using graph::kChannelBlock;
 using graph::TensorType;
 
-namespace {
-
-constexpr int64_t kTilesPerCheck = 1024;
-
-}  // namespace
-
 DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused,
                                bool x_is_operand)
     : k_(k), lanes_(k.lanes(DType::kF32)), type_(k.vector(k.builder().getF32Type(), lanes_)) {
@@ -94,7 +88,7 @@ void DepthwiseTiles::emit_row(const Part& part, Term y) {
   const int64_t inputs = reach(1, tile_.columns);
   const Columns inside{.inputs = llvm::SmallVector<Column, 0>(inputs, Column::kInside),
                        .known_count = tile_.columns};
-  k_.long_loop(k_.index(0), out_width_, tile_.columns, kTilesPerCheck, {}, [&](Term x, auto) {
+  k_.loop(k_.index(0), out_width_, tile_.columns, [&](Term x) {
     const Term start = x * stride_[1] - pad_[1];
     k_.when((0 <= start) & (start + inputs <= width_) & (x + tile_.columns <= out_width_),
             [&] { emit_tile(part, y, x, inside); },
@@ -105,7 +99,6 @@ void DepthwiseTiles::emit_row(const Part& part, Term y) {
                   .count = out_width_ - x};
               emit_tile(part, y, x, unknown);
             });
-    return Terms{};
   });
 }
 
@@ -117,10 +110,8 @@ void DepthwiseTiles::emit_known_row(const Part& part, Term y) {
     int64_t end = x + tile_.columns;
     if (is_inside(columns))
       while (end < out && is_inside(columns_at(end))) end += tile_.columns;
-    k_.long_loop(k_.index(x), k_.index(end), tile_.columns, kTilesPerCheck, {}, [&](Term x, auto) {
-      emit_tile(part, y, x, columns);
-      return Terms{};
-    });
+    k_.loop(k_.index(x), k_.index(end), tile_.columns,
+            [&](Term x) { emit_tile(part, y, x, columns); });
     x = end;
   }
 }

@@ -8,13 +8,6 @@ namespace scopevm::compiler::kernels {
 
 using graph::kChannelBlock;
 
-namespace {
-
-// Tiles between two checks of interrupts, about 0.1 ms.
-constexpr int64_t kExpandedTilesPerCheck = 1024;
-
-}  // namespace
-
 Expansion::Expansion(KernelBuilder& k, const FusedContraction& fused)
     : k_(k),
       shape_(fused.contraction),
@@ -55,10 +48,8 @@ void Expansion::emit(Term image, Term group, Term begin, Term end) {
   epilogue_.set_scratch_base(row_0(begin, group * -group_blocks_));
   const Term first = begin * width_, last = end * width_;
   const auto tiles = [&](int64_t pixels) {
-    k_.long_loop(first, last, pixels, kExpandedTilesPerCheck, {}, [&](Term pixel, auto) {
-      emit_tile(image, group, min(pixel, last - pixels), pixels);
-      return Terms{};
-    });
+    k_.loop(first, last, pixels,
+            [&](Term pixel) { emit_tile(image, group, min(pixel, last - pixels), pixels); });
   };
   k_.when(first + tile_.pixels <= last, [&] { tiles(tile_.pixels); }, [&] { tiles(1); });
 }

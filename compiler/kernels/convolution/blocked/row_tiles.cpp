@@ -5,14 +5,8 @@
 #include "compiler/kernels/convolution/blocked/tile.h"
 
 namespace scopevm::compiler::kernels {
-namespace {
 
 using graph::kChannelBlock;
-
-// Multiply-adds between two checks of interrupts, about 0.2 ms.
-constexpr int64_t kStepsPerCheck = 1 << 23;
-
-}  // namespace
 
 void TileSize::each_width(CodeBuilder& e, llvm::function_ref<void(int64_t width)> body) const {
   Term number = e.index(0);
@@ -22,13 +16,12 @@ void TileSize::each_width(CodeBuilder& e, llvm::function_ref<void(int64_t width)
 }
 
 RowTiles::RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_blocks,
-                   bool omits_padding, int64_t depth)
+                   bool omits_padding)
     : k_(k),
       shape_(shape),
       axes_(shape.axes),
       group_blocks_(group_blocks),
       omits_padding_(omits_padding),
-      depth_(std::max<int64_t>(depth, 1)),
       blocks_(schedule::conv_tile(k.target(), group_blocks).blocks),
       most_(schedule::conv_tile(k.target(), group_blocks).pixels) {
   // Steps of many taps that are not in a loop have operands of two steps in registers: tiles of 6
@@ -60,9 +53,7 @@ void RowTiles::emit_rows(Term rows, Term columns, Emit emit) const {
   // As many tiles with the most rows as possible, then one with the half, and so on.
   for (int64_t size = tile_rows; size > 0; size /= 2) {
     const Term end = size == 1 ? rows : at + quotient(rows - at, size) * size;
-    // The rows of an image can have any length, so interrupts are checked after each row.
-    each(at, end, size, kStepsPerCheck,
-         [&](Term row) { emit_row(size, columns, width, most, row, emit); });
+    k_.loop(at, end, size, [&](Term row) { emit_row(size, columns, width, most, row, emit); });
     at = end;
   }
 }
@@ -73,8 +64,7 @@ Term RowTiles::emit_short_rows(int64_t size, Term rows, Term columns, Term at, E
   const int64_t longest = most_ / size;
   const Term is_short = (longest / 2 < columns) & (columns <= longest);
   const Term end = select(is_short, at + quotient(rows - at, size) * size, at);
-  each(at, end, size, kStepsPerCheck,
-       [&](Term row) { emit_row(size, columns, {}, longest, row, emit); });
+  k_.loop(at, end, size, [&](Term row) { emit_row(size, columns, {}, longest, row, emit); });
   return end;
 }
 
@@ -96,8 +86,8 @@ void RowTiles::emit_row(int64_t tile_rows, Term count, std::optional<int64_t> kn
   const auto run = [&](int64_t begin, int64_t end, int64_t width) {
     if (omits_padding_) return emit_at_border(tile_rows, begin, end, width, row, emit);
     if (begin < end)
-      each(k_.index(begin), k_.index(end), width, tile_rows * width,
-           [&](Term column) { emit({tile_rows, width, k_.index(width)}, row, column, {}); });
+      k_.loop(k_.index(begin), k_.index(end), width,
+              [&](Term column) { emit({tile_rows, width, k_.index(width)}, row, column, {}); });
   };
   run(0, wider, least + 1);
   run(wider, *known, std::max<int64_t>(least, 1));
@@ -121,8 +111,8 @@ void RowTiles::emit_at_border(int64_t tile_rows, int64_t begin, int64_t end, int
       if (const TileSize other = size_at(next);
           other.before != size.before || other.after != size.after)
         break;
-    each(k_.index(begin), k_.index(next), width, tile_rows * width,
-         [&](Term column) { emit(size, row, column, {}); });
+    k_.loop(k_.index(begin), k_.index(next), width,
+            [&](Term column) { emit(size, row, column, {}); });
     begin = next;
   }
 }
@@ -152,21 +142,10 @@ void RowTiles::emit_unknown_row(int64_t tile_rows, Term count, int64_t most, Ter
     least = select(is_better, time, least);
   }
   const Term tiles = ceil_quotient(count, width);
-  each(k_.index(0), tiles, 1, most, [&](Term tile) {
+  k_.loop(k_.index(0), tiles, 1, [&](Term tile) {
     const Term begin = tile * width, column = min(begin, count - width);
     emit({tile_rows, widths, width}, row, column, begin - column);
   });
-}
-
-// A loop over tiles of `pixels` pixels.
-void RowTiles::each(Term begin, Term end, int64_t step, int64_t pixels,
-                    llvm::function_ref<void(Term)> body) const {
-  const int64_t steps = pixels * group_blocks_ * kChannelBlock * depth_;
-  k_.long_loop(begin, end, step, std::max<int64_t>(kStepsPerCheck / steps, 1), {},
-               [&](Term i, auto) {
-                 body(i);
-                 return Terms{};
-               });
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -27,10 +27,8 @@ struct TileSize {
 class RowTiles {
  public:
   // `group_blocks`: the channel blocks that are computed together. `omits_padding`: tiles omit the
-  // taps in the padding. `depth`: multiply-adds of a pixel and an output channel, for checks of
-  // interrupts. `k` and `shape` must outlive the object.
-  RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_blocks, bool omits_padding,
-           int64_t depth);
+  // taps in the padding. `k` and `shape` must outlive the object.
+  RowTiles(KernelBuilder& k, const BlockedShape& shape, int64_t group_blocks, bool omits_padding);
 
   // Receives a tile, its first row and column, and the number of its first columns that the tile
   // before it also computes; null: 0.
@@ -48,15 +46,12 @@ class RowTiles {
   void emit_at_border(int64_t tile_rows, int64_t begin, int64_t end, int64_t width, Term row,
                       Emit emit) const;
   void emit_unknown_row(int64_t tile_rows, Term count, int64_t most, Term row, Emit emit) const;
-  void each(Term begin, Term end, int64_t step, int64_t pixels,
-            llvm::function_ref<void(Term)> body) const;
 
   KernelBuilder& k_;
   const BlockedShape& shape_;
   const BlockedAxis (&axes_)[2];
   int64_t group_blocks_;
   bool omits_padding_;
-  int64_t depth_;
   int64_t blocks_;  // of a tile
   int64_t most_;    // pixels of a tile
 };

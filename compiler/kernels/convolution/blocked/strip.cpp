@@ -2,12 +2,6 @@
 #include "compiler/kernels/convolution/blocked/strip.h"
 
 namespace scopevm::compiler::kernels {
-namespace {
-
-// Rows of copies between two checks of interrupts.
-constexpr int64_t kRowsPerCheck = 8;
-
-}  // namespace
 
 Strip::Strip(KernelBuilder& k, const BlockedShape& shape, const Buffer& x,
              const FusedSeparable* producer)
@@ -85,28 +79,26 @@ void Strip::emit(Term image, Term first, Term rows) {
   k_.loop(k_.index(0), k_.index(all_planes_), 1, [&](Term number) {
     const Term from = (image * all_planes_ + number) * (x_height_ * x_width_ * pixel_);
     const Term to = start_ + number * plane();
-    k_.long_loop(k_.index(0), count, 1, kRowsPerCheck, {}, [&](Term row, auto) {
+    k_.loop(k_.index(0), count, 1, [&](Term row) {
       const Term y = top + row * axes_[0].copy_step();
       emit_row(number, from + y * (x_width_ * pixel_), (0 <= y) & (y < x_height_),
                to + row * pitch_);
-      return Terms{};
     });
   });
 }
 
 void Strip::emit_computed(Term image, Term first, Term rows) {
   const int64_t group_planes = expansion_ ? expansion_->group_blocks() : 1;
-  k_.long_loop(k_.index(0), k_.index(all_planes_ / group_planes), 1, 1, {}, [&](Term group, auto) {
+  k_.loop(k_.index(0), k_.index(all_planes_ / group_planes), 1, [&](Term group) {
     if (!expansion_) {
       emit_plane(image, group, first, rows, {});
-      return Terms{};
+      return;
     }
     const auto [begin, end] = tiles_->input_rows(first, first + rows);
     expansion_->emit(image, group, begin, end);
     k_.loop(k_.index(0), k_.index(group_planes), 1, [&](Term plane) {
       emit_plane(image, group * group_planes + plane, first, rows, expansion_->row_0(begin, plane));
     });
-    return Terms{};
   });
 }
 

@@ -205,37 +205,31 @@ class Winograd {
                      .pixel_step = kChannelBlock,
                      .steps = kChannelBlock,
                      .weight_steps = kChannelBlock};
-    // About 0.2 ms between two checks of interrupts.
-    constexpr int64_t kStepsPerCheck = 1 << 23;
-    k_.long_loop(
-        k_.index(0), k_.index(kPositions), 1,
-        std::max<int64_t>(kStepsPerCheck / (most_blocks() * position_weights), 1), {},
-        [&](Term position, auto) {
-          k_.loop(k_.index(0), count, tile_.pixels, [&](Term block) {
-            for (int64_t b = 0; b < group_blocks(); b += tile_.blocks) {
-              const BlockedOperands o{
-                  .x = o_.scratch.buffer,
-                  .x_at = o_.scratch.start + position * o_.position_step + block * kChannelBlock,
-                  .plane = o_.block_step * kChannelBlock,
-                  .tap_row = k_.index(0),
-                  .tap = k_.index(0),
-                  .pixel_row = k_.index(0),
-                  .w = o_.w,
-                  .w_at = (group * kPositions + position) * position_weights + b * kChannelBlock,
-                  .sums = o_.scratch.buffer,
-                  .sums_at = o_.sums_at + position * o_.sums_step +
-                             (block * group_blocks() + b) * kChannelBlock,
-                  .planes = k_.index(planes()),
-                  .tap_rows = k_.index(1),
-                  .taps = k_.index(1),
-                  .weight_rows = k_.index(1),
-                  .rest_planes = k_.index(0),
-                  .accumulate = k_.boolean(false)};
-              call_blocked_tile(k_, context_.kernels(), tile, o, nullptr);
-            }
-          });
-          return Terms{};
-        });
+    k_.loop(k_.index(0), k_.index(kPositions), 1, [&](Term position) {
+      k_.loop(k_.index(0), count, tile_.pixels, [&](Term block) {
+        for (int64_t b = 0; b < group_blocks(); b += tile_.blocks) {
+          const BlockedOperands o{
+              .x = o_.scratch.buffer,
+              .x_at = o_.scratch.start + position * o_.position_step + block * kChannelBlock,
+              .plane = o_.block_step * kChannelBlock,
+              .tap_row = k_.index(0),
+              .tap = k_.index(0),
+              .pixel_row = k_.index(0),
+              .w = o_.w,
+              .w_at = (group * kPositions + position) * position_weights + b * kChannelBlock,
+              .sums = o_.scratch.buffer,
+              .sums_at = o_.sums_at + position * o_.sums_step +
+                         (block * group_blocks() + b) * kChannelBlock,
+              .planes = k_.index(planes()),
+              .tap_rows = k_.index(1),
+              .taps = k_.index(1),
+              .weight_rows = k_.index(1),
+              .rest_planes = k_.index(0),
+              .accumulate = k_.boolean(false)};
+          call_blocked_tile(k_, context_.kernels(), tile, o, nullptr);
+        }
+      });
+    });
   }
 
   // --- 3. Results. ---
