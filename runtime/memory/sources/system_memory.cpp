@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "runtime/memory/sources/available_memory.h"
+
 namespace scopevm::runtime {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr int64_t kMaxBlock = int64_t{1} << 46;
 }  // namespace
 
 void* system_allocate(int64_t bytes, int64_t alignment) {
-  if (bytes < 0 || bytes > kMaxBlock) return nullptr;
+  if (bytes < 0 || bytes > kMaxBlock || !is_available(bytes)) return nullptr;
   const bool is_huge = bytes >= kHugePagesFrom;
   if (is_huge) alignment = std::max(alignment, kHugePageBytes);
   // POSIX allows posix_memalign() to return a null pointer for a size of 0.

@@ -9,7 +9,7 @@
 namespace scopevm::runtime {
 
 // Allocates at least `bytes` bytes (0 is allowed), aligned to `alignment`, a power of two of at
-// least kBlockAlignment. Returns null if out of memory.
+// least kBlockAlignment. Returns null if out of memory: see is_available().
 void* system_allocate(int64_t bytes, int64_t alignment = kBlockAlignment);
 void system_deallocate(void* block);
 

@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/memory/sources/available_memory.h"
 #include "runtime/memory/sources/block_sources.h"
 
 namespace scopevm::runtime {
@@ -67,7 +68,8 @@ Page PageSpace::next_first() const {
 std::optional<PageRange> PageSpace::extend(uint32_t pages) {
   if (segments_.empty() || has_source()) return std::nullopt;
   Segment& last = segments_.back();
-  if (pages > last.pages - last.used || !make_accessible(last, last.used + pages))
+  if (pages > last.pages - last.used || !is_available(int64_t{pages} * kPageBytes) ||
+      !make_accessible(last, last.used + pages))
     return std::nullopt;
   const PageRange added{last.first + last.used, pages};
   last.used += pages;
