@@ -181,13 +181,39 @@ std::string condition_text(Check::Kind kind, DimExpr lhs, DimExpr rhs) {
   return "";
 }
 
+using Expressions = IndexedVector<ShapeProgram::ValueIndex, DimExpr>;
+
+// The expression of the value in a slot.
+DimExpr in_slot(SlotIndex slot, const ShapeProgram& program, const Expressions& values) {
+  for (ShapeProgram::ValueIndex value : values.indices())
+    if (program.find_slot(value) == slot) return values[value];
+  return program.runtime_value(slot);
+}
+
+// The message of a check, with expressions instead of its placeholders.
+std::string message_text(const ShapeProgram::Condition& condition, const ShapeProgram& program,
+                         const Expressions& values) {
+  std::vector<DimExpr> operands = {values[condition.lhs], values[condition.rhs]};
+  for (SlotIndex slot : condition.more_slots) operands.push_back(in_slot(slot, program, values));
+  std::string text = condition.message;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const std::string mark = "{" + std::to_string(i) + "}";
+    const std::string value =
+        operands[i].is_constant() ? operands[i].str() : "<" + operands[i].str() + ">";
+    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
+      text.replace(at, mark.size(), value);
+  }
+  return text;
+}
+
 void add_checks(const Function& function, const ShapeProgram& program, Explained& explained) {
-  const auto values = expressions(function, program);
+  const Expressions values = expressions(function, program);
   // Assertions read data, so they are checked after the conditions on dims.
   std::vector<ShapeExplanation::Check> assertions = std::move(explained.checks);
   explained.checks.clear();
   for (const ShapeProgram::Condition& c : program.conditions())
-    explained.checks.push_back({condition_text(c.kind, values[c.lhs], values[c.rhs]), c.message});
+    explained.checks.push_back(
+        {condition_text(c.kind, values[c.lhs], values[c.rhs]), message_text(c, program, values)});
   explained.checks.insert(explained.checks.end(), assertions.begin(), assertions.end());
 }
 

@@ -265,9 +265,7 @@ struct ShapeExplanation {
   /// A condition that a call must satisfy.
   struct Check {
     std::string condition;  ///< "m == n", or "assert ..." for a condition on data
-    /// {0} and {1} stand for the values of the condition's two sides, and {2}, {3}, ... for the
-    /// values of other sizes.
-    std::string message;
+    std::string message;    ///< of a failed check; "<n>" stands for the value of n in the call
   };
   /// A function of the graph.
   struct Function {

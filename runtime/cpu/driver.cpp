@@ -11,7 +11,11 @@ class CpuDriver final : public DeviceDriver {
   Result<std::vector<ListedDevice>> list() const override {
     return std::vector<ListedDevice>{{.name = "cpu"}};
   }
-  Result<std::shared_ptr<Device>> open(int) const override { return std::shared_ptr<Device>(); }
+  Result<std::shared_ptr<Device>> open(int number) const override {
+    if (number == 0) return std::shared_ptr<Device>();
+    return Status(StatusCode::kNotFound,
+                  "no CPU device " + std::to_string(number) + "; this machine has one, 0");
+  }
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // The allocators by name, and their options as text; see scopevm/allocators.h.
 #include <algorithm>
 #include <bit>
-#include <charconv>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime/memory/policies/arena_allocator.h"
@@ -11,6 +12,7 @@
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/wrappers.h"
 #include "runtime/nearest_name.h"
+#include "runtime/parse_size.h"
 #include "runtime/without_exceptions.h"
 #include "scopevm/allocators.h"
 
@@ -121,17 +123,6 @@ AllocatorResult make_entry(const Entry& entry, const AllocatorOptions& options) 
   return allocator;
 }
 
-// "4096", "64K", "64KiB", "2M", "1GiB"; -1 if the text is not a size.
-int64_t parse_size(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  if (unit.size() == 3 && unit.ends_with("iB")) unit = unit.substr(0, 1);
-  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || value < 0 || value > INT64_MAX >> shift) return -1;
-  return value << shift;
-}
-
 // Sets the option of "key=value".
 Status set_option(std::string_view name, std::string_view text, AllocatorOptions& options) {
   constexpr std::pair<std::string_view, int64_t AllocatorOptions::*> kSizes[] = {
@@ -151,8 +142,10 @@ Status set_option(std::string_view name, std::string_view text, AllocatorOptions
   };
   for (const auto& [size_key, member] : kSizes)
     if (key == size_key) {
-      options.*member = parse_size(value);
-      return options.*member < 0 ? wrong("a size, such as 65536, 64KiB, 2MiB or 1GiB") : Status();
+      const std::optional<int64_t> bytes = runtime::parse_size(value);
+      if (!bytes) return wrong(std::string("a size, ") + runtime::kSizeForms);
+      options.*member = *bytes;
+      return {};
     }
   if (key == "huge-pages") {
     const auto* choice =

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
+
+#include "runtime/parse_size.h"
 
 namespace scopevm::tool {
 namespace {
@@ -77,18 +80,8 @@ Result<std::map<std::string, DimRange>> parse_dim_ranges(const std::vector<std::
 }
 
 Result<int64_t> parse_bytes(const std::string& text) {
-  constexpr struct {
-    std::string_view suffix;
-    int shift;
-  } kUnits[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"", 0}};
-  for (const auto& unit : kUnits) {
-    if (!std::string_view(text).ends_with(unit.suffix)) continue;
-    const Result<int64_t> number =
-        parse_number(std::string_view(text).substr(0, text.size() - unit.suffix.size()));
-    if (!number.ok() || *number < 0 || *number > INT64_MAX >> unit.shift) break;
-    return *number << unit.shift;
-  }
-  return wrong(text, "a number of bytes, such as 65536, 64KiB, 2MiB or 1GiB");
+  if (const std::optional<int64_t> bytes = runtime::parse_size(text)) return *bytes;
+  return wrong(text, std::string("a number of bytes, ") + runtime::kSizeForms);
 }
 
 size_t find_comma(std::string_view list, size_t begin) {

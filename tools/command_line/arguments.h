@@ -29,7 +29,7 @@ Status add_dim_value(const std::string& name, const std::string& value,
 // of a name).
 Result<std::map<std::string, DimRange>> parse_dim_ranges(const std::vector<std::string>& strings);
 
-// Parses "512", "64KiB", "2MiB", "1GiB" into bytes. Errors: kInvalidArgument.
+// Parses "512", "64K", "64KiB", "2MiB", "1GiB" into bytes. Errors: kInvalidArgument.
 Result<int64_t> parse_bytes(const std::string& text);
 
 // The value after NAME=random:, such as "1x3x48x320" (elements in [0, 1]) or "1x128:0..30000".

@@ -168,6 +168,16 @@ Status write_module(const std::string& path, CompileOutput& output) {
   return {};
 }
 
+// A module is often compiled on the machine that runs it, but not always. Scripts do not read
+// notes.
+void note_target(const CompileCommand& command, const CompileOptions& options) {
+  if (!options.target_cpus.empty() || !options.machine_json.empty()) return;
+  if (isatty(STDERR_FILENO) != 0 || (command.timing && !command.json))
+    print_message(stderr,
+                  "scopevm: note: the target is this host's CPU; --target-cpu CPU selects another, "
+                  "such as x86-64-v3\n");
+}
+
 Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   const StageTime loading = loading_time();
   SCOPEVM_RETURN_IF_ERROR(check_is_no_input(
@@ -175,6 +185,7 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
       {options.model_path, command.model.machine, command.model.external_functions}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(options.reproducer_path));
+  note_target(command, options);
   SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(options.model_path));
   options.model_path = model.path();
   SCOPEVM_ASSIGN_OR_RETURN(const std::shared_ptr<TuningCache> cache,

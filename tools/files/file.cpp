@@ -1,6 +1,7 @@
 // Reads and writes whole files; see file.h.
 #include "tools/files/file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,24 +17,39 @@
 namespace scopevm::tool {
 namespace {
 
-Status input_error(const char* reason) {
-  return {StatusCode::kNotFound, "standard input: " + std::string(reason)};
+Status input_error(const std::string& name, const char* reason) {
+  return {StatusCode::kNotFound, name + ": " + reason};
 }
 
-Result<runtime::MappedFile> read_standard_input() {
-  static bool is_read = false;
-  if (std::exchange(is_read, true)) return input_error("can be read once, given for two inputs");
+// Reads a pipe to its end. `name`: for messages.
+Result<runtime::MappedFile> read_stream(int descriptor, const std::string& name) {
   constexpr size_t kChunk = size_t{1} << 20;
   auto bytes = std::make_shared<std::vector<uint8_t>>();
   for (size_t size = 0;;) {
     bytes->resize(size + kChunk);
-    const ssize_t count = read(STDIN_FILENO, bytes->data() + size, kChunk);
+    const ssize_t count = read(descriptor, bytes->data() + size, kChunk);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return input_error(std::strerror(errno));
+    if (count < 0) return input_error(name, std::strerror(errno));
     size += static_cast<size_t>(count);
     if (count > 0) continue;
     return runtime::MappedFile{bytes, bytes->data(), size};
   }
+}
+
+Result<runtime::MappedFile> read_standard_input() {
+  static bool is_read = false;
+  const std::string name = input_name(std::string(kStandardStream));
+  if (std::exchange(is_read, true))
+    return input_error(name, "can be read once, given for two inputs");
+  return read_stream(STDIN_FILENO, name);
+}
+
+Result<runtime::MappedFile> read_pipe(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return input_error(path, std::strerror(errno));
+  Result<runtime::MappedFile> read = read_stream(descriptor, path);
+  close(descriptor);
+  return read;
 }
 
 }  // namespace
@@ -43,7 +59,9 @@ std::string input_name(const std::string& path) {
 }
 
 Result<runtime::MappedFile> map_input(const std::string& path) {
-  return path == kStandardStream ? read_standard_input() : runtime::map_file(path);
+  if (path == kStandardStream) return read_standard_input();
+  std::error_code error;
+  return std::filesystem::is_fifo(path, error) ? read_pipe(path) : runtime::map_file(path);
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {

@@ -16,7 +16,8 @@ namespace scopevm::tool {
 // The name of an input file in messages: "standard input" for "-".
 std::string input_name(const std::string& path);
 
-// Maps a file. "-" denotes stdin, which is read to its end and can be read once. Errors: kNotFound.
+// Maps a file, or reads a pipe to its end, such as a shell's <(COMMAND). "-" denotes stdin, which
+// can be read once. Errors: kNotFound.
 Result<runtime::MappedFile> map_input(const std::string& path);
 
 // Like map_input(), with a copy of the bytes.

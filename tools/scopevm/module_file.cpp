@@ -1,6 +1,8 @@
 // Loads and reads modules; see module_file.h.
 #include "tools/scopevm/module_file.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "tools/files/file.h"
@@ -34,8 +36,9 @@ Result<Module> load_module(const std::string& path, const LoadOptions& options) 
 
 Result<ReadModule> read_module_file(const std::string& path) {
   SCOPEVM_ASSIGN_OR_RETURN(runtime::MappedFile file, map_input(path));
-  // read_module() requires an alignment that the memory of stdin lacks.
-  const format::Bytes bytes = path == kStandardStream
+  // read_module() requires an alignment that the memory of stdin and pipes lacks.
+  std::error_code error;
+  const format::Bytes bytes = path == kStandardStream || std::filesystem::is_fifo(path, error)
                                   ? format::aligned_copy(file.data, file.size)
                                   : format::Bytes{file.owner, file.data, file.size};
   Result<format::ModuleContents> module = format::read_module(bytes);

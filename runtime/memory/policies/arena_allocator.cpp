@@ -124,9 +124,10 @@ AllocatorStats ArenaAllocator::stats() const {
 
 std::string ArenaAllocator::describe_failure(int64_t bytes) const try {
   const AllocatorStats now = stats();
-  return bytes_text(bytes) + " requested, " + bytes_text(now.live_bytes) + " live, " +
-         bytes_text(now.cached_bytes) + " cached, largest free block " +
-         bytes_text(now.largest_free_bytes);
+  const SizeUnit unit({bytes, now.live_bytes, now.cached_bytes, now.largest_free_bytes});
+  return unit.text(bytes) + " requested, " + unit.text(now.live_bytes) + " live, " +
+         unit.text(now.cached_bytes) + " cached, largest free block " +
+         unit.text(now.largest_free_bytes);
 } catch (...) {
   return {};
 }

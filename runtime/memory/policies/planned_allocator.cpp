@@ -74,11 +74,12 @@ void PlannedAllocator::trim() {
 
 std::string PlannedAllocator::describe_failure(int64_t bytes) const try {
   return exclusively([&] {
-    const std::string part = next_ == plan_.size()
-                                 ? "the plan has " + std::to_string(plan_.size()) + " parts"
-                                 : "part " + std::to_string(next_) + " of the plan has " +
-                                       bytes_text(plan_[next_].bytes);
-    return bytes_text(bytes) + " requested, " + part;
+    if (next_ == plan_.size())
+      return bytes_text(bytes) + " requested, the plan has " + std::to_string(plan_.size()) +
+             " parts";
+    const SizeUnit unit({bytes, plan_[next_].bytes});
+    return unit.text(bytes) + " requested, part " + std::to_string(next_) + " of the plan has " +
+           unit.text(plan_[next_].bytes);
   });
 } catch (...) {
   return {};

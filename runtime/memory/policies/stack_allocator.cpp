@@ -77,9 +77,10 @@ void StackAllocator::trim() {
 
 std::string StackAllocator::describe_failure(int64_t bytes) const try {
   const AllocatorStats now = stats();
-  return bytes_text(bytes) + " requested, " + bytes_text(now.live_bytes) + " live, " +
-         bytes_text(now.largest_free_bytes) + " between the ends of a stack of " +
-         bytes_text(capacity_);
+  const SizeUnit unit({bytes, now.live_bytes, now.largest_free_bytes, capacity_});
+  return unit.text(bytes) + " requested, " + unit.text(now.live_bytes) + " live, " +
+         unit.text(now.largest_free_bytes) + " between the ends of a stack of " +
+         unit.text(capacity_);
 } catch (...) {
   return {};
 }

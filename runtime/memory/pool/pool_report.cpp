@@ -98,11 +98,15 @@ std::string holders_text(const std::vector<MemoryRange>& live) {
 
 std::string PoolAllocator::describe_failure(int64_t bytes) const try {
   const AllocatorStats now = stats();
-  std::string text = bytes_text(bytes) + " requested, " + bytes_text(now.live_bytes) + " live";
-  if (has_limit_) text += " of a limit of " + bytes_text(options_.limit_bytes);
-  text += ", " + bytes_text(now.cached_bytes) + " cached, largest free block " +
-          bytes_text(now.largest_free_bytes);
-  if (options_.capacity_bytes >= 0) text += ", capacity " + bytes_text(options_.capacity_bytes);
+  const int64_t limit = has_limit_ ? options_.limit_bytes : 0;
+  const int64_t capacity = std::max<int64_t>(options_.capacity_bytes, 0);
+  const SizeUnit unit(
+      {bytes, now.live_bytes, limit, now.cached_bytes, now.largest_free_bytes, capacity});
+  std::string text = unit.text(bytes) + " requested, " + unit.text(now.live_bytes) + " live";
+  if (has_limit_) text += " of a limit of " + unit.text(limit);
+  text += ", " + unit.text(now.cached_bytes) + " cached, largest free block " +
+          unit.text(now.largest_free_bytes);
+  if (options_.capacity_bytes >= 0) text += ", capacity " + unit.text(capacity);
   const Result<AllocatorSnapshot> blocks = snapshot();
   return blocks.ok() ? text + holders_text(blocks->live) : text;
 } catch (...) {

@@ -369,7 +369,7 @@ TEST(PoolAllocator, DescribesTheLargestHolders) {
   void* c = pool.allocate(1000);
   EXPECT_EQ(pool.allocate(3 * kMiB), nullptr);
   const std::string text = pool.describe_failure(3 * kMiB);
-  EXPECT_NE(text.find("3.0 MiB requested, 8389608 bytes live of a limit of 10.0 MiB"),
+  EXPECT_NE(text.find("3145728 bytes requested, 8389608 bytes live of a limit of 10485760 bytes"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("most live bytes: 2 blocks of 4.0 MiB, 1 block of 1.0 KiB"),

@@ -298,7 +298,7 @@ TEST(Stack, SessionLimitAppliesToAllFrames) {
   const Session session =
       *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))), options);
   EXPECT_THAT(error_of(session, 11, StatusCode::kResourceLimit),
-              HasSubstr("deeper: cpu global.stack: 1.0 KiB requested, 64 bytes free"));
+              HasSubstr("deeper: cpu global.stack: 1024 bytes requested, 64 bytes free"));
 }
 
 TEST(Stack, IsCacheLineAlignedInEveryFrame) {

@@ -1,10 +1,11 @@
 // scopevm bound: prints the number of bytes that a call allocates at given dims, without making the
 // call. The numbers are exact, except for "calls", which a branch can skip, and for storages with
-// data-dependent sizes, which are listed but count as 0 bytes in totals. With ranges of
-// dims, or without the values of some dims, it prints the largest number over these ranges.
+// data-dependent sizes, which are listed without a number. With ranges of dims, or without the
+// values of some dims, it prints the largest number over these ranges.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "scopevm/module.h"
@@ -25,6 +26,7 @@ struct BoundOptions {
   std::string module;
   std::vector<std::string> dims;  // NAME=VALUE or NAME=LEAST..MOST
   int threads = 1;
+  bool formulas = false;
   bool json = false;
 };
 
@@ -36,25 +38,66 @@ void declare(CLI::App& command, BoundOptions& options) {
   command.add_option("--threads", options.threads, "Number of worker threads of the session")
       ->check(integer_in(1))
       ->capture_default_str();
-  command.add_flag("--json", options.json, "Print JSON");
+  command.add_flag("--formulas", options.formulas,
+                   "Print the formula of each number over the dimensions");
+  command.add_flag("--json", options.json, "Print JSON, with the formulas");
 }
 
-void print_text(const MemoryBound& bound) {
+// Whether some bytes of the scope are known only during a call.
+bool depends_on_data(const MemoryBound& bound, const ScopeBound& scope) {
+  return std::ranges::any_of(bound.lines, [&](const MemoryLine& line) {
+    return line.depends_on_data && line.device == scope.device && line.scope == scope.scope;
+  });
+}
+
+constexpr char kDataDependent[] = "data-dependent";
+
+// The bytes of a scope. `is_open`: depends_on_data().
+std::string bytes_text(int64_t bytes, bool is_open) {
+  if (!is_open) return std::to_string(bytes);
+  return bytes == 0 ? kDataDependent : fmt::format(">= {}", bytes);
+}
+
+bool uses_definition(const std::string& formula, const std::vector<FormulaDefinition>& known) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return std::ranges::any_of(known, [&](const FormulaDefinition& definition) {
+    const std::string& name = definition.name;
+    for (size_t at = formula.find(name); at != std::string::npos; at = formula.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      if ((at == 0 || !is_part(formula[at - 1])) &&
+          (end == formula.size() || !is_part(formula[end])))
+        return true;
+    }
+    return false;
+  });
+}
+
+// "result probability = 40*n". Without formulas, only the cause of a data-dependent size.
+std::string line_text(const MemoryLine& line, const MemoryBound& bound, bool has_formulas) {
+  const bool has_cause = line.depends_on_data && !uses_definition(line.formula, bound.definitions);
+  const std::string name = (line.is_result ? "result " : "") + line.what;
+  return has_formulas || has_cause ? name + " = " + line.formula : name;
+}
+
+void print_text(const MemoryBound& bound, bool has_formulas) {
   if (bound.function != format::kEntryName) print("function {}\n", bound.function);
-  print_definitions("", bound.definitions);
+  if (has_formulas) print_definitions("", bound.definitions);
   print("{:<8} {:<20} {:>14} {:>14}  {}\n", "device", "scope", "bytes", "lower bound", "");
   for (const MemoryLine& line : bound.lines) {
-    const std::string what = (line.is_result ? "result " : "") + line.what + " = " + line.formula;
+    const std::string what = line_text(line, bound, has_formulas);
     if (line.depends_on_data)
-      print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, "data-dependent", "",
-            what);
+      print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, kDataDependent, "", what);
     else
       print("{:<8} {:<20} {:>14} {:>14}  {}\n", line.device, line.scope, line.bytes,
             line.lower_bound_bytes, what);
   }
-  for (const ScopeBound& scope : bound.scopes)
-    print("{:<8} {:<20} {:>14} {:>14}  total\n", scope.device, scope.scope, scope.bytes,
-          scope.lower_bound_bytes);
+  for (const ScopeBound& scope : bound.scopes) {
+    const bool is_open = depends_on_data(bound, scope);
+    print("{:<8} {:<20} {:>14} {:>14}  total\n", scope.device, scope.scope,
+          bytes_text(scope.bytes, is_open), bytes_text(scope.lower_bound_bytes, is_open));
+  }
 }
 
 // "batch = 1, 8 <= length <= 512 (a multiple of 8)": the ranges of the dims.
@@ -84,13 +127,14 @@ void print_largest(const Module& module, const MemoryBound& bound,
   print("at most, for {}\n", range_text(module.signature(), dims));
   print("{:<8} {:<20} {:>14}\n", "device", "scope", "bytes");
   for (const ScopeBound& scope : bound.scopes) {
-    print("{:<8} {:<20} {:>14}", scope.device, scope.scope, scope.bytes);
+    print("{:<8} {:<20} {:>14}", scope.device, scope.scope,
+          bytes_text(scope.bytes, depends_on_data(bound, scope)));
     if (scope.lower_bound_bytes < scope.bytes) print("  at least {}", scope.lower_bound_bytes);
     print("\n");
   }
   for (const MemoryLine& line : bound.lines)
-    print("{:<8} {:<20} {:>14}  {} = {}\n", line.device, line.scope, "data-dependent", line.what,
-          line.formula);
+    print("{:<8} {:<20} {:>14}  {}\n", line.device, line.scope, kDataDependent,
+          line_text(line, bound, false));
 }
 
 void print_json(const MemoryBound& bound) {
@@ -128,12 +172,15 @@ Status print_bound(const BoundOptions& options, const std::map<std::string, DimR
   SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound,
                            is_range ? module.largest_bound(dims, options.threads)
                                     : module.memory_bound(values, options.threads));
+  if (options.formulas && is_range && !options.json)
+    return {StatusCode::kInvalidArgument,
+            "--formulas describes one function: give one value of each dimension"};
   if (options.json)
     print_json(bound);
   else if (is_range)
     print_largest(module, bound, dims);
   else
-    print_text(bound);
+    print_text(bound, options.formulas);
   return {};
 }
 

@@ -86,7 +86,23 @@ Result<std::vector<Tensor>> make_sequence(const NamedText& input, const Signatur
   return elements;
 }
 
-Status set_given(Call& call, const NamedText& input, const Signature& signature, uint64_t& seed) {
+// Checks that the tensor of an input has the given dims.
+Status check_dims(const Tensor& tensor, const TensorSignature& declared,
+                  const std::map<std::string, int64_t>& dims) {
+  if (tensor.dims().size() != declared.dims.size()) return {};  // reported by set_input()
+  for (size_t axis = 0; axis < declared.dims.size(); ++axis) {
+    const auto given = dims.find(declared.dims[axis]);
+    if (given != dims.end() && tensor.dims()[axis] != given->second)
+      return {StatusCode::kInvalidArgument,
+              "input \"" + declared.name + "\": dim " + std::to_string(axis) + " is " +
+                  std::to_string(tensor.dims()[axis]) + ", expected " + given->first + "=" +
+                  std::to_string(given->second) + ", as given"};
+  }
+  return {};
+}
+
+Status set_given(Call& call, const NamedText& input, const Signature& signature,
+                 const std::map<std::string, int64_t>& dims, uint64_t& seed) {
   const TensorSignature* declared = find_input(input.name, signature);
   const ValueKind kind = declared != nullptr ? declared->kind : ValueKind::kTensor;
   if (is_optional(kind) && input.text == kNoValue) return call.set_no_value(input.name);
@@ -96,6 +112,7 @@ Status set_given(Call& call, const NamedText& input, const Signature& signature,
   }
   // Each tensor has its own seed, so that tensors of equal shape have different elements.
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
+  if (declared != nullptr) SCOPEVM_RETURN_IF_ERROR(check_dims(tensor, *declared, dims));
   return call.set_input(input.name, std::move(tensor));
 }
 
@@ -127,7 +144,8 @@ Result<std::vector<NamedText>> parse_named(const std::vector<std::string>& strin
 Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
                                const std::vector<std::string>& values, const Signature& signature) {
   RunInputs inputs;
-  // A name that is not an input names a dimension. set_inputs() reports an unknown dimension.
+  // A name that is not an input names a dimension. set_inputs() reports an unknown dimension, and
+  // an input with another size.
   const std::vector<std::string> dims = names_of(signature.dimensions);
   std::vector<std::string> names = names_of(signature.inputs);
   names.insert(names.end(), dims.begin(), dims.end());
@@ -150,8 +168,12 @@ Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
 }
 
 Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed) {
+  const std::vector<std::string> known = names_of(module.signature().dimensions);
+  for (const auto& [name, value] : inputs.dims)
+    if (std::ranges::find(known, name) == known.end())
+      return module.input_shape(0, inputs.dims).status();  // names the unknown dimension
   for (const NamedText& input : inputs.given)
-    SCOPEVM_RETURN_IF_ERROR(set_given(call, input, module.signature(), seed));
+    SCOPEVM_RETURN_IF_ERROR(set_given(call, input, module.signature(), inputs.dims, seed));
   if (inputs.dims.empty()) return {};
   const std::vector<TensorSignature>& declared = module.signature().inputs;
   for (size_t i = 0; i < declared.size(); ++i)

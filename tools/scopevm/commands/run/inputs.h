@@ -24,7 +24,8 @@ Result<std::vector<NamedText>> parse_named(const std::vector<std::string>& strin
 
 struct RunInputs {
   std::vector<NamedText> given;
-  std::map<std::string, int64_t> dims;  // if not empty, inputs that are not given are random
+  // If not empty, inputs that are not given are random. Given inputs must have these sizes.
+  std::map<std::string, int64_t> dims;
 };
 
 // Parses --input and VALUES. Errors: kInvalidArgument.
