@@ -8,6 +8,7 @@
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/convolution/conv_shape.h"
 #include "compiler/kernels/convolution/convolution.h"
+#include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
