@@ -13,7 +13,7 @@ Status Status::out_of_memory() noexcept {
   // Never destroyed: the first reference is never released. The message is short enough to be
   // stored inside the string object.
   alignas(Rep) static std::byte memory[sizeof(Rep)];
-  static Rep* const rep = new (memory) Rep{1, StatusCode::kOutOfMemory, "out of memory"};
+  static Rep* const rep = new (memory) Rep{1, StatusCode::kOutOfMemory, "out of memory", {}};
   rep->references.fetch_add(1, std::memory_order_relaxed);
   Status status;
   status.rep_ = rep;
@@ -26,7 +26,7 @@ Status&& Status::with_context(std::string_view context) && noexcept {
     std::string message(context);
     message.append(": ").append(rep_->message);
     Status longer;
-    longer.rep_ = new Rep{1, rep_->code, std::move(message)};
+    longer.rep_ = new Rep{1, rep_->code, std::move(message), rep_->fields};
     *this = std::move(longer);
   } catch (const std::bad_alloc&) {
     return std::move(*this);  // keeps the shorter message

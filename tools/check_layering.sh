@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 # folder | prefixes of our own headers | prefixes of third-party headers
 kRules='
-include/scopevm | scopevm/ |
+include/scopevm | scopevm/ | dlpack/
 runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
 runtime/plan    | scopevm/ runtime/plan/ runtime/without_exceptions.h |
 plugins/dnnl    | scopevm/ plugins/dnnl/ | nlohmann/

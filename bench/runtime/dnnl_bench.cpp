@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Descriptions of functions for libraries: JSON in the format of scopevm/external.h.
+// Descriptions of functions for libraries: JSON in the format of scopevm/c/external.h.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/program/program.h"
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::external {

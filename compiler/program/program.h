@@ -339,7 +339,7 @@ PoolIndex result_pool(const Machine& machine, const Value& value);
 // For each value: whether it is the root of an output. Such a value has no planned buffer.
 IndexedVector<ValueId, bool> output_roots(const Function& function);
 
-// A function that a library computes (scopevm/external.h).
+// A function that a library computes (scopevm/c/external.h).
 struct ExternalFunction {
   struct Tensor {
     DType dtype = DType::kF32;

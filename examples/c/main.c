@@ -37,10 +37,12 @@ int main(int argc, char** argv) {
   check(scopevm_call_create(session, &call));
   check(scopevm_call_set_input(call, "x", &inputs[0]));
   check(scopevm_call_set_input(call, "y", &inputs[1]));
-  check(scopevm_call_run(call, 0));
+  check(scopevm_call_run(call, NULL));
   check(scopevm_call_output(call, 0, &result));
   const float* distances = result->dl_tensor.data;
-  printf("%s: %g %g\n", scopevm_module_output_name(module, 0), distances[0], distances[1]);
+  scopevm_value_info output = {.struct_size = sizeof(output)};
+  check(scopevm_module_output(module, 0, &output));
+  printf("%s: %g %g\n", output.name, distances[0], distances[1]);
 
   result->deleter(result);
   scopevm_call_free(call);

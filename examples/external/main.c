@@ -1,6 +1,6 @@
 /* Runs interleave.mlir, whose op "example.interleave" is computed by this program:
  * run_external interleave.bc */
-#include <scopevm/external.h>
+#include <scopevm/c/external.h>
 #include <scopevm/scopevm.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   check(scopevm_session_create(module, &options, &session));
   check(scopevm_call_create(session, &call));
   check(scopevm_call_set_input(call, "x", &x));
-  check(scopevm_call_run(call, 0));
+  check(scopevm_call_run(call, NULL));
   check(scopevm_call_output(call, 0, &result));
   const float* y = result->dl_tensor.data;
   for (int i = 0; i < 12; i += 2) printf("%g %g\n", y[i], y[i + 1]);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 #include "scopevm/status.h"
 
 namespace scopevm {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "scopevm/allocator.h"
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 #include "scopevm/status.h"
 
 namespace scopevm {

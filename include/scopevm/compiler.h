@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scopevm/export.h"
-#include "scopevm/external.h"
+#include "scopevm/c/export.h"
+#include "scopevm/c/external.h"
 #include "scopevm/formula.h"
 #include "scopevm/memory_explanation.h"
 #include "scopevm/status.h"

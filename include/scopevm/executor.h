@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 
 namespace scopevm {
 

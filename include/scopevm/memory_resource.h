@@ -10,7 +10,7 @@
 #include <memory_resource>
 
 #include "scopevm/allocator.h"
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 
 namespace scopevm {
 

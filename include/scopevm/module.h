@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "scopevm/dtype.h"
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 #include "scopevm/formula.h"
 #include "scopevm/status.h"
 #include "scopevm/value_kind.h"

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 #include "scopevm/status.h"
 
 namespace scopevm::plan {

@@ -28,8 +28,8 @@
 
 #include "scopevm/allocator.h"
 #include "scopevm/executor.h"
-#include "scopevm/export.h"
-#include "scopevm/external.h"
+#include "scopevm/c/export.h"
+#include "scopevm/c/external.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
@@ -65,6 +65,30 @@ struct DeviceBinding {
   std::string device;  ///< the device's name in the module
   std::string kind;    ///< the device's kind in the module
   int number = 0;      ///< ordinal among this machine's devices of the kind (`scopevm machine`)
+};
+
+/// An external library (scopevm/c/external.h) in a shared object:
+///
+///     auto library = ExternalLibrary::load("dnnl");
+///     auto session = Session::create(module, {.external_libraries = {library->get()}});
+///
+/// It is never unloaded, because libraries can run their own threads. Copies
+/// refer to the same plug-in. Thread-safety: a value type.
+class SCOPEVM_API ExternalLibrary {
+ public:
+  /// Loads a plug-in. A name without `/` and `.`, such as "dnnl", denotes libscopevm_NAME.so: in
+  /// the folder of libscopevm.so, else where the dynamic loader finds it. Any other name is the
+  /// path of a file. Errors: kNotFound (no such file, or it lacks a dependency or
+  /// SCOPEVM_EXTERNAL_ENTRY), kUnsupported (the plug-in does not support
+  /// SCOPEVM_EXTERNAL_ABI_VERSION), kOutOfMemory.
+  static Result<ExternalLibrary> load(const std::string& name);
+
+  /// The library. Valid until the process ends.
+  const scopevm_external_library* get() const { return library_; }
+
+ private:
+  explicit ExternalLibrary(const scopevm_external_library* library) : library_(library) {}
+  const scopevm_external_library* library_;
 };
 
 /// The options of Session::create().
@@ -211,18 +235,27 @@ class SCOPEVM_API Call {
   Call& operator=(Call&&) noexcept;
   ~Call();
 
+  /// The index of an input. The message of kNotFound suggests the most similar name.
+  Result<size_t> find_input(std::string_view name) const;
+  /// Like find_input(), for an output.
+  Result<size_t> find_output(std::string_view name) const;
+
   /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets the
   /// input. Errors: kNotFound (no such input), kInvalidArgument (wrong kind, rank, dim or element
   /// type; the message names the input, the expected and the given value).
   Status set_input(size_t index, Tensor tensor);
-  /// Like the overload above, by name. The message of kNotFound suggests the most similar name.
+  /// Like the overload above, by name.
   Status set_input(std::string_view name, Tensor tensor);
   /// Sets an input that is a sequence, or an optional sequence with a value. Elements can differ in
   /// the dims that are "?" in the signature. Errors: those of set_input(), and kInvalidArgument if
   /// the input is not a sequence.
+  Status set_sequence(size_t index, std::vector<Tensor> elements);
+  /// Like the overload above, by name.
   Status set_sequence(std::string_view name, std::vector<Tensor> elements);
   /// Sets an optional input to no value. Errors: kNotFound, kInvalidArgument (the input is not an
   /// optional).
+  Status set_no_value(size_t index);
+  /// Like the overload above, by name.
   Status set_no_value(std::string_view name);
   /// Sets the buffer that receives a result. It must have the result's shape and must not overlap
   /// an input or another output. Without a buffer, each run allocates a storage for the result;
@@ -231,6 +264,11 @@ class SCOPEVM_API Call {
   Status set_output(size_t index, Tensor tensor);
   /// Like the overload above, by name.
   Status set_output(std::string_view name, Tensor tensor);
+  /// Sets a buffer for a result whose size the caller does not know. `data` has `capacity` bytes and
+  /// is aligned to the element size. output() is then a tensor in this buffer, with the dims of the
+  /// run. A run whose result is larger fails with kInvalidArgument; the message has both sizes. Null
+  /// `data` unsets the buffer. Errors: those of set_output(), and of Tensor::borrow().
+  Status set_output_buffer(size_t index, void* data, int64_t capacity);
 
   /// Runs the request on the calling thread and waits for its end. Errors:
   /// - kInvalidArgument: missing input; input dims that are inconsistent, out of bounds or rejected
@@ -313,7 +351,7 @@ class SCOPEVM_API Session {
   /// Current counters of all pools, one entry per pool. Errors: kOutOfMemory.
   Result<std::vector<ScopeStats>> memory_stats() const;
   /// Returns the cached blocks of all pools to the operating system and the devices, except the
-  /// memory of reserve().
+  /// memory of reserve(), and releases the memory that is kept for later calls.
   void trim() const;
 
  private:

@@ -10,12 +10,13 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 
 namespace scopevm {
 
@@ -35,6 +36,14 @@ enum class StatusCode : int {
   kInternal = 90,          ///< a defect in scopevm
 };
 
+/// What an error of a request is about, for programs. The message contains the same facts.
+struct ErrorFields {
+  std::string subject;   ///< name of the input, output or dimension
+  int axis = -1;         ///< axis of the input or output; -1: none
+  std::string expected;  ///< "f32[n, 48]", "at most 16"; can be empty
+  std::string given;     ///< "f32[3, 40]", "17"; can be empty
+};
+
 /// Success, or an error code with a message.
 class [[nodiscard]] Status {
  public:
@@ -43,7 +52,12 @@ class [[nodiscard]] Status {
   /// A failed status; out_of_memory() if the message cannot be allocated.
   /// REQUIRES: `code` is not StatusCode::kOk.
   Status(StatusCode code, std::string message) noexcept
-      : rep_(new(std::nothrow) Rep{1, code, std::move(message)}) {
+      : rep_(new(std::nothrow) Rep{1, code, std::move(message), {}}) {
+    if (rep_ == nullptr) *this = out_of_memory();
+  }
+  /// Like the constructor above, with fields.
+  Status(StatusCode code, std::string message, ErrorFields fields) noexcept
+      : rep_(new(std::nothrow) Rep{1, code, std::move(message), std::move(fields)}) {
     if (rep_ == nullptr) *this = out_of_memory();
   }
   /// A status with StatusCode::kOutOfMemory and the message "out of memory". Allocates no memory.
@@ -76,6 +90,11 @@ class [[nodiscard]] Status {
     return rep_ ? std::string_view(rep_->message) : std::string_view();
   }
 
+  /// The fields of the error; null if it has none. Valid until the status changes.
+  const ErrorFields* fields() const {
+    return rep_ != nullptr && rep_->fields ? &*rep_->fields : nullptr;
+  }
+
   /// Prefixes the message with "context: ". No effect on an ok status, or when out of memory.
   SCOPEVM_API Status&& with_context(std::string_view context) && noexcept;
 
@@ -84,6 +103,7 @@ class [[nodiscard]] Status {
     std::atomic<int32_t> references;
     StatusCode code;
     std::string message;
+    std::optional<ErrorFields> fields;
   };
   Rep* rep_ = nullptr;
 };

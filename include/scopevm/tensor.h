@@ -17,9 +17,9 @@
 #include <span>
 #include <string_view>
 
-#include "scopevm/dlpack.h"
+#include "scopevm/c/dlpack.h"
 #include "scopevm/dtype.h"
-#include "scopevm/export.h"
+#include "scopevm/c/export.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -74,14 +74,20 @@ class SCOPEVM_API Tensor {
   static Result<Tensor> adopt(void* data, DType dtype, std::span<const int64_t> dims,
                               std::function<void()> release);
 
-  /// Takes ownership of `managed` without copying the elements. Its deleter is called when the last
-  /// copy is destroyed. Errors: kUnsupported for a non-CPU device, lanes other than 1, an element
-  /// type that DType lacks, or strides that are not compact and row-major; kInvalidArgument as for
-  /// borrow(), or if the shape is missing. On failure the caller keeps ownership.
+  /// Takes ownership of `managed`. The elements are copied only if they have strides, that is, are
+  /// not compact and row-major. The deleter is called after a copy, or when the last copy of this
+  /// tensor is destroyed. Errors: kUnsupported for a non-CPU device, lanes other than 1, or an
+  /// element type that DType lacks; kInvalidArgument as for borrow(), or if the shape is missing;
+  /// kOutOfMemory. On failure the caller keeps ownership.
   static Result<Tensor> from_dlpack(DLManagedTensor* managed);
+  /// Like the overload above. The tensor is read-only if the flags say so. Errors: also
+  /// kUnsupported, if the major version is not DLPACK_MAJOR_VERSION.
+  static Result<Tensor> from_dlpack(DLManagedTensorVersioned* managed);
   /// Returns a managed tensor that shares ownership of the bytes; the receiver calls its deleter.
   /// The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
   Result<DLManagedTensor*> to_dlpack() const;
+  /// Like to_dlpack(), in the form with a version, which also tells whether the tensor is read-only.
+  Result<DLManagedTensorVersioned*> to_dlpack_versioned() const;
 
   /// True if data() is null, as for Tensor(). A tensor with a dim of 0 is not empty: its data() is
   /// not null.

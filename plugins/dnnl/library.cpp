@@ -1,5 +1,5 @@
 // The plug-in libscopevm_dnnl.so: computes matrix products, convolutions and poolings with oneDNN,
-// through the ABI of scopevm/external.h.
+// through the ABI of scopevm/c/external.h.
 // graph/: what oneDNN can compute
 //   patterns.cpp     the graphs that the library can compute
 //   description.cpp  JSON -> ops and types
@@ -29,7 +29,7 @@
 #include "plugins/dnnl/run/function.h"
 #include "plugins/dnnl/run/weight.h"
 #include "plugins/dnnl/run/workspace.h"
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 
 namespace scopevm::onednn {

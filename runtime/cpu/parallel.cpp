@@ -37,6 +37,11 @@ constexpr int64_t kTasksPerWorker = 4;
 // The number of threads, up to `count`, that the system can start now. TBB ends the process if one
 // of its threads cannot start.
 int count_startable(int count) {
+  // Threads are started and ended once per process, and not by each session.
+  static std::mutex mutex;
+  static int known = 0;
+  std::lock_guard lock(mutex);
+  if (count <= known) return count;
   std::latch counted(1);
   std::vector<std::jthread> threads;
   try {
@@ -47,6 +52,7 @@ int count_startable(int count) {
     count = static_cast<int>(threads.size());
   }
   counted.count_down();
+  known = std::max(known, count);
   return count;
 }
 

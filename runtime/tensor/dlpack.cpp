@@ -1,6 +1,8 @@
 // Tensor::from_dlpack and to_dlpack: conversion without copying elements.
-#include "scopevm/dlpack.h"
+#include "scopevm/c/dlpack.h"
 
+#include <array>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <string>
@@ -29,9 +31,7 @@ bool is_compact(const DLTensor& tensor) {
   return true;
 }
 
-}  // namespace
-
-Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
+Result<DType> dtype_of(const DLTensor& tensor) {
   if (tensor.device.device_type != kDLCPU)
     return Status(StatusCode::kUnsupported, "DLPack tensor on device type " +
                                                 std::to_string(tensor.device.device_type) +
@@ -44,16 +44,62 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
                       std::to_string(tensor.dtype.lanes));
   if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
     return Status(StatusCode::kInvalidArgument, "DLPack tensor without a shape");
-  const std::span<const int64_t> dims(tensor.shape, static_cast<size_t>(tensor.ndim));
-  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, shape_bytes(*dtype, dims));
+  return *dtype;
+}
+
+std::span<const int64_t> dims_of(const DLTensor& tensor) {
+  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
+}
+
+// A tensor without elements can have null data.
+char* data_of(const DLTensor& tensor) {
+  char* data = static_cast<char*>(tensor.data);
+  return data == nullptr ? nullptr : data + tensor.byte_offset;
+}
+
+// Copies the elements from `axis` on to `to`, which is compact. Returns the end of what it wrote.
+char* copy_elements(const DLTensor& tensor, int axis, size_t element, const char* from, char* to) {
+  if (axis == tensor.ndim) {
+    std::memcpy(to, from, element);
+    return to + element;
+  }
+  const auto step = tensor.strides[axis] * static_cast<int64_t>(element);
+  for (int64_t i = 0; i < tensor.shape[axis]; ++i)
+    to = copy_elements(tensor, axis + 1, element, from + i * step, to);
+  return to;
+}
+
+}  // namespace
+
+Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
+  SCOPEVM_ASSIGN_OR_RETURN(const DType dtype, dtype_of(tensor));
+  const std::span<const int64_t> dims = dims_of(tensor);
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, shape_bytes(dtype, dims));
   if (bytes > 0 && !is_compact(tensor))
     return Status(StatusCode::kUnsupported,
                   "DLPack tensor of shape " + shape_text(dims) +
                       " has strides; expected a compact row-major tensor");
-  char* data = static_cast<char*>(tensor.data);
-  // A tensor without elements can have null data.
-  if (data != nullptr) data += tensor.byte_offset;
-  return Tensor::borrow(static_cast<void*>(data), *dtype, dims);
+  return Tensor::borrow(static_cast<void*>(data_of(tensor)), dtype, dims);
+}
+
+Status check_dlpack_version(DLPackVersion version) {
+  if (version.major == DLPACK_MAJOR_VERSION) return {};
+  return {StatusCode::kUnsupported, "DLPack tensor of version " + std::to_string(version.major) +
+                                        "." + std::to_string(version.minor) + "; expected " +
+                                        std::to_string(DLPACK_MAJOR_VERSION) + ".x"};
+}
+
+Result<Tensor> read_dlpack(const DLTensor& tensor, int64_t* copied_bytes) {
+  *copied_bytes = 0;
+  SCOPEVM_ASSIGN_OR_RETURN(const DType dtype, dtype_of(tensor));
+  const std::span<const int64_t> dims = dims_of(tensor);
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, shape_bytes(dtype, dims));
+  if (bytes == 0 || tensor.data == nullptr || is_compact(tensor)) return borrow_dlpack(tensor);
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(dtype, dims));
+  copy_elements(tensor, 0, static_cast<size_t>(byte_size(dtype)), data_of(tensor),
+                static_cast<char*>(copy.data()));
+  *copied_bytes = bytes;
+  return copy;
 }
 
 }  // namespace runtime
@@ -61,46 +107,83 @@ Result<Tensor> borrow_dlpack(const DLTensor& tensor) {
 namespace {
 
 // An exported tensor. `managed` is passed to the receiver; its deleter deletes this object.
+template <typename Managed>
 struct Exported {
-  DLManagedTensor managed{};
+  Managed managed{};
   Tensor tensor;
   std::array<int64_t, kMaxRank> shape{};
+  std::array<int64_t, kMaxRank> strides{};
 };
+
+template <typename Managed>
+Result<Managed*> export_tensor(const Tensor& tensor) {
+  if (tensor.dtype() == DType::kStr)
+    return runtime::without_exceptions([]() -> Result<Managed*> {
+      return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
+    });
+  auto* exported = new (std::nothrow) Exported<Managed>;
+  if (exported == nullptr) return Status::out_of_memory().with_context("to_dlpack");
+  exported->tensor = tensor;
+  int64_t stride = 1;
+  for (int axis = tensor.rank() - 1; axis >= 0; --axis) {
+    exported->shape[axis] = tensor.dims()[axis];
+    exported->strides[axis] = stride;
+    stride *= tensor.dims()[axis];
+  }
+  DLTensor& dl = exported->managed.dl_tensor;
+  dl.data = tensor.data();
+  dl.device = {kDLCPU, 0};
+  dl.ndim = tensor.rank();
+  dl.dtype = runtime::to_dlpack_type(tensor.dtype());
+  dl.shape = exported->shape.data();
+  // DLPack 1 requires strides, except of a tensor of rank 0.
+  dl.strides = exported->strides.data();
+  exported->managed.manager_ctx = exported;
+  exported->managed.deleter = [](Managed* self) {
+    delete static_cast<Exported<Managed>*>(self->manager_ctx);
+  };
+  return &exported->managed;
+}
 
 }  // namespace
 
+template <typename Managed>
+Result<Tensor> TensorAccess::adopt(Managed* managed) {
+  const auto release = [managed] {
+    // DLPack allows a null deleter.
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  };
+  int64_t copied_bytes = 0;
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, runtime::read_dlpack(managed->dl_tensor, &copied_bytes));
+  if (copied_bytes > 0)
+    release();
+  else
+    tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, release);
+  return tensor;
+}
+
 Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
+  return runtime::without_exceptions([&] { return TensorAccess::adopt(managed); });
+}
+
+Result<Tensor> Tensor::from_dlpack(DLManagedTensorVersioned* managed) {
   return runtime::without_exceptions([&]() -> Result<Tensor> {
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, runtime::borrow_dlpack(managed->dl_tensor));
-    tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, [managed] {
-      // DLPack allows a null deleter.
-      if (managed->deleter != nullptr) managed->deleter(managed);
-    });
+    SCOPEVM_RETURN_IF_ERROR(runtime::check_dlpack_version(managed->version));
+    const bool is_read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, TensorAccess::adopt(managed));
+    tensor.is_read_only_ = is_read_only;
     return tensor;
   });
 }
 
-Result<DLManagedTensor*> Tensor::to_dlpack() const {
-  if (dtype_ == DType::kStr)
-    return runtime::without_exceptions([]() -> Result<DLManagedTensor*> {
-      return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
-    });
-  auto* exported = new (std::nothrow) Exported;
-  if (exported == nullptr) return Status::out_of_memory().with_context("to_dlpack");
-  exported->tensor = *this;
-  exported->shape = dims_;
-  DLTensor& dl = exported->managed.dl_tensor;
-  dl.data = data_;
-  dl.device = {kDLCPU, 0};
-  dl.ndim = rank_;
-  dl.dtype = runtime::to_dlpack_type(dtype_);
-  // Null strides denote a compact row-major tensor.
-  dl.shape = exported->shape.data();
-  exported->managed.manager_ctx = exported;
-  exported->managed.deleter = [](DLManagedTensor* self) {
-    delete static_cast<Exported*>(self->manager_ctx);
-  };
-  return &exported->managed;
+Result<DLManagedTensor*> Tensor::to_dlpack() const { return export_tensor<DLManagedTensor>(*this); }
+
+Result<DLManagedTensorVersioned*> Tensor::to_dlpack_versioned() const {
+  SCOPEVM_ASSIGN_OR_RETURN(DLManagedTensorVersioned * managed,
+                           export_tensor<DLManagedTensorVersioned>(*this));
+  managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed->flags = is_read_only_ ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  return managed;
 }
 
 }  // namespace scopevm

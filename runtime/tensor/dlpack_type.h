@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "scopevm/dlpack.h"
+#include "scopevm/c/dlpack.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm::runtime {
@@ -38,7 +38,15 @@ constexpr DLDataType to_dlpack_type(DType dtype) {
   return type;
 }
 
-// Creates a tensor that borrows the bytes of `tensor`. Errors: those of Tensor::from_dlpack.
+// Creates a tensor that borrows the bytes of `tensor`. Errors: those of Tensor::from_dlpack, and
+// kUnsupported (the tensor has strides).
 Result<Tensor> borrow_dlpack(const DLTensor& tensor);
+
+// Checks the major version, which must be known before other members are read. Errors: kUnsupported.
+Status check_dlpack_version(DLPackVersion version);
+
+// Like borrow_dlpack(), but copies the elements of a tensor with strides. *copied_bytes is set to
+// the size of the copy, or 0.
+Result<Tensor> read_dlpack(const DLTensor& tensor, int64_t* copied_bytes);
 
 }  // namespace scopevm::runtime

@@ -31,6 +31,9 @@ struct TensorAccess {
     tensor.is_read_only_ = true;
     return tensor;
   }
+  // Takes ownership of a managed tensor of DLPack: Tensor::from_dlpack().
+  template <typename Managed>
+  static Result<Tensor> adopt(Managed* managed);
   static runtime::Storage* storage(const Tensor& tensor) { return tensor.storage_; }
   static const int64_t* dims(const Tensor& tensor) { return tensor.dims_.data(); }
 };

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "scopevm/compiler.h"
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/external/negation.h"

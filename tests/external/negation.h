@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 
 namespace scopevm {

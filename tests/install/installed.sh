@@ -136,6 +136,7 @@ cmake_examples() {
   cmake_example compile "$prefix"
   prints 'probability:' "$scratch/embed/embed" "$modules/digits.bc" n=2
   prints 'distance: 5 0' "$scratch/c/run_module" "$modules/distance.bc"
+  prints 'main ran in' "$scratch/c/any_module" "$modules/digits.bc" n=2
   prints 'output probability' "$scratch/compile/compile_model" "$source/examples/digits/digits.onnx"
 
   cmake_example external "$prefix"

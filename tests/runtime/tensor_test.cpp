@@ -99,12 +99,40 @@ TEST(DLPack, RejectsUnsupportedTensors) {
   expect_refused([](Foreign& f) { f.managed.dl_tensor.device.device_type = kDLCUDA; }, "device");
   expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype = {kDLComplex, 64, 1}; }, "code 5");
   expect_refused([](Foreign& f) { f.managed.dl_tensor.dtype.lanes = 4; }, "lanes 4");
-  expect_refused(
-      [](Foreign& f) {
-        f.strides = {1, 2};
-        f.managed.dl_tensor.strides = f.strides.data();
-      },
-      "strides");
+}
+
+TEST(DLPack, CopiesElementsWithStrides) {
+  Foreign foreign;  // the elements 1 to 6
+  foreign.strides = {1, 2};
+  const Result<Tensor> columns = Tensor::from_dlpack(&foreign.managed);
+  ASSERT_TRUE(columns.ok()) << columns.status().message();
+  EXPECT_EQ(foreign.deleted, 1);  // the copy does not need the elements
+  EXPECT_THAT(columns->elements<float>(), ::testing::ElementsAre(1, 3, 5, 2, 4, 6));
+  foreign.strides = {-3, -1};
+  foreign.managed.dl_tensor.data = &foreign.elements.back();
+  EXPECT_THAT(Tensor::from_dlpack(&foreign.managed)->elements<float>(),
+              ::testing::ElementsAre(6, 5, 4, 3, 2, 1));
+  foreign.strides = {0, 0};  // one element in all places
+  EXPECT_THAT(Tensor::from_dlpack(&foreign.managed)->elements<float>(),
+              ::testing::ElementsAre(6, 6, 6, 6, 6, 6));
+}
+
+TEST(DLPack, VersionedTensors) {
+  Tensor tensor = *Tensor::allocate(DType::kI16, {2, 3});
+  DLManagedTensorVersioned* managed = *tensor.to_dlpack_versioned();
+  EXPECT_EQ(managed->version.major, DLPACK_MAJOR_VERSION);
+  EXPECT_EQ(managed->flags, 0U);
+  managed->version.major = 99;
+  EXPECT_EQ(Tensor::from_dlpack(managed).status().code(), StatusCode::kUnsupported);
+  managed->version.major = DLPACK_MAJOR_VERSION;
+  managed->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+  const Result<Tensor> back = Tensor::from_dlpack(managed);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(back->data(), tensor.data());
+  EXPECT_TRUE(back->is_read_only());
+  managed = *back->to_dlpack_versioned();
+  EXPECT_EQ(managed->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
+  managed->deleter(managed);
 }
 
 TEST(DLPack, StridesOfUnitAxesAreIgnored) {

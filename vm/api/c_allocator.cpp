@@ -1,7 +1,5 @@
 // Implements the allocators of the C API (scopevm/scopevm.h).
-#include <algorithm>
-#include <cstring>
-#include <new>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -10,10 +8,53 @@
 
 namespace scopevm {
 
+namespace {
+
+// Adapts the embedder's functions to Allocator.
+class CAllocator final : public Allocator {
+ public:
+  explicit CAllocator(const scopevm_allocator_functions& functions) : functions_(functions) {}
+  ~CAllocator() override {
+    if (functions_.release != nullptr) functions_.release(functions_.context);
+  }
+  void* allocate(int64_t bytes) override { return functions_.allocate(functions_.context, bytes); }
+  void deallocate(void* block, int64_t bytes) override {
+    functions_.deallocate(functions_.context, block, bytes);
+  }
+  AllocatorStats stats() const override {
+    scopevm_allocator_stats c{};
+    c.struct_size = sizeof c;
+    if (functions_.stats != nullptr) functions_.stats(functions_.context, &c);
+    return {c.live_bytes,     c.peak_bytes,     c.cached_bytes,       c.allocations,
+            c.reserved_bytes, c.upstream_calls, c.largest_free_bytes, c.rounding_bytes};
+  }
+  void trim() override {
+    if (functions_.trim != nullptr) functions_.trim(functions_.context);
+  }
+
+ private:
+  const scopevm_allocator_functions functions_;
+};
+
+}  // namespace
+
+scopevm_allocator_stats to_c(const AllocatorStats& stats) {
+  return {0,
+          stats.live_bytes,
+          stats.peak_bytes,
+          stats.cached_bytes,
+          stats.allocations,
+          stats.reserved_bytes,
+          stats.upstream_calls,
+          stats.largest_free_bytes,
+          stats.rounding_bytes};
+}
+
 Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given) {
-  // Members that the caller's version of the struct lacks are zero.
-  scopevm_allocator_options c{};
-  if (given != nullptr) std::memcpy(&c, given, std::min(given->struct_size, sizeof c));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const scopevm_allocator_options c,
+      read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_allocator_options, plan_count),
+                   "scopevm_allocator_options"));
   AllocatorOptions options;
   if ((c.source_allocate == nullptr) != (c.source_deallocate == nullptr))
     return Status(StatusCode::kInvalidArgument,
@@ -49,6 +90,23 @@ scopevm_status* scopevm_allocator_create(const char* text, const scopevm_allocat
   });
 }
 
+scopevm_status* scopevm_allocator_create_from(const scopevm_allocator_functions* functions,
+                                              scopevm_allocator** out) {
+  return checked({{functions, "functions"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        const scopevm_allocator_functions given,
+        scopevm::read_options(functions, SCOPEVM_SIZE_UP_TO(scopevm_allocator_functions, release),
+                              "scopevm_allocator_functions"));
+    if (given.allocate == nullptr || given.deallocate == nullptr)
+      return {scopevm::StatusCode::kInvalidArgument,
+              "the functions allocate and deallocate of an allocator must be set"};
+    auto handle = std::make_unique<scopevm_allocator>();
+    handle->allocator = std::make_shared<scopevm::CAllocator>(given);
+    *out = handle.release();
+    return {};
+  });
+}
+
 void scopevm_allocator_free(scopevm_allocator* allocator) { delete allocator; }
 
 void* scopevm_allocator_allocate(scopevm_allocator* allocator, int64_t bytes) {
@@ -62,11 +120,9 @@ void scopevm_allocator_deallocate(scopevm_allocator* allocator, void* block, int
 scopevm_status* scopevm_allocator_read_stats(const scopevm_allocator* allocator,
                                              scopevm_allocator_stats* out) {
   return checked({{allocator, "allocator"}, {out, "out"}}, [&]() -> Status {
-    const scopevm::AllocatorStats stats = allocator->allocator->stats();
-    scopevm_allocator_stats c{out->struct_size,     stats.live_bytes,         stats.peak_bytes,
-                              stats.cached_bytes,   stats.allocations,        stats.reserved_bytes,
-                              stats.upstream_calls, stats.largest_free_bytes, stats.rounding_bytes};
-    std::memcpy(out, &c, std::min(out->struct_size, sizeof c));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_allocator_stats, rounding_bytes), "*out"));
+    scopevm::fill_struct(scopevm::to_c(allocator->allocator->stats()), out);
     return {};
   });
 }

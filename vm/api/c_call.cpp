@@ -1,11 +1,15 @@
-// The functions of the C API (scopevm/scopevm.h) for calls.
+// The functions of the C API for calls (scopevm/c/call.h): inputs, runs and statistics.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "runtime/count_text.h"
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
 #include "scopevm/scopevm.h"
@@ -15,17 +19,16 @@
 namespace scopevm {
 namespace {
 
-Result<Tensor> to_tensor(const DLTensor* tensor) {
+// Adds the bytes that it copies to *copied_bytes.
+Result<Tensor> to_tensor(const DLTensor* tensor, int64_t* copied_bytes) {
   if (tensor == nullptr) return Tensor();
-  return runtime::borrow_dlpack(*tensor);
+  int64_t copied = 0;
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor read, runtime::read_dlpack(*tensor, &copied));
+  *copied_bytes += copied;
+  return read;
 }
 
-Status give_tensor(const Tensor& tensor, DLManagedTensor** out) {
-  SCOPEVM_ASSIGN_OR_RETURN(*out, tensor.to_dlpack());
-  return {};
-}
-
-Result<Tensor> to_tensor(const scopevm_strings& given) {
+Result<Tensor> to_tensor(const scopevm_strings& given, int64_t* /*copied_bytes*/) {
   SCOPEVM_RETURN_IF_ERROR(check_array(given.dims, given.rank, "the array of dims"));
   const std::span<const int64_t> dims(given.dims, given.rank);
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(DType::kStr, dims));
@@ -44,39 +47,149 @@ Result<Tensor> to_tensor(const scopevm_strings& given) {
 
 // Converts the elements of a sequence.
 template <typename Given>
-Result<std::vector<Tensor>> to_tensors(const Given* given, size_t count) {
+Result<std::vector<Tensor>> to_tensors(const Given* given, size_t count, int64_t* copied_bytes) {
   SCOPEVM_RETURN_IF_ERROR(check_array(given, count, "the array of elements"));
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < count; ++i) {
     if constexpr (std::is_pointer_v<Given>)
       SCOPEVM_RETURN_IF_ERROR(check_not_null({{given[i], "an element"}}));
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, to_tensor(given[i]));
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, to_tensor(given[i], copied_bytes));
     tensors.push_back(std::move(tensor));
   }
   return tensors;
 }
 
-// Tensor `element` of a result of any kind.
-Result<const Tensor*> find_element(const Call& call, size_t index, size_t element) {
-  SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(index));
-  if (element < elements.size()) return &elements[element];
-  return Status(StatusCode::kNotFound, "no element " + std::to_string(element) +
-                                           ": the result has " +
-                                           runtime::count_text(elements.size(), "element"));
+// Sets an input to a tensor of which it takes ownership on success only.
+Status give(Call& to, size_t index, DLManagedTensorVersioned* managed, int64_t* copied_bytes) {
+  SCOPEVM_RETURN_IF_ERROR(check_not_null({{managed, "tensor"}}));
+  SCOPEVM_RETURN_IF_ERROR(runtime::check_dlpack_version(managed->version));
+  // Sets the input to a tensor without ownership first, which checks it.
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, to_tensor(&managed->dl_tensor, copied_bytes));
+  SCOPEVM_RETURN_IF_ERROR(to.set_input(index, std::move(tensor)));
+  if (*copied_bytes > 0) {
+    if (managed->deleter != nullptr) managed->deleter(managed);
+    return {};
+  }
+  Result<Tensor> owner = Tensor::from_dlpack(managed);
+  if (owner.ok()) return to.set_input(index, *std::move(owner));
+  SCOPEVM_RETURN_IF_ERROR(to.set_input(index, Tensor()));
+  return std::move(owner).status();
 }
 
-Result<std::string_view> find_text(const Call& call, size_t index, size_t element,
-                                   size_t position) {
-  SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor, find_element(call, index, element));
-  if (tensor->dtype() != DType::kStr)
-    return Status(
-        StatusCode::kInvalidArgument,
-        "the result has " + std::string(name(tensor->dtype())) + " elements, expected strings");
-  if (position >= static_cast<size_t>(tensor->element_count()))
-    return Status(StatusCode::kNotFound,
-                  "no string " + std::to_string(position) + ": the tensor has " +
-                      runtime::count_text(tensor->element_count(), "string"));
-  return tensor->string_at(static_cast<int64_t>(position));
+enum class Direction { kInput, kOutput };
+
+// The index of the input or output with this name. Errors: kNotFound.
+Result<size_t> find(const scopevm_call& call, Direction direction, const char* name) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, to_text(name, "name"));
+  return direction == Direction::kInput ? call.call.find_input(text) : call.call.find_output(text);
+}
+
+Result<size_t> find(const scopevm_call&, Direction, size_t index) { return index; }
+
+// Calls `set` with the index of the input that `key`, a name or an index, denotes, and a counter
+// for the bytes that it copies.
+template <typename Key, typename Set>
+scopevm_status* set_input(scopevm_call* call, Key key, const Set& set) {
+  return checked({{call, "call"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find(*call, Direction::kInput, key));
+    int64_t copied_bytes = 0;
+    SCOPEVM_RETURN_IF_ERROR(set(call->call, index, &copied_bytes));
+    call->copied_bytes[index] = copied_bytes;
+    return {};
+  });
+}
+
+template <typename Key, typename Given>
+scopevm_status* set_tensor(scopevm_call* call, Key key, const Given& tensor) {
+  return set_input(call, key, [&](Call& to, size_t index, int64_t* copied_bytes) -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor converted, to_tensor(tensor, copied_bytes));
+    return to.set_input(index, std::move(converted));
+  });
+}
+
+template <typename Key, typename Given>
+scopevm_status* set_sequence(scopevm_call* call, Key key, const Given* elements, size_t count) {
+  return set_input(call, key, [&](Call& to, size_t index, int64_t* copied_bytes) -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> tensors,
+                             to_tensors(elements, count, copied_bytes));
+    return to.set_sequence(index, std::move(tensors));
+  });
+}
+
+template <typename Key>
+scopevm_status* set_strings(scopevm_call* call, Key key, const scopevm_strings* strings) {
+  return set_input(call, key, [&](Call& to, size_t index, int64_t* copied_bytes) -> Status {
+    SCOPEVM_RETURN_IF_ERROR(check_not_null({{strings, "strings"}}));
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, to_tensor(*strings, copied_bytes));
+    return to.set_input(index, std::move(tensor));
+  });
+}
+
+template <typename Key>
+scopevm_status* set_no_value(scopevm_call* call, Key key) {
+  return set_input(call, key,
+                   [](Call& to, size_t index, int64_t*) { return to.set_no_value(index); });
+}
+
+template <typename Key>
+scopevm_status* set_output(scopevm_call* call, Key key, const DLTensor* tensor) {
+  return checked({{call, "call"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find(*call, Direction::kOutput, key));
+    if (tensor == nullptr) return call->call.set_output(index, Tensor());
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, runtime::borrow_dlpack(*tensor));
+    return call->call.set_output(index, std::move(borrowed));
+  });
+}
+
+// Passes events to the function of a run.
+class CTrace final : public TraceSink {
+ public:
+  explicit CTrace(const scopevm_run_options& options)
+      : trace_(options.trace), context_(options.trace_context) {}
+  void record(const TraceEvent& event) override {
+    // The parts of an event are not all NUL-terminated.
+    const std::string name(event.name), kernel(event.kernel), device(event.device),
+        from_device(event.from_device), from_scope(event.from_scope), to_device(event.to_device),
+        to_scope(event.to_scope);
+    const scopevm_trace_event c = {sizeof(scopevm_trace_event),
+                                   static_cast<int>(event.kind),
+                                   static_cast<int>(event.lane),
+                                   event.worker,
+                                   name.c_str(),
+                                   kernel.c_str(),
+                                   device.c_str(),
+                                   from_device.c_str(),
+                                   from_scope.c_str(),
+                                   to_device.c_str(),
+                                   to_scope.c_str(),
+                                   event.bytes,
+                                   event.start_ns,
+                                   event.duration_ns};
+    trace_(context_, &c);
+  }
+
+ private:
+  decltype(scopevm_run_options::trace) trace_;
+  void* context_;
+};
+
+Status run(scopevm_call& call, const scopevm_run_options* given) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point now = Clock::now();
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const scopevm_run_options c,
+      read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_run_options, trace_context),
+                   "scopevm_run_options"));
+  CallOptions options;
+  options.cancel = &call.is_cancelled;
+  // A deadline after the range of the clock never passes.
+  if (c.timeout_ns > 0 && std::chrono::nanoseconds(c.timeout_ns) < Clock::time_point::max() - now)
+    options.deadline = now + std::chrono::nanoseconds(c.timeout_ns);
+  CTrace trace(c);
+  if (c.trace != nullptr) options.trace = &trace;
+  Status status = call.call.run(options);
+  call.is_cancelled.store(false, std::memory_order_relaxed);
+  return status;
 }
 
 }  // namespace
@@ -89,7 +202,8 @@ using scopevm::Tensor;
 scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out) {
   return checked({{session, "session"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(scopevm::Call call, session->session.make_call());
-    *out = new scopevm_call{std::move(call)};
+    std::vector<int64_t> copied_bytes(session->session.signature().inputs.size());
+    *out = new scopevm_call{std::move(call), std::move(copied_bytes)};
     return {};
   });
 }
@@ -98,128 +212,128 @@ void scopevm_call_free(scopevm_call* call) { delete call; }
 
 scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
                                        const DLTensor* tensor) {
-  return checked({{call, "call"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    return call->call.set_input(text, std::move(borrowed));
-  });
+  return scopevm::set_tensor(call, name, tensor);
+}
+
+scopevm_status* scopevm_call_set_input_at(scopevm_call* call, size_t index,
+                                          const DLTensor* tensor) {
+  return scopevm::set_tensor(call, index, tensor);
+}
+
+scopevm_status* scopevm_call_give_input(scopevm_call* call, size_t index,
+                                        DLManagedTensorVersioned* tensor) {
+  return scopevm::set_input(call, index,
+                            [&](scopevm::Call& to, size_t at, int64_t* copied_bytes) {
+                              return scopevm::give(to, at, tensor, copied_bytes);
+                            });
 }
 
 scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
                                           const DLTensor* const* tensors, size_t count) {
-  return checked({{call, "call"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, scopevm::to_tensors(tensors, count));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    return call->call.set_sequence(text, std::move(elements));
-  });
+  return scopevm::set_sequence(call, name, tensors, count);
+}
+
+scopevm_status* scopevm_call_set_sequence_at(scopevm_call* call, size_t index,
+                                             const DLTensor* const* tensors, size_t count) {
+  return scopevm::set_sequence(call, index, tensors, count);
 }
 
 scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
                                                const scopevm_strings* strings) {
-  return checked({{call, "call"}, {strings, "strings"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::to_tensor(*strings));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    return call->call.set_input(text, std::move(tensor));
-  });
+  return scopevm::set_strings(call, name, strings);
+}
+
+scopevm_status* scopevm_call_set_input_strings_at(scopevm_call* call, size_t index,
+                                                  const scopevm_strings* strings) {
+  return scopevm::set_strings(call, index, strings);
 }
 
 scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
                                                   const scopevm_strings* elements, size_t count) {
-  return checked({{call, "call"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, scopevm::to_tensors(elements, count));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    return call->call.set_sequence(text, std::move(tensors));
-  });
+  return scopevm::set_sequence(call, name, elements, count);
+}
+
+scopevm_status* scopevm_call_set_sequence_strings_at(scopevm_call* call, size_t index,
+                                                     const scopevm_strings* elements,
+                                                     size_t count) {
+  return scopevm::set_sequence(call, index, elements, count);
 }
 
 scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name) {
-  return checked({{call, "call"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    return call->call.set_no_value(text);
-  });
+  return scopevm::set_no_value(call, name);
+}
+
+scopevm_status* scopevm_call_set_no_value_at(scopevm_call* call, size_t index) {
+  return scopevm::set_no_value(call, index);
 }
 
 scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
                                         const DLTensor* tensor) {
-  return checked({{call, "call"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor borrowed, scopevm::to_tensor(tensor));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    return call->call.set_output(text, std::move(borrowed));
-  });
+  return scopevm::set_output(call, name, tensor);
 }
 
-scopevm_status* scopevm_call_run(scopevm_call* call, int64_t timeout_ms) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point now = Clock::now();
-  scopevm::CallOptions options;
-  // A deadline after the range of the clock never passes.
-  const auto longest =
-      std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - now);
-  if (timeout_ms > 0 && timeout_ms < longest.count())
-    options.deadline = now + std::chrono::milliseconds(timeout_ms);
-  return checked({{call, "call"}}, [&] { return call->call.run(options); });
+scopevm_status* scopevm_call_set_output_at(scopevm_call* call, size_t index,
+                                           const DLTensor* tensor) {
+  return scopevm::set_output(call, index, tensor);
 }
 
-double scopevm_call_emulated_seconds(const scopevm_call* call) {
-  return call == nullptr ? 0 : call->call.stats().emulated_seconds;
+scopevm_status* scopevm_call_set_output_buffer(scopevm_call* call, size_t index, void* data,
+                                               int64_t capacity) {
+  return checked({{call, "call"}},
+                 [&] { return call->call.set_output_buffer(index, data, capacity); });
 }
 
-scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index, DLManagedTensor** out) {
+scopevm_status* scopevm_call_run(scopevm_call* call, const scopevm_run_options* options) {
+  return checked({{call, "call"}}, [&] { return scopevm::run(*call, options); });
+}
+
+void scopevm_call_cancel(scopevm_call* call) {
+  if (call != nullptr) call->is_cancelled.store(true, std::memory_order_relaxed);
+}
+
+scopevm_status* scopevm_call_read_stats(const scopevm_call* call, scopevm_call_stats* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
-    const auto outputs = call->call.outputs();
-    if (index >= outputs.size())
-      return {scopevm::StatusCode::kNotFound,
-              "no result " + std::to_string(index) + ": the call has " +
-                  scopevm::runtime::count_text(outputs.size(), "result")};
-    // elements() of a tensor result refers to the result in outputs(). The elements of a list are
-    // stored in another array.
-    if (call->call.elements(index)->data() != &outputs[index])
-      return {scopevm::StatusCode::kInvalidArgument,
-              "result " + std::to_string(index) +
-                  " is a list: read its elements with scopevm_call_output_element"};
-    return scopevm::give_tensor(outputs[index], out);
-  });
-}
-
-scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index, size_t* out_size,
-                                         int* out_has_value) {
-  return checked({{call, "call"}, {out_size, "out_size"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const bool has_value, call->call.has_value(index));
-    SCOPEVM_ASSIGN_OR_RETURN(const auto elements, call->call.elements(index));
-    *out_size = elements.size();
-    if (out_has_value != nullptr) *out_has_value = has_value ? 1 : 0;
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_call_stats, copy_count), "*out"));
+    const scopevm::CallStats& stats = call->call.stats();
+    // The name of a function is the whole of a std::string.
+    const char* function = stats.function.empty() ? "" : stats.function.data();
+    const bool has_run = !stats.function.empty();
+    scopevm::fill_struct({0, stats.latency_ns, function, stats.emulated_seconds,
+                          has_run ? std::reduce(call->copied_bytes.begin(),
+                                                call->copied_bytes.end(), int64_t{0})
+                                  : 0,
+                          stats.memory.size(), stats.copies.size()},
+                         out);
     return {};
   });
 }
 
-scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index, size_t element,
-                                            DLManagedTensor** out) {
+scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
+                                        scopevm_memory_use* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor,
-                             scopevm::find_element(call->call, index, element));
-    return scopevm::give_tensor(*tensor, out);
-  });
-}
-
-scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index, size_t element,
-                                         const int64_t** out_dims, size_t* out_rank) {
-  return checked({{call, "call"}, {out_dims, "out_dims"}, {out_rank, "out_rank"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const Tensor* tensor,
-                             scopevm::find_element(call->call, index, element));
-    *out_dims = tensor->dims().data();
-    *out_rank = tensor->dims().size();
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_memory_use, allocations), "*out"));
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ScopeUse* use,
+                             scopevm::element_at(call->call.stats().memory, index, "memory scope"));
+    scopevm::fill_struct({0, use->device.data(), use->scope.data(), use->bound_bytes,
+                          use->lower_bound_bytes, use->peak_bytes, use->allocations},
+                         out);
     return {};
   });
 }
 
-scopevm_status* scopevm_call_output_string(const scopevm_call* call, size_t index, size_t element,
-                                           size_t position, const char** out_text,
-                                           size_t* out_size) {
-  return checked({{call, "call"}, {out_text, "out_text"}, {out_size, "out_size"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text,
-                             scopevm::find_text(call->call, index, element, position));
-    *out_text = text.data();
-    *out_size = text.size();
+scopevm_status* scopevm_call_copy_use(const scopevm_call* call, size_t index,
+                                      scopevm_copy_use* out) {
+  return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_copy_use, bytes), "*out"));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        const scopevm::CopyUse* use,
+        scopevm::element_at(call->call.stats().copies, index, "pair of memory scopes"));
+    scopevm::fill_struct({0, use->from_device.data(), use->from_scope.data(),
+                          use->to_device.data(), use->to_scope.data(), use->copies, use->bytes},
+                         out);
     return {};
   });
 }

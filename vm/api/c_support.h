@@ -1,12 +1,18 @@
 // What all functions of the C API use: handles, each of which owns a C++ object, statuses, and
-// checks of arguments.
+// checks of arguments and structs.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/without_exceptions.h"
 #include "scopevm/allocator.h"
@@ -21,12 +27,17 @@ struct scopevm_status {
 };
 struct scopevm_module {
   scopevm::Module module;
+  // By input and by output: the dims as C strings, which `module` owns.
+  std::vector<std::vector<const char*>> input_dims;
+  std::vector<std::vector<const char*>> output_dims;
 };
 struct scopevm_session {
   scopevm::Session session;
 };
 struct scopevm_call {
   scopevm::Call call;
+  std::vector<int64_t> copied_bytes;   // by input: of elements that had strides
+  std::atomic<bool> is_cancelled{false};
 };
 struct scopevm_allocator {
   std::shared_ptr<scopevm::Allocator> allocator;
@@ -36,8 +47,53 @@ namespace scopevm {
 
 scopevm_status* to_c(Status status) noexcept;
 
+// The counters, with struct_size 0.
+scopevm_allocator_stats to_c(const AllocatorStats& stats);
+
 // The options of an allocator; NULL: the defaults. Errors: kInvalidArgument.
 Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given);
+
+// The size of a struct up to and including a member: what a caller of the first version has.
+#define SCOPEVM_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(type::member))
+
+// Checks struct_size of a struct that the caller filled in or that the library fills in.
+// `first_size`: its size in the first version of the API. Errors: kInvalidArgument.
+inline Status check_size(size_t size, size_t first_size, std::string_view name) {
+  if (size >= first_size) return {};
+  return {StatusCode::kInvalidArgument, "struct_size of " + std::string(name) + " is " +
+                                            std::to_string(size) + ", expected at least " +
+                                            std::to_string(first_size)};
+}
+
+// Reads a struct of `size` bytes that the caller filled in, of an older or newer version. Members
+// that the caller's version lacks are 0. Errors: kInvalidArgument (the struct is smaller than the
+// first version), kUnsupported (it sets a member that this version lacks).
+template <typename T>
+Result<T> read_struct(const void* given, size_t size, size_t first_size, std::string_view name) {
+  SCOPEVM_RETURN_IF_ERROR(check_size(size, first_size, name));
+  const auto* bytes = static_cast<const unsigned char*>(given);
+  if (size > sizeof(T) &&
+      std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char byte) { return byte != 0; }))
+    return Status(StatusCode::kUnsupported,
+                  std::string(name) + " sets members that this version of scopevm lacks");
+  T out{};
+  std::memcpy(&out, given, std::min(size, sizeof out));
+  return out;
+}
+
+// Like read_struct(), for a struct with a member struct_size. NULL: all members are 0.
+template <typename T>
+Result<T> read_options(const T* given, size_t first_size, std::string_view name) {
+  if (given == nullptr) return T{};
+  return read_struct<T>(given, given->struct_size, first_size, name);
+}
+
+// Sets the members of *out that the caller's version has, except struct_size.
+template <typename T>
+void fill_struct(T value, T* out) {
+  value.struct_size = out->struct_size;
+  std::memcpy(out, &value, std::min(out->struct_size, sizeof value));
+}
 
 // Calls `body`, which returns a Status. Converts this status, or the exception that `body` threw,
 // to a status of the C API.
@@ -68,6 +124,22 @@ Status check_array(const T* array, size_t count, std::string_view name) {
   return count == 0 ? Status() : check_not_null({{array, name}});
 }
 
+// Reads an array of structs, whose elements have `size` bytes. Errors: those of read_struct() and
+// check_array().
+template <typename T>
+Result<std::vector<T>> read_array(const T* given, size_t count, size_t size, size_t first_size,
+                                  std::string_view name) {
+  std::vector<T> out;
+  SCOPEVM_RETURN_IF_ERROR(check_array(given, count, "the array of " + std::string(name) + "s"));
+  for (size_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        T element, read_struct<T>(reinterpret_cast<const char*>(given) + i * size, size, first_size,
+                                  name));
+    out.push_back(element);
+  }
+  return out;
+}
+
 // Like checked(), after the check of the arguments, which `body` uses.
 template <typename Body>
 scopevm_status* checked(std::initializer_list<Argument> arguments, Body&& body) noexcept {
@@ -82,6 +154,29 @@ inline Result<std::string_view> to_text(const char* given, std::string_view argu
   if (given != nullptr) return std::string_view(given);
   return Status(StatusCode::kInvalidArgument,
                 std::string(argument) + " is NULL, expected a string");
+}
+
+// The values of dimensions. Errors: kInvalidArgument (NULL).
+inline Result<std::map<std::string, int64_t>> to_dims(const char* const* names,
+                                                      const int64_t* values, size_t count) {
+  SCOPEVM_RETURN_IF_ERROR(check_array(names, count, "names"));
+  SCOPEVM_RETURN_IF_ERROR(check_array(values, count, "values"));
+  std::map<std::string, int64_t> dims;
+  for (size_t i = 0; i < count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
+                             to_text(names[i], "the name of a dimension"));
+    dims[std::string(name)] = values[i];
+  }
+  return dims;
+}
+
+// The element of a list. Errors: kNotFound; `what` is the singular of what the list contains.
+template <typename List>
+auto element_at(const List& list, size_t index, std::string_view what)
+    -> Result<decltype(&list[0])> {
+  if (index < list.size()) return &list[index];
+  return Status(StatusCode::kNotFound, "no " + std::string(what) + " " + std::to_string(index) +
+                                           ": there are " + std::to_string(list.size()));
 }
 
 }  // namespace scopevm

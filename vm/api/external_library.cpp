@@ -1,5 +1,5 @@
 // Finds and loads plug-ins with dlopen.
-#include "scopevm/external_library.h"
+#include "scopevm/session.h"
 
 #include <dlfcn.h>
 

@@ -62,13 +62,15 @@ Status set_tensor(vm::CallContext& context, size_t index, Tensor tensor) {
 }
 
 Status set_list(vm::CallContext& context, size_t index, vm::ListValue value) {
+  if (index >= context.inputs.size()) return bad_index("input", index, context.inputs.size());
   SCOPEVM_RETURN_IF_ERROR(vm::check_list(context.session->module(), index, value));
   context.list_inputs[index] = std::move(value);
   return {};
 }
 
-// Sets the caller's buffer for an output, or no buffer if `tensor` is empty.
-Status set_buffer(vm::CallContext& context, size_t index, Tensor tensor) {
+// Sets the caller's buffer for an output, or no buffer if its tensor is empty.
+Status set_buffer(vm::CallContext& context, size_t index, vm::OutputBuffer buffer) {
+  const Tensor& tensor = buffer.tensor;
   if (index >= context.outputs.size()) return bad_index("output", index, context.outputs.size());
   const TensorSignature& signature = context.session->module().signature().outputs[index];
   // The size of strings is known only after the run.
@@ -84,8 +86,28 @@ Status set_buffer(vm::CallContext& context, size_t index, Tensor tensor) {
             "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
                 std::string(name(signature.kind)) +
                 " cannot be stored in a buffer; read its elements after each run"};
-  context.set_output(index, std::move(tensor));
+  context.set_output(index, std::move(buffer));
   return {};
+}
+
+// A buffer of `capacity` bytes for a result of any dims.
+Result<vm::OutputBuffer> buffer_of(const vm::CallContext& context, size_t index, void* data,
+                                   int64_t capacity) {
+  if (data == nullptr) return vm::OutputBuffer();
+  const std::vector<TensorSignature>& outputs = context.session->module().signature().outputs;
+  if (index >= outputs.size()) return bad_index("output", index, outputs.size());
+  if (capacity < 0)
+    return Status(StatusCode::kInvalidArgument, "output \"" + outputs[index].name +
+                                                    "\": the capacity is " +
+                                                    runtime::count_text(capacity, "byte") +
+                                                    ", expected at least 0");
+  // set_buffer() refuses buffers for strings.
+  const DType dtype = outputs[index].dtype == DType::kStr ? DType::kU8 : outputs[index].dtype;
+  const int64_t count = capacity / byte_size(dtype);
+  Result<Tensor> tensor = Tensor::borrow(data, dtype, std::span(&count, 1));
+  if (!tensor.ok())
+    return std::move(tensor).status().with_context("output \"" + outputs[index].name + "\"");
+  return vm::OutputBuffer{*std::move(tensor), false};
 }
 
 Status check_result(const vm::CallContext& context, size_t output) {
@@ -209,39 +231,63 @@ Call::~Call() {
   session->return_context(std::move(context_));
 }
 
+Result<size_t> Call::find_input(std::string_view name) const {
+  return without_exceptions([&] { return scopevm::find_input(*context_, name); });
+}
+
+Result<size_t> Call::find_output(std::string_view name) const {
+  return without_exceptions([&] { return scopevm::find_output(*context_, name); });
+}
+
 Status Call::set_input(size_t index, Tensor tensor) {
   return without_exceptions([&] { return set_tensor(*context_, index, std::move(tensor)); });
 }
 
 Status Call::set_input(std::string_view name, Tensor tensor) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(*context_, name));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
     return set_tensor(*context_, index, std::move(tensor));
   });
 }
 
+Status Call::set_sequence(size_t index, std::vector<Tensor> elements) {
+  return without_exceptions([&] { return set_list(*context_, index, {true, true, std::move(elements)}); });
+}
+
 Status Call::set_sequence(std::string_view name, std::vector<Tensor> elements) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(*context_, name));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
     return set_list(*context_, index, {true, true, std::move(elements)});
   });
 }
 
+Status Call::set_no_value(size_t index) {
+  return without_exceptions([&] { return set_list(*context_, index, {true, false, {}}); });
+}
+
 Status Call::set_no_value(std::string_view name) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(*context_, name));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
     return set_list(*context_, index, {true, false, {}});
   });
 }
 
 Status Call::set_output(size_t index, Tensor tensor) {
-  return without_exceptions([&] { return set_buffer(*context_, index, std::move(tensor)); });
+  return without_exceptions(
+      [&] { return set_buffer(*context_, index, {std::move(tensor), true}); });
 }
 
 Status Call::set_output(std::string_view name, Tensor tensor) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(*context_, name));
-    return set_buffer(*context_, index, std::move(tensor));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
+    return set_buffer(*context_, index, {std::move(tensor), true});
+  });
+}
+
+Status Call::set_output_buffer(size_t index, void* data, int64_t capacity) {
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(vm::OutputBuffer buffer, buffer_of(*context_, index, data, capacity));
+    return set_buffer(*context_, index, std::move(buffer));
   });
 }
 
@@ -253,7 +299,7 @@ std::span<const Tensor> Call::outputs() const { return context_->results; }
 
 Result<Tensor> Call::output(std::string_view name) const {
   return without_exceptions([&]() -> Result<Tensor> {
-    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(*context_, name));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
     if (index >= context_->results.size())
       return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");
     return context_->results[index];
@@ -274,7 +320,7 @@ Result<std::span<const Tensor>> Call::elements(size_t output) const {
 
 Result<std::span<const Tensor>> Call::elements(std::string_view name) const {
   return without_exceptions([&]() -> Result<std::span<const Tensor>> {
-    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(*context_, name));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
     return elements_of(*context_, index);
   });
 }
@@ -331,9 +377,6 @@ Result<std::vector<ScopeStats>> Session::memory_stats() const {
   });
 }
 
-void Session::trim() const {
-  for (size_t i = 0; i < bound_->pool_count(); ++i)
-    bound_->pool(static_cast<uint32_t>(i)).allocator().trim();
-}
+void Session::trim() const { bound_->trim(); }
 
 }  // namespace scopevm

@@ -60,9 +60,11 @@ Status check_launches(const format::ModuleContents& contents, const runtime::Ker
 Result<const KernelTable*> LoadedModule::kernels() const {
   // Images are loaded on first use, so that a module can be inspected on a machine whose CPU cannot
   // run it.
+  if (const KernelTable* loaded = loaded_kernels_.load(std::memory_order_acquire)) return loaded;
   std::lock_guard lock(kernels_mutex_);
   if (!kernel_table_) {
     SCOPEVM_ASSIGN_OR_RETURN(kernel_table_, load_kernels());
+    loaded_kernels_.store(&*kernel_table_, std::memory_order_release);
   }
   return &*kernel_table_;
 }

@@ -4,6 +4,7 @@
 //   kernel_table.cpp    contents -> the images for this CPU, addresses of their functions
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -120,6 +121,8 @@ class LoadedModule {
 
   mutable std::mutex kernels_mutex_;
   mutable std::optional<KernelTable> kernel_table_;  // empty until it has been loaded
+  // The table after it has been loaded, else null: read without the mutex by each call and bound.
+  mutable std::atomic<const KernelTable*> loaded_kernels_{nullptr};
 };
 
 }  // namespace scopevm::vm

@@ -1,4 +1,4 @@
-// External functions: parts of a model that a library computes (scopevm/external.h).
+// External functions: parts of a model that a library computes (scopevm/c/external.h).
 #ifndef SCOPEVM_GRAPH_EXTERNAL_OPS
 #define SCOPEVM_GRAPH_EXTERNAL_OPS
 

@@ -1,4 +1,4 @@
-// The description of an external function (scopevm/external.h), parsed from JSON. Descriptions come
+// The description of an external function (scopevm/c/external.h), parsed from JSON. Descriptions come
 // from module files, so every error in them is reported. layer.h decides what oneDNN can compute.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "plugins/dnnl/graph/layer.h"
 #include "plugins/dnnl/run/lru_cache.h"
 #include "plugins/dnnl/run/plan.h"
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 
 namespace scopevm::onednn {

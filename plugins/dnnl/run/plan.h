@@ -8,7 +8,7 @@
 
 #include "plugins/dnnl/graph/layer.h"
 #include "plugins/dnnl/run/shapes.h"
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 
 namespace scopevm::onednn {

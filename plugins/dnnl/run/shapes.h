@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plugins/dnnl/graph/layer.h"
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 
 namespace scopevm::onednn {

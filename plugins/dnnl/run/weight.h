@@ -8,7 +8,7 @@
 #include "plugins/dnnl/graph/description.h"
 #include "plugins/dnnl/graph/layer.h"
 #include "plugins/dnnl/run/shapes.h"
-#include "scopevm/dlpack.h"
+#include "scopevm/c/dlpack.h"
 #include "scopevm/status.h"
 
 namespace scopevm::onednn {

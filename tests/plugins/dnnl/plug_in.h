@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 #include "vm/format/schema/formula.h"
 

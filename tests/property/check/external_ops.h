@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 
 namespace scopevm::compiler::property {
 

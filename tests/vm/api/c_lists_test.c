@@ -23,7 +23,7 @@ static void run_strings(const char* path) {
   strings.dims = shape;
   FAILS(scopevm_call_set_sequence_strings(call, "x", &strings, 1), 10, "given a sequence");
   OK(scopevm_call_set_input_strings(call, "x", &strings));
-  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_run(call, NULL));
   EXPECT(scopevm_session_running_threads(session) == 1);
   const int64_t* dims = NULL;
   size_t rank = 0, size = 0;
@@ -45,7 +45,7 @@ static void run_strings(const char* path) {
   FAILS(scopevm_call_set_input_strings(call, "x", &strings), 10, "the array of strings is NULL");
   strings.strings = words;
   OK(scopevm_call_set_input_strings(call, "x", &strings));
-  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_run(call, NULL));
   OK(scopevm_call_output_string(call, 0, 0, 1, &text, &size));
   EXPECT(size == 1 && text[0] == 'T');
   scopevm_call_free(call);
@@ -66,7 +66,7 @@ static void run_string_sequences(const char* path) {
   OK(scopevm_call_create(session, &call));
   OK(scopevm_call_set_sequence_strings(call, "xs", strings, 2));
   OK(scopevm_call_set_input_strings(call, "o", &strings[1]));
-  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_run(call, NULL));
   const int64_t* dims = NULL;
   size_t rank = 0, size = 0;
   const char* text = NULL;
@@ -88,9 +88,11 @@ static void run_sequences(const char* path) {
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
   OK(scopevm_module_load(path, &module));
-  EXPECT(scopevm_module_input_kind(module, 0) == 1);
-  EXPECT(scopevm_module_output_kind(module, 1) == 2);
-  EXPECT(scopevm_module_input_kind(module, 2) == -1);
+  scopevm_value_info info = {sizeof(scopevm_value_info)};
+  OK(scopevm_module_input(module, 0, &info));
+  EXPECT(info.kind == SCOPEVM_SEQUENCE);
+  OK(scopevm_module_output(module, 1, &info));
+  EXPECT(info.kind == SCOPEVM_OPTIONAL);
   OK(scopevm_session_create(module, NULL, &session));
   scopevm_module_free(module);
   OK(scopevm_call_create(session, &call));
@@ -103,7 +105,7 @@ static void run_sequences(const char* path) {
   FAILS(scopevm_call_set_input(call, "xs", &tensor), 10, "expected a sequence");
   OK(scopevm_call_set_sequence(call, "xs", elements, 2));
   OK(scopevm_call_set_no_value(call, "o"));
-  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_run(call, NULL));
   size_t size = 0;
   int has_value = 2;
   OK(scopevm_call_output_size(call, 0, &size, NULL));
@@ -117,7 +119,7 @@ static void run_sequences(const char* path) {
   EXPECT(((float*)result->dl_tensor.data)[3] == 4);
   result->deleter(result);
   OK(scopevm_call_set_input(call, "o", &tensor));
-  OK(scopevm_call_run(call, 0));
+  OK(scopevm_call_run(call, NULL));
   OK(scopevm_call_output_size(call, 1, &size, &has_value));
   EXPECT(size == 1 && has_value == 1);
   scopevm_call_free(call);

@@ -12,10 +12,11 @@ trap 'rm -f "$stripped"' EXIT
 strip -o "$stripped" "$library"
 size=$(stat -c %s "$stripped")
 ((size < 1500000)) || { echo "$size bytes after stripping, expected less than 1500000"; exit 1; }
-# Weak, unique and absolute symbols are ignored: the weak ones include inline functions and
-# templates of the standard library. Every other exported symbol must be in namespace scopevm or
-# start with scopevm_. Functions and variables of the internal namespaces must not be exported.
-foreign=$(nm -D --defined-only -C "$library" | grep -vE ' [wWvVuA] ' | grep -vE '^[0-9a-f]+ . ((typeinfo|typeinfo name|vtable) for )?scopevm(::|_)' || true)
+# Every exported symbol must be in namespace scopevm or start with scopevm_. The absolute one is the
+# name of the version. Functions and variables of the internal namespaces must not be exported.
+foreign=$(nm -D --defined-only -C "$library" | grep -v ' A ' | grep -vE '^[0-9a-f]+ . ((typeinfo|typeinfo name|vtable) for )?scopevm(::|_)' || true)
 [[ -z $foreign ]] || { echo "exports symbols outside the API:"; echo "$foreign"; exit 1; }
 inner=$(nm -D --defined-only -C "$library" | grep -E ' [TDBR] scopevm::(runtime|vm|format|isa)::' || true)
 [[ -z $inner ]] || { echo "exports symbols of internal namespaces:"; echo "$inner"; exit 1; }
+unversioned=$(nm -D --defined-only "$library" | grep ' T scopevm_' | grep -v '@@SCOPEVM_' || true)
+[[ -z $unversioned ]] || { echo "functions of the C API without a version:"; echo "$unversioned"; exit 1; }

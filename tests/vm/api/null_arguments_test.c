@@ -31,12 +31,19 @@ static void check_results_without_status(void) {
   EXPECT(strcmp(scopevm_status_message(NULL), "") == 0);
   EXPECT(scopevm_module_input_count(NULL) == 0);
   EXPECT(scopevm_module_output_count(NULL) == 0);
-  EXPECT(scopevm_module_input_name(NULL, 0) == NULL);
-  EXPECT(scopevm_module_output_name(NULL, 0) == NULL);
-  EXPECT(scopevm_module_input_kind(NULL, 0) == -1);
-  EXPECT(scopevm_module_output_kind(NULL, 0) == -1);
-  EXPECT(scopevm_call_emulated_seconds(NULL) == 0);
+  EXPECT(scopevm_module_dimension_count(NULL) == 0);
+  EXPECT(scopevm_version()[0] != 0 && scopevm_features()[0] != 0);
+  EXPECT(scopevm_dtype_name(-1) == NULL && scopevm_dtype_bytes(-1) == 0);
+  EXPECT(scopevm_bound_function(NULL) == NULL);
+  EXPECT(scopevm_bound_line_count(NULL) == 0 && scopevm_bound_definition_count(NULL) == 0);
+  scopevm_error_fields fields = {sizeof(scopevm_error_fields)};
+  EXPECT(scopevm_status_fields(NULL, &fields) == 0);
+  EXPECT(scopevm_session_threads(NULL) == 0);
   EXPECT(scopevm_session_running_threads(NULL) == 0);
+  scopevm_session_trim(NULL);
+  scopevm_call_cancel(NULL);
+  scopevm_call_clear_outputs(NULL);
+  scopevm_bound_free(NULL);
   EXPECT(scopevm_allocator_allocate(NULL, 64) == NULL);
   scopevm_allocator_deallocate(NULL, NULL, 64);
   scopevm_allocator_free(NULL);
@@ -56,13 +63,52 @@ static void check_allocator(void) {
   EACH_FAILS(1, scopevm_allocator_trim(ARGUMENT(0, allocator)));
   EACH_FAILS(1, scopevm_allocator_describe_failure(ARGUMENT(0, allocator), 64));
   scopevm_allocator_free(allocator);
+  scopevm_allocator_functions functions = {sizeof(scopevm_allocator_functions)};
+  allocator = NULL;
+  EACH_FAILS(2, scopevm_allocator_create_from(ARGUMENT(0, &functions), ARGUMENT(1, &allocator)));
+  EXPECT(allocator == NULL);
+}
+
+static void check_signature(const scopevm_module* module) {
+  scopevm_value_info info = {sizeof(scopevm_value_info)};
+  scopevm_dimension_info dimension = {sizeof(scopevm_dimension_info)};
+  size_t index = 0;
+  EACH_FAILS(2, scopevm_module_input(ARGUMENT(0, module), 0, ARGUMENT(1, &info)));
+  EACH_FAILS(2, scopevm_module_output(ARGUMENT(0, module), 0, ARGUMENT(1, &info)));
+  EACH_FAILS(2, scopevm_module_dimension(ARGUMENT(0, module), 0, ARGUMENT(1, &dimension)));
+  EACH_FAILS(3, scopevm_module_find_input(ARGUMENT(0, module), ARGUMENT(1, "x"),
+                                          ARGUMENT(2, &index)));
+  EACH_FAILS(3, scopevm_module_find_output(ARGUMENT(0, module), ARGUMENT(1, "z"),
+                                           ARGUMENT(2, &index)));
+  const char* names[] = {"n"};
+  const int64_t values[] = {3};
+  int64_t dims[2];
+  size_t rank = 0;
+  EACH_FAILS(5, scopevm_module_input_shape(ARGUMENT(0, module), 0, ARGUMENT(1, names),
+                                           ARGUMENT(2, values), 1, ARGUMENT(3, dims), 2,
+                                           ARGUMENT(4, &rank)));
+  scopevm_bound* bound = NULL;
+  EACH_FAILS(4, scopevm_bound_create(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
+                                     1, 1, ARGUMENT(3, &bound)));
+  OK(scopevm_bound_create(module, names, values, 1, 1, &bound));
+  scopevm_bound_line_info line = {sizeof(scopevm_bound_line_info)};
+  const char* name = NULL;
+  const char* formula = NULL;
+  EACH_FAILS(2, scopevm_bound_line(ARGUMENT(0, bound), 0, ARGUMENT(1, &line)));
+  EACH_FAILS(3, scopevm_bound_definition(ARGUMENT(0, bound), 0, ARGUMENT(1, &name),
+                                         ARGUMENT(2, &formula)));
+  scopevm_bound_free(bound);
 }
 
 static void check_module(const char* path, const scopevm_module* module) {
   scopevm_module* loaded = NULL;
   EACH_FAILS(2, scopevm_module_load(ARGUMENT(0, path), ARGUMENT(1, &loaded)));
   EACH_FAILS(2, scopevm_module_load_bytes(ARGUMENT(0, "junk"), 4, ARGUMENT(1, &loaded)));
+  EACH_FAILS(2, scopevm_module_load_memory(ARGUMENT(0, "junk"), 4, NULL, NULL,
+                                           ARGUMENT(1, &loaded)));
   EXPECT(loaded == NULL);
+  const scopevm_external_library* library = NULL;
+  EACH_FAILS(2, scopevm_external_library_load(ARGUMENT(0, "dnnl"), ARGUMENT(1, &library)));
   const char* names[] = {"n"};
   const char* const no_names[] = {NULL};
   const int64_t values[] = {3};
@@ -84,6 +130,7 @@ static void check_module(const char* path, const scopevm_module* module) {
   const scopevm_memory_limit no_scope = {NULL, 1};
   scopevm_session_options options = {sizeof(scopevm_session_options)};
   options.limit_count = 1;
+  options.limit_size = sizeof(scopevm_memory_limit);
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.limits = &no_scope;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
@@ -96,16 +143,25 @@ static void check_module(const char* path, const scopevm_module* module) {
   options.external_library_count = 0;
   const scopevm_scope_allocator no_allocator[] = {{"global", NULL}};
   options.allocator_count = 1;
+  options.allocator_size = sizeof(scopevm_scope_allocator);
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.allocators = no_allocator;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.allocator_count = 0;
   const scopevm_named_allocator no_name[] = {{"global", NULL, NULL}};
   options.named_allocator_count = 1;
+  options.named_allocator_size = sizeof(scopevm_named_allocator);
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.named_allocators = no_name;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.named_allocator_count = 0;
+  const scopevm_device_binding no_device[] = {{NULL, "cpu", 0}};
+  options.device_count = 1;
+  options.device_size = sizeof(scopevm_device_binding);
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.devices = no_device;
+  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  options.device_count = 0;
   missing = 0;
   expect_null_error(scopevm_session_create(NULL, &options, &session), __LINE__);
   expect_null_error(scopevm_session_create(module, &options, NULL), __LINE__);
@@ -119,6 +175,8 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   const int64_t size[] = {1};
   EACH_FAILS(4, scopevm_session_reserve(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size),
                                         ARGUMENT(3, size), 1, 1));
+  scopevm_allocator_stats stats = {sizeof(scopevm_allocator_stats)};
+  EACH_FAILS(2, scopevm_session_memory_stats(ARGUMENT(0, session), 0, ARGUMENT(1, &stats)));
   float element = 0;
   DLTensor tensor;
   memset(&tensor, 0, sizeof tensor);
@@ -146,15 +204,36 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
                                                   ARGUMENT(2, &strings), 1));
   EACH_FAILS(3, scopevm_call_set_input_strings(call, "x", &incomplete[missing]));
   EACH_FAILS(2, scopevm_call_set_no_value(ARGUMENT(0, call), ARGUMENT(1, "x")));
-  EACH_FAILS(1, scopevm_call_run(ARGUMENT(0, call), 0));
+  DLManagedTensorVersioned managed;
+  memset(&managed, 0, sizeof managed);
+  managed.dl_tensor = tensor;
+  EACH_FAILS(1, scopevm_call_set_input_at(ARGUMENT(0, call), 0, &tensor));
+  EACH_FAILS(2, scopevm_call_give_input(ARGUMENT(0, call), 0, ARGUMENT(1, &managed)));
+  EACH_FAILS(1, scopevm_call_set_output_at(ARGUMENT(0, call), 0, &tensor));
+  EACH_FAILS(1, scopevm_call_set_output_buffer(ARGUMENT(0, call), 0, &element, 4));
+  EACH_FAILS(2, scopevm_call_set_sequence_at(ARGUMENT(0, call), 0, ARGUMENT(1, elements), 1));
+  EACH_FAILS(2, scopevm_call_set_input_strings_at(ARGUMENT(0, call), 0, ARGUMENT(1, &strings)));
+  EACH_FAILS(2, scopevm_call_set_sequence_strings_at(ARGUMENT(0, call), 0, ARGUMENT(1, &strings), 1));
+  EACH_FAILS(1, scopevm_call_set_no_value_at(ARGUMENT(0, call), 0));
+  EACH_FAILS(1, scopevm_call_run(ARGUMENT(0, call), NULL));
 }
 
 static void check_results(const scopevm_call* call) {
   DLManagedTensor* tensor = NULL;
+  DLManagedTensorVersioned* versioned = NULL;
   size_t size = 0;
   const int64_t* dims = NULL;
   const char* text = NULL;
   EACH_FAILS(2, scopevm_call_output(ARGUMENT(0, call), 0, ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_call_output_versioned(ARGUMENT(0, call), 0, ARGUMENT(1, &versioned)));
+  EACH_FAILS(2, scopevm_call_output_element_versioned(ARGUMENT(0, call), 0, 0,
+                                                      ARGUMENT(1, &versioned)));
+  scopevm_call_stats stats = {sizeof(scopevm_call_stats)};
+  scopevm_memory_use memory = {sizeof(scopevm_memory_use)};
+  scopevm_copy_use copy = {sizeof(scopevm_copy_use)};
+  EACH_FAILS(2, scopevm_call_read_stats(ARGUMENT(0, call), ARGUMENT(1, &stats)));
+  EACH_FAILS(2, scopevm_call_memory_use(ARGUMENT(0, call), 0, ARGUMENT(1, &memory)));
+  EACH_FAILS(2, scopevm_call_copy_use(ARGUMENT(0, call), 0, ARGUMENT(1, &copy)));
   EACH_FAILS(2, scopevm_call_output_size(ARGUMENT(0, call), 0, ARGUMENT(1, &size), NULL));
   EACH_FAILS(2, scopevm_call_output_element(ARGUMENT(0, call), 0, 0, ARGUMENT(1, &tensor)));
   EACH_FAILS(
@@ -174,6 +253,7 @@ int main(int argc, char** argv) {
   OK(scopevm_call_create(session, &call));
   check_results_without_status();
   check_allocator();
+  check_signature(module);
   check_module(argv[1], module);
   check_inputs(session, call);
   check_results(call);

@@ -1,7 +1,7 @@
 // An external library for external_contents() of test_modules.h.
 #pragma once
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 
 namespace scopevm::test {
 

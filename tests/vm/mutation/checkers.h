@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "vm/load/loaded_module.h"
 
 namespace scopevm::test {

@@ -321,12 +321,13 @@ scopevm_status* run(const std::vector<uint8_t>& module, const DLTensor& x, Handl
   options.struct_size = sizeof options;
   options.limits = &limit;
   options.limit_count = 1;
+  options.limit_size = sizeof limit;
   if (auto* status = scopevm_session_create(handles.module, &options, &handles.session))
     return status;
   if (auto* status = scopevm_call_create(handles.session, &handles.call)) return status;
   for (const char* input : {"x", "y"})
     if (auto* status = scopevm_call_set_input(handles.call, input, &x)) return status;
-  if (auto* status = scopevm_call_run(handles.call, 0)) return status;
+  if (auto* status = scopevm_call_run(handles.call, nullptr)) return status;
   return scopevm_call_output(handles.call, 0, &handles.output);
 }
 

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "scopevm/external_library.h"
+#include "scopevm/session.h"
 #include "tools/command_line/parser.h"
 #include "tools/files/file.h"
 

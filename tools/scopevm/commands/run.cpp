@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "scopevm/allocators.h"
-#include "scopevm/external_library.h"
 #include "scopevm/session.h"
 #include "tools/command_line/arguments.h"
 #include "tools/command_line/command.h"

@@ -104,7 +104,7 @@ struct ExternalTensor {
   uint32_t rank = 0;
 };
 
-// A function that a library computes (scopevm/external.h). Its buffers are the operands, then the
+// A function that a library computes (scopevm/c/external.h). Its buffers are the operands, then the
 // results, then the workspace if it has one. Its params are the dims of all operands and results.
 struct ExternalDecl {
   std::string library;

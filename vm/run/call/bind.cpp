@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "runtime/tensor/shape.h"
@@ -23,10 +24,21 @@ std::string declared_text(const TensorSignature& signature) {
 // The dims in the signature of a list whose elements can have any rank.
 const std::vector<std::string> kAnyRank = {format::kAnyDims};
 
-Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what) {
-  return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": " + what +
-                                            ": expected " + declared_text(signature) + ", given " +
-                                            runtime::type_text(given.dtype(), given.dims())};
+Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what,
+                int axis = -1) {
+  std::string expected = declared_text(signature);
+  std::string type = runtime::type_text(given.dtype(), given.dims());
+  std::string message =
+      "input \"" + signature.name + "\": " + what + ": expected " + expected + ", given " + type;
+  return {StatusCode::kInvalidArgument,
+          std::move(message),
+          {signature.name, axis, std::move(expected), std::move(type)}};
+}
+
+Status missing(const TensorSignature& signature, std::string message) {
+  return {StatusCode::kInvalidArgument,
+          std::move(message),
+          {signature.name, -1, declared_text(signature), {}}};
 }
 
 // The first input axis whose dim is a given dimension. It determines the value of the dimension.
@@ -49,7 +61,9 @@ Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witne
             "input \"" + input + "\": dim " + std::to_string(here.axis) + " is " +
                 std::to_string(here.value) + ", but it must equal dim " +
                 std::to_string(first.axis) + " of input \"" + other + "\", which is " +
-                std::to_string(first.value) + " (dimension " + declared.name + ")"};
+                std::to_string(first.value) + " (dimension " + declared.name + ")",
+            {input, static_cast<int>(here.axis), std::to_string(first.value),
+             std::to_string(here.value)}};
   }
   first = here;
   // This runs in every call, so the message is formatted on failure only.
@@ -73,7 +87,7 @@ bool overlaps(const Tensor& a, const Tensor& b) {
 Status check_overlap(const LoadedModule& module, const CallContext& context) {
   const Signature& signature = module.signature();
   for (size_t i = 0; i < context.outputs.size(); ++i) {
-    const Tensor& output = context.outputs[i];
+    const Tensor& output = context.outputs[i].tensor;
     if (output.is_empty()) continue;
     // The call could overwrite an input that shares bytes with a buffer, and read it afterwards.
     for (size_t j = 0; j < context.inputs.size(); ++j)
@@ -84,7 +98,7 @@ Status check_overlap(const LoadedModule& module, const CallContext& context) {
                                                   "\" overlaps input \"" +
                                                   signature.inputs[j].name + "\""};
     for (size_t j = 0; j < i; ++j)
-      if (overlaps(output, context.outputs[j]))
+      if (overlaps(output, context.outputs[j].tensor))
         return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +
                                                   "\" overlaps output \"" +
                                                   signature.outputs[j].name + "\""};
@@ -99,10 +113,13 @@ Status check_list(const LoadedModule& module, size_t index, const ListValue& giv
   const bool is_tensor = signature.kind == ValueKind::kTensor;
   const bool is_sequence = !is_tensor && signature.kind != ValueKind::kOptional;
   if (given.has_value ? !is_sequence : !is_optional(signature.kind))
-    return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": expected " +
-                                              (is_tensor ? "a tensor " : "") +
-                                              declared_text(signature) + ", given " +
-                                              (given.has_value ? "a sequence" : "no value")};
+    return {StatusCode::kInvalidArgument,
+            "input \"" + signature.name + "\": expected " + (is_tensor ? "a tensor " : "") +
+                declared_text(signature) + ", given " +
+                (given.has_value ? "a sequence" : "no value"),
+            {.subject = signature.name,
+             .expected = declared_text(signature),
+             .given = given.has_value ? "a sequence" : "no value"}};
   for (const Tensor& element : given.elements)
     SCOPEVM_RETURN_IF_ERROR(check_input(module, index, element));
   return {};
@@ -111,15 +128,16 @@ Status check_list(const LoadedModule& module, size_t index, const ListValue& giv
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given) {
   const TensorSignature& signature = module.signature().inputs[index];
   if (given.is_empty())
-    return {StatusCode::kInvalidArgument, "input \"" + signature.name + "\": expected " +
-                                              declared_text(signature) + ", given an empty tensor"};
+    return missing(signature, "input \"" + signature.name + "\": expected " +
+                                  declared_text(signature) + ", given an empty tensor");
   if (given.dtype() != signature.dtype) return mismatch(signature, given, "wrong element type");
   if (signature.kind != ValueKind::kTensor && signature.dims == kAnyRank) return {};
   if (given.dims().size() != signature.dims.size()) return mismatch(signature, given, "wrong rank");
   const std::vector<AxisRule>& rules = module.axis_rules()[index];
   for (size_t axis = 0; axis < rules.size(); ++axis)
     if (rules[axis].exact >= 0 && rules[axis].exact != given.dims()[axis])
-      return mismatch(signature, given, "wrong dim " + std::to_string(axis));
+      return mismatch(signature, given, "wrong dim " + std::to_string(axis),
+                      static_cast<int>(axis));
   return {};
 }
 
@@ -135,9 +153,9 @@ Status bind_inputs(const LoadedModule& module, CallContext& context) {
     const Tensor& given = context.inputs[input];
     const bool is_tensor = signature.inputs[input].kind == ValueKind::kTensor;
     if (is_tensor ? given.is_empty() : !context.list_inputs[input].is_set)
-      return {StatusCode::kInvalidArgument, "missing input \"" + signature.inputs[input].name +
-                                                "\": expected " +
-                                                declared_text(signature.inputs[input])};
+      return missing(signature.inputs[input], "missing input \"" + signature.inputs[input].name +
+                                                  "\": expected " +
+                                                  declared_text(signature.inputs[input]));
     if (!is_tensor) continue;
     const std::vector<AxisRule>& rules = module.axis_rules()[input];
     for (size_t axis = 0; axis < rules.size(); ++axis)

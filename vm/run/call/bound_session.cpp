@@ -326,10 +326,27 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   return context;
 }
 
+void BoundSession::trim() {
+  for (const std::shared_ptr<runtime::ScopeMemory>& pool : pools_) pool->allocator().trim();
+  std::vector<std::unique_ptr<CallContext>> unused;
+  std::lock_guard lock(mutex_);
+  context_count_ -= spare_.size();
+  unused.swap(spare_);
+  // Room for the contexts in use, so that return_context() cannot fail. If there is no memory for
+  // an exact array, the old one has the room.
+  try {
+    spare_.reserve(context_count_);
+  } catch (const std::bad_alloc&) {
+    unused.clear();
+    spare_.swap(unused);
+  }
+}
+
 void BoundSession::return_context(std::unique_ptr<CallContext> context) {
   // The context stays in the free list. It must not keep the caller's tensors alive.
   for (Tensor& input : context->inputs) input = Tensor();
-  for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, Tensor());
+  for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, {});
+  context->stats = {};  // the next call has not run
   context->results.clear();
   for (ListValue& input : context->list_inputs) input = {};
   context->clear_list_results();

@@ -50,7 +50,9 @@ class BoundSession {
 
   // Takes a context from the free list, or creates one. Thread-safe, like return_context().
   std::unique_ptr<CallContext> take_context();
-  // Resets the inputs, outputs and results of the context and adds it to the free list. Called by
+  // Returns cached blocks to their sources, and releases the spare contexts. Thread-safe.
+  void trim();
+  // Resets the inputs, outputs, results and statistics of the context and adds it to the free list. Called by
   // destructors; does not throw. REQUIRES: context->session is null.
   void return_context(std::unique_ptr<CallContext> context);
 

@@ -16,12 +16,13 @@ CallContext::~CallContext() {
     if (storage != nullptr) storage->release();
 }
 
-void CallContext::set_output(size_t index, Tensor tensor) {
+void CallContext::set_output(size_t index, OutputBuffer buffer) {
+  const Tensor& tensor = buffer.tensor;
   runtime::Storage* storage =
       tensor.is_empty() ? nullptr : runtime::Storage::adopt(tensor.data(), tensor.bytes(), {});
   // Nothing below throws.
   if (runtime::Storage* old = std::exchange(output_storages[index], storage)) old->release();
-  outputs[index] = std::move(tensor);
+  outputs[index] = std::move(buffer);
 }
 
 void CallContext::begin() {

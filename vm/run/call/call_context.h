@@ -8,7 +8,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/memory/storage.h"
-#include "scopevm/dlpack.h"
+#include "scopevm/c/dlpack.h"
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
 #include "vm/run/call/string_table.h"
@@ -43,6 +43,14 @@ struct ListValue {
   std::vector<Tensor> elements;  // for an optional tensor with a value, one element
 };
 
+// The caller's buffer for an output.
+struct OutputBuffer {
+  Tensor tensor;  // empty without a buffer
+  // The dims of `tensor` are those of the result. Otherwise `tensor` is a list of elements, in whose
+  // bytes a result of any dims is stored.
+  bool has_dims = true;
+};
+
 class CallContext {
  public:
   explicit CallContext(size_t pool_count) : pools_(pool_count), regions_(pool_count) {}
@@ -57,7 +65,7 @@ class CallContext {
   // The values of the signature's dimensions, set by bind_inputs().
   std::vector<int64_t> dimensions;
   const LoadedFunction* entry = nullptr;  // the function of the last run: main or a variant
-  std::vector<Tensor> outputs;            // the caller's buffers; an empty tensor is an unset one
+  std::vector<OutputBuffer> outputs;
   // By output index: a storage that wraps the caller's buffer, so that registers can reference it.
   // Null if there is no buffer.
   std::vector<runtime::Storage*> output_storages;
@@ -92,7 +100,7 @@ class CallContext {
   }
 
   void clear_list_results();
-  void set_output(size_t index, Tensor tensor);
+  void set_output(size_t index, OutputBuffer buffer);
 
   // Transfers one reference of the storage to the call, until release(), and charges its bytes to
   // the pool. A negative `pool` denotes a caller's buffer, which is not charged. REQUIRES: the call

@@ -34,14 +34,17 @@ class ResultMaker {
     const LoadedModule& module = session_.module();
     const std::string& name = module.output_names()[output];
     SCOPEVM_RETURN_IF_ERROR(check_bytes(name, from, dims));
-    const Tensor& given = context_.outputs[output];
-    if (!given.is_empty()) {
-      SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims));
+    const OutputBuffer& given = context_.outputs[output];
+    if (!given.tensor.is_empty()) {
+      int64_t bytes = 0;
+      SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims, &bytes));
       // If bind_callers_buffer() substituted the buffer for the allocation, the bytes are already
       // in the buffer.
       if (from.storage != context_.output_storages[output])
-        std::memcpy(given.data(), from.data, static_cast<size_t>(from.bytes));
-      context_.results.push_back(given);
+        std::memcpy(given.tensor.data(), from.data, static_cast<size_t>(from.bytes));
+      context_.results.push_back(
+          given.has_dims ? given.tensor
+                         : TensorAccess::make(given.tensor.data(), nullptr, from.dtype, dims, bytes));
       return {};
     }
     return take(name, from, dims, context_.results);
@@ -155,14 +158,27 @@ void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
       pool.bound_bytes = std::max(pool.bound_bytes, pool.peak_bytes);
 }
 
-Status check_output(const LoadedModule& module, uint32_t index, const Tensor& given,
-                    std::span<const int64_t> dims) {
+Status check_output(const LoadedModule& module, uint32_t index, const OutputBuffer& given,
+                    std::span<const int64_t> dims, int64_t* bytes) {
   const DType dtype = module.signature().outputs[index].dtype;
-  if (given.dtype() == dtype && std::ranges::equal(given.dims(), dims)) return {};
-  return {StatusCode::kInvalidArgument, "output \"" + module.output_names()[index] +
-                                            "\": expected " + runtime::type_text(dtype, dims) +
-                                            ", given " +
-                                            runtime::type_text(given.dtype(), given.dims())};
+  const Tensor& buffer = given.tensor;
+  if (given.has_dims && buffer.dtype() == dtype && std::ranges::equal(buffer.dims(), dims)) {
+    *bytes = buffer.bytes();
+    return {};
+  }
+  std::string expected = runtime::type_text(dtype, dims);
+  std::string type = runtime::type_text(buffer.dtype(), buffer.dims());
+  if (!given.has_dims) {
+    SCOPEVM_ASSIGN_OR_RETURN(*bytes, runtime::shape_bytes(dtype, dims));
+    if (*bytes <= buffer.bytes()) return {};
+    expected += " of " + runtime::count_text(*bytes, "byte");
+    type = "a buffer of " + runtime::count_text(buffer.bytes(), "byte");
+  }
+  const std::string& name = module.output_names()[index];
+  std::string message = "output \"" + name + "\": expected " + expected + ", given " + type;
+  return {StatusCode::kInvalidArgument,
+          std::move(message),
+          {name, -1, std::move(expected), std::move(type)}};
 }
 
 }  // namespace scopevm::vm

@@ -26,8 +26,9 @@ Status collect_results(BoundSession& session, CallContext& context, const Frame&
 void record_bounds(const format::FunctionDecl& function, const int64_t* slots,
                    std::vector<PoolAccount>& pools);
 
-// Checks that the caller's buffer has the element type of output `index` and the actual `dims`.
-Status check_output(const LoadedModule& module, uint32_t index, const Tensor& given,
-                    std::span<const int64_t> dims);
+// Checks that the caller's buffer has the element type of output `index` and the actual `dims`, or
+// room for them, and sets *bytes to the size of the result. Errors: kInvalidArgument.
+Status check_output(const LoadedModule& module, uint32_t index, const OutputBuffer& given,
+                    std::span<const int64_t> dims, int64_t* bytes);
 
 }  // namespace scopevm::vm

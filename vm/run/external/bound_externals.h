@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scopevm/external.h"
+#include "scopevm/c/external.h"
 #include "scopevm/status.h"
 #include "vm/format/schema/module_contents.h"
 

@@ -171,18 +171,20 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
   for (const ResultAllocation& result : frame_.function->result_allocations) {
-    const Tensor& given = context_.outputs[result.output];
-    if (code + result.alloc_word != at_ || given.is_empty()) continue;
+    const OutputBuffer& given = context_.outputs[result.output];
+    if (code + result.alloc_word != at_ || given.tensor.is_empty()) continue;
     // The dims of the result. A later instruction creates its tensor in this storage.
     const isa::IntList shape(code + result.dims_word + 1, code[result.dims_word]);
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
-    status_ = check_output(session_.module(), result.output, given, {dims, shape.size()});
+    int64_t result_bytes = 0;
+    status_ = check_output(session_.module(), result.output, given, {dims, shape.size()},
+                           &result_bytes);
     if (!status_.ok()) return false;
-    if (bytes != given.bytes())
+    if (bytes != result_bytes)
       return fail(StatusCode::kInvalidModel, "R" + std::to_string(in.dst.value) +
                                                  ": the result has " +
-                                                 count_text(given.bytes(), "byte") +
+                                                 count_text(result_bytes, "byte") +
                                                  ", but its storage has " + std::to_string(bytes));
     *storage = context_.output_storages[result.output];
     return true;

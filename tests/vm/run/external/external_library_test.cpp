@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "scopevm/external_library.h"
 #include "scopevm/session.h"
 #include "tests/vm/modules/test_modules.h"
 

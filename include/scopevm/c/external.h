@@ -31,13 +31,13 @@
  *
  * Thread-safety: scopevm calls every callback from several threads concurrently, with the same
  * `context` and the same function. */
-#ifndef SCOPEVM_EXTERNAL_H_
-#define SCOPEVM_EXTERNAL_H_
+#ifndef SCOPEVM_C_EXTERNAL_H_
+#define SCOPEVM_C_EXTERNAL_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scopevm/dlpack.h"
+#include "scopevm/c/dlpack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -146,4 +146,4 @@ typedef const scopevm_external_library* (*scopevm_external_entry)(int abi_versio
 }
 #endif
 
-#endif /* SCOPEVM_EXTERNAL_H_ */
+#endif /* SCOPEVM_C_EXTERNAL_H_ */

@@ -1,0 +1,133 @@
+/* Runs any module with random tensors: any_module module.bc [DIM=SIZE]...
+ * Prints the signature, the memory that a call needs, and what the call used. */
+#include <scopevm/scopevm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RANK 16
+#define MAX_DIMS 64
+
+/* Exits with the message of a failed call. */
+static void check(scopevm_status* status) {
+  if (status == NULL) return;
+  scopevm_error_fields fields = {.struct_size = sizeof(fields)};
+  fprintf(stderr, "error %d: %s\n", scopevm_status_code(status), scopevm_status_message(status));
+  if (scopevm_status_fields(status, &fields)) fprintf(stderr, "  about: %s\n", fields.subject);
+  scopevm_status_free(status);
+  exit(1);
+}
+
+static DLDataType dlpack_type(int dtype) {
+  switch (dtype) {
+    case SCOPEVM_BOOL: return (DLDataType){kDLBool, 8, 1};
+    case SCOPEVM_BF16: return (DLDataType){kDLBfloat, 16, 1};
+    case SCOPEVM_F16:
+    case SCOPEVM_F32:
+    case SCOPEVM_F64:
+      return (DLDataType){kDLFloat, (uint8_t)(8 * scopevm_dtype_bytes(dtype)), 1};
+    default:
+      return (DLDataType){dtype >= SCOPEVM_U8 ? kDLUInt : kDLInt,
+                          (uint8_t)(8 * scopevm_dtype_bytes(dtype)), 1};
+  }
+}
+
+static void release(DLManagedTensorVersioned* tensor) {
+  free(tensor->dl_tensor.data);
+  free(tensor->dl_tensor.shape);
+  free(tensor);
+}
+
+/* A tensor that the call owns. Floating-point elements are in [0, 1), integers are 0 or 1. */
+static DLManagedTensorVersioned* random_tensor(int dtype, const int64_t* dims, size_t rank) {
+  const size_t size = scopevm_dtype_bytes(dtype);
+  size_t count = 1;
+  for (size_t i = 0; i < rank; ++i) count *= (size_t)dims[i];
+  DLManagedTensorVersioned* tensor = calloc(1, sizeof *tensor);
+  unsigned char* data = calloc(count + 1, size);
+  for (size_t i = 0; i < count; ++i) {
+    const float value = (float)rand() / ((float)RAND_MAX + 1);
+    const double wide = value;
+    if (dtype == SCOPEVM_F32) memcpy(data + i * size, &value, size);
+    else if (dtype == SCOPEVM_F64) memcpy(data + i * size, &wide, size);
+    else if (dtype == SCOPEVM_F16) data[i * size + 1] = 0x38; /* 0.5 */
+    else if (dtype == SCOPEVM_BF16) data[i * size + 1] = 0x3f; /* 0.5 */
+    else data[i * size] = rand() % 2;
+  }
+  tensor->version.major = DLPACK_MAJOR_VERSION;
+  tensor->deleter = release;
+  tensor->dl_tensor.data = data;
+  tensor->dl_tensor.device.device_type = kDLCPU;
+  tensor->dl_tensor.ndim = (int32_t)rank;
+  tensor->dl_tensor.dtype = dlpack_type(dtype);
+  tensor->dl_tensor.shape = malloc(MAX_RANK * sizeof(int64_t));
+  memcpy(tensor->dl_tensor.shape, dims, rank * sizeof(int64_t));
+  return tensor;
+}
+
+static void print_value(const char* what, const scopevm_value_info* info) {
+  printf("%s %s: %s[", what, info->name, scopevm_dtype_name(info->dtype));
+  for (size_t i = 0; i < info->rank; ++i) printf("%s%s", i > 0 ? ", " : "", info->dims[i]);
+  printf("]\n");
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > MAX_DIMS) return 2;
+  const char* names[MAX_DIMS];
+  int64_t values[MAX_DIMS];
+  size_t dim_count = 0;
+  for (int i = 2; i < argc; ++i) {
+    char* equals = strchr(argv[i], '=');
+    if (equals == NULL) return 2;
+    *equals = 0;
+    names[dim_count] = argv[i];
+    values[dim_count++] = atoll(equals + 1);
+  }
+  scopevm_module* module = NULL;
+  scopevm_session* session = NULL;
+  scopevm_call* call = NULL;
+  scopevm_value_info info = {.struct_size = sizeof(info)};
+  check(scopevm_module_load(argv[1], &module));
+  check(scopevm_session_create(module, NULL, &session));
+  check(scopevm_call_create(session, &call));
+  for (size_t i = 0; i < scopevm_module_dimension_count(module); ++i) {
+    scopevm_dimension_info dim = {.struct_size = sizeof(dim)};
+    check(scopevm_module_dimension(module, i, &dim));
+    printf("dimension %s: %lld to %lld, a multiple of %lld\n", dim.name, (long long)dim.min,
+           (long long)dim.max, (long long)dim.multiple_of);
+  }
+  for (size_t i = 0; i < scopevm_module_input_count(module); ++i) {
+    int64_t dims[MAX_RANK];
+    size_t rank = 0;
+    check(scopevm_module_input(module, i, &info));
+    print_value("input", &info);
+    if (info.kind != SCOPEVM_TENSOR || info.dtype == SCOPEVM_STR) {
+      fprintf(stderr, "this example passes tensors of numbers only\n");
+      return 1;
+    }
+    check(scopevm_module_input_shape(module, i, names, values, dim_count, dims, MAX_RANK, &rank));
+    DLManagedTensorVersioned* tensor = random_tensor(info.dtype, dims, rank);
+    scopevm_status* failed = scopevm_call_give_input(call, i, tensor);
+    if (failed != NULL) release(tensor);
+    check(failed);
+  }
+  check(scopevm_call_run(call, NULL));
+  for (size_t i = 0; i < scopevm_module_output_count(module); ++i) {
+    check(scopevm_module_output(module, i, &info));
+    print_value("output", &info);
+  }
+  scopevm_call_stats stats = {.struct_size = sizeof(stats)};
+  check(scopevm_call_read_stats(call, &stats));
+  printf("%s ran in %.1f us\n", stats.function, (double)stats.latency_ns / 1e3);
+  for (size_t i = 0; i < stats.memory_count; ++i) {
+    scopevm_memory_use use = {.struct_size = sizeof(use)};
+    check(scopevm_call_memory_use(call, i, &use));
+    if (use.bound_bytes > 0)
+      printf("%s %s: %lld of at most %lld bytes\n", use.device, use.scope,
+             (long long)use.peak_bytes, (long long)use.bound_bytes);
+  }
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+  scopevm_module_free(module);
+  return 0;
+}

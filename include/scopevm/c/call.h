@@ -1,0 +1,222 @@
+/** @file
+ * Calls of the C API: inputs, runs, results and statistics; see scopevm/scopevm.h. */
+#ifndef SCOPEVM_C_CALL_H_
+#define SCOPEVM_C_CALL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scopevm/c/session.h"
+#include "scopevm/c/status.h"
+#include "scopevm/c/dlpack.h"
+#include "scopevm/c/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One inference request. It can run any number of times: inputs and outputs stay set until they
+ * are replaced. */
+typedef struct scopevm_call scopevm_call;
+
+/** Creates a call. It keeps the session alive. */
+SCOPEVM_API scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out);
+/** Releases the call. Tensors from scopevm_call_output() remain valid. */
+SCOPEVM_API void scopevm_call_free(scopevm_call* call);
+
+/** @{
+ * Sets an input that is a tensor, or an optional tensor with a value; a NULL `tensor` unsets it.
+ * The call borrows the tensor's bytes until the input is replaced or the call is freed, and never
+ * writes them. The DLTensor struct is copied. The elements of a tensor with strides are copied now,
+ * because kernels read compact row-major tensors (scopevm_call_stats::copied_input_bytes). */
+SCOPEVM_API scopevm_status* scopevm_call_set_input(scopevm_call* call, const char* name,
+                                                   const DLTensor* tensor);
+SCOPEVM_API scopevm_status* scopevm_call_set_input_at(scopevm_call* call, size_t index,
+                                                      const DLTensor* tensor);
+/** @} */
+/** Like scopevm_call_set_input_at(), but takes ownership of `tensor`: its deleter is called when
+ * the call and the results that share its bytes no longer use it. On failure, the caller keeps
+ * ownership. Fails with SCOPEVM_UNSUPPORTED if its major version is not DLPACK_MAJOR_VERSION. */
+SCOPEVM_API scopevm_status* scopevm_call_give_input(scopevm_call* call, size_t index,
+                                                    DLManagedTensorVersioned* tensor);
+/** @{
+ * Sets an input that is a sequence or an optional sequence; `tensors` has `count` elements. The
+ * call borrows the bytes of the elements like scopevm_call_set_input(). */
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
+                                                      const DLTensor* const* tensors, size_t count);
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence_at(scopevm_call* call, size_t index,
+                                                         const DLTensor* const* tensors,
+                                                         size_t count);
+/** @} */
+
+/** A string tensor. `strings` has one string per element, in row-major order. `sizes` has the size
+ * of each string in bytes. It is NULL if the strings are NUL-terminated. */
+typedef struct {
+  const char* const* strings; /**< one per element */
+  const size_t* sizes;        /**< in bytes, or NULL */
+  const int64_t* dims;        /**< `rank` dims */
+  size_t rank;                /**< number of dims */
+} scopevm_strings;
+
+/** @{
+ * Sets an input that is a string tensor. The strings are copied. */
+SCOPEVM_API scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
+                                                           const scopevm_strings* strings);
+SCOPEVM_API scopevm_status* scopevm_call_set_input_strings_at(scopevm_call* call, size_t index,
+                                                              const scopevm_strings* strings);
+/** @} */
+/** @{
+ * Sets an input that is a sequence of `count` string tensors. The strings are copied. */
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence_strings(scopevm_call* call, const char* name,
+                                                              const scopevm_strings* elements,
+                                                              size_t count);
+SCOPEVM_API scopevm_status* scopevm_call_set_sequence_strings_at(scopevm_call* call, size_t index,
+                                                                 const scopevm_strings* elements,
+                                                                 size_t count);
+/** @} */
+/** @{
+ * Sets an optional input to no value. */
+SCOPEVM_API scopevm_status* scopevm_call_set_no_value(scopevm_call* call, const char* name);
+SCOPEVM_API scopevm_status* scopevm_call_set_no_value_at(scopevm_call* call, size_t index);
+/** @} */
+/** @{
+ * Sets the buffer that receives a result: a compact row-major tensor with its dims. The call
+ * borrows the buffer until it is replaced or the call is freed. A NULL `tensor` unsets it. */
+SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const char* name,
+                                                    const DLTensor* tensor);
+SCOPEVM_API scopevm_status* scopevm_call_set_output_at(scopevm_call* call, size_t index,
+                                                       const DLTensor* tensor);
+/** @} */
+/** Sets a buffer for a result whose size the caller does not know: Call::set_output_buffer in
+ * scopevm/session.h. `data` has `capacity` bytes and is aligned to the element size. The dims of
+ * the result are those of scopevm_call_output_dims(). A run whose result is larger fails with
+ * SCOPEVM_INVALID_ARGUMENT; the message and the fields of the error have both sizes. */
+SCOPEVM_API scopevm_status* scopevm_call_set_output_buffer(scopevm_call* call, size_t index,
+                                                           void* data, int64_t capacity);
+
+/** What happened in an interval of a traced call: TraceEvent in scopevm/session.h. Strings are
+ * valid as long as the module. */
+typedef struct {
+  size_t struct_size;      /**< sizeof(scopevm_trace_event) in the library */
+  int kind;                /**< 0: call, 1: function, 2: launch, 3: copy */
+  int lane;                /**< 0: the calling thread, 1: a worker, 2: a non-CPU device */
+  int64_t worker;          /**< index of the worker, for lane 1 */
+  const char* name;        /**< the function of a call; the model's ops of a launch or copy */
+  const char* kernel;      /**< symbol of a launch's kernel or external function; else empty */
+  const char* device;      /**< device that executes a launch or copy; else empty */
+  const char* from_device; /**< of a copy's source; else empty */
+  const char* from_scope;  /**< of a copy's source; else empty */
+  const char* to_device;   /**< of a copy's destination; else empty */
+  const char* to_scope;    /**< of a copy's destination; else empty */
+  int64_t bytes;           /**< size of a copy; else 0 */
+  int64_t start_ns;        /**< time since the epoch of the steady clock (CLOCK_MONOTONIC) */
+  int64_t duration_ns;     /**< end of the interval minus its start */
+} scopevm_trace_event;
+
+/** The options of one run. Initialise with {sizeof(scopevm_run_options)}. */
+typedef struct {
+  size_t struct_size; /**< sizeof(scopevm_run_options) */
+  /** In nanoseconds from the start of the run: a run that lasts longer fails with
+   * SCOPEVM_DEADLINE_EXCEEDED. 0 or less, or beyond the range of the clock: none. */
+  int64_t timeout_ns;
+  /** If not NULL, called on the thread that runs the call, after the end of each interval. `event`
+   * and its strings are valid during the call of this function. */
+  void (*trace)(void* context, const scopevm_trace_event* event);
+  void* trace_context; /**< first argument of `trace` */
+} scopevm_run_options;
+
+/** Runs the call and waits for its end. `options` can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call,
+                                             const scopevm_run_options* options);
+/** Cancels the run in progress, which fails with SCOPEVM_CANCELLED. If none is in progress, the
+ * next run is cancelled. Any thread can call this function, until scopevm_call_free(). No effect
+ * for NULL. */
+SCOPEVM_API void scopevm_call_cancel(scopevm_call* call);
+
+/** @{
+ * A result of the last run. The managed tensor shares ownership of the bytes; the caller releases
+ * it by calling its deleter. Fails for string tensors and for results that are not tensors. */
+SCOPEVM_API scopevm_status* scopevm_call_output(const scopevm_call* call, size_t index,
+                                                DLManagedTensor** out);
+SCOPEVM_API scopevm_status* scopevm_call_output_versioned(const scopevm_call* call, size_t index,
+                                                          DLManagedTensorVersioned** out);
+/** @} */
+/** The number of tensors in a result: 1 for a tensor, the number of elements for a sequence, 0 for
+ * an optional without a value. *out_has_value is set to 0 for an optional without a value, else to
+ * 1; out_has_value can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_call_output_size(const scopevm_call* call, size_t index,
+                                                     size_t* out_size, int* out_has_value);
+/** @{
+ * Like scopevm_call_output(), for tensor `element` of a result. */
+SCOPEVM_API scopevm_status* scopevm_call_output_element(const scopevm_call* call, size_t index,
+                                                        size_t element, DLManagedTensor** out);
+SCOPEVM_API scopevm_status* scopevm_call_output_element_versioned(const scopevm_call* call,
+                                                                  size_t index, size_t element,
+                                                                  DLManagedTensorVersioned** out);
+/** @} */
+/** The dims of tensor `element` of a result, valid until the next run. `element` is 0 for a result
+ * that is a tensor. String tensors are supported, unlike in scopevm_call_output(). */
+SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
+                                                     size_t element, const int64_t** out_dims,
+                                                     size_t* out_rank);
+/** The string at row-major index `position` of string tensor `element` of a result. It has
+ * *out_size bytes, is not NUL-terminated, and is valid until the next run. */
+SCOPEVM_API scopevm_status* scopevm_call_output_string(const scopevm_call* call, size_t index,
+                                                       size_t element, size_t position,
+                                                       const char** out_text, size_t* out_size);
+/** Releases the results now. Otherwise, the next run or scopevm_call_free() releases them. No
+ * effect for NULL. */
+SCOPEVM_API void scopevm_call_clear_outputs(scopevm_call* call);
+
+/** Statistics of the last run: CallStats in scopevm/session.h. Set struct_size before the call.
+ * All members are 0 or empty if the call has not run or its inputs were invalid. */
+typedef struct {
+  size_t struct_size;         /**< sizeof(scopevm_call_stats) */
+  int64_t latency_ns;         /**< duration of the run */
+  const char* function;       /**< "main", or the variant that ran; valid as long as the module */
+  double emulated_seconds;    /**< with scopevm_session_options::emulate; else 0 */
+  int64_t copied_input_bytes; /**< of inputs that were copied, because they had strides */
+  size_t memory_count;        /**< number of elements of scopevm_call_memory_use() */
+  size_t copy_count;          /**< number of elements of scopevm_call_copy_use() */
+} scopevm_call_stats;
+
+/** Sets the members of *out that fit out->struct_size. */
+SCOPEVM_API scopevm_status* scopevm_call_read_stats(const scopevm_call* call,
+                                                    scopevm_call_stats* out);
+
+/** The memory that the last run used in one memory scope: ScopeUse in scopevm/session.h. Strings
+ * are valid as long as the module. */
+typedef struct {
+  size_t struct_size;        /**< sizeof(scopevm_memory_use) */
+  const char* device;        /**< name of the device in the module */
+  const char* scope;         /**< memory scope */
+  int64_t bound_bytes;       /**< the bound at the dims of the run */
+  int64_t lower_bound_bytes; /**< the lower bound at the dims of the run */
+  int64_t peak_bytes;        /**< maximum of the live bytes during the run, results included */
+  int64_t allocations;       /**< number of allocations from the scope's allocator */
+} scopevm_memory_use;
+
+/** The copies of the last run from one memory scope to another: CopyUse in scopevm/session.h.
+ * Strings are valid as long as the module. */
+typedef struct {
+  size_t struct_size;      /**< sizeof(scopevm_copy_use) */
+  const char* from_device; /**< device of the source */
+  const char* from_scope;  /**< memory scope of the source */
+  const char* to_device;   /**< device of the destination */
+  const char* to_scope;    /**< memory scope of the destination */
+  int64_t copies;          /**< number of copies */
+  int64_t bytes;           /**< sum of their sizes */
+} scopevm_copy_use;
+
+/** Fails with SCOPEVM_NOT_FOUND if `index` is not below scopevm_call_stats::memory_count. */
+SCOPEVM_API scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
+                                                    scopevm_memory_use* out);
+/** Fails with SCOPEVM_NOT_FOUND if `index` is not below scopevm_call_stats::copy_count. */
+SCOPEVM_API scopevm_status* scopevm_call_copy_use(const scopevm_call* call, size_t index,
+                                                  scopevm_copy_use* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SCOPEVM_C_CALL_H_ */
