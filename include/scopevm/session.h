@@ -222,7 +222,7 @@ struct ScopeStats {
 
 namespace vm {
 class BoundSession;
-class CallContext;
+class Request;
 }  // namespace vm
 
 /// One inference request. A Call is reusable: inputs and outputs stay set until they are replaced.
@@ -231,7 +231,7 @@ class SCOPEVM_API Call {
  public:
   /// A call that was moved from can only be destroyed or assigned to.
   Call(Call&&) noexcept;
-  /// The previous state of this call is released when `other` is destroyed.
+  /// The previous state of this call is released.
   Call& operator=(Call&&) noexcept;
   ~Call();
 
@@ -300,8 +300,8 @@ class SCOPEVM_API Call {
 
  private:
   friend class Session;
-  explicit Call(std::unique_ptr<vm::CallContext> context);
-  std::unique_ptr<vm::CallContext> context_;
+  explicit Call(std::unique_ptr<vm::Request> request);
+  std::unique_ptr<vm::Request> request_;
 };
 
 /// A handle with shared ownership; copies refer to the same session. Thread-safe: any number of

@@ -1,4 +1,4 @@
-// Implements Session and Call (scopevm/session.h) with BoundSession and CallContext.
+// Implements Session and Call (scopevm/session.h) with BoundSession and Request.
 #include "scopevm/session.h"
 
 #include <algorithm>
@@ -32,47 +32,47 @@ Status bad_index(std::string_view kind, size_t index, size_t count) {
                                      ": the module has " + runtime::count_text(count, kind)};
 }
 
-Result<size_t> find_input(const vm::CallContext& context, std::string_view name) {
-  return find_name("input", name, context.session->module().input_names());
+Result<size_t> find_input(const vm::Request& request, std::string_view name) {
+  return find_name("input", name, request.session->module().input_names());
 }
 
-Result<size_t> find_output(const vm::CallContext& context, std::string_view name) {
-  return find_name("output", name, context.session->module().output_names());
+Result<size_t> find_output(const vm::Request& request, std::string_view name) {
+  return find_name("output", name, request.session->module().output_names());
 }
 
 // Sets an input to a tensor, or to no tensor if `tensor` is empty.
-Status set_tensor(vm::CallContext& context, size_t index, Tensor tensor) {
-  if (index >= context.inputs.size()) return bad_index("input", index, context.inputs.size());
-  const vm::LoadedModule& module = context.session->module();
+Status set_tensor(vm::Request& request, size_t index, Tensor tensor) {
+  if (index >= request.inputs.size()) return bad_index("input", index, request.inputs.size());
+  const vm::LoadedModule& module = request.session->module();
   const ValueKind kind = module.signature().inputs[index].kind;
   if (tensor.is_empty()) {
-    context.inputs[index] = Tensor();
-    context.list_inputs[index] = {};
+    request.inputs[index] = Tensor();
+    request.list_inputs[index] = {};
     return {};
   }
   SCOPEVM_RETURN_IF_ERROR(vm::check_input(module, index, tensor));
   if (kind == ValueKind::kTensor)
-    context.inputs[index] = std::move(tensor);
+    request.inputs[index] = std::move(tensor);
   else if (kind == ValueKind::kOptional)
-    context.list_inputs[index] = {true, true, {std::move(tensor)}};
+    request.list_inputs[index] = {true, true, {std::move(tensor)}};
   else
     return {StatusCode::kInvalidArgument,
             "input \"" + module.input_names()[index] + "\": expected a sequence, given a tensor"};
   return {};
 }
 
-Status set_list(vm::CallContext& context, size_t index, vm::ListValue value) {
-  if (index >= context.inputs.size()) return bad_index("input", index, context.inputs.size());
-  SCOPEVM_RETURN_IF_ERROR(vm::check_list(context.session->module(), index, value));
-  context.list_inputs[index] = std::move(value);
+Status set_list(vm::Request& request, size_t index, vm::ListValue value) {
+  if (index >= request.inputs.size()) return bad_index("input", index, request.inputs.size());
+  SCOPEVM_RETURN_IF_ERROR(vm::check_list(request.session->module(), index, value));
+  request.list_inputs[index] = std::move(value);
   return {};
 }
 
 // Sets the caller's buffer for an output, or no buffer if its tensor is empty.
-Status set_buffer(vm::CallContext& context, size_t index, vm::OutputBuffer buffer) {
+Status set_buffer(vm::Request& request, size_t index, vm::OutputBuffer buffer) {
   const Tensor& tensor = buffer.tensor;
-  if (index >= context.outputs.size()) return bad_index("output", index, context.outputs.size());
-  const TensorSignature& signature = context.session->module().signature().outputs[index];
+  if (index >= request.outputs.size()) return bad_index("output", index, request.outputs.size());
+  const TensorSignature& signature = request.session->module().signature().outputs[index];
   // The size of strings is known only after the run.
   if (!tensor.is_empty() && signature.dtype == DType::kStr)
     return {StatusCode::kInvalidArgument,
@@ -86,15 +86,15 @@ Status set_buffer(vm::CallContext& context, size_t index, vm::OutputBuffer buffe
             "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
                 std::string(name(signature.kind)) +
                 " cannot be stored in a buffer; read its elements after each run"};
-  context.set_output(index, std::move(buffer));
+  request.set_output(index, std::move(buffer));
   return {};
 }
 
 // A buffer of `capacity` bytes for a result of any dims.
-Result<vm::OutputBuffer> buffer_of(const vm::CallContext& context, size_t index, void* data,
+Result<vm::OutputBuffer> buffer_of(const vm::Request& request, size_t index, void* data,
                                    int64_t capacity) {
   if (data == nullptr) return vm::OutputBuffer();
-  const std::vector<TensorSignature>& outputs = context.session->module().signature().outputs;
+  const std::vector<TensorSignature>& outputs = request.session->module().signature().outputs;
   if (index >= outputs.size()) return bad_index("output", index, outputs.size());
   if (capacity < 0)
     return Status(StatusCode::kInvalidArgument, "output \"" + outputs[index].name +
@@ -110,227 +110,203 @@ Result<vm::OutputBuffer> buffer_of(const vm::CallContext& context, size_t index,
   return vm::OutputBuffer{*std::move(tensor), false};
 }
 
-Status check_result(const vm::CallContext& context, size_t output) {
-  if (output < context.results.size()) return {};
+Status check_result(const vm::Request& request, size_t output) {
+  if (output < request.results.size()) return {};
   return {StatusCode::kNotFound, "no result " + std::to_string(output) + ": the call has " +
-                                     runtime::count_text(context.results.size(), "result")};
+                                     runtime::count_text(request.results.size(), "result")};
 }
 
-Result<std::span<const Tensor>> elements_of(const vm::CallContext& context, size_t output) {
-  SCOPEVM_RETURN_IF_ERROR(check_result(context, output));
-  const vm::ListValue& list = context.list_results[output];
+Result<std::span<const Tensor>> elements_of(const vm::Request& request, size_t output) {
+  SCOPEVM_RETURN_IF_ERROR(check_result(request, output));
+  const vm::ListValue& list = request.list_results[output];
   if (list.is_set) return std::span<const Tensor>(list.elements);
-  return std::span<const Tensor>(&context.results[output], 1);
+  return std::span<const Tensor>(&request.results[output], 1);
 }
 
-void fill_stats(vm::BoundSession& session, vm::CallContext& context, int64_t latency_ns) {
+void fill_stats(vm::BoundSession& session, vm::CallContext& context, CallStats& stats,
+                int64_t latency_ns) {
   const std::vector<vm::PoolAccount>& pools = context.pools();
-  context.stats.latency_ns = latency_ns;
-  context.stats.function = context.entry->decl->name;
-  context.stats.memory.resize(pools.size());
+  stats.latency_ns = latency_ns;
+  stats.function = context.entry->decl->name;
+  stats.memory.resize(pools.size());
   for (size_t i = 0; i < pools.size(); ++i) {
     const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
-    context.stats.memory[i] = {memory.device(),      memory.scope(),
+    stats.memory[i] = {memory.device(),      memory.scope(),
                                pools[i].bound_bytes, pools[i].lower_bound_bytes,
                                pools[i].peak_bytes,  pools[i].allocations};
   }
-  context.stats.emulated_seconds = context.emulated_seconds;
-  context.stats.copies.clear();
+  stats.emulated_seconds = context.emulated_seconds;
+  stats.copies.clear();
   for (const vm::CopyAccount& copy : context.copies()) {
     const runtime::ScopeMemory &from = session.pool(copy.from_pool),
                                &to = session.pool(copy.to_pool);
-    context.stats.copies.push_back(
+    stats.copies.push_back(
         {from.device(), from.scope(), to.device(), to.scope(), copy.copies, copy.bytes});
   }
 }
 
+// RAII: takes a call context from the session and returns it on destruction.
+class Lease {
+ public:
+  explicit Lease(vm::BoundSession& session) : session_(session), context_(session.take_context()) {}
+  ~Lease() { session_.return_context(std::move(context_)); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  vm::CallContext& operator*() { return *context_; }
+
+ private:
+  vm::BoundSession& session_;
+  std::unique_ptr<vm::CallContext> context_;
+};
+
 // REQUIRES: check_input() succeeded for every set input.
-Status run(vm::CallContext& context, const CallOptions& options) {
+Status run(vm::Request& request, const CallOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  vm::BoundSession& session = *context.session;
-  context.begin();
-  if (Status bound = vm::bind_inputs(session.module(), context); !bound.ok()) {
-    context.end();
-    context.stats = {};  // stats() must not return the statistics of the previous run
+  vm::BoundSession& session = *request.session;
+  request.clear_results();
+  if (Status bound = vm::bind_inputs(session.module(), request); !bound.ok()) {
+    request.stats = {};  // stats() must not return the statistics of the previous run
     return bound;
   }
+  Lease lease(session);
+  vm::CallContext& context = *lease;
+  context.begin(request);
   Status status = without_exceptions([&] { return vm::interpret(session, context, options); });
   // Releases the storages of the call, also after a failure. Results have their own references to
   // their storages.
   context.end();
   const auto end = std::chrono::steady_clock::now();
   const Status filled = without_exceptions([&]() -> Status {
-    fill_stats(session, context,
+    fill_stats(session, context, request.stats,
                std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
     return {};
   });
   if (status.ok()) status = filled;
-  if (!status.ok()) {
-    context.results.clear();
-    context.clear_list_results();
-  }
+  if (!status.ok()) request.clear_results();
   return status;
 }
 
-// RAII: takes a call context from the session and returns it on destruction.
-class Lease {
- public:
-  explicit Lease(std::shared_ptr<vm::BoundSession> session) : context_(session->take_context()) {
-    context_->session = std::move(session);
-  }
-  ~Lease() {
-    // The session owns its spare contexts. A spare context must not reference the session, because
-    // the cycle would keep both alive.
-    const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
-    session->return_context(std::move(context_));
-  }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  vm::CallContext& operator*() { return *context_; }
-
- private:
-  std::unique_ptr<vm::CallContext> context_;
-};
-
 Result<std::vector<Tensor>> call_once(const std::shared_ptr<vm::BoundSession>& session,
                                       std::span<const Tensor> inputs, const CallOptions& options) {
-  Lease lease(session);
-  vm::CallContext& context = *lease;
-  if (inputs.size() > context.inputs.size())
+  vm::Request request(session);
+  if (inputs.size() > request.inputs.size())
     return Status(StatusCode::kInvalidArgument,
-                  "expected at most " + runtime::count_text(context.inputs.size(), "input") +
+                  "expected at most " + runtime::count_text(request.inputs.size(), "input") +
                       ", given " + std::to_string(inputs.size()));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].is_empty()) continue;
-    SCOPEVM_RETURN_IF_ERROR(vm::check_input(session->module(), i, inputs[i]));
-    if (session->module().signature().inputs[i].kind == ValueKind::kOptional)
-      context.list_inputs[i] = {true, true, {inputs[i]}};
-    else
-      context.inputs[i] = inputs[i];
-  }
-  SCOPEVM_RETURN_IF_ERROR(run(context, options));
-  return std::move(context.results);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].is_empty()) SCOPEVM_RETURN_IF_ERROR(set_tensor(request, i, inputs[i]));
+  SCOPEVM_RETURN_IF_ERROR(run(request, options));
+  return std::move(request.results);
 }
 
 }  // namespace
 
 TraceSink::~TraceSink() = default;
 
-Call::Call(std::unique_ptr<vm::CallContext> context) : context_(std::move(context)) {}
+Call::Call(std::unique_ptr<vm::Request> request) : request_(std::move(request)) {}
 Call::Call(Call&&) noexcept = default;
-
-Call& Call::operator=(Call&& other) noexcept {
-  // The destructor of `other` returns the old context to its session.
-  std::swap(context_, other.context_);
-  return *this;
-}
-
-Call::~Call() {
-  if (context_ == nullptr) return;
-  const std::shared_ptr<vm::BoundSession> session = std::move(context_->session);
-  session->return_context(std::move(context_));
-}
+Call& Call::operator=(Call&&) noexcept = default;
+Call::~Call() = default;
 
 Result<size_t> Call::find_input(std::string_view name) const {
-  return without_exceptions([&] { return scopevm::find_input(*context_, name); });
+  return without_exceptions([&] { return scopevm::find_input(*request_, name); });
 }
 
 Result<size_t> Call::find_output(std::string_view name) const {
-  return without_exceptions([&] { return scopevm::find_output(*context_, name); });
+  return without_exceptions([&] { return scopevm::find_output(*request_, name); });
 }
 
 Status Call::set_input(size_t index, Tensor tensor) {
-  return without_exceptions([&] { return set_tensor(*context_, index, std::move(tensor)); });
+  return without_exceptions([&] { return set_tensor(*request_, index, std::move(tensor)); });
 }
 
 Status Call::set_input(std::string_view name, Tensor tensor) {
   return without_exceptions([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
-    return set_tensor(*context_, index, std::move(tensor));
+    return set_tensor(*request_, index, std::move(tensor));
   });
 }
 
 Status Call::set_sequence(size_t index, std::vector<Tensor> elements) {
-  return without_exceptions([&] { return set_list(*context_, index, {true, true, std::move(elements)}); });
+  return without_exceptions([&] { return set_list(*request_, index, {true, true, std::move(elements)}); });
 }
 
 Status Call::set_sequence(std::string_view name, std::vector<Tensor> elements) {
   return without_exceptions([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
-    return set_list(*context_, index, {true, true, std::move(elements)});
+    return set_list(*request_, index, {true, true, std::move(elements)});
   });
 }
 
 Status Call::set_no_value(size_t index) {
-  return without_exceptions([&] { return set_list(*context_, index, {true, false, {}}); });
+  return without_exceptions([&] { return set_list(*request_, index, {true, false, {}}); });
 }
 
 Status Call::set_no_value(std::string_view name) {
   return without_exceptions([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
-    return set_list(*context_, index, {true, false, {}});
+    return set_list(*request_, index, {true, false, {}});
   });
 }
 
 Status Call::set_output(size_t index, Tensor tensor) {
   return without_exceptions(
-      [&] { return set_buffer(*context_, index, {std::move(tensor), true}); });
+      [&] { return set_buffer(*request_, index, {std::move(tensor), true}); });
 }
 
 Status Call::set_output(std::string_view name, Tensor tensor) {
   return without_exceptions([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
-    return set_buffer(*context_, index, {std::move(tensor), true});
+    return set_buffer(*request_, index, {std::move(tensor), true});
   });
 }
 
 Status Call::set_output_buffer(size_t index, void* data, int64_t capacity) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(vm::OutputBuffer buffer, buffer_of(*context_, index, data, capacity));
-    return set_buffer(*context_, index, std::move(buffer));
+    SCOPEVM_ASSIGN_OR_RETURN(vm::OutputBuffer buffer, buffer_of(*request_, index, data, capacity));
+    return set_buffer(*request_, index, std::move(buffer));
   });
 }
 
 Status Call::run(const CallOptions& options) {
-  return without_exceptions([&] { return scopevm::run(*context_, options); });
+  return without_exceptions([&] { return scopevm::run(*request_, options); });
 }
 
-std::span<const Tensor> Call::outputs() const { return context_->results; }
+std::span<const Tensor> Call::outputs() const { return request_->results; }
 
 Result<Tensor> Call::output(std::string_view name) const {
   return without_exceptions([&]() -> Result<Tensor> {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
-    if (index >= context_->results.size())
+    if (index >= request_->results.size())
       return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");
-    return context_->results[index];
+    return request_->results[index];
   });
 }
 
 Result<bool> Call::has_value(size_t output) const {
   return without_exceptions([&]() -> Result<bool> {
-    SCOPEVM_RETURN_IF_ERROR(check_result(*context_, output));
-    const vm::ListValue& list = context_->list_results[output];
+    SCOPEVM_RETURN_IF_ERROR(check_result(*request_, output));
+    const vm::ListValue& list = request_->list_results[output];
     return !list.is_set || list.has_value;
   });
 }
 
 Result<std::span<const Tensor>> Call::elements(size_t output) const {
-  return without_exceptions([&] { return elements_of(*context_, output); });
+  return without_exceptions([&] { return elements_of(*request_, output); });
 }
 
 Result<std::span<const Tensor>> Call::elements(std::string_view name) const {
   return without_exceptions([&]() -> Result<std::span<const Tensor>> {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
-    return elements_of(*context_, index);
+    return elements_of(*request_, index);
   });
 }
 
 void Call::clear_outputs() {
-  context_->results.clear();
-  context_->clear_list_results();
+  request_->clear_results();
 }
 
-const CallStats& Call::stats() const { return context_->stats; }
+const CallStats& Call::stats() const { return request_->stats; }
 
 Session::Session(std::shared_ptr<vm::BoundSession> bound) : bound_(std::move(bound)) {}
 
@@ -349,11 +325,8 @@ Result<std::vector<Tensor>> Session::call(std::span<const Tensor> inputs,
 }
 
 Result<Call> Session::make_call() const {
-  return without_exceptions([&]() -> Result<Call> {
-    std::unique_ptr<vm::CallContext> context = bound_->take_context();
-    context->session = bound_;
-    return Call(std::move(context));
-  });
+  return without_exceptions(
+      [&]() -> Result<Call> { return Call(std::make_unique<vm::Request>(bound_)); });
 }
 
 Status Session::reserve(const std::map<std::string, DimRange>& dims, int calls) const {

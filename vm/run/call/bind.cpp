@@ -84,21 +84,21 @@ bool overlaps(const Tensor& a, const Tensor& b) {
          before(b_begin, a_begin + a.bytes());
 }
 
-Status check_overlap(const LoadedModule& module, const CallContext& context) {
+Status check_overlap(const LoadedModule& module, const Request& request) {
   const Signature& signature = module.signature();
-  for (size_t i = 0; i < context.outputs.size(); ++i) {
-    const Tensor& output = context.outputs[i].tensor;
+  for (size_t i = 0; i < request.outputs.size(); ++i) {
+    const Tensor& output = request.outputs[i].tensor;
     if (output.is_empty()) continue;
     // The call could overwrite an input that shares bytes with a buffer, and read it afterwards.
-    for (size_t j = 0; j < context.inputs.size(); ++j)
-      if (overlaps(output, context.inputs[j]) ||
-          std::ranges::any_of(context.list_inputs[j].elements,
+    for (size_t j = 0; j < request.inputs.size(); ++j)
+      if (overlaps(output, request.inputs[j]) ||
+          std::ranges::any_of(request.list_inputs[j].elements,
                               [&](const Tensor& element) { return overlaps(output, element); }))
         return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +
                                                   "\" overlaps input \"" +
                                                   signature.inputs[j].name + "\""};
     for (size_t j = 0; j < i; ++j)
-      if (overlaps(output, context.outputs[j].tensor))
+      if (overlaps(output, request.outputs[j].tensor))
         return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +
                                                   "\" overlaps output \"" +
                                                   signature.outputs[j].name + "\""};
@@ -141,7 +141,7 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
   return {};
 }
 
-Status bind_inputs(const LoadedModule& module, CallContext& context) {
+Status bind_inputs(const LoadedModule& module, Request& request) {
   const Signature& signature = module.signature();
   // An array on the stack avoids a heap allocation per call for models with few dimensions.
   constexpr size_t kInline = 16;
@@ -149,10 +149,10 @@ Status bind_inputs(const LoadedModule& module, CallContext& context) {
   std::vector<Witness> more(signature.dimensions.size() > kInline ? signature.dimensions.size()
                                                                   : 0);
   Witness* witnesses = more.empty() ? inline_witnesses : more.data();
-  for (size_t input = 0; input < context.inputs.size(); ++input) {
-    const Tensor& given = context.inputs[input];
+  for (size_t input = 0; input < request.inputs.size(); ++input) {
+    const Tensor& given = request.inputs[input];
     const bool is_tensor = signature.inputs[input].kind == ValueKind::kTensor;
-    if (is_tensor ? given.is_empty() : !context.list_inputs[input].is_set)
+    if (is_tensor ? given.is_empty() : !request.list_inputs[input].is_set)
       return missing(signature.inputs[input], "missing input \"" + signature.inputs[input].name +
                                                   "\": expected " +
                                                   declared_text(signature.inputs[input]));
@@ -163,8 +163,8 @@ Status bind_inputs(const LoadedModule& module, CallContext& context) {
         SCOPEVM_RETURN_IF_ERROR(bind_dimension(module, dimension, {input, axis, given.dims()[axis]},
                                                witnesses[dimension]));
   }
-  for (size_t i = 0; i < context.dimensions.size(); ++i) context.dimensions[i] = witnesses[i].value;
-  return check_overlap(module, context);
+  for (size_t i = 0; i < request.dimensions.size(); ++i) request.dimensions[i] = witnesses[i].value;
+  return check_overlap(module, request);
 }
 
 }  // namespace scopevm::vm

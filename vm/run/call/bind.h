@@ -8,7 +8,7 @@
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
 #include "vm/load/loaded_module.h"
-#include "vm/run/call/call_context.h"
+#include "vm/run/call/request.h"
 
 namespace scopevm::vm {
 
@@ -22,7 +22,7 @@ Status check_list(const LoadedModule& module, size_t index, const ListValue& giv
 
 // Checks that all inputs are set and agree on every dimension, and that the dimensions are within
 // their bounds. Checks that no output buffer overlaps an input or another output. Stores the values
-// of the dimensions in the context. REQUIRES: check_input() succeeded for every set input.
-Status bind_inputs(const LoadedModule& module, CallContext& context);
+// of the dimensions in the request. REQUIRES: check_input() succeeded for every set input.
+Status bind_inputs(const LoadedModule& module, Request& request);
 
 }  // namespace scopevm::vm

@@ -2,7 +2,9 @@
 #include "vm/run/call/bound_session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -304,6 +306,8 @@ bool BoundSession::make_room(uint32_t pool) {
 }
 
 std::unique_ptr<CallContext> BoundSession::take_context() {
+  if (CallContext* last = last_returned_.exchange(nullptr, std::memory_order_acquire))
+    return std::unique_ptr<CallContext>(last);
   {
     std::lock_guard lock(mutex_);
     if (!spare_.empty()) {
@@ -313,12 +317,6 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
     }
   }
   auto context = std::make_unique<CallContext>(pools_.size());
-  context->inputs.resize(module_->signature().inputs.size());
-  context->dimensions.resize(module_->signature().dimensions.size());
-  context->outputs.resize(module_->signature().outputs.size());
-  context->output_storages.resize(module_->signature().outputs.size());
-  context->list_inputs.resize(module_->signature().inputs.size());
-  context->list_results.resize(module_->signature().outputs.size());
   context->streams = devices_.make_streams();
   context->external_tensors.resize(externals_.max_tensors());
   std::lock_guard lock(mutex_);
@@ -326,32 +324,29 @@ std::unique_ptr<CallContext> BoundSession::take_context() {
   return context;
 }
 
-void BoundSession::trim() {
-  for (const std::shared_ptr<runtime::ScopeMemory>& pool : pools_) pool->allocator().trim();
-  std::vector<std::unique_ptr<CallContext>> unused;
-  std::lock_guard lock(mutex_);
-  context_count_ -= spare_.size();
-  unused.swap(spare_);
-  // Room for the contexts in use, so that return_context() cannot fail. If there is no memory for
-  // an exact array, the old one has the room.
-  try {
-    spare_.reserve(context_count_);
-  } catch (const std::bad_alloc&) {
-    unused.clear();
-    spare_.swap(unused);
-  }
-}
-
 void BoundSession::return_context(std::unique_ptr<CallContext> context) {
-  // The context stays in the free list. It must not keep the caller's tensors alive.
-  for (Tensor& input : context->inputs) input = Tensor();
-  for (size_t i = 0; i < context->outputs.size(); ++i) context->set_output(i, {});
-  context->stats = {};  // the next call has not run
-  context->results.clear();
-  for (ListValue& input : context->list_inputs) input = {};
-  context->clear_list_results();
+  // Calls of one thread take and return one context without the mutex.
+  context.reset(last_returned_.exchange(context.release(), std::memory_order_acq_rel));
+  if (context == nullptr) return;
   std::lock_guard lock(mutex_);
   spare_.push_back(std::move(context));
+}
+
+void BoundSession::trim() {
+  for (const std::shared_ptr<runtime::ScopeMemory>& pool : pools_) pool->allocator().trim();
+  const std::unique_ptr<CallContext> last(
+      last_returned_.exchange(nullptr, std::memory_order_acquire));
+  std::vector<std::unique_ptr<CallContext>> unused;
+  std::lock_guard lock(mutex_);
+  // spare_ keeps its capacity, which is that of all contexts.
+  context_count_ -= spare_.size() + (last != nullptr ? 1 : 0);
+  try {
+    unused.reserve(spare_.size());
+    std::ranges::move(spare_, std::back_inserter(unused));
+    spare_.clear();
+  } catch (const std::bad_alloc&) {
+    spare_.clear();  // the contexts are destroyed while the mutex is locked
+  }
 }
 
 }  // namespace scopevm::vm

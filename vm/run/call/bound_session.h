@@ -22,6 +22,10 @@ namespace scopevm::vm {
 
 class BoundSession {
  public:
+  ~BoundSession() { delete last_returned_.load(std::memory_order_relaxed); }
+  BoundSession(const BoundSession&) = delete;
+  BoundSession& operator=(const BoundSession&) = delete;
+
   static Result<std::shared_ptr<BoundSession>> create(std::shared_ptr<const LoadedModule> module,
                                                       SessionOptions options,
                                                       const DeviceOpener& opener = open_device);
@@ -52,8 +56,8 @@ class BoundSession {
   std::unique_ptr<CallContext> take_context();
   // Returns cached blocks to their sources, and releases the spare contexts. Thread-safe.
   void trim();
-  // Resets the inputs, outputs, results and statistics of the context and adds it to the free list. Called by
-  // destructors; does not throw. REQUIRES: context->session is null.
+  // Adds a context to the free list. Called by destructors; does not throw. REQUIRES: the context
+  // does not run.
   void return_context(std::unique_ptr<CallContext> context);
 
  private:
@@ -79,6 +83,7 @@ class BoundSession {
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
   std::unique_ptr<const Emulation> emulation_;
   std::atomic<bool> has_reserved_{false};
+  std::atomic<CallContext*> last_returned_{nullptr};  // owned; a spare context, or null
   std::mutex mutex_;
   // Has capacity for all contexts, so that return_context() cannot fail.
   std::vector<std::unique_ptr<CallContext>> spare_;

@@ -10,30 +10,16 @@
 
 namespace scopevm::vm {
 
-CallContext::~CallContext() {
-  end();
-  for (runtime::Storage* storage : output_storages)
-    if (storage != nullptr) storage->release();
-}
+CallContext::~CallContext() { end(); }
 
-void CallContext::set_output(size_t index, OutputBuffer buffer) {
-  const Tensor& tensor = buffer.tensor;
-  runtime::Storage* storage =
-      tensor.is_empty() ? nullptr : runtime::Storage::adopt(tensor.data(), tensor.bytes(), {});
-  // Nothing below throws.
-  if (runtime::Storage* old = std::exchange(output_storages[index], storage)) old->release();
-  outputs[index] = std::move(buffer);
-}
-
-void CallContext::begin() {
-  results.clear();
-  clear_list_results();
+void CallContext::begin(Request& of) {
+  request = &of;
   std::ranges::fill(pools_, PoolAccount{});
   copies_.clear();
   emulated_seconds = 0;
-  if (!session->has_reserved()) return;
+  if (!of.session->has_reserved()) return;
   for (size_t i = 0; i < regions_.size(); ++i)
-    regions_[i] = session->pool(static_cast<uint32_t>(i)).enter_region();
+    regions_[i] = of.session->pool(static_cast<uint32_t>(i)).enter_region();
 }
 
 // Charges either all stack allocations of a frame or none, because pop_frame() releases all of
@@ -41,7 +27,7 @@ void CallContext::begin() {
 Status CallContext::charge_stacks(const LoadedFunction& function) {
   const std::vector<FrameStorages::Use>& uses = function.stacks.uses;
   for (size_t i = 0; i < uses.size(); ++i) {
-    runtime::ScopeMemory& memory = session->pool(uses[i].pool);
+    runtime::ScopeMemory& memory = request->session->pool(uses[i].pool);
     if (memory.hold(uses[i].bytes)) {
       PoolAccount& account = pools_[uses[i].pool];
       account.live_bytes += uses[i].bytes;
@@ -59,13 +45,9 @@ Status CallContext::charge_stacks(const LoadedFunction& function) {
 
 void CallContext::release_stacks(std::span<const FrameStorages::Use> uses) {
   for (const FrameStorages::Use& use : uses) {
-    session->pool(use.pool).release(use.bytes);
+    request->session->pool(use.pool).release(use.bytes);
     pools_[use.pool].live_bytes -= use.bytes;
   }
-}
-
-void CallContext::clear_list_results() {
-  for (ListValue& result : list_results) result = {};
 }
 
 // The recursion depth is bounded: the verifier limits the nesting of lists to kMaxListDepth.
@@ -84,7 +66,8 @@ void CallContext::end() {
   while (frames.depth() > 0) pop_frame();
   for (size_t i = 0; i < regions_.size(); ++i)
     if (runtime::Region* region = std::exchange(regions_[i], nullptr))
-      session->pool(static_cast<uint32_t>(i)).leave_region(region);
+      request->session->pool(static_cast<uint32_t>(i)).leave_region(region);
+  request = nullptr;
 }
 
 }  // namespace scopevm::vm

@@ -1,4 +1,5 @@
-// CallContext: the state of one call, which can run several times. Its session recycles contexts.
+// CallContext: the state of a run: frames, storages, accounts, streams, strings and the tracer. A
+// request leases a context from its session when it runs.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,12 @@
 #include "runtime/device/device.h"
 #include "runtime/memory/storage.h"
 #include "scopevm/c/dlpack.h"
-#include "scopevm/session.h"
-#include "scopevm/tensor.h"
+#include "vm/run/call/request.h"
 #include "vm/run/call/string_table.h"
 #include "vm/run/call/tracer.h"
 #include "vm/run/frame/frame.h"
 
 namespace scopevm::vm {
-
-class BoundSession;
 
 // The call's memory use in one pool of the module.
 struct PoolAccount {
@@ -36,21 +34,6 @@ struct CopyAccount {
   int64_t bytes = 0;
 };
 
-// An input or result that is a sequence or an optional.
-struct ListValue {
-  bool is_set = false;
-  bool has_value = false;        // false for an optional without a value
-  std::vector<Tensor> elements;  // for an optional tensor with a value, one element
-};
-
-// The caller's buffer for an output.
-struct OutputBuffer {
-  Tensor tensor;  // empty without a buffer
-  // The dims of `tensor` are those of the result. Otherwise `tensor` is a list of elements, in whose
-  // bytes a result of any dims is stored.
-  bool has_dims = true;
-};
-
 class CallContext {
  public:
   explicit CallContext(size_t pool_count) : pools_(pool_count), regions_(pool_count) {}
@@ -58,23 +41,10 @@ class CallContext {
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
 
-  // Set while the context is in use. Keeps the session alive.
-  std::shared_ptr<BoundSession> session;
-
-  std::vector<Tensor> inputs;  // an empty tensor is an unset input
-  // The values of the signature's dimensions, set by bind_inputs().
-  std::vector<int64_t> dimensions;
+  // Set from begin() to end().
+  Request* request = nullptr;
   const LoadedFunction* entry = nullptr;  // the function of the last run: main or a variant
-  std::vector<OutputBuffer> outputs;
-  // By output index: a storage that wraps the caller's buffer, so that registers can reference it.
-  // Null if there is no buffer.
-  std::vector<runtime::Storage*> output_storages;
-  std::vector<Tensor> results;  // an empty tensor for a result that is not a tensor
-  // By input index or output index. The entry of an input or output that is a tensor is not set.
-  std::vector<ListValue> list_inputs;
-  std::vector<ListValue> list_results;
   double emulated_seconds = 0;  // sum of the minimum times that the last run emulated
-  CallStats stats;
 
   // Frames are pushed and popped by push_frame() and pop_frame() only.
   FrameStack frames;
@@ -98,9 +68,6 @@ class CallContext {
     if (!stacks.uses.empty()) release_stacks(stacks.uses);
     frames.pop();
   }
-
-  void clear_list_results();
-  void set_output(size_t index, OutputBuffer buffer);
 
   // Transfers one reference of the storage to the call, until release(), and charges its bytes to
   // the pool. A negative `pool` denotes a caller's buffer, which is not charged. REQUIRES: the call
@@ -128,8 +95,8 @@ class CallContext {
 
   // Releases all storages and frames that the call still owns.
   void end();
-  // Starts a run: resets the accounts and releases the results of the last run.
-  void begin();
+  // Starts a run of a request: resets the accounts.
+  void begin(Request& of);
 
   // The reserved memory of this call in a pool; null if there is none. Set from begin() to end().
   runtime::Region* region(uint32_t pool) const { return regions_[pool]; }

@@ -28,26 +28,26 @@ std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
 
 class ResultMaker {
  public:
-  ResultMaker(BoundSession& session, CallContext& context) : session_(session), context_(context) {}
+  ResultMaker(BoundSession& session, CallContext& context) : session_(session), context_(context), request_(*context.request) {}
 
   Status make(uint32_t output, const Register& from, std::span<const int64_t> dims) {
     const LoadedModule& module = session_.module();
     const std::string& name = module.output_names()[output];
     SCOPEVM_RETURN_IF_ERROR(check_bytes(name, from, dims));
-    const OutputBuffer& given = context_.outputs[output];
+    const OutputBuffer& given = request_.outputs[output];
     if (!given.tensor.is_empty()) {
       int64_t bytes = 0;
       SCOPEVM_RETURN_IF_ERROR(check_output(module, output, given, dims, &bytes));
       // If bind_callers_buffer() substituted the buffer for the allocation, the bytes are already
       // in the buffer.
-      if (from.storage != context_.output_storages[output])
+      if (from.storage != request_.output_storages[output])
         std::memcpy(given.tensor.data(), from.data, static_cast<size_t>(from.bytes));
-      context_.results.push_back(
+      request_.results.push_back(
           given.has_dims ? given.tensor
                          : TensorAccess::make(given.tensor.data(), nullptr, from.dtype, dims, bytes));
       return {};
     }
-    return take(name, from, dims, context_.results);
+    return take(name, from, dims, request_.results);
   }
 
   // Converts the elements of a list; for an optional sequence, the elements of the sequence that it
@@ -55,11 +55,11 @@ class ResultMaker {
   Status make_list(uint32_t output, const Register& from) {
     const LoadedModule& module = session_.module();
     const ValueKind kind = module.signature().outputs[output].kind;
-    ListValue& result = context_.list_results[output];
+    ListValue& result = request_.list_results[output];
     List list(from.storage);
     result.is_set = true;
     result.has_value = !is_optional(kind) || list.size() > 0;
-    context_.results.emplace_back();
+    request_.results.emplace_back();
     if (!result.has_value) return {};
     if (kind == ValueKind::kOptionalSequence) list = List(list.element(0).storage);
     result.elements.reserve(static_cast<size_t>(list.size()));
@@ -127,6 +127,7 @@ class ResultMaker {
 
   BoundSession& session_;
   CallContext& context_;
+  Request& request_;
 };
 
 }  // namespace

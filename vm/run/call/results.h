@@ -12,7 +12,7 @@
 
 namespace scopevm::vm {
 
-// Fills context.results and context.list_results from the registers that the entry function
+// Fills the results and list_results of the context's request from the registers that the entry function
 // returns. Each result tensor has a distinct storage: a tensor that aliases an input, a constant or
 // an earlier result is copied. Errors: kInvalidArgument (an output buffer has the wrong shape),
 // kInvalidModel (a result has invalid dims or string ids, or the host has no heap pool for a copy),

@@ -17,13 +17,13 @@ std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
   if (buffer.storage != nullptr && buffer.storage->pool >= 0)
     return static_cast<uint32_t>(buffer.storage->pool);
   if (buffer.storage != nullptr)
-    for (size_t i = 0; i < context_.output_storages.size(); ++i)
-      if (context_.output_storages[i] == buffer.storage) return main.outputs[i].pool;
+    for (size_t i = 0; i < context_.request->output_storages.size(); ++i)
+      if (context_.request->output_storages[i] == buffer.storage) return main.outputs[i].pool;
   if (const auto pool = session_.emulation()->pool_of_constant(buffer.data)) return pool;
-  for (size_t i = 0; i < context_.inputs.size(); ++i) {
-    const auto* begin = static_cast<const std::byte*>(context_.inputs[i].data());
+  for (size_t i = 0; i < context_.request->inputs.size(); ++i) {
+    const auto* begin = static_cast<const std::byte*>(context_.request->inputs[i].data());
     if (begin != nullptr && buffer.data >= begin &&
-        buffer.data < begin + context_.inputs[i].bytes())
+        buffer.data < begin + context_.request->inputs[i].bytes())
       return main.inputs[i].pool;
   }
   if (context_.frames.holds(buffer.data)) return std::nullopt;

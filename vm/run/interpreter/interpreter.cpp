@@ -67,7 +67,7 @@ int64_t element(const Register& of, int64_t index) {
 }  // namespace
 
 Status Interpreter::run() {
-  context_.entry = &session_.module().entry(context_.dimensions);
+  context_.entry = &session_.module().entry(context_.request->dimensions);
   const Status thrown = runtime::without_exceptions([&]() -> Status {
     context_.tracer.begin(options_.trace, session_.threads());
     SCOPEVM_RETURN_IF_ERROR(intern_inputs());
@@ -99,12 +99,12 @@ bool Interpreter::start(const LoadedFunction& function) {
   std::fill_n(frame_.slots, frame_.function->decl->slot_count, 0);
   at_ = next_;
   next_ids_ = 0;
-  for (uint32_t i = 0; i < context_.inputs.size(); ++i) {
+  for (uint32_t i = 0; i < context_.request->inputs.size(); ++i) {
     if (frame_.function->decl->inputs[i].kind != ValueKind::kTensor) {
       if (!bind_list(i)) return false;
       continue;
     }
-    const Tensor& input = context_.inputs[i];
+    const Tensor& input = context_.request->inputs[i];
     // Assigned without set(), because the register is empty and an input has no storage whose
     // references are counted.
     reg({i}) = input_register(input);
@@ -171,7 +171,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
   if (context_.frames.depth() != 1) return true;
   const uint32_t* code = frame_.function->decl->code.data();
   for (const ResultAllocation& result : frame_.function->result_allocations) {
-    const OutputBuffer& given = context_.outputs[result.output];
+    const OutputBuffer& given = context_.request->outputs[result.output];
     if (code + result.alloc_word != at_ || given.tensor.is_empty()) continue;
     // The dims of the result. A later instruction creates its tensor in this storage.
     const isa::IntList shape(code + result.dims_word + 1, code[result.dims_word]);
@@ -186,7 +186,7 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
                                                  ": the result has " +
                                                  count_text(result_bytes, "byte") +
                                                  ", but its storage has " + std::to_string(bytes));
-    *storage = context_.output_storages[result.output];
+    *storage = context_.request->output_storages[result.output];
     return true;
   }
   return true;

@@ -16,7 +16,7 @@ using runtime::count_text;
 // Converts a sequence or optional input to a list. An optional has one element or none.
 bool Interpreter::bind_list(uint32_t input) {
   const format::TensorDecl& decl = frame_.function->decl->inputs[input];
-  const ListValue& given = context_.list_inputs[input];
+  const ListValue& given = context_.request->list_inputs[input];
   const std::optional<uint32_t> pool = session_.module().heap_pool();
   if (!pool) return fail(StatusCode::kInvalidModel, "the module has no heap pool for lists");
   Storage* list = nullptr;

@@ -26,9 +26,9 @@ Status Interpreter::intern_inputs() {
     input_ids_.push_back(*ids);
     return {};
   };
-  for (size_t i = 0; i < context_.inputs.size(); ++i) {
-    SCOPEVM_RETURN_IF_ERROR(take(i, context_.inputs[i]));
-    for (const Tensor& element : context_.list_inputs[i].elements)
+  for (size_t i = 0; i < context_.request->inputs.size(); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(take(i, context_.request->inputs[i]));
+    for (const Tensor& element : context_.request->list_inputs[i].elements)
       SCOPEVM_RETURN_IF_ERROR(take(i, element));
   }
   return {};
