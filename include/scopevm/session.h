@@ -31,6 +31,7 @@
 #include "scopevm/c/export.h"
 #include "scopevm/c/external.h"
 #include "scopevm/module.h"
+#include "scopevm/scheduler.h"
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
 
@@ -106,6 +107,10 @@ struct SessionOptions {
       wrap_allocator;
   std::vector<ScopeLimit> memory_limits;  ///< in addition to the limits in the module
   std::shared_ptr<Executor> executor;     ///< null: the default one; when set, `threads` is ignored
+  /// Runs the calls of the session, within the memory that its sessions share. Without one, each
+  /// call runs on the thread that calls Call::run(). The constants of the module in pools that
+  /// calls use count as held.
+  std::optional<Scheduler> scheduler;
   /// Delays copies, the launches of CPU kernels and external functions to the minimum durations
   /// that follow from the bandwidth and latency of the pools (docs/machine.md, "Emulation"). At
   /// least one pool of the module must have a bandwidth or a latency.
@@ -179,6 +184,15 @@ struct CallOptions {
   TraceSink* trace = nullptr;  ///< null: no trace; must outlive the run
 };
 
+/// The options of Call::submit().
+struct SubmitOptions : CallOptions {
+  int priority = 0;  ///< from -1000 to 1000; calls with a higher priority are admitted first
+  /// Bytes that the call may use in a memory scope for memory whose size depends on data, in
+  /// addition to its bound. A call that exceeds them fails with kResourceLimit. Needed for scopes
+  /// that have such memory and a capacity.
+  std::vector<ScopeLimit> data_budgets;
+};
+
 /// The memory that one call used in one memory scope of one device.
 struct ScopeUse {
   std::string_view device;  ///< valid as long as the module
@@ -229,7 +243,8 @@ class Request;
 /// It keeps its session alive. Thread-safety: one thread at a time.
 class SCOPEVM_API Call {
  public:
-  /// A call that was moved from can only be destroyed or assigned to.
+  /// A call that was moved from can only be destroyed or assigned to. A call that is in flight is
+  /// cancelled when it is destroyed, and its end is waited for.
   Call(Call&&) noexcept;
   /// The previous state of this call is released.
   Call& operator=(Call&&) noexcept;
@@ -270,7 +285,8 @@ class SCOPEVM_API Call {
   /// `data` unsets the buffer. Errors: those of set_output(), and of Tensor::borrow().
   Status set_output_buffer(size_t index, void* data, int64_t capacity);
 
-  /// Runs the request on the calling thread and waits for its end. Errors:
+  /// Runs the request and waits for its end: on the calling thread, or with a scheduler on one of
+  /// its workers, like submit() and wait(). Errors:
   /// - kInvalidArgument: missing input; input dims that are inconsistent, out of bounds or rejected
   ///   by a check; input elements that an op rejects; output buffer of the wrong shape, or that
   ///   overlaps an input or another output
@@ -279,6 +295,27 @@ class SCOPEVM_API Call {
   /// - kInvalidModel: the module computed an invalid value, such as a storage size below 0
   /// - the code that an external library returned; the message names the function and the library
   Status run(const CallOptions& options = {});
+
+  /// Queues the request; a worker of the session's scheduler runs it. `done` (can be empty) is
+  /// called once with the result, when the call is idle again, on a worker or on the thread that
+  /// ends its waiting. It must not throw. While the call is in flight, only cancel(), wait() and
+  /// is_in_flight() can be used; the setters and run() fail. options.trace and options.cancel must
+  /// outlive the run. If submit() fails, `done` is not called. Errors:
+  /// - kInvalidArgument: the session has no scheduler, the call is in flight, inputs as for run(),
+  ///   a priority out of range, a budget for an unknown scope or missing
+  /// - kResourceLimit: the call needs more than the capacity of a pool (the message names the pool
+  ///   and the missing bytes), or SchedulerOptions::max_waiting calls wait already
+  /// - kOutOfMemory, and the errors of Module::bound()
+  Status submit(const SubmitOptions& options = {}, std::function<void(const Status&)> done = {});
+  /// Waits until the call is idle. Returns the result of the last submit(); ok if there was none.
+  Status wait() const;
+  /// Like wait(), for at most `timeout`. Errors: kDeadlineExceeded if the call is still in flight.
+  Status wait_for(std::chrono::nanoseconds timeout) const;
+  /// True from submit() until the call has ended. Thread-safe.
+  bool is_in_flight() const;
+  /// Cancels the run in progress, or the submitted one, which fails with kCancelled. If there is
+  /// none, the next run is cancelled. Thread-safe.
+  void cancel();
 
   /// The results of the last run, in signature order; empty if it failed. A sequence or an optional
   /// is represented by an empty tensor: see elements().
@@ -300,8 +337,8 @@ class SCOPEVM_API Call {
 
  private:
   friend class Session;
-  explicit Call(std::unique_ptr<vm::Request> request);
-  std::unique_ptr<vm::Request> request_;
+  explicit Call(std::shared_ptr<vm::Request> request);
+  std::shared_ptr<vm::Request> request_;
 };
 
 /// A handle with shared ownership; copies refer to the same session. Thread-safe: any number of

@@ -44,7 +44,7 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage, Reg
   // Relaxed: no other thread has the storage yet, and mutex_ orders its reuse.
   made->references_.store(1, std::memory_order_relaxed);
   made->call_references = 0;
-  made->is_list = made->is_result = false;
+  made->is_list = made->is_result = made->is_held = false;
   made->next = made->previous = nullptr;
   // This reference keeps the scope alive, because a result can outlive the session.
   made->scope_ = shared_from_this();
@@ -53,9 +53,12 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage, Reg
 }
 
 void ScopeMemory::reclaim(Storage* storage) {
-  counters_.subtract(storage->bytes);
+  const int64_t bytes = storage->bytes;
+  const bool is_held = std::exchange(storage->is_held, false);
+  counters_.subtract(bytes);
   deallocate_bytes(storage);
   return_spare(storage);
+  if (is_held) release_hook_(bytes);
 }
 
 void* ScopeMemory::allocate_bytes(int64_t bytes, Region*& region) {

@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/memory/counters.h"
@@ -56,6 +58,9 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   // bytes would exceed the limit.
   bool hold(int64_t bytes) { return counters_.hold(bytes, limit_); }
   void release(int64_t bytes) { counters_.subtract(bytes); }
+  // `hook` is called with the bytes of each storage with is_held after its bytes were deallocated,
+  // on any thread. It must not throw. Set before the first allocation.
+  void set_release_hook(std::function<void(int64_t bytes)> hook) { release_hook_ = std::move(hook); }
   AllocatorStats stats() const;
 
  private:
@@ -74,6 +79,7 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   const std::shared_ptr<Allocator> allocator_;
   const int64_t limit_;
   const int64_t alignment_;
+  std::function<void(int64_t bytes)> release_hook_;
   MemoryCounters counters_;
   mutable std::mutex mutex_;  // guards the members below
   Storage* spare_ = nullptr;  // free list of Storage objects

@@ -24,6 +24,7 @@ class Storage {
   int32_t pool = -1;         // pool index in the call's module; -1: none
   bool is_list = false;      // contains a list (vm/run/frame/list.h)
   bool is_result = false;    // shared by a result of the call
+  bool is_held = false;      // its release is reported: ScopeMemory::set_release_hook()
   Region* region = nullptr;  // that contains the bytes; null: the allocator allocated them
   Storage* next = nullptr;   // in the call's list of live storages, or the scope's free list
   Storage* previous = nullptr;

@@ -2,6 +2,7 @@
 #include "scopevm/session.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "runtime/count_text.h"
@@ -10,8 +11,7 @@
 #include "vm/api/module_access.h"
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
-#include "vm/run/call/call_context.h"
-#include "vm/run/interpreter/interpreter.h"
+#include "vm/run/call/request.h"
 
 namespace scopevm {
 namespace {
@@ -40,8 +40,14 @@ Result<size_t> find_output(const vm::Request& request, std::string_view name) {
   return find_name("output", name, request.session->module().output_names());
 }
 
+Status check_idle(const vm::Request& request) {
+  if (!request.is_in_flight()) return {};
+  return {StatusCode::kInvalidArgument, "the call is in flight: wait for its end"};
+}
+
 // Sets an input to a tensor, or to no tensor if `tensor` is empty.
 Status set_tensor(vm::Request& request, size_t index, Tensor tensor) {
+  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
   if (index >= request.inputs.size()) return bad_index("input", index, request.inputs.size());
   const vm::LoadedModule& module = request.session->module();
   const ValueKind kind = module.signature().inputs[index].kind;
@@ -62,6 +68,7 @@ Status set_tensor(vm::Request& request, size_t index, Tensor tensor) {
 }
 
 Status set_list(vm::Request& request, size_t index, vm::ListValue value) {
+  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
   if (index >= request.inputs.size()) return bad_index("input", index, request.inputs.size());
   SCOPEVM_RETURN_IF_ERROR(vm::check_list(request.session->module(), index, value));
   request.list_inputs[index] = std::move(value);
@@ -70,6 +77,7 @@ Status set_list(vm::Request& request, size_t index, vm::ListValue value) {
 
 // Sets the caller's buffer for an output, or no buffer if its tensor is empty.
 Status set_buffer(vm::Request& request, size_t index, vm::OutputBuffer buffer) {
+  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
   const Tensor& tensor = buffer.tensor;
   if (index >= request.outputs.size()) return bad_index("output", index, request.outputs.size());
   const TensorSignature& signature = request.session->module().signature().outputs[index];
@@ -123,72 +131,18 @@ Result<std::span<const Tensor>> elements_of(const vm::Request& request, size_t o
   return std::span<const Tensor>(&request.results[output], 1);
 }
 
-void fill_stats(vm::BoundSession& session, vm::CallContext& context, CallStats& stats,
-                int64_t latency_ns) {
-  const std::vector<vm::PoolAccount>& pools = context.pools();
-  stats.latency_ns = latency_ns;
-  stats.function = context.entry->decl->name;
-  stats.memory.resize(pools.size());
-  for (size_t i = 0; i < pools.size(); ++i) {
-    const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
-    stats.memory[i] = {memory.device(),      memory.scope(),
-                               pools[i].bound_bytes, pools[i].lower_bound_bytes,
-                               pools[i].peak_bytes,  pools[i].allocations};
-  }
-  stats.emulated_seconds = context.emulated_seconds;
-  stats.copies.clear();
-  for (const vm::CopyAccount& copy : context.copies()) {
-    const runtime::ScopeMemory &from = session.pool(copy.from_pool),
-                               &to = session.pool(copy.to_pool);
-    stats.copies.push_back(
-        {from.device(), from.scope(), to.device(), to.scope(), copy.copies, copy.bytes});
-  }
-}
-
-// RAII: takes a call context from the session and returns it on destruction.
-class Lease {
- public:
-  explicit Lease(vm::BoundSession& session) : session_(session), context_(session.take_context()) {}
-  ~Lease() { session_.return_context(std::move(context_)); }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  vm::CallContext& operator*() { return *context_; }
-
- private:
-  vm::BoundSession& session_;
-  std::unique_ptr<vm::CallContext> context_;
-};
-
-// REQUIRES: check_input() succeeded for every set input.
 Status run(vm::Request& request, const CallOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  vm::BoundSession& session = *request.session;
-  request.clear_results();
-  if (Status bound = vm::bind_inputs(session.module(), request); !bound.ok()) {
-    request.stats = {};  // stats() must not return the statistics of the previous run
-    return bound;
-  }
-  Lease lease(session);
-  vm::CallContext& context = *lease;
-  context.begin(request);
-  Status status = without_exceptions([&] { return vm::interpret(session, context, options); });
-  // Releases the storages of the call, also after a failure. Results have their own references to
-  // their storages.
-  context.end();
-  const auto end = std::chrono::steady_clock::now();
-  const Status filled = without_exceptions([&]() -> Status {
-    fill_stats(session, context, request.stats,
-               std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
-    return {};
-  });
-  if (status.ok()) status = filled;
-  if (!status.ok()) request.clear_results();
-  return status;
+  if (request.session->scheduler() == nullptr) return request.run_here(options);
+  SubmitOptions submitted;
+  static_cast<CallOptions&>(submitted) = options;
+  SCOPEVM_RETURN_IF_ERROR(request.submit(submitted, {}));
+  return *request.wait(std::nullopt);
 }
 
 Result<std::vector<Tensor>> call_once(const std::shared_ptr<vm::BoundSession>& session,
                                       std::span<const Tensor> inputs, const CallOptions& options) {
-  vm::Request request(session);
+  const auto owned = std::make_shared<vm::Request>(session);
+  vm::Request& request = *owned;
   if (inputs.size() > request.inputs.size())
     return Status(StatusCode::kInvalidArgument,
                   "expected at most " + runtime::count_text(request.inputs.size(), "input") +
@@ -203,10 +157,20 @@ Result<std::vector<Tensor>> call_once(const std::shared_ptr<vm::BoundSession>& s
 
 TraceSink::~TraceSink() = default;
 
-Call::Call(std::unique_ptr<vm::Request> request) : request_(std::move(request)) {}
+Call::Call(std::shared_ptr<vm::Request> request) : request_(std::move(request)) {}
 Call::Call(Call&&) noexcept = default;
-Call& Call::operator=(Call&&) noexcept = default;
-Call::~Call() = default;
+
+Call& Call::operator=(Call&& other) noexcept {
+  // The destructor of `other` ends and releases the old request.
+  std::swap(request_, other.request_);
+  return *this;
+}
+
+Call::~Call() {
+  if (request_ == nullptr || !request_->is_in_flight()) return;
+  request_->cancel();
+  (void)request_->wait(std::nullopt);
+}
 
 Result<size_t> Call::find_input(std::string_view name) const {
   return without_exceptions([&] { return scopevm::find_input(*request_, name); });
@@ -269,8 +233,34 @@ Status Call::set_output_buffer(size_t index, void* data, int64_t capacity) {
 }
 
 Status Call::run(const CallOptions& options) {
-  return without_exceptions([&] { return scopevm::run(*request_, options); });
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(check_idle(*request_));
+    return scopevm::run(*request_, options);
+  });
 }
+
+Status Call::submit(const SubmitOptions& options, std::function<void(const Status&)> done) {
+  return without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(check_idle(*request_));
+    return request_->submit(options, std::move(done));
+  });
+}
+
+Status Call::wait() const { return *request_->wait(std::nullopt); }
+
+Status Call::wait_for(std::chrono::nanoseconds timeout) const {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point now = Clock::now();
+  // A time beyond the range of the clock never passes.
+  if (timeout >= Clock::time_point::max() - now) return wait();
+  if (std::optional<Status> outcome = request_->wait(now + timeout)) return *std::move(outcome);
+  return without_exceptions(
+      [] { return Status(StatusCode::kDeadlineExceeded, "the call is still in flight"); });
+}
+
+bool Call::is_in_flight() const { return request_->is_in_flight(); }
+
+void Call::cancel() { request_->cancel(); }
 
 std::span<const Tensor> Call::outputs() const { return request_->results; }
 
@@ -326,7 +316,7 @@ Result<std::vector<Tensor>> Session::call(std::span<const Tensor> inputs,
 
 Result<Call> Session::make_call() const {
   return without_exceptions(
-      [&]() -> Result<Call> { return Call(std::make_unique<vm::Request>(bound_)); });
+      [&]() -> Result<Call> { return Call(std::make_shared<vm::Request>(bound_)); });
 }
 
 Status Session::reserve(const std::map<std::string, DimRange>& dims, int calls) const {

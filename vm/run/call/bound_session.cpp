@@ -14,6 +14,7 @@
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
+#include "vm/run/admission/scheduler_access.h"
 #include "vm/run/bound/bound.h"
 #include "vm/run/frame/allocation.h"
 
@@ -127,6 +128,7 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   SCOPEVM_RETURN_IF_ERROR(
       session->devices_.open(*session->module_, options.devices, options.time_devices, opener));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
+  SCOPEVM_RETURN_IF_ERROR(session->bind_scheduler(options));
   SCOPEVM_RETURN_IF_ERROR(
       session->externals_.create(session->module_->contents(), options.external_libraries));
   if (options.emulate) {
@@ -196,6 +198,41 @@ Status BoundSession::bind_pools(const SessionOptions& options) {
   return {};
 }
 
+Status BoundSession::bind_scheduler(const SessionOptions& options) {
+  const format::ModuleContents& contents = module_->contents();
+  scheduled_pools_.resize(contents.pools.size());
+  if (!options.scheduler) return {};
+  const std::shared_ptr<CallScheduler> scheduler = SchedulerAccess::get(*options.scheduler);
+  for (size_t i = 0; i < contents.pools.size(); ++i) {
+    const std::optional<uint32_t> index = scheduler->find_pool(name_of(contents, contents.pools[i]));
+    scheduled_pools_[i] = index;
+    if (!index) continue;
+    pools_[i]->set_release_hook(
+        [scheduler, pool = *index](int64_t bytes) { scheduler->release(pool, bytes); });
+    int64_t bytes = 0;
+    for (const format::ConstantDecl& constant : contents.constants)
+      if (constant.pool == i && contents.pools[i].kind != format::PoolKind::kConstant)
+        bytes += static_cast<int64_t>(constant.bytes.size);
+    if (bytes > 0) held_.push_back({*index, bytes});
+  }
+  if (Status held = scheduler->hold(held_); !held.ok()) {
+    held_.clear();
+    return held;
+  }
+  scheduler_ = scheduler;
+  return {};
+}
+
+BoundSession::~BoundSession() {
+  for (const Need& need : held_) scheduler_->release(need.pool, need.bytes);
+  delete last_returned_.load(std::memory_order_relaxed);
+}
+
+Result<std::vector<bool>> BoundSession::pools_of(const std::string& scope) const {
+  SCOPEVM_RETURN_IF_ERROR(check_scope(module_->contents(), scope));
+  return pools_named(module_->contents(), scope);
+}
+
 Status BoundSession::bind_allocator(const ScopeAllocator& binding,
                                     std::vector<std::shared_ptr<Allocator>>& allocators) const {
   const format::ModuleContents& contents = module_->contents();
@@ -242,6 +279,7 @@ Status BoundSession::allocate(const CallContext& context, uint32_t pool, int64_t
                               runtime::Storage** storage) {
   using Outcome = runtime::ScopeMemory::Outcome;
   runtime::ScopeMemory& memory = *pools_[pool];
+  SCOPEVM_RETURN_IF_ERROR(context.check_budget(pool, bytes, memory));
   runtime::Region* const region = context.region(pool);
   Outcome outcome = memory.allocate(bytes, storage, region);
   if (outcome == Outcome::kNoRoom && make_room(pool))

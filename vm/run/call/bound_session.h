@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "scopevm/executor.h"
 #include "scopevm/session.h"
 #include "vm/load/loaded_module.h"
+#include "vm/run/admission/call_scheduler.h"
 #include "vm/run/call/call_context.h"
 #include "vm/run/devices/bound_devices.h"
 #include "vm/run/devices/emulation.h"
@@ -22,7 +24,7 @@ namespace scopevm::vm {
 
 class BoundSession {
  public:
-  ~BoundSession() { delete last_returned_.load(std::memory_order_relaxed); }
+  ~BoundSession();
   BoundSession(const BoundSession&) = delete;
   BoundSession& operator=(const BoundSession&) = delete;
 
@@ -38,6 +40,13 @@ class BoundSession {
   int threads() const { return threads_; }
   // Null if emulation is off.
   const Emulation* emulation() const { return emulation_.get(); }
+  // Null without a scheduler.
+  const std::shared_ptr<CallScheduler>& scheduler() const { return scheduler_; }
+  // The pool of the scheduler that limits a pool of the module, if any.
+  std::optional<uint32_t> scheduled_pool(uint32_t index) const { return scheduled_pools_[index]; }
+  // The pools that a scope of an option denotes: for each pool of the module, whether it does.
+  // Errors: kInvalidArgument (it denotes none).
+  Result<std::vector<bool>> pools_of(const std::string& scope) const;
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
   size_t pool_count() const { return pools_.size(); }
 
@@ -67,11 +76,16 @@ class BoundSession {
   // allocates the pool's blocks.
   bool make_room(uint32_t pool);
   Status bind_pools(const SessionOptions& options);
+  Status bind_scheduler(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,
                         std::vector<std::shared_ptr<Allocator>>& allocators) const;
   Result<std::shared_ptr<Allocator>> make_pool_allocator(const ScopeAllocator& binding,
                                                          const format::PoolDecl& pool) const;
 
+  // Destroyed last: pools report the release of results to it.
+  std::shared_ptr<CallScheduler> scheduler_;
+  std::vector<std::optional<uint32_t>> scheduled_pools_;  // by pool of the module
+  std::vector<Need> held_;                                // of constants
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;
   // Declared before the pools, and therefore destroyed after them: pools return their blocks to the

@@ -2,8 +2,10 @@
 #include "vm/run/call/call_context.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "runtime/count_text.h"
 #include "vm/run/call/bound_session.h"
 #include "vm/run/frame/allocation.h"
 #include "vm/run/frame/list.h"
@@ -15,11 +17,23 @@ CallContext::~CallContext() { end(); }
 void CallContext::begin(Request& of) {
   request = &of;
   std::ranges::fill(pools_, PoolAccount{});
+  std::ranges::fill(budgets_, -1);
   copies_.clear();
   emulated_seconds = 0;
   if (!of.session->has_reserved()) return;
   for (size_t i = 0; i < regions_.size(); ++i)
     regions_[i] = of.session->pool(static_cast<uint32_t>(i)).enter_region();
+}
+
+Status CallContext::over_budget(uint32_t pool, int64_t bytes,
+                                const runtime::ScopeMemory& memory) const {
+  const std::string name = memory.device() + "." + memory.scope();
+  return {StatusCode::kResourceLimit,
+          name + ": " + runtime::count_text(bytes, "byte") + " requested, with " +
+              runtime::count_text(pools_[pool].live_bytes, "live byte") + ", of a budget of " +
+              runtime::count_text(budgets_[pool], "byte"),
+          {name, -1, "at most " + runtime::count_text(budgets_[pool], "byte"),
+           runtime::count_text(pools_[pool].live_bytes + bytes, "byte")}};
 }
 
 // Charges either all stack allocations of a frame or none, because pop_frame() releases all of

@@ -36,7 +36,7 @@ struct CopyAccount {
 
 class CallContext {
  public:
-  explicit CallContext(size_t pool_count) : pools_(pool_count), regions_(pool_count) {}
+  explicit CallContext(size_t pool_count) : pools_(pool_count), budgets_(pool_count, -1), regions_(pool_count) {}
   ~CallContext();
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -98,6 +98,15 @@ class CallContext {
   // Starts a run of a request: resets the accounts.
   void begin(Request& of);
 
+  // Limits the live bytes of the run in a pool, from begin() on; negative: no limit.
+  void set_budget(uint32_t pool, int64_t bytes) { budgets_[pool] = bytes; }
+  // Errors: kResourceLimit (`bytes` more would exceed the budget of the pool).
+  Status check_budget(uint32_t pool, int64_t bytes, const runtime::ScopeMemory& memory) const {
+    const int64_t budget = budgets_[pool];
+    if (budget < 0 || bytes <= budget - pools_[pool].live_bytes) return {};
+    return over_budget(pool, bytes, memory);
+  }
+
   // The reserved memory of this call in a pool; null if there is none. Set from begin() to end().
   runtime::Region* region(uint32_t pool) const { return regions_[pool]; }
 
@@ -115,6 +124,7 @@ class CallContext {
   const std::vector<CopyAccount>& copies() const { return copies_; }
 
  private:
+  Status over_budget(uint32_t pool, int64_t bytes, const runtime::ScopeMemory& memory) const;
   Status charge_stacks(const LoadedFunction& function);
   void release_stacks(std::span<const FrameStorages::Use> uses);
   void release_elements(runtime::Storage* list);
@@ -126,6 +136,7 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
+  std::vector<int64_t> budgets_;           // by pool
   std::vector<runtime::Region*> regions_;  // by pool; null without reserved memory
   std::vector<CopyAccount> copies_;  // one per pair of pools; linear search, because they are few
   runtime::Storage* live_ = nullptr;

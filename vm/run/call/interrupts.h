@@ -1,19 +1,36 @@
-// Interrupts of a call: its deadline and its cancel flag. All functions are thread-safe.
+// Interrupts of a run: its deadline and its flags. All functions are thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 #include "scopevm/session.h"
 
 namespace scopevm::vm {
 
-// kOk, kCancelled or kDeadlineExceeded.
-StatusCode interrupt_at(std::chrono::steady_clock::time_point now, const CallOptions& options);
+// The options of a run: those of the caller, and the flag of Call::cancel().
+struct RunOptions : CallOptions {
+  const std::atomic<bool>* is_cancelled = nullptr;
+};
 
-// The error of a call that is interrupted with this code; ok for kOk.
+// kOk, kCancelled or kDeadlineExceeded. Reads the clock only if there is a deadline.
+inline StatusCode interrupt(const RunOptions& options) {
+  // Relaxed: the flags publish no other data.
+  if (options.is_cancelled->load(std::memory_order_relaxed) ||
+      (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)))
+    return StatusCode::kCancelled;
+  return options.deadline && std::chrono::steady_clock::now() >= *options.deadline
+             ? StatusCode::kDeadlineExceeded
+             : StatusCode::kOk;
+}
+
+// The error of a run that is interrupted with this code. REQUIRES: the code is not kOk.
 Status interrupt_status(StatusCode code);
 
-// The error if the call is interrupted now.
-Status check_interrupts(const CallOptions& options);
+// The error if the run is interrupted now.
+inline Status check_interrupts(const RunOptions& options) {
+  const StatusCode code = interrupt(options);
+  return code == StatusCode::kOk ? Status() : interrupt_status(code);
+}
 
 }  // namespace scopevm::vm

@@ -1,18 +1,26 @@
-// Request: what a call has while it does not run: inputs, buffers, results and statistics. It is a few
-// hundred bytes, so that many requests can wait.
+// Request: what a call has while it does not run: inputs, buffers, results, statistics, and its place
+// in the scheduler. It is a few hundred bytes, so that many requests can wait.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "runtime/memory/storage.h"
 #include "scopevm/session.h"
 #include "scopevm/tensor.h"
+#include "vm/run/admission/call_scheduler.h"
 
 namespace scopevm::vm {
 
 class BoundSession;
+class CallContext;
 
 // An input or result that is a sequence or an optional.
 struct ListValue {
@@ -29,12 +37,17 @@ struct OutputBuffer {
   bool has_dims = true;
 };
 
-class Request {
+// The options of a run: those of the caller, and the flag of Call::cancel().
+struct RunOptions : CallOptions {
+  const std::atomic<bool>* is_cancelled = nullptr;
+};
+
+class Request final : public ScheduledRequest, public std::enable_shared_from_this<Request> {
  public:
+  using Done = std::function<void(const Status&)>;
+
   explicit Request(std::shared_ptr<BoundSession> of);
-  ~Request();
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
+  ~Request() override;
 
   const std::shared_ptr<BoundSession> session;
 
@@ -53,6 +66,41 @@ class Request {
 
   void set_output(size_t index, OutputBuffer buffer);
   void clear_results();
+
+  // Runs the request on this thread; see Call::run(). REQUIRES: check_input() succeeded for every
+  // set input.
+  Status run_here(const CallOptions& options);
+  // Call::submit().
+  Status submit(const SubmitOptions& options, Done done);
+  // Waits until the request is idle, at most until `until`. Returns the result of the last
+  // submission, or no value if the request is in flight.
+  std::optional<Status> wait(std::optional<std::chrono::steady_clock::time_point> until);
+  bool is_in_flight() const { return is_in_flight_.load(std::memory_order_acquire); }
+  // Call::cancel().
+  void cancel();
+
+  void run() override;
+  void refuse(Status status) override;
+
+ private:
+  Status run_leased(CallContext& context, const CallOptions& given,
+                    std::chrono::steady_clock::time_point start);
+  // Sets needs_ and need_pools_. REQUIRES: bind_inputs() succeeded.
+  Status find_needs(const SubmitOptions& options);
+  // The bytes of results in the pools of needs_, which the scheduler holds until their release.
+  std::vector<int64_t> hold_results();
+  void finish(Status status);
+
+  std::atomic<bool> is_cancelled_{false};
+  std::atomic<bool> is_in_flight_{false};
+  // Of the submission; not accessed by others while the request is in flight.
+  CallOptions options_;
+  std::vector<Need> needs_;
+  std::vector<uint32_t> need_pools_;  // for each need, the pool of the module
+  Done done_;
+  std::mutex mutex_;  // guards outcome_
+  std::condition_variable idle_;
+  Status outcome_;
 };
 
 }  // namespace scopevm::vm

@@ -21,7 +21,7 @@ constexpr int64_t kChunk = int64_t{16} << 10;
 
 }  // namespace
 
-void StringTable::begin(BoundSession& session, CallContext& context, const CallOptions& options) {
+void StringTable::begin(BoundSession& session, CallContext& context, const RunOptions& options) {
   *this = StringTable();
   module_ = &session.module().strings();
   context_ = &context;

@@ -16,7 +16,7 @@
 #include "vm/load/module_strings.h"
 
 namespace scopevm {
-struct CallOptions;
+struct RunOptions;
 }
 
 namespace scopevm::vm {
@@ -28,10 +28,10 @@ class StringTable {
  public:
   // Resets the table for a new call. REQUIRES: the storages of the last call have been released;
   // `options` is valid until the end of the call.
-  void begin(BoundSession& session, CallContext& context, const CallOptions& options);
+  void begin(BoundSession& session, CallContext& context, const RunOptions& options);
 
   // Of the call.
-  const CallOptions& options() const { return *options_; }
+  const RunOptions& options() const { return *options_; }
 
   // Interns a string. Errors: kOutOfMemory, kResourceLimit, kInvalidModel (the module has no heap
   // pool).
@@ -63,7 +63,7 @@ class StringTable {
 
   const ModuleStrings* module_ = nullptr;
   CallContext* context_ = nullptr;
-  const CallOptions* options_ = nullptr;
+  const RunOptions* options_ = nullptr;
   BoundSession* session_ = nullptr;  // null if the module has no heap pool
   uint32_t pool_ = 0;
   int32_t count_ = 0;

@@ -30,7 +30,7 @@ struct BlockLoop {
   void* const* buffers;
   const int64_t* params;
   const int64_t grain;
-  const CallOptions& options;
+  const RunOptions& options;
   std::atomic<int64_t> block_items{grain};             // of the first block of the next range
   std::atomic<StatusCode> interrupt{StatusCode::kOk};  // ends the loop
 };
@@ -45,7 +45,7 @@ int64_t next_block(int64_t items, int64_t grain, Clock::duration time) {
 bool is_interrupted(void* context) {
   auto& loop = *static_cast<BlockLoop*>(context);
   if (loop.interrupt.load(std::memory_order_relaxed) == StatusCode::kOk)
-    if (const StatusCode code = interrupt_at(Clock::now(), loop.options); code != StatusCode::kOk)
+    if (const StatusCode code = interrupt(loop.options); code != StatusCode::kOk)
       loop.interrupt.store(code, std::memory_order_relaxed);
   return loop.interrupt.load(std::memory_order_relaxed) != StatusCode::kOk;
 }
@@ -53,6 +53,10 @@ bool is_interrupted(void* context) {
 void run_blocks(void* context, int64_t begin, int64_t end, int64_t worker) {
   auto& loop = *static_cast<BlockLoop*>(context);
   const runtime::StopCheckScope stop_check(is_interrupted, context);
+  if (end - begin <= loop.grain) {  // one block: the next check of the call follows it
+    loop.kernel(loop.buffers, loop.params, begin, end, worker, begin);
+    return;
+  }
   const int64_t first = begin;
   int64_t items = loop.block_items.load(std::memory_order_relaxed);
   Clock::time_point start = Clock::now();
@@ -60,7 +64,7 @@ void run_blocks(void* context, int64_t begin, int64_t end, int64_t worker) {
     const int64_t block_end = begin + std::min(items, end - begin);
     loop.kernel(loop.buffers, loop.params, begin, block_end, worker, first);
     const Clock::time_point now = Clock::now();
-    if (const StatusCode code = interrupt_at(now, loop.options); code != StatusCode::kOk)
+    if (const StatusCode code = interrupt(loop.options); code != StatusCode::kOk)
       loop.interrupt.store(code, std::memory_order_relaxed);
     // The last block of a range can be too short to measure.
     if (block_end - begin == items) items = next_block(items, loop.grain, now - start);
@@ -72,21 +76,22 @@ void run_blocks(void* context, int64_t begin, int64_t end, int64_t worker) {
 
 }  // namespace
 
-bool Interpreter::check_interrupts() {
-  status_ = vm::check_interrupts(options_);
-  return status_.ok();
+bool Interpreter::fail_for_interrupt(StatusCode code) {
+  status_ = interrupt_status(code);
+  return false;
 }
 
 bool Interpreter::launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain) {
   BlockLoop loop{kernels_[launch.kernel], frame_.buffers, frame_.slots + launch.params.value, grain,
                  options_};
-  // A single task runs on this thread, as without interrupts.
+  // A single task runs on this thread, because a hand-over to another thread would take longer than
+  // a small kernel.
   if (session_.threads() == 1 || grid <= grain)
     run_blocks(&loop, 0, grid, 0);
   else
     run_parallel(grid, grain, run_blocks, &loop);
-  status_ = interrupt_status(loop.interrupt);
-  return status_.ok();
+  const StatusCode code = loop.interrupt.load(std::memory_order_relaxed);
+  return code == StatusCode::kOk || fail_for_interrupt(code);
 }
 
 }  // namespace scopevm::vm

@@ -38,7 +38,7 @@ bool Interpreter::push_call(uint32_t callee, isa::RegisterList results) {
                      "more than " + std::to_string(kMaxCallDepth) + " nested calls");
     return false;
   }
-  if (is_interruptible_ && !check_interrupts()) return false;
+  if (!check_interrupts()) return false;
   // enter() sets next_ to the callee's first instruction.
   const uint32_t* resume = next_;
   if (!enter(session_.module().function(callee))) return false;

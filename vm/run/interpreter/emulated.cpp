@@ -37,7 +37,7 @@ bool Interpreter::wait_at_least(double seconds, Clock::time_point start) {
   if (seconds <= 0) return true;
   return wait_until(wait_end(start, seconds),
                     options_.deadline ? *options_.deadline : Clock::time_point::max(),
-                    [this] { return !is_interruptible_ || check_interrupts(); });
+                    [this] { return check_interrupts(); });
 }
 
 bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start) {

@@ -27,7 +27,7 @@ struct ExternalExecutor {
   Executor& executor;
   Tracer* tracer;  // null if the call is not traced
   int threads;
-  const CallOptions& options;
+  const RunOptions& options;
 };
 
 void parallel_for(void* context, int64_t total, int64_t grain, Executor::Body body,
@@ -45,8 +45,7 @@ void parallel_for(void* context, int64_t total, int64_t grain, Executor::Body bo
 
 int is_stopped(void* context) {
   const auto& external = *static_cast<const ExternalExecutor*>(context);
-  return interrupt_at(std::chrono::steady_clock::now(), external.options) == StatusCode::kOk ? 0
-                                                                                             : 1;
+  return interrupt(external.options) == StatusCode::kOk ? 0 : 1;
 }
 
 }  // namespace
@@ -132,14 +131,14 @@ Status Interpreter::run_external(const isa::op::call_extern& in, const format::L
 }
 
 bool Interpreter::execute(const isa::op::call_extern& in) {
-  if (is_interruptible_ && !check_interrupts()) return false;
+  if (!check_interrupts()) return false;
   const format::LaunchDecl& launch = contents_.launches[in.entry.value];
   if (!set_external_tensors(in, launch)) return false;
   if (value(launch.grid) <= 0) return true;  // as for a launch
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
   const Status status = run_external(in, launch);
   // A run that was stopped can return any error.
-  if (is_interruptible_ && !check_interrupts()) return false;
+  if (!check_interrupts()) return false;
   if (!status.ok())
     return fail(status.code(), external_text(contents_.kernels[launch.kernel]) + ": " +
                                    std::string(status.message()));

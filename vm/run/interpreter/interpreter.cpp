@@ -24,18 +24,6 @@ using runtime::count_text;
 // the operation.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
 
-// The arguments of a parallel loop body.
-struct LoopBody {
-  KernelFn kernel;
-  void* const* buffers;
-  const int64_t* params;
-};
-
-void run_range(void* context, int64_t begin, int64_t end, int64_t worker) {
-  const auto* body = static_cast<const LoopBody*>(context);
-  body->kernel(body->buffers, body->params, begin, end, worker, /*first=*/begin);
-}
-
 template <typename T>
 int64_t element_as(const std::byte* at) {
   T element;
@@ -83,7 +71,7 @@ Status Interpreter::run() {
     if (status_.ok()) status_ = traced;
   }
   // A call whose deadline passes during its last instruction fails too.
-  if (status_.ok() && is_interruptible_) (void)check_interrupts();
+  if (status_.ok()) (void)check_interrupts();
   // With one frame, the chain of calls would consist of the entry function only.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
@@ -142,7 +130,7 @@ bool Interpreter::go_to(isa::Target target) {
   next_ = frame_.function->decl->code.data() + target.value;
   // Only backward jumps check for interrupts. Every loop has a backward jump, and code without
   // loops ends.
-  return next_ > at_ || !is_interruptible_ || check_interrupts();
+  return next_ > at_ || check_interrupts();
 }
 
 SCOPEVM_HOT bool Interpreter::execute(const op::jump& in) { return go_to(in.to); }
@@ -298,27 +286,19 @@ SCOPEVM_HOT bool Interpreter::set_buffers(const op::launch& in, const format::La
 }
 
 SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
-  if (is_interruptible_ && !check_interrupts()) return false;
+  if (!check_interrupts()) return false;
   const format::LaunchDecl& launch = contents_.launches[in.entry.value];
   const int64_t grid = value(launch.grid);
   if (!set_buffers(in, launch)) return false;
   // An empty grid is not launched: some devices reject an empty range.
   if (grid <= 0) return true;
-  LoopBody body{kernels_[launch.kernel], frame_.buffers, frame_.slots + launch.params.value};
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
   // A slot can contain any number, but executors and devices require a positive grain.
   const int64_t grain = std::max<int64_t>(value(launch.grain), 1);
-  if (body.kernel == nullptr)
+  if (kernels_[launch.kernel] == nullptr)
     return launch_on_device(launch, in.buffers, grid, grain) &&
            (!is_timed_ || finish_launch(launch, in.buffers, start));
-  // A single task runs on this thread, because a hand-over to another thread would take longer than
-  // a small kernel.
-  if (is_interruptible_) {
-    if (!launch_in_blocks(launch, grid, grain)) return false;
-  } else if (grid <= grain || session_.threads() == 1)
-    run_range(&body, 0, grid, 0);
-  else
-    run_parallel(grid, grain, run_range, &body);
+  if (!launch_in_blocks(launch, grid, grain)) return false;
   return !is_timed_ || finish_launch(launch, in.buffers, start);
 }
 
@@ -414,7 +394,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_const& in) {
   return true;
 }
 
-Status interpret(BoundSession& session, CallContext& context, const CallOptions& options) {
+Status interpret(BoundSession& session, CallContext& context, const RunOptions& options) {
   return Interpreter(session, context, options).run();
 }
 

@@ -35,13 +35,12 @@ class Interpreter {
   using Clock = std::chrono::steady_clock;
 
  public:
-  Interpreter(BoundSession& session, CallContext& context, const CallOptions& options)
+  Interpreter(BoundSession& session, CallContext& context, const RunOptions& options)
       : session_(session),
         context_(context),
         options_(options),
         contents_(session.module().contents()),
         kernels_(session.kernels().kernels.data()),
-        is_interruptible_(options.deadline || options.cancel != nullptr),
         is_traced_(options.trace != nullptr),
         is_timed_(is_traced_ || session.emulation() != nullptr) {}
 
@@ -95,7 +94,11 @@ class Interpreter {
   bool enter(const LoadedFunction& function);
   void leave_frame();
   bool go_to(isa::Target target);
-  bool check_interrupts();
+  bool check_interrupts() {
+    const StatusCode code = interrupt(options_);
+    return code == StatusCode::kOk || fail_for_interrupt(code);
+  }
+  bool fail_for_interrupt(StatusCode code);
   bool set_buffers(const isa::op::launch& in, const format::LaunchDecl& launch);
   bool launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   bool set_external_tensors(const isa::op::call_extern& in, const format::LaunchDecl& launch);
@@ -141,10 +144,9 @@ class Interpreter {
 
   BoundSession& session_;
   CallContext& context_;
-  const CallOptions& options_;
+  const RunOptions& options_;
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
-  const bool is_interruptible_;
   const bool is_traced_;
   const bool is_timed_;           // launches and copies are measured
   Frame frame_;                   // a copy of the top of context_.frames

@@ -1,0 +1,90 @@
+/// @file
+/// Scheduler: runs the calls of several sessions on its workers, within the memory that they share.
+///
+///     auto scheduler = Scheduler::create({.workers = 2, .capacities = {{"cpu.global", 1 << 28}}});
+///     auto session = Session::create(*module, {.scheduler = *scheduler});
+///     auto call = session->make_call();
+///     call->set_input("x", x);
+///     call->submit({.priority = 1}, [](const Status& status) { ... });
+///     call->wait();
+///
+/// A call needs its memory bound (Module::bound) in each pool, and its budgets for memory whose
+/// size depends on data. It starts when this fits beside the calls that run and the results that
+/// are not released, in all pools at once. Calls therefore never wait for each other's memory, and
+/// an admitted call cannot fail because of a capacity, unless it exceeds its budget.
+///
+/// Thread-safety: all methods can be called concurrently.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scopevm/c/export.h"
+#include "scopevm/status.h"
+
+namespace scopevm {
+
+namespace vm {
+class CallScheduler;
+}
+
+/// The capacity of one pool: of a memory scope of one device.
+struct PoolCapacity {
+  std::string pool;   ///< device and scope, as in the modules: "cpu.global.workspace"
+  int64_t bytes = 0;  ///< at least 0
+};
+
+/// The options of Scheduler::create().
+struct SchedulerOptions {
+  int workers = 0;  ///< threads that run calls, at most 4096; 0: one per core
+  /// The pools that the sessions share. A pool without an entry is not limited.
+  std::vector<PoolCapacity> capacities;
+  /// Calls that can wait for memory or a worker; a further Call::submit() fails with
+  /// kResourceLimit.
+  size_t max_waiting = size_t{1} << 20;
+  /// How often calls that fit can be admitted before one that does not fit yet, at least 0.
+  int max_bypass = 16;
+  /// The waiting time that counts as much as a priority higher by one, from 1 ns to 1 hour.
+  std::chrono::nanoseconds ageing = std::chrono::seconds(1);
+};
+
+/// The use of one pool.
+struct PoolUse {
+  std::string pool;            ///< its name in SchedulerOptions::capacities
+  int64_t capacity_bytes = 0;  ///< its capacity
+  int64_t reserved_bytes = 0;  ///< of calls that were admitted and have not ended
+  int64_t held_bytes = 0;      ///< of results of ended calls that are not released
+};
+
+/// The state of a scheduler at one time.
+struct SchedulerStats {
+  size_t waiting = 0;          ///< calls that wait for memory
+  size_t ready = 0;            ///< admitted calls that wait for a worker
+  size_t running = 0;          ///< calls that run
+  std::vector<PoolUse> pools;  ///< one per capacity
+};
+
+/// A handle with shared ownership. The scheduler is destroyed with its last handle and session; its
+/// workers first end the calls that were submitted.
+class SCOPEVM_API Scheduler {
+ public:
+  /// Starts the workers. Errors: kInvalidArgument (an option is out of range, or a pool has two
+  /// capacities), kOutOfMemory, kResourceLimit (the system cannot start a thread).
+  static Result<Scheduler> create(SchedulerOptions options = {});
+
+  /// The current state. Errors: kOutOfMemory.
+  Result<SchedulerStats> stats() const;
+  /// The number of workers.
+  int workers() const;
+
+ private:
+  friend struct SchedulerAccess;
+  explicit Scheduler(std::shared_ptr<vm::CallScheduler> scheduler);
+  std::shared_ptr<vm::CallScheduler> scheduler_;
+};
+
+}  // namespace scopevm

@@ -1,0 +1,239 @@
+// Queues, admits and runs requests; see call_scheduler.h.
+#include "vm/run/admission/call_scheduler.h"
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "runtime/count_text.h"
+#include "runtime/cpu/parallel.h"
+
+namespace scopevm::vm {
+namespace {
+
+using runtime::count_text;
+
+Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+
+Status check(const SchedulerOptions& options) {
+  if (options.workers < 0 || options.workers > runtime::kMaxThreads)
+    return invalid(std::to_string(options.workers) + " workers, expected 0 to " +
+                   std::to_string(runtime::kMaxThreads));
+  if (options.max_bypass < 0) return invalid("max_bypass is negative, expected at least 0");
+  if (options.ageing < std::chrono::nanoseconds(1) || options.ageing > std::chrono::hours(1))
+    return invalid("ageing is " + std::to_string(options.ageing.count()) +
+                   " ns, expected 1 ns to 1 hour");
+  for (size_t i = 0; i < options.capacities.size(); ++i) {
+    const PoolCapacity& capacity = options.capacities[i];
+    if (capacity.bytes < 0)
+      return invalid("the capacity of pool \"" + capacity.pool + "\" is " +
+                     count_text(capacity.bytes, "byte") + ", expected at least 0");
+    for (size_t j = 0; j < i; ++j)
+      if (options.capacities[j].pool == capacity.pool)
+        return invalid("pool \"" + capacity.pool + "\" has two capacities");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CallScheduler>> CallScheduler::create(SchedulerOptions options) {
+  SCOPEVM_RETURN_IF_ERROR(check(options));
+  if (options.workers == 0)
+    options.workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<Ledger::Pool> pools;
+  for (const PoolCapacity& capacity : options.capacities)
+    pools.push_back({.name = capacity.pool, .capacity = capacity.bytes});
+  const std::shared_ptr<CallScheduler> scheduler(
+      new CallScheduler(std::move(options), std::move(pools)));
+  // Stops the threads, also if some of them cannot start.
+  std::shared_ptr<CallScheduler> owner(scheduler.get(),
+                                       [scheduler](CallScheduler* ended) { ended->stop(); });
+  SCOPEVM_RETURN_IF_ERROR(scheduler->start(scheduler));
+  return owner;
+}
+
+CallScheduler::CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools)
+    : options_(std::move(options)),
+      ledger_(std::move(pools)),
+      queue_(ledger_, {.max_bypass = options_.max_bypass, .ageing = options_.ageing}) {}
+
+CallScheduler::~CallScheduler() = default;
+
+Status CallScheduler::start(const std::shared_ptr<CallScheduler>& self) {
+  threads_.reserve(static_cast<size_t>(options_.workers) + 1);
+  try {
+    for (int i = 0; i < options_.workers; ++i) threads_.emplace_back([self] { self->work(); });
+    threads_.emplace_back([self] { self->watch_deadlines(); });
+  } catch (const std::system_error&) {
+    return {StatusCode::kResourceLimit,
+            "the system cannot start " + count_text(options_.workers + 1, "thread")};
+  }
+  return {};
+}
+
+void CallScheduler::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  work_.notify_all();
+  deadlines_.notify_all();
+  for (std::thread& thread : threads_)
+    if (thread.get_id() == std::this_thread::get_id())
+      thread.detach();
+    else
+      thread.join();
+}
+
+Status CallScheduler::check_capacity(std::span<const Need> needs) const {
+  for (const Need& need : needs) {
+    const Ledger::Pool& pool = ledger_.pools()[need.pool];
+    if (need.bytes > pool.capacity)
+      return {StatusCode::kResourceLimit,
+              pool.name + ": the call needs " + count_text(need.bytes, "byte") + ", " +
+                  count_text(need.bytes - pool.capacity, "byte") + " more than the capacity of " +
+                  count_text(pool.capacity, "byte"),
+              {pool.name, -1, "at most " + count_text(pool.capacity, "byte"),
+               count_text(need.bytes, "byte")}};
+  }
+  return {};
+}
+
+Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, std::vector<Need> needs,
+                             int priority, std::optional<Time> deadline) {
+  SCOPEVM_RETURN_IF_ERROR(check_capacity(needs));
+  std::lock_guard lock(mutex_);
+  const size_t before = waiting_.size() + ready_.size();
+  if (before >= options_.max_waiting)
+    return {StatusCode::kResourceLimit, count_text(before, "call") + " wait already"};
+  const Jobs::iterator job = waiting_.emplace(waiting_.end());
+  job->self = job;
+  try {
+    queue_.add({.request = &*job,
+                .priority = priority,
+                .since = std::chrono::steady_clock::now(),
+                .deadline = deadline,
+                .needs = std::move(needs)});
+  } catch (...) {
+    waiting_.erase(job);
+    throw;
+  }
+  request->job_ = &*job;
+  job->request = std::move(request);
+  admit();
+  if (deadline) deadlines_.notify_one();
+  return {};
+}
+
+void CallScheduler::admit() {
+  while (std::optional<AdmissionQueue::Entry> admitted = queue_.admit()) {
+    Job& job = *static_cast<Job*>(admitted->request);
+    job.needs = std::move(admitted->needs);
+    job.is_ready = true;
+    ready_.splice(ready_.end(), waiting_, job.self);
+    work_.notify_one();
+  }
+}
+
+std::shared_ptr<ScheduledRequest> CallScheduler::take(Jobs& from, Jobs::iterator job) {
+  std::shared_ptr<ScheduledRequest> request = std::move(job->request);
+  request->job_ = nullptr;
+  from.erase(job);
+  return request;
+}
+
+void CallScheduler::cancel(ScheduledRequest* request) {
+  std::shared_ptr<ScheduledRequest> removed;
+  {
+    std::lock_guard lock(mutex_);
+    auto* const job = static_cast<Job*>(request->job_);
+    if (job == nullptr) return;
+    if (job->is_ready)
+      ledger_.cancel(job->needs);
+    else
+      queue_.remove(job);
+    removed = take(job->is_ready ? ready_ : waiting_, job->self);
+    admit();  // it may have kept others from being admitted
+  }
+  removed->refuse({StatusCode::kCancelled, "the call was cancelled"});
+}
+
+void CallScheduler::end(std::span<const Need> needs, std::span<const int64_t> held) {
+  if (needs.empty()) return;
+  std::lock_guard lock(mutex_);
+  ledger_.end(needs, held);
+  admit();
+}
+
+Status CallScheduler::hold(std::span<const Need> needs) {
+  SCOPEVM_RETURN_IF_ERROR(check_capacity(needs));
+  std::lock_guard lock(mutex_);
+  for (const Need& need : needs) {
+    const Ledger::Pool& pool = ledger_.pools()[need.pool];
+    if (need.bytes > pool.free())
+      return {StatusCode::kResourceLimit,
+              pool.name + ": " + count_text(need.bytes, "byte") + " of constants, but only " +
+                  count_text(pool.free(), "byte") + " of " + count_text(pool.capacity, "byte") +
+                  " are free"};
+  }
+  for (const Need& need : needs) ledger_.hold(need);
+  return {};
+}
+
+void CallScheduler::release(uint32_t pool, int64_t bytes) {
+  std::lock_guard lock(mutex_);
+  ledger_.release(pool, bytes);
+  admit();
+}
+
+void CallScheduler::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_.wait(lock, [&] { return !ready_.empty() || is_stopping_; });
+    // Requests keep the scheduler alive, so that none waits when it stops.
+    if (ready_.empty()) return;
+    std::shared_ptr<ScheduledRequest> request = take(ready_, ready_.begin());
+    ++running_;
+    lock.unlock();
+    request->run();
+    request.reset();  // can be the last reference to a call, its results and this scheduler
+    lock.lock();
+    --running_;
+  }
+}
+
+void CallScheduler::watch_deadlines() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    if (const std::optional<AdmissionQueue::Entry> late =
+            queue_.expire(std::chrono::steady_clock::now())) {
+      std::shared_ptr<ScheduledRequest> request =
+          take(waiting_, static_cast<Job*>(late->request)->self);
+      admit();
+      lock.unlock();
+      request->refuse(
+          {StatusCode::kDeadlineExceeded, "the call's deadline passed before it was admitted"});
+      request.reset();
+      lock.lock();
+    } else if (const std::optional<AdmissionQueue::Time> next = queue_.next_deadline()) {
+      deadlines_.wait_until(lock, *next);
+    } else {
+      deadlines_.wait(lock);
+    }
+  }
+}
+
+SchedulerStats CallScheduler::stats() const {
+  SchedulerStats stats;
+  std::lock_guard lock(mutex_);
+  stats.waiting = waiting_.size();
+  stats.ready = ready_.size();
+  stats.running = running_;
+  for (const Ledger::Pool& pool : ledger_.pools())
+    stats.pools.push_back({pool.name, pool.capacity, pool.reserved, pool.held});
+  return stats;
+}
+
+}  // namespace scopevm::vm

@@ -1,0 +1,106 @@
+// CallScheduler: the implementation of Scheduler. Workers run the requests that the ledger admits;
+// one more thread ends waiting requests at their deadlines.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "scopevm/scheduler.h"
+#include "scopevm/status.h"
+#include "vm/run/admission/ledger.h"
+#include "vm/run/admission/queue.h"
+
+namespace scopevm::vm {
+
+// What the scheduler does with a request.
+class ScheduledRequest {
+ public:
+  ScheduledRequest() = default;
+  ScheduledRequest(const ScheduledRequest&) = delete;
+  ScheduledRequest& operator=(const ScheduledRequest&) = delete;
+  virtual ~ScheduledRequest() = default;
+  // Runs the request on a worker. `needs` are reserved until end().
+  virtual void run() = 0;
+  // The request ends without a run. Called on any thread, without locks of the scheduler.
+  virtual void refuse(Status status) = 0;
+
+ private:
+  friend class CallScheduler;
+  void* job_ = nullptr;  // a CallScheduler::Job while the request waits; guarded by its mutex
+};
+
+class CallScheduler {
+ public:
+  using Time = AdmissionQueue::Time;
+
+  // The scheduler stops when the last copy of the returned pointer is destroyed, on any thread.
+  // Until then, requests must not outlive it.
+  static Result<std::shared_ptr<CallScheduler>> create(SchedulerOptions options);
+  ~CallScheduler();
+  CallScheduler(const CallScheduler&) = delete;
+  CallScheduler& operator=(const CallScheduler&) = delete;
+
+  std::optional<uint32_t> find_pool(std::string_view name) const { return ledger_.find(name); }
+  // Queues a request, which ends with one call of run() or refuse(), unless this fails. Errors:
+  // kResourceLimit (the needs exceed a capacity, or too many requests wait), kOutOfMemory.
+  Status submit(std::shared_ptr<ScheduledRequest> request, std::vector<Need> needs, int priority,
+                std::optional<Time> deadline);
+  // Refuses the request with kCancelled if it has not started.
+  void cancel(ScheduledRequest* request);
+  // Ends the reservation of a request that ran: see Ledger::end().
+  void end(std::span<const Need> needs, std::span<const int64_t> held);
+  // Holds the constants of a session until release(). Errors: kResourceLimit (no room in one of
+  // these different pools).
+  Status hold(std::span<const Need> needs);
+  // A held result, or constants, were released.
+  void release(uint32_t pool, int64_t bytes);
+
+  SchedulerStats stats() const;
+  int workers() const { return options_.workers; }
+
+ private:
+  struct Job;
+  using Jobs = std::list<Job>;
+  struct Job {
+    std::shared_ptr<ScheduledRequest> request;
+    std::vector<Need> needs;  // while the job waits for memory, its entry in the queue has them
+    bool is_ready = false;    // in ready_, else in waiting_
+    Jobs::iterator self;
+  };
+
+  CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools);
+  Status start(const std::shared_ptr<CallScheduler>& self);
+  // Ends the threads. They share the ownership of the scheduler, because the last copy of the
+  // public pointer can be destroyed by a request on a worker.
+  void stop();
+  void work();
+  void watch_deadlines();
+  // The two functions below need mutex_. Moves the jobs that can be admitted to ready_. Does not
+  // throw.
+  void admit();
+  // Takes a job from its list.
+  std::shared_ptr<ScheduledRequest> take(Jobs& from, Jobs::iterator job);
+  Status check_capacity(std::span<const Need> needs) const;
+
+  const SchedulerOptions options_;
+  mutable std::mutex mutex_;  // guards the members below, except the threads
+  Ledger ledger_;
+  AdmissionQueue queue_;
+  Jobs waiting_;  // for memory
+  Jobs ready_;    // for a worker
+  size_t running_ = 0;
+  bool is_stopping_ = false;
+  std::condition_variable work_;       // ready_ or is_stopping_ changed
+  std::condition_variable deadlines_;  // the earliest deadline or is_stopping_ changed
+  std::vector<std::thread> threads_;   // the workers, and then the one that watches deadlines
+};
+
+}  // namespace scopevm::vm

@@ -1,0 +1,221 @@
+// Runs and submits requests: Call::run() and Call::submit().
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/count_text.h"
+#include "runtime/tensor/tensor_access.h"
+#include "runtime/without_exceptions.h"
+#include "vm/run/bound/bound.h"
+#include "vm/run/call/bind.h"
+#include "vm/run/call/bound_session.h"
+#include "vm/run/call/call_context.h"
+#include "vm/run/call/request.h"
+#include "vm/run/interpreter/interpreter.h"
+
+namespace scopevm::vm {
+namespace {
+
+using runtime::without_exceptions;
+using Clock = std::chrono::steady_clock;
+
+void fill_stats(BoundSession& session, CallContext& context, CallStats& stats,
+                int64_t latency_ns) {
+  const std::vector<PoolAccount>& pools = context.pools();
+  stats.latency_ns = latency_ns;
+  stats.function = context.entry->decl->name;
+  stats.memory.resize(pools.size());
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
+    stats.memory[i] = {memory.device(),      memory.scope(),
+                               pools[i].bound_bytes, pools[i].lower_bound_bytes,
+                               pools[i].peak_bytes,  pools[i].allocations};
+  }
+  stats.emulated_seconds = context.emulated_seconds;
+  stats.copies.clear();
+  for (const CopyAccount& copy : context.copies()) {
+    const runtime::ScopeMemory &from = session.pool(copy.from_pool),
+                               &to = session.pool(copy.to_pool);
+    stats.copies.push_back(
+        {from.device(), from.scope(), to.device(), to.scope(), copy.copies, copy.bytes});
+  }
+}
+
+// RAII: takes a call context from the session and returns it on destruction.
+class Lease {
+ public:
+  explicit Lease(BoundSession& session) : session_(session), context_(session.take_context()) {}
+  ~Lease() { session_.return_context(std::move(context_)); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  CallContext& operator*() { return *context_; }
+
+ private:
+  BoundSession& session_;
+  std::unique_ptr<CallContext> context_;
+};
+
+}  // namespace
+
+Status Request::run_here(const CallOptions& options) {
+  const Clock::time_point start = Clock::now();
+  clear_results();
+  if (Status bound = bind_inputs(session->module(), *this); !bound.ok()) {
+    stats = {};  // stats() must not return the statistics of the previous run
+    return bound;
+  }
+  Lease lease(*session);
+  (*lease).begin(*this);
+  Status status = run_leased(*lease, options, start);
+  is_cancelled_.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+Status Request::run_leased(CallContext& context, const CallOptions& given,
+                           Clock::time_point start) {
+  const RunOptions options{given, &is_cancelled_};
+  Status status = without_exceptions([&] { return interpret(*session, context, options); });
+  // Releases the storages of the call, also after a failure. Results have their own references to
+  // their storages.
+  context.end();
+  const Clock::time_point end = Clock::now();
+  const Status filled = without_exceptions([&]() -> Status {
+    fill_stats(*session, context, stats,
+               std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+    return {};
+  });
+  if (status.ok()) status = filled;
+  if (!status.ok()) clear_results();
+  return status;
+}
+
+Status Request::find_needs(const SubmitOptions& options) {
+  const LoadedModule& module = session->module();
+  const size_t count = session->pool_count();
+  std::vector<int64_t> bytes(count);
+  if (Status bounded = bound(module, dimensions, bytes, session->threads()); !bounded.ok())
+    return bounded;
+  std::vector<int64_t> budgets(count, -1);
+  for (const ScopeLimit& budget : options.data_budgets) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<bool> named, session->pools_of(budget.scope));
+    if (budget.bytes < 0)
+      return {StatusCode::kInvalidArgument, "the budget of memory scope \"" + budget.scope +
+                                                "\" is " +
+                                                runtime::count_text(budget.bytes, "byte") +
+                                                ", expected at least 0"};
+    for (size_t i = 0; i < count; ++i)
+      if (named[i]) budgets[i] = budget.bytes;
+  }
+  for (const format::MemoryDecl& line : module.entry(dimensions).decl->memory)
+    if (line.depends_on_data && session->scheduled_pool(line.pool) && budgets[line.pool] < 0)
+      return {StatusCode::kInvalidArgument,
+              "the memory of the call in " + session->pool(line.pool).device() + "." +
+                  session->pool(line.pool).scope() + " depends on data (\"" + line.what +
+                  "\"): set its budget in SubmitOptions::data_budgets"};
+  needs_.clear();
+  need_pools_.clear();
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::optional<uint32_t> pool = session->scheduled_pool(i);
+    // For dims that a check rejects, a bound can be any number. The run will fail.
+    const int64_t need = std::max<int64_t>(bytes[i], 0) + std::max<int64_t>(budgets[i], 0);
+    if (!pool) continue;
+    needs_.push_back({*pool, need});
+    need_pools_.push_back(i);
+  }
+  return {};
+}
+
+Status Request::submit(const SubmitOptions& options, Done done) {
+  if (session->scheduler() == nullptr)
+    return {StatusCode::kInvalidArgument,
+            "the session has no scheduler: set SessionOptions::scheduler"};
+  if (options.priority < -kMaxPriority || options.priority > kMaxPriority)
+    return {StatusCode::kInvalidArgument,
+            "priority " + std::to_string(options.priority) + ", expected -" +
+                std::to_string(kMaxPriority) + " to " + std::to_string(kMaxPriority)};
+  clear_results();
+  stats = {};
+  SCOPEVM_RETURN_IF_ERROR(bind_inputs(session->module(), *this));
+  SCOPEVM_RETURN_IF_ERROR(find_needs(options));
+  options_ = options;
+  done_ = std::move(done);
+  is_in_flight_.store(true, std::memory_order_relaxed);
+  Status queued = without_exceptions([&] {
+    return session->scheduler()->submit(shared_from_this(), needs_, options.priority,
+                                        options.deadline);
+  });
+  if (queued.ok()) {
+    // cancel() before submit() cancels this run.
+    if (is_cancelled_.load(std::memory_order_relaxed)) session->scheduler()->cancel(this);
+    return {};
+  }
+  done_ = {};
+  is_in_flight_.store(false, std::memory_order_relaxed);
+  return queued;
+}
+
+std::vector<int64_t> Request::hold_results() {
+  std::vector<int64_t> held(needs_.size(), 0);
+  const auto hold = [&](const Tensor& result) {
+    runtime::Storage* storage = TensorAccess::storage(result);
+    if (storage == nullptr || storage->pool < 0 || storage->is_held) return;
+    const auto need = std::ranges::find(need_pools_, static_cast<uint32_t>(storage->pool));
+    if (need == need_pools_.end()) return;
+    storage->is_held = true;
+    held[static_cast<size_t>(need - need_pools_.begin())] += storage->bytes;
+  };
+  for (const Tensor& result : results) hold(result);
+  for (const ListValue& list : list_results)
+    for (const Tensor& element : list.elements) hold(element);
+  return held;
+}
+
+void Request::run() {
+  const Clock::time_point start = Clock::now();
+  std::vector<int64_t> held;
+  Status status = without_exceptions([&]() -> Status {
+    held.resize(needs_.size());  // no memory is needed after the run
+    Lease lease(*session);
+    CallContext& context = *lease;
+    context.begin(*this);
+    for (size_t i = 0; i < needs_.size(); ++i) context.set_budget(need_pools_[i], needs_[i].bytes);
+    SCOPEVM_RETURN_IF_ERROR(run_leased(context, options_, start));
+    return {};
+  });
+  held = status.ok() ? hold_results() : std::move(held);
+  session->scheduler()->end(needs_, held);
+  finish(std::move(status));
+}
+
+void Request::refuse(Status status) { finish(std::move(status)); }
+
+void Request::finish(Status status) {
+  const Done done = std::exchange(done_, {});
+  is_cancelled_.store(false, std::memory_order_relaxed);
+  {
+    std::lock_guard lock(mutex_);
+    outcome_ = status;
+    is_in_flight_.store(false, std::memory_order_release);
+  }
+  idle_.notify_all();
+  // The call can now be used again or destroyed.
+  if (done) done(status);
+}
+
+std::optional<Status> Request::wait(std::optional<Clock::time_point> until) {
+  std::unique_lock lock(mutex_);
+  const auto is_idle = [&] { return !is_in_flight(); };
+  if (!until)
+    idle_.wait(lock, is_idle);
+  else if (!idle_.wait_until(lock, *until, is_idle))
+    return std::nullopt;
+  return outcome_;
+}
+
+void Request::cancel() {
+  is_cancelled_.store(true, std::memory_order_relaxed);
+  if (session->scheduler() != nullptr && is_in_flight()) session->scheduler()->cancel(this);
+}
+
+}  // namespace scopevm::vm
