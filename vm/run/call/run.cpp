@@ -1,5 +1,7 @@
 // Runs and submits requests: Call::run() and Call::submit().
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -56,6 +58,26 @@ class Lease {
   std::unique_ptr<CallContext> context_;
 };
 
+// By pool of the module: the bytes that a run needs. Modules without bound functions need the
+// formulas of memory_bound().
+Result<std::vector<int64_t>> bound_of(const Request& request) {
+  BoundSession& session = *request.session;
+  const LoadedModule& module = session.module();
+  std::vector<int64_t> bytes(session.pool_count(), 0);
+  const Status fast = bound(module, request.dimensions, bytes, session.threads());
+  if (fast.ok()) return bytes;
+  if (fast.code() != StatusCode::kUnsupported) return fast;
+  std::map<std::string, int64_t> dims;
+  for (size_t i = 0; i < request.dimensions.size(); ++i)
+    dims[module.signature().dimensions[i].name] = request.dimensions[i];
+  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound slow, memory_bound(module, dims, session.threads()));
+  for (uint32_t i = 0; i < bytes.size(); ++i)
+    for (const ScopeBound& scope : slow.scopes)
+      if (scope.device == session.pool(i).device() && scope.scope == session.pool(i).scope())
+        bytes[i] = scope.bytes;
+  return bytes;
+}
+
 }  // namespace
 
 Status Request::run_here(const CallOptions& options) {
@@ -91,11 +113,11 @@ Status Request::run_leased(CallContext& context, const CallOptions& given,
 }
 
 Status Request::find_needs(const SubmitOptions& options) {
+  needs_.clear();
+  need_pools_.clear();
   const LoadedModule& module = session->module();
   const size_t count = session->pool_count();
-  std::vector<int64_t> bytes(count);
-  if (Status bounded = bound(module, dimensions, bytes, session->threads()); !bounded.ok())
-    return bounded;
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> bytes, bound_of(*this));
   std::vector<int64_t> budgets(count, -1);
   for (const ScopeLimit& budget : options.data_budgets) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::vector<bool> named, session->pools_of(budget.scope));
@@ -113,14 +135,14 @@ Status Request::find_needs(const SubmitOptions& options) {
               "the memory of the call in " + session->pool(line.pool).device() + "." +
                   session->pool(line.pool).scope() + " depends on data (\"" + line.what +
                   "\"): set its budget in SubmitOptions::data_budgets"};
-  needs_.clear();
-  need_pools_.clear();
   for (uint32_t i = 0; i < count; ++i) {
     const std::optional<uint32_t> pool = session->scheduled_pool(i);
     // For dims that a check rejects, a bound can be any number. The run will fail.
-    const int64_t need = std::max<int64_t>(bytes[i], 0) + std::max<int64_t>(budgets[i], 0);
     if (!pool) continue;
-    needs_.push_back({*pool, need});
+    const int64_t bounded = std::max<int64_t>(bytes[i], 0);
+    const int64_t budget = std::clamp<int64_t>(
+        budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
+    needs_.push_back({*pool, bounded + budget});
     need_pools_.push_back(i);
   }
   return {};
