@@ -1,5 +1,5 @@
-/* Runs any module with random tensors: any_module module.bc [DIM=SIZE]...
- * Prints the signature, the memory that a call needs, and what the call used. */
+/* Runs any module with random tensors on a worker: any_module module.bc [DIM=SIZE]...
+ * Prints the signature, and what the call used. */
 #include <scopevm/scopevm.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +71,12 @@ static void print_value(const char* what, const scopevm_value_info* info) {
   printf("]\n");
 }
 
+/* Called on a worker when the call has ended. */
+static void print_end(void* context, const scopevm_status* result) {
+  (void)context;
+  printf("the call ended: %s\n", result == NULL ? "ok" : scopevm_status_message(result));
+}
+
 int main(int argc, char** argv) {
   if (argc < 2 || argc > MAX_DIMS) return 2;
   const char* names[MAX_DIMS];
@@ -88,7 +94,10 @@ int main(int argc, char** argv) {
   scopevm_call* call = NULL;
   scopevm_value_info info = {.struct_size = sizeof(info)};
   check(scopevm_module_load(argv[1], &module));
-  check(scopevm_session_create(module, NULL, &session));
+  scopevm_scheduler* scheduler = NULL;
+  check(scopevm_scheduler_create(NULL, &scheduler));
+  const scopevm_session_options options = {.struct_size = sizeof(options), .scheduler = scheduler};
+  check(scopevm_session_create(module, &options, &session));
   check(scopevm_call_create(session, &call));
   for (size_t i = 0; i < scopevm_module_dimension_count(module); ++i) {
     scopevm_dimension_info dim = {.struct_size = sizeof(dim)};
@@ -111,7 +120,10 @@ int main(int argc, char** argv) {
     if (failed != NULL) release(tensor);
     check(failed);
   }
-  check(scopevm_call_run(call, NULL));
+  const scopevm_submit_options submit = {.struct_size = sizeof(submit),
+                                         .timeout_ns = INT64_C(60000000000)};
+  check(scopevm_call_submit(call, &submit, print_end, NULL));
+  check(scopevm_call_wait(call, -1));
   for (size_t i = 0; i < scopevm_module_output_count(module); ++i) {
     check(scopevm_module_output(module, i, &info));
     print_value("output", &info);
@@ -129,5 +141,6 @@ int main(int argc, char** argv) {
   scopevm_call_free(call);
   scopevm_session_free(session);
   scopevm_module_free(module);
+  scopevm_scheduler_free(scheduler);
   return 0;
 }

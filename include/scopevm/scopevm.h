@@ -19,14 +19,16 @@
  * Ownership: the caller releases each handle with its _free function. A returned string is owned by
  * the object passed to the function. It is valid as long as that object, unless stated otherwise.
  *
- * Thread-safety: modules, sessions and allocators can be used by several threads concurrently. A
- * call must be used by one thread at a time, except for scopevm_call_cancel(). */
+ * Thread-safety: modules, sessions, schedulers and allocators can be used by several threads
+ * concurrently. A call must be used by one thread at a time, except for scopevm_call_cancel(),
+ * scopevm_call_wait() and scopevm_call_is_in_flight(). */
 #ifndef SCOPEVM_SCOPEVM_H_
 #define SCOPEVM_SCOPEVM_H_
 
 #include "scopevm/c/allocator.h"
 #include "scopevm/c/call.h"
 #include "scopevm/c/module.h"
+#include "scopevm/c/scheduler.h"
 #include "scopevm/c/session.h"
 #include "scopevm/c/status.h"
 

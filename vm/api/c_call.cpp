@@ -1,8 +1,8 @@
 // The functions of the C API for calls (scopevm/c/call.h): inputs, runs and statistics.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -141,58 +141,74 @@ scopevm_status* set_output(scopevm_call* call, Key key, const DLTensor* tensor) 
   });
 }
 
-// Passes events to the function of a run.
-class CTrace final : public TraceSink {
- public:
-  explicit CTrace(const scopevm_run_options& options)
-      : trace_(options.trace), context_(options.trace_context) {}
-  void record(const TraceEvent& event) override {
-    // The parts of an event are not all NUL-terminated.
-    const std::string name(event.name), kernel(event.kernel), device(event.device),
-        from_device(event.from_device), from_scope(event.from_scope), to_device(event.to_device),
-        to_scope(event.to_scope);
-    const scopevm_trace_event c = {sizeof(scopevm_trace_event),
-                                   static_cast<int>(event.kind),
-                                   static_cast<int>(event.lane),
-                                   event.worker,
-                                   name.c_str(),
-                                   kernel.c_str(),
-                                   device.c_str(),
-                                   from_device.c_str(),
-                                   from_scope.c_str(),
-                                   to_device.c_str(),
-                                   to_scope.c_str(),
-                                   event.bytes,
-                                   event.start_ns,
-                                   event.duration_ns};
-    trace_(context_, &c);
-  }
-
- private:
-  decltype(scopevm_run_options::trace) trace_;
-  void* context_;
-};
-
-Status run(scopevm_call& call, const scopevm_run_options* given) {
+// The time at which a run ends that starts now; no value for `timeout_ns` of 0 or less, or beyond
+// the range of the clock.
+std::optional<std::chrono::steady_clock::time_point> deadline_of(int64_t timeout_ns) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point now = Clock::now();
+  const std::chrono::nanoseconds timeout(timeout_ns);
+  if (timeout_ns <= 0 || timeout >= Clock::time_point::max() - now) return std::nullopt;
+  return now + timeout;
+}
+
+Status run(scopevm_call& call, const scopevm_run_options* given) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const scopevm_run_options c,
       read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_run_options, trace_context),
                    "scopevm_run_options"));
+  CTrace trace(c.trace, c.trace_context);
   CallOptions options;
-  options.cancel = &call.is_cancelled;
-  // A deadline after the range of the clock never passes.
-  if (c.timeout_ns > 0 && std::chrono::nanoseconds(c.timeout_ns) < Clock::time_point::max() - now)
-    options.deadline = now + std::chrono::nanoseconds(c.timeout_ns);
-  CTrace trace(c);
+  options.deadline = deadline_of(c.timeout_ns);
   if (c.trace != nullptr) options.trace = &trace;
-  Status status = call.call.run(options);
-  call.is_cancelled.store(false, std::memory_order_relaxed);
-  return status;
+  return call.call.run(options);
+}
+
+Status submit(scopevm_call& call, const scopevm_submit_options* given,
+              void (*done)(void* context, const scopevm_status* result), void* context) {
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const scopevm_submit_options c,
+      read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_submit_options, trace_context),
+                   "scopevm_submit_options"));
+  if (call.call.is_in_flight()) return call.call.submit();  // fails; its trace must not change
+  SubmitOptions options;
+  options.deadline = deadline_of(c.timeout_ns);
+  options.priority = c.priority;
+  SCOPEVM_ASSIGN_OR_RETURN(
+      options.data_budgets,
+      to_limits(c.data_budgets, c.data_budget_count, c.data_budget_size, "budget"));
+  call.trace.reset();
+  if (c.trace != nullptr) options.trace = &call.trace.emplace(c.trace, c.trace_context);
+  if (done == nullptr) return call.call.submit(options);
+  return call.call.submit(options, [done, context](const Status& status) {
+    const scopevm_status result{status};
+    done(context, status.ok() ? nullptr : &result);
+  });
 }
 
 }  // namespace
+
+void CTrace::record(const TraceEvent& event) {
+  // The parts of an event are not all NUL-terminated.
+  const std::string name(event.name), kernel(event.kernel), device(event.device),
+      from_device(event.from_device), from_scope(event.from_scope), to_device(event.to_device),
+      to_scope(event.to_scope);
+  const scopevm_trace_event c = {sizeof(scopevm_trace_event),
+                                 static_cast<int>(event.kind),
+                                 static_cast<int>(event.lane),
+                                 event.worker,
+                                 name.c_str(),
+                                 kernel.c_str(),
+                                 device.c_str(),
+                                 from_device.c_str(),
+                                 from_scope.c_str(),
+                                 to_device.c_str(),
+                                 to_scope.c_str(),
+                                 event.bytes,
+                                 event.start_ns,
+                                 event.duration_ns};
+  function_(context_, &c);
+}
+
 }  // namespace scopevm
 
 using scopevm::checked;
@@ -203,7 +219,7 @@ scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call
   return checked({{session, "session"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(scopevm::Call call, session->session.make_call());
     std::vector<int64_t> copied_bytes(session->session.signature().inputs.size());
-    *out = new scopevm_call{std::move(call), std::move(copied_bytes)};
+    *out = new scopevm_call{std::move(call), std::move(copied_bytes), std::nullopt};
     return {};
   });
 }
@@ -287,8 +303,25 @@ scopevm_status* scopevm_call_run(scopevm_call* call, const scopevm_run_options* 
   return checked({{call, "call"}}, [&] { return scopevm::run(*call, options); });
 }
 
+scopevm_status* scopevm_call_submit(scopevm_call* call, const scopevm_submit_options* options,
+                                    void (*done)(void* context, const scopevm_status* result),
+                                    void* context) {
+  return checked({{call, "call"}}, [&] { return scopevm::submit(*call, options, done, context); });
+}
+
+scopevm_status* scopevm_call_wait(const scopevm_call* call, int64_t timeout_ns) {
+  return checked({{call, "call"}}, [&] {
+    return timeout_ns < 0 ? call->call.wait()
+                          : call->call.wait_for(std::chrono::nanoseconds(timeout_ns));
+  });
+}
+
+int scopevm_call_is_in_flight(const scopevm_call* call) {
+  return call != nullptr && call->call.is_in_flight() ? 1 : 0;
+}
+
 void scopevm_call_cancel(scopevm_call* call) {
-  if (call != nullptr) call->is_cancelled.store(true, std::memory_order_relaxed);
+  if (call != nullptr) call->call.cancel();
 }
 
 scopevm_status* scopevm_call_read_stats(const scopevm_call* call, scopevm_call_stats* out) {

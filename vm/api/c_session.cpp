@@ -51,19 +51,6 @@ Result<ScopeAllocator> to_cpp(const scopevm_named_allocator& given) {
   return ScopeAllocator{.scope = std::string(scope), .allocator = nullptr, .make = make};
 }
 
-Status add_limits(const scopevm_session_options& given, SessionOptions& out) {
-  SCOPEVM_ASSIGN_OR_RETURN(
-      const auto limits,
-      read_array(given.limits, given.limit_count, given.limit_size,
-                 SCOPEVM_SIZE_UP_TO(scopevm_memory_limit, bytes), "limit"));
-  for (const scopevm_memory_limit& limit : limits) {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
-                             to_text(limit.scope, "the scope of a limit"));
-    out.memory_limits.push_back({std::string(scope), limit.bytes});
-  }
-  return {};
-}
-
 Status add_allocators(const scopevm_session_options& given, SessionOptions& out) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const auto allocators,
@@ -113,7 +100,7 @@ Status add_devices(const scopevm_session_options& given, SessionOptions& out) {
 Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const scopevm_session_options options,
-      read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_session_options, wrap_context),
+      read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_session_options, scheduler),
                    "scopevm_session_options"));
   SessionOptions out;
   // A member that the caller does not set is 0 in the C struct and must mean the default, 1 thread.
@@ -121,7 +108,10 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
   out.emulate = options.emulate != 0;
   out.time_devices = options.time_devices != 0;
-  SCOPEVM_RETURN_IF_ERROR(add_limits(options, out));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      out.memory_limits,
+      to_limits(options.limits, options.limit_count, options.limit_size, "limit"));
+  if (options.scheduler != nullptr) out.scheduler = options.scheduler->scheduler;
   SCOPEVM_RETURN_IF_ERROR(add_allocators(options, out));
   SCOPEVM_RETURN_IF_ERROR(add_devices(options, out));
   SCOPEVM_RETURN_IF_ERROR(check_array(options.external_libraries, options.external_library_count,
@@ -136,6 +126,21 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
 }
 
 }  // namespace
+
+Result<std::vector<ScopeLimit>> to_limits(const scopevm_memory_limit* given, size_t count,
+                                          size_t size, std::string_view name) {
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const auto limits, read_array(given, count, size,
+                                    SCOPEVM_SIZE_UP_TO(scopevm_memory_limit, bytes), name));
+  std::vector<ScopeLimit> out;
+  for (const scopevm_memory_limit& limit : limits) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
+                             to_text(limit.scope, "the scope of a " + std::string(name)));
+    out.push_back({std::string(scope), limit.bytes});
+  }
+  return out;
+}
+
 }  // namespace scopevm
 
 using scopevm::checked;

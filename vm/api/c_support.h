@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +19,7 @@
 #include "scopevm/allocators.h"
 #include "scopevm/module.h"
 #include "scopevm/scopevm.h"
+#include "scopevm/scheduler.h"
 #include "scopevm/session.h"
 #include "scopevm/status.h"
 
@@ -34,10 +35,30 @@ struct scopevm_module {
 struct scopevm_session {
   scopevm::Session session;
 };
+struct scopevm_scheduler {
+  scopevm::Scheduler scheduler;
+};
+
+namespace scopevm {
+
+// Passes events to a function of the caller.
+class CTrace final : public TraceSink {
+ public:
+  using Function = void (*)(void* context, const scopevm_trace_event* event);
+  CTrace(Function function, void* context) : function_(function), context_(context) {}
+  void record(const TraceEvent& event) override;
+
+ private:
+  Function function_;
+  void* context_;
+};
+
+}  // namespace scopevm
+
 struct scopevm_call {
   scopevm::Call call;
   std::vector<int64_t> copied_bytes;   // by input: of elements that had strides
-  std::atomic<bool> is_cancelled{false};
+  std::optional<scopevm::CTrace> trace;  // of a submitted run
 };
 struct scopevm_allocator {
   std::shared_ptr<scopevm::Allocator> allocator;
@@ -49,6 +70,10 @@ scopevm_status* to_c(Status status) noexcept;
 
 // The counters, with struct_size 0.
 scopevm_allocator_stats to_c(const AllocatorStats& stats);
+
+// Limits of memory scopes; `name` is what messages call an element. Errors: kInvalidArgument.
+Result<std::vector<ScopeLimit>> to_limits(const scopevm_memory_limit* given, size_t count,
+                                          size_t size, std::string_view name);
 
 // The options of an allocator; NULL: the defaults. Errors: kInvalidArgument.
 Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given);

@@ -8,6 +8,7 @@
 
 #include "scopevm/c/allocator.h"
 #include "scopevm/c/module.h"
+#include "scopevm/c/scheduler.h"
 #include "scopevm/c/status.h"
 #include "scopevm/c/export.h"
 #include "scopevm/c/external.h"
@@ -90,6 +91,9 @@ typedef struct {
   scopevm_allocator* (*wrap_allocator)(void* context, const char* device, const char* scope,
                                        scopevm_allocator* allocator);
   void* wrap_context; /**< first argument of wrap_allocator */
+  /** Runs the calls of the session; shared with the session. NULL: each call runs on the thread that
+   * calls scopevm_call_run(). */
+  const scopevm_scheduler* scheduler;
 } scopevm_session_options;
 
 /** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */

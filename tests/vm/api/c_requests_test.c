@@ -319,6 +319,68 @@ static void use_allocators(const scopevm_module* module) {
   EXPECT(released == 1);
 }
 
+// `done` runs on a worker, before or after scopevm_call_wait() returns.
+static void count_end(void* context, const scopevm_status* result) {
+  EXPECT(result == NULL);
+  __atomic_add_fetch((int*)context, 1, __ATOMIC_SEQ_CST);
+}
+
+static void submit_calls(const scopevm_module* module) {
+  const scopevm_pool_capacity capacities[] = {{"cpu.global", 100}, {"cpu.global.workspace", 200}};
+  scopevm_scheduler_options options = {sizeof(scopevm_scheduler_options)};
+  options.workers = 1;
+  options.capacities = capacities;
+  options.capacity_count = 2;
+  options.capacity_size = sizeof capacities[0];
+  options.ageing_ns = -1;
+  scopevm_scheduler* scheduler = NULL;
+  FAILS(scopevm_scheduler_create(&options, &scheduler), SCOPEVM_INVALID_ARGUMENT, "ageing");
+  options.ageing_ns = 0;
+  OK(scopevm_scheduler_create(&options, &scheduler));
+  scopevm_session_options session_options = {sizeof(scopevm_session_options)};
+  session_options.scheduler = scheduler;
+  scopevm_session* session = NULL;
+  OK(scopevm_session_create(module, &session_options, &session));
+
+  float x[] = {1, 2, 3, 4, 1, 2, 3, 4};
+  int64_t dims[] = {1, 4};
+  scopevm_call* call = new_call(session, x, dims);
+  int ended = 0;
+  OK(scopevm_call_submit(call, NULL, count_end, &ended));
+  OK(scopevm_call_wait(call, -1));
+  EXPECT(scopevm_call_is_in_flight(call) == 0);
+  scopevm_pool_use use = {sizeof(scopevm_pool_use)};
+  OK(scopevm_scheduler_pool_use(scheduler, 0, &use));
+  EXPECT(use.capacity_bytes == 100 && use.held_bytes == 16 && use.reserved_bytes == 0);
+  FAILS(scopevm_scheduler_pool_use(scheduler, 2, &use), SCOPEVM_NOT_FOUND, "no pool 2");
+  // Budgets add to the bound: 16 + 80 bytes do not fit beside the result of 16 bytes.
+  const scopevm_memory_limit budget = {"cpu.global", 80};
+  scopevm_submit_options submit = {sizeof(scopevm_submit_options)};
+  submit.priority = 1;
+  submit.data_budgets = &budget;
+  submit.data_budget_count = 1;
+  submit.data_budget_size = sizeof budget;
+  scopevm_call* other = new_call(session, x, dims);
+  OK(scopevm_call_submit(other, &submit, count_end, &ended));
+  FAILS(scopevm_call_submit(other, &submit, NULL, NULL), SCOPEVM_INVALID_ARGUMENT, "in flight");
+  FAILS(scopevm_call_wait(other, 1000000), SCOPEVM_DEADLINE_EXCEEDED, "still in flight");
+  scopevm_scheduler_stats stats = {sizeof(scopevm_scheduler_stats)};
+  OK(scopevm_scheduler_read_stats(scheduler, &stats));
+  EXPECT(stats.waiting == 1 && stats.ready == 0 && stats.running == 0);
+  scopevm_call_clear_outputs(call);
+  OK(scopevm_call_wait(other, -1));
+  submit.timeout_ns = 1000000;
+  OK(scopevm_call_submit(call, &submit, NULL, NULL));
+  FAILS(scopevm_call_wait(call, -1), SCOPEVM_DEADLINE_EXCEEDED, "before it was admitted");
+  dims[0] = 7;
+  scopevm_call_free(other);
+  scopevm_call_free(call);
+  scopevm_session_free(session);
+  scopevm_scheduler_free(scheduler);
+  while (__atomic_load_n(&ended, __ATOMIC_SEQ_CST) < 2) {
+  }
+}
+
 static int forgotten = 0;
 static void forget(void* context) {
   EXPECT(context == &forgotten);
@@ -371,6 +433,7 @@ int main(int argc, char** argv) {
   observe(session, module);
   scopevm_session_free(session);
   use_allocators(module);
+  submit_calls(module);
   scopevm_module_free(module);
   load_from_memory(argv[1]);
   return failures == 0 ? 0 : 1;

@@ -42,6 +42,8 @@ static void check_results_without_status(void) {
   EXPECT(scopevm_session_running_threads(NULL) == 0);
   scopevm_session_trim(NULL);
   scopevm_call_cancel(NULL);
+  EXPECT(scopevm_call_is_in_flight(NULL) == 0);
+  scopevm_scheduler_free(NULL);
   scopevm_call_clear_outputs(NULL);
   scopevm_bound_free(NULL);
   EXPECT(scopevm_allocator_allocate(NULL, 64) == NULL);
@@ -67,6 +69,23 @@ static void check_allocator(void) {
   allocator = NULL;
   EACH_FAILS(2, scopevm_allocator_create_from(ARGUMENT(0, &functions), ARGUMENT(1, &allocator)));
   EXPECT(allocator == NULL);
+}
+
+static void check_scheduler(void) {
+  scopevm_scheduler* scheduler = NULL;
+  scopevm_scheduler_options options = {sizeof(scopevm_scheduler_options)};
+  const scopevm_pool_capacity no_pool = {NULL, 1};
+  scopevm_scheduler_stats stats = {sizeof(scopevm_scheduler_stats)};
+  scopevm_pool_use use = {sizeof(scopevm_pool_use)};
+  options.capacity_count = 1;
+  options.capacity_size = sizeof(scopevm_pool_capacity);
+  EACH_FAILS(1, scopevm_scheduler_create(&options, &scheduler));
+  options.capacities = &no_pool;
+  EACH_FAILS(1, scopevm_scheduler_create(&options, &scheduler));
+  EACH_FAILS(1, scopevm_scheduler_create(NULL, ARGUMENT(0, &scheduler)));
+  EACH_FAILS(2, scopevm_scheduler_read_stats(ARGUMENT(0, scheduler), ARGUMENT(1, &stats)));
+  EACH_FAILS(2, scopevm_scheduler_pool_use(ARGUMENT(0, scheduler), 0, ARGUMENT(1, &use)));
+  EXPECT(scheduler == NULL);
 }
 
 static void check_signature(const scopevm_module* module) {
@@ -216,6 +235,8 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   EACH_FAILS(2, scopevm_call_set_sequence_strings_at(ARGUMENT(0, call), 0, ARGUMENT(1, &strings), 1));
   EACH_FAILS(1, scopevm_call_set_no_value_at(ARGUMENT(0, call), 0));
   EACH_FAILS(1, scopevm_call_run(ARGUMENT(0, call), NULL));
+  EACH_FAILS(1, scopevm_call_submit(ARGUMENT(0, call), NULL, NULL, NULL));
+  EACH_FAILS(1, scopevm_call_wait(ARGUMENT(0, call), -1));
 }
 
 static void check_results(const scopevm_call* call) {
@@ -253,6 +274,7 @@ int main(int argc, char** argv) {
   OK(scopevm_call_create(session, &call));
   check_results_without_status();
   check_allocator();
+  check_scheduler();
   check_signature(module);
   check_module(argv[1], module);
   check_inputs(session, call);

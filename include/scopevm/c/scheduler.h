@@ -1,0 +1,79 @@
+/** @file
+ * Schedulers of the C API: calls in flight within shared memory; see scopevm/scopevm.h and
+ * scopevm/scheduler.h. */
+#ifndef SCOPEVM_C_SCHEDULER_H_
+#define SCOPEVM_C_SCHEDULER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scopevm/c/export.h"
+#include "scopevm/c/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Runs the calls of several sessions on its workers, within the memory that they share. */
+typedef struct scopevm_scheduler scopevm_scheduler;
+
+/** The capacity of one pool: of a memory scope of one device. */
+typedef struct {
+  const char* pool; /**< device and scope, as in the modules: "cpu.global.workspace" */
+  int64_t bytes;    /**< at least 0 */
+} scopevm_pool_capacity;
+
+/** Initialise with {sizeof(scopevm_scheduler_options)}. */
+typedef struct {
+  size_t struct_size; /**< sizeof(scopevm_scheduler_options) */
+  int workers;        /**< threads that run calls, at most 4096; 0: one per core */
+  /** The pools that the sessions share. A pool without an entry is not limited. */
+  const scopevm_pool_capacity* capacities;
+  size_t capacity_count; /**< number of elements of `capacities` */
+  size_t capacity_size;  /**< sizeof(scopevm_pool_capacity) */
+  size_t max_waiting;    /**< calls that can wait; 0: 1048576 */
+  /** How often calls that fit can be admitted before one that does not fit yet; 0: 16; negative:
+   * never. */
+  int max_bypass;
+  /** The waiting time, in nanoseconds, that counts as much as a priority higher by one; 0: a
+   * second. */
+  int64_t ageing_ns;
+} scopevm_scheduler_options;
+
+/** Starts the workers: Scheduler::create. `options` can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_scheduler_create(const scopevm_scheduler_options* options,
+                                                     scopevm_scheduler** out);
+/** Releases the handle. Sessions that use the scheduler keep it alive. */
+SCOPEVM_API void scopevm_scheduler_free(scopevm_scheduler* scheduler);
+
+/** The state of a scheduler: SchedulerStats in scopevm/scheduler.h. Set struct_size before the
+ * call. */
+typedef struct {
+  size_t struct_size; /**< sizeof(scopevm_scheduler_stats) */
+  size_t waiting;     /**< calls that wait for memory */
+  size_t ready;       /**< admitted calls that wait for a worker */
+  size_t running;     /**< calls that run */
+} scopevm_scheduler_stats;
+
+/** Sets the members of *out that fit out->struct_size. */
+SCOPEVM_API scopevm_status* scopevm_scheduler_read_stats(const scopevm_scheduler* scheduler,
+                                                         scopevm_scheduler_stats* out);
+
+/** The use of one pool: PoolUse in scopevm/scheduler.h. Set struct_size before the call. */
+typedef struct {
+  size_t struct_size;     /**< sizeof(scopevm_pool_use) */
+  int64_t capacity_bytes; /**< its capacity */
+  int64_t reserved_bytes; /**< of calls that were admitted and have not ended */
+  int64_t held_bytes;     /**< of results of ended calls that are not released, and constants */
+} scopevm_pool_use;
+
+/** Reads the use of a pool. `index` is its index in scopevm_scheduler_options::capacities. Fails
+ * with SCOPEVM_NOT_FOUND if there is no such pool. */
+SCOPEVM_API scopevm_status* scopevm_scheduler_pool_use(const scopevm_scheduler* scheduler,
+                                                       size_t index, scopevm_pool_use* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SCOPEVM_C_SCHEDULER_H_ */

@@ -1,0 +1,79 @@
+// The functions of the C API for schedulers (scopevm/c/scheduler.h).
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scopevm/scheduler.h"
+#include "scopevm/scopevm.h"
+#include "vm/api/c_support.h"
+
+namespace scopevm {
+namespace {
+
+Result<SchedulerOptions> to_cpp(const scopevm_scheduler_options* given) {
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const scopevm_scheduler_options c,
+      read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_scheduler_options, ageing_ns),
+                   "scopevm_scheduler_options"));
+  SchedulerOptions out;
+  out.workers = c.workers;
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const auto capacities,
+      read_array(c.capacities, c.capacity_count, c.capacity_size,
+                 SCOPEVM_SIZE_UP_TO(scopevm_pool_capacity, bytes), "capacity"));
+  for (const scopevm_pool_capacity& capacity : capacities) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view pool,
+                             to_text(capacity.pool, "the pool of a capacity"));
+    out.capacities.push_back({std::string(pool), capacity.bytes});
+  }
+  // 0 is the default of each of these members.
+  if (c.max_waiting != 0) out.max_waiting = c.max_waiting;
+  if (c.max_bypass != 0) out.max_bypass = std::max(c.max_bypass, 0);
+  if (c.ageing_ns != 0) out.ageing = std::chrono::nanoseconds(c.ageing_ns);
+  return out;
+}
+
+}  // namespace
+}  // namespace scopevm
+
+using scopevm::checked;
+using scopevm::Status;
+
+scopevm_status* scopevm_scheduler_create(const scopevm_scheduler_options* options,
+                                         scopevm_scheduler** out) {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::SchedulerOptions converted, scopevm::to_cpp(options));
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::Scheduler scheduler,
+                             scopevm::Scheduler::create(std::move(converted)));
+    *out = new scopevm_scheduler{std::move(scheduler)};
+    return {};
+  });
+}
+
+void scopevm_scheduler_free(scopevm_scheduler* scheduler) { delete scheduler; }
+
+scopevm_status* scopevm_scheduler_read_stats(const scopevm_scheduler* scheduler,
+                                             scopevm_scheduler_stats* out) {
+  return checked({{scheduler, "scheduler"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_scheduler_stats, running), "*out"));
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::SchedulerStats stats, scheduler->scheduler.stats());
+    scopevm::fill_struct({0, stats.waiting, stats.ready, stats.running}, out);
+    return {};
+  });
+}
+
+scopevm_status* scopevm_scheduler_pool_use(const scopevm_scheduler* scheduler, size_t index,
+                                           scopevm_pool_use* out) {
+  return checked({{scheduler, "scheduler"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_pool_use, held_bytes), "*out"));
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::SchedulerStats stats, scheduler->scheduler.stats());
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::PoolUse* use,
+                             scopevm::element_at(stats.pools, index, "pool"));
+    scopevm::fill_struct({0, use->capacity_bytes, use->reserved_bytes, use->held_bytes}, out);
+    return {};
+  });
+}
