@@ -8,8 +8,8 @@
 #include "compiler/graph/external/extern.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "scopevm/compiler.h"
 #include "scopevm/c/external.h"
+#include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::external {

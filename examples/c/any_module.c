@@ -20,8 +20,10 @@ static void check(scopevm_status* status) {
 
 static DLDataType dlpack_type(int dtype) {
   switch (dtype) {
-    case SCOPEVM_BOOL: return (DLDataType){kDLBool, 8, 1};
-    case SCOPEVM_BF16: return (DLDataType){kDLBfloat, 16, 1};
+    case SCOPEVM_BOOL:
+      return (DLDataType){kDLBool, 8, 1};
+    case SCOPEVM_BF16:
+      return (DLDataType){kDLBfloat, 16, 1};
     case SCOPEVM_F16:
     case SCOPEVM_F32:
     case SCOPEVM_F64:
@@ -48,11 +50,16 @@ static DLManagedTensorVersioned* random_tensor(int dtype, const int64_t* dims, s
   for (size_t i = 0; i < count; ++i) {
     const float value = (float)rand() / ((float)RAND_MAX + 1);
     const double wide = value;
-    if (dtype == SCOPEVM_F32) memcpy(data + i * size, &value, size);
-    else if (dtype == SCOPEVM_F64) memcpy(data + i * size, &wide, size);
-    else if (dtype == SCOPEVM_F16) data[i * size + 1] = 0x38; /* 0.5 */
-    else if (dtype == SCOPEVM_BF16) data[i * size + 1] = 0x3f; /* 0.5 */
-    else data[i * size] = rand() % 2;
+    if (dtype == SCOPEVM_F32)
+      memcpy(data + i * size, &value, size);
+    else if (dtype == SCOPEVM_F64)
+      memcpy(data + i * size, &wide, size);
+    else if (dtype == SCOPEVM_F16)
+      data[i * size + 1] = 0x38; /* 0.5 */
+    else if (dtype == SCOPEVM_BF16)
+      data[i * size + 1] = 0x3f; /* 0.5 */
+    else
+      data[i * size] = rand() % 2;
   }
   tensor->version.major = DLPACK_MAJOR_VERSION;
   tensor->deleter = release;
@@ -93,7 +100,7 @@ int main(int argc, char** argv) {
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
   scopevm_value_info info = {.struct_size = sizeof(info)};
-  check(scopevm_module_load(argv[1], &module));
+  check(scopevm_module_load(argv[1], NULL, &module));
   scopevm_scheduler* scheduler = NULL;
   check(scopevm_scheduler_create(NULL, &scheduler));
   const scopevm_session_options options = {.struct_size = sizeof(options), .scheduler = scheduler};

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
   DLManagedTensor* result = NULL;
-  check(scopevm_module_load(argv[1], &module));
+  check(scopevm_module_load(argv[1], NULL, &module));
   check(scopevm_session_create(module, NULL, &session));
   check(scopevm_call_create(session, &call));
   check(scopevm_call_set_input(call, "x", &inputs[0]));

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "scopevm/dtype.h"
 #include "scopevm/c/export.h"
+#include "scopevm/dtype.h"
 #include "scopevm/formula.h"
 #include "scopevm/status.h"
 #include "scopevm/value_kind.h"

@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "scopevm/allocator.h"
-#include "scopevm/executor.h"
 #include "scopevm/c/export.h"
 #include "scopevm/c/external.h"
+#include "scopevm/executor.h"
 #include "scopevm/module.h"
 #include "scopevm/scheduler.h"
 #include "scopevm/status.h"
@@ -279,10 +279,10 @@ class SCOPEVM_API Call {
   Status set_output(size_t index, Tensor tensor);
   /// Like the overload above, by name.
   Status set_output(std::string_view name, Tensor tensor);
-  /// Sets a buffer for a result whose size the caller does not know. `data` has `capacity` bytes and
-  /// is aligned to the element size. output() is then a tensor in this buffer, with the dims of the
-  /// run. A run whose result is larger fails with kInvalidArgument; the message has both sizes. Null
-  /// `data` unsets the buffer. Errors: those of set_output(), and of Tensor::borrow().
+  /// Sets a buffer for a result whose size the caller does not know. `data` has `capacity` bytes
+  /// and is aligned to the element size. output() is then a tensor in this buffer, with the dims of
+  /// the run. A run whose result is larger fails with kInvalidArgument; the message has both sizes.
+  /// Null `data` unsets the buffer. Errors: those of set_output(), and of Tensor::borrow().
   Status set_output_buffer(size_t index, void* data, int64_t capacity);
 
   /// Runs the request and waits for its end: on the calling thread, or with a scheduler on one of

@@ -18,8 +18,8 @@
 #include <string_view>
 
 #include "scopevm/c/dlpack.h"
-#include "scopevm/dtype.h"
 #include "scopevm/c/export.h"
+#include "scopevm/dtype.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -86,7 +86,8 @@ class SCOPEVM_API Tensor {
   /// Returns a managed tensor that shares ownership of the bytes; the receiver calls its deleter.
   /// The bytes of a borrowed tensor remain borrowed. Errors: kOutOfMemory, kUnsupported (kStr).
   Result<DLManagedTensor*> to_dlpack() const;
-  /// Like to_dlpack(), in the form with a version, which also tells whether the tensor is read-only.
+  /// Like to_dlpack(), in the form with a version, which also tells whether the tensor is
+  /// read-only.
   Result<DLManagedTensorVersioned*> to_dlpack_versioned() const;
 
   /// True if data() is null, as for Tensor(). A tensor with a dim of 0 is not empty: its data() is

@@ -60,7 +60,9 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   void release(int64_t bytes) { counters_.subtract(bytes); }
   // `hook` is called with the bytes of each storage with is_held after its bytes were deallocated,
   // on any thread. It must not throw. Set before the first allocation.
-  void set_release_hook(std::function<void(int64_t bytes)> hook) { release_hook_ = std::move(hook); }
+  void set_release_hook(std::function<void(int64_t bytes)> hook) {
+    release_hook_ = std::move(hook);
+  }
   AllocatorStats stats() const;
 
  private:

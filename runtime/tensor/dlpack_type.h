@@ -42,7 +42,8 @@ constexpr DLDataType to_dlpack_type(DType dtype) {
 // kUnsupported (the tensor has strides).
 Result<Tensor> borrow_dlpack(const DLTensor& tensor);
 
-// Checks the major version, which must be known before other members are read. Errors: kUnsupported.
+// Checks the major version, which must be known before other members are read. Errors:
+// kUnsupported.
 Status check_dlpack_version(DLPackVersion version);
 
 // Like borrow_dlpack(), but copies the elements of a tensor with strides. *copied_bytes is set to

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "scopevm/compiler.h"
 #include "scopevm/c/external.h"
+#include "scopevm/compiler.h"
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/external/negation.h"

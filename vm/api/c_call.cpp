@@ -173,9 +173,8 @@ Status submit(scopevm_call& call, const scopevm_submit_options* given,
   SubmitOptions options;
   options.deadline = deadline_of(c.timeout_ns);
   options.priority = c.priority;
-  SCOPEVM_ASSIGN_OR_RETURN(
-      options.data_budgets,
-      to_limits(c.data_budgets, c.data_budget_count, c.data_budget_size, "budget"));
+  SCOPEVM_ASSIGN_OR_RETURN(options.data_budgets, to_limits(c.data_budgets, c.data_budget_count,
+                                                           c.data_budget_size, "budget"));
   call.trace.reset();
   if (c.trace != nullptr) options.trace = &call.trace.emplace(c.trace, c.trace_context);
   if (done == nullptr) return call.call.submit(options);
@@ -238,10 +237,9 @@ scopevm_status* scopevm_call_set_input_at(scopevm_call* call, size_t index,
 
 scopevm_status* scopevm_call_give_input(scopevm_call* call, size_t index,
                                         DLManagedTensorVersioned* tensor) {
-  return scopevm::set_input(call, index,
-                            [&](scopevm::Call& to, size_t at, int64_t* copied_bytes) {
-                              return scopevm::give(to, at, tensor, copied_bytes);
-                            });
+  return scopevm::set_input(call, index, [&](scopevm::Call& to, size_t at, int64_t* copied_bytes) {
+    return scopevm::give(to, at, tensor, copied_bytes);
+  });
 }
 
 scopevm_status* scopevm_call_set_sequence(scopevm_call* call, const char* name,
@@ -332,12 +330,12 @@ scopevm_status* scopevm_call_read_stats(const scopevm_call* call, scopevm_call_s
     // The name of a function is the whole of a std::string.
     const char* function = stats.function.empty() ? "" : stats.function.data();
     const bool has_run = !stats.function.empty();
-    scopevm::fill_struct({0, stats.latency_ns, function, stats.emulated_seconds,
-                          has_run ? std::reduce(call->copied_bytes.begin(),
-                                                call->copied_bytes.end(), int64_t{0})
-                                  : 0,
-                          stats.memory.size(), stats.copies.size()},
-                         out);
+    scopevm::fill_struct(
+        {0, stats.latency_ns, function, stats.emulated_seconds,
+         has_run ? std::reduce(call->copied_bytes.begin(), call->copied_bytes.end(), int64_t{0})
+                 : 0,
+         stats.memory.size(), stats.copies.size()},
+        out);
     return {};
   });
 }
@@ -359,13 +357,13 @@ scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
 scopevm_status* scopevm_call_copy_use(const scopevm_call* call, size_t index,
                                       scopevm_copy_use* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_copy_use, bytes), "*out"));
+    SCOPEVM_RETURN_IF_ERROR(
+        scopevm::check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_copy_use, bytes), "*out"));
     SCOPEVM_ASSIGN_OR_RETURN(
         const scopevm::CopyUse* use,
         scopevm::element_at(call->call.stats().copies, index, "pair of memory scopes"));
-    scopevm::fill_struct({0, use->from_device.data(), use->from_scope.data(),
-                          use->to_device.data(), use->to_scope.data(), use->copies, use->bytes},
+    scopevm::fill_struct({0, use->from_device.data(), use->from_scope.data(), use->to_device.data(),
+                          use->to_scope.data(), use->copies, use->bytes},
                          out);
     return {};
   });

@@ -36,6 +36,21 @@ Status give_module(Result<Module> loaded, scopevm_module** out) {
   return {};
 }
 
+Result<LoadOptions> to_cpp(const scopevm_load_options* given) {
+  SCOPEVM_ASSIGN_OR_RETURN(const scopevm_load_options c,
+                           read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_load_options, signature),
+                                        "scopevm_load_options"));
+  SCOPEVM_RETURN_IF_ERROR(
+      check_array(c.public_keys, c.public_key_count, "the array of public keys"));
+  LoadOptions out;
+  for (size_t i = 0; i < c.public_key_count; ++i) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view key, to_text(c.public_keys[i], "a public key"));
+    out.public_keys.emplace_back(key);
+  }
+  if (c.signature != nullptr) out.signature = c.signature;
+  return out;
+}
+
 Status describe(const std::vector<TensorSignature>& tensors,
                 const std::vector<std::vector<const char*>>& dims, std::string_view what,
                 size_t index, scopevm_value_info* out) {
@@ -88,23 +103,29 @@ Status scope_bound(const Module& module, const char* const* names, const int64_t
 using scopevm::checked;
 using scopevm::Status;
 
-scopevm_status* scopevm_module_load(const char* path, scopevm_module** out) {
+scopevm_status* scopevm_module_load(const char* path, const scopevm_load_options* options,
+                                    scopevm_module** out) {
   return checked({{out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(path, "path"));
-    return scopevm::give_module(scopevm::Module::load(std::string(text)), out);
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::LoadOptions converted, scopevm::to_cpp(options));
+    return scopevm::give_module(scopevm::Module::load(std::string(text), converted), out);
   });
 }
 
-scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size, scopevm_module** out) {
+scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size,
+                                          const scopevm_load_options* options,
+                                          scopevm_module** out) {
   return checked({{out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(bytes, size, "bytes"));
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::LoadOptions converted, scopevm::to_cpp(options));
     return scopevm::give_module(
-        scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}), out);
+        scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}, converted), out);
   });
 }
 
 scopevm_status* scopevm_module_load_memory(const void* bytes, size_t size,
                                            void (*release)(void* context), void* context,
+                                           const scopevm_load_options* options,
                                            scopevm_module** out) {
   return checked({{out, "out"}, {bytes, "bytes"}}, [&]() -> Status {
     struct Owner {
@@ -118,9 +139,11 @@ scopevm_status* scopevm_module_load_memory(const void* bytes, size_t size,
         if (is_loaded && release != nullptr) release(context);
       }
     };
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::LoadOptions converted, scopevm::to_cpp(options));
     const auto owner = std::make_shared<Owner>(release, context);
     SCOPEVM_RETURN_IF_ERROR(scopevm::give_module(
-        scopevm::Module::load_bytes(owner, {static_cast<const uint8_t*>(bytes), size}), out));
+        scopevm::Module::load_bytes(owner, {static_cast<const uint8_t*>(bytes), size}, converted),
+        out));
     owner->is_loaded = true;
     return {};
   });
@@ -205,9 +228,9 @@ scopevm_status* scopevm_module_input_shape(const scopevm_module* module, size_t 
                              module->module.input_shape(index, dims));
     *out_rank = shape.size();
     if (shape.size() > capacity)
-      return {scopevm::StatusCode::kInvalidArgument,
-              "room for " + std::to_string(capacity) + " dims, expected at least " +
-                  std::to_string(shape.size())};
+      return {scopevm::StatusCode::kInvalidArgument, "room for " + std::to_string(capacity) +
+                                                         " dims, expected at least " +
+                                                         std::to_string(shape.size())};
     std::ranges::copy(shape, out_dims);
     return {};
   });
@@ -296,23 +319,23 @@ scopevm_status* scopevm_bound_line(const scopevm_bound* bound, size_t index,
         out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_bound_line_info, formula), "*out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::MemoryLine* line,
                              scopevm::element_at(bound->bound.lines, index, "entry"));
-    scopevm::fill_struct(
-        {0, line->device.c_str(), line->scope.c_str(), line->what.c_str(), line->is_result ? 1 : 0,
-         line->depends_on_data ? 1 : 0, line->bytes, line->lower_bound_bytes,
-         line->formula.c_str()},
-        out);
+    scopevm::fill_struct({0, line->device.c_str(), line->scope.c_str(), line->what.c_str(),
+                          line->is_result ? 1 : 0, line->depends_on_data ? 1 : 0, line->bytes,
+                          line->lower_bound_bytes, line->formula.c_str()},
+                         out);
     return {};
   });
 }
 
 scopevm_status* scopevm_bound_definition(const scopevm_bound* bound, size_t index,
                                          const char** out_name, const char** out_formula) {
-  return checked(
-      {{bound, "bound"}, {out_name, "out_name"}, {out_formula, "out_formula"}}, [&]() -> Status {
-        SCOPEVM_ASSIGN_OR_RETURN(const scopevm::FormulaDefinition* definition,
-                                 scopevm::element_at(bound->bound.definitions, index, "definition"));
-        *out_name = definition->name.c_str();
-        *out_formula = definition->formula.c_str();
-        return {};
-      });
+  return checked({{bound, "bound"}, {out_name, "out_name"}, {out_formula, "out_formula"}},
+                 [&]() -> Status {
+                   SCOPEVM_ASSIGN_OR_RETURN(
+                       const scopevm::FormulaDefinition* definition,
+                       scopevm::element_at(bound->bound.definitions, index, "definition"));
+                   *out_name = definition->name.c_str();
+                   *out_formula = definition->formula.c_str();
+                   return {};
+                 });
 }

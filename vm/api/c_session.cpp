@@ -84,9 +84,8 @@ Status add_allocators(const scopevm_session_options& given, SessionOptions& out)
 
 Status add_devices(const scopevm_session_options& given, SessionOptions& out) {
   SCOPEVM_ASSIGN_OR_RETURN(
-      const auto devices,
-      read_array(given.devices, given.device_count, given.device_size,
-                 SCOPEVM_SIZE_UP_TO(scopevm_device_binding, number), "device"));
+      const auto devices, read_array(given.devices, given.device_count, given.device_size,
+                                     SCOPEVM_SIZE_UP_TO(scopevm_device_binding, number), "device"));
   for (const scopevm_device_binding& binding : devices) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view device,
                              to_text(binding.device, "the name of a device"));
@@ -108,9 +107,8 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
   out.emulate = options.emulate != 0;
   out.time_devices = options.time_devices != 0;
-  SCOPEVM_ASSIGN_OR_RETURN(
-      out.memory_limits,
-      to_limits(options.limits, options.limit_count, options.limit_size, "limit"));
+  SCOPEVM_ASSIGN_OR_RETURN(out.memory_limits, to_limits(options.limits, options.limit_count,
+                                                        options.limit_size, "limit"));
   if (options.scheduler != nullptr) out.scheduler = options.scheduler->scheduler;
   SCOPEVM_RETURN_IF_ERROR(add_allocators(options, out));
   SCOPEVM_RETURN_IF_ERROR(add_devices(options, out));
@@ -130,8 +128,8 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
 Result<std::vector<ScopeLimit>> to_limits(const scopevm_memory_limit* given, size_t count,
                                           size_t size, std::string_view name) {
   SCOPEVM_ASSIGN_OR_RETURN(
-      const auto limits, read_array(given, count, size,
-                                    SCOPEVM_SIZE_UP_TO(scopevm_memory_limit, bytes), name));
+      const auto limits,
+      read_array(given, count, size, SCOPEVM_SIZE_UP_TO(scopevm_memory_limit, bytes), name));
   std::vector<ScopeLimit> out;
   for (const scopevm_memory_limit& limit : limits) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,

@@ -61,8 +61,8 @@ int scopevm_status_fields(const scopevm_status* status, scopevm_error_fields* ou
     return 0;
   const scopevm::ErrorFields* fields = status->status.fields();
   if (fields == nullptr) return 0;
-  scopevm::fill_struct({0, fields->subject.c_str(), fields->axis, fields->expected.c_str(),
-                        fields->given.c_str()},
-                       out);
+  scopevm::fill_struct(
+      {0, fields->subject.c_str(), fields->axis, fields->expected.c_str(), fields->given.c_str()},
+      out);
   return 1;
 }

@@ -18,8 +18,8 @@
 #include "scopevm/allocator.h"
 #include "scopevm/allocators.h"
 #include "scopevm/module.h"
-#include "scopevm/scopevm.h"
 #include "scopevm/scheduler.h"
+#include "scopevm/scopevm.h"
 #include "scopevm/session.h"
 #include "scopevm/status.h"
 
@@ -57,7 +57,7 @@ class CTrace final : public TraceSink {
 
 struct scopevm_call {
   scopevm::Call call;
-  std::vector<int64_t> copied_bytes;   // by input: of elements that had strides
+  std::vector<int64_t> copied_bytes;     // by input: of elements that had strides
   std::optional<scopevm::CTrace> trace;  // of a submitted run
 };
 struct scopevm_allocator {
@@ -158,8 +158,8 @@ Result<std::vector<T>> read_array(const T* given, size_t count, size_t size, siz
   SCOPEVM_RETURN_IF_ERROR(check_array(given, count, "the array of " + std::string(name) + "s"));
   for (size_t i = 0; i < count; ++i) {
     SCOPEVM_ASSIGN_OR_RETURN(
-        T element, read_struct<T>(reinterpret_cast<const char*>(given) + i * size, size, first_size,
-                                  name));
+        T element,
+        read_struct<T>(reinterpret_cast<const char*>(given) + i * size, size, first_size, name));
     out.push_back(element);
   }
   return out;

@@ -105,10 +105,9 @@ Result<vm::OutputBuffer> buffer_of(const vm::Request& request, size_t index, voi
   const std::vector<TensorSignature>& outputs = request.session->module().signature().outputs;
   if (index >= outputs.size()) return bad_index("output", index, outputs.size());
   if (capacity < 0)
-    return Status(StatusCode::kInvalidArgument, "output \"" + outputs[index].name +
-                                                    "\": the capacity is " +
-                                                    runtime::count_text(capacity, "byte") +
-                                                    ", expected at least 0");
+    return Status(StatusCode::kInvalidArgument,
+                  "output \"" + outputs[index].name + "\": the capacity is " +
+                      runtime::count_text(capacity, "byte") + ", expected at least 0");
   // set_buffer() refuses buffers for strings.
   const DType dtype = outputs[index].dtype == DType::kStr ? DType::kU8 : outputs[index].dtype;
   const int64_t count = capacity / byte_size(dtype);
@@ -192,7 +191,8 @@ Status Call::set_input(std::string_view name, Tensor tensor) {
 }
 
 Status Call::set_sequence(size_t index, std::vector<Tensor> elements) {
-  return without_exceptions([&] { return set_list(*request_, index, {true, true, std::move(elements)}); });
+  return without_exceptions(
+      [&] { return set_list(*request_, index, {true, true, std::move(elements)}); });
 }
 
 Status Call::set_sequence(std::string_view name, std::vector<Tensor> elements) {
@@ -292,9 +292,7 @@ Result<std::span<const Tensor>> Call::elements(std::string_view name) const {
   });
 }
 
-void Call::clear_outputs() {
-  request_->clear_results();
-}
+void Call::clear_outputs() { request_->clear_results(); }
 
 const CallStats& Call::stats() const { return request_->stats; }
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scopevm/c/status.h"
 #include "scopevm/c/export.h"
+#include "scopevm/c/status.h"
 
 #ifdef __cplusplus
 extern "C" {

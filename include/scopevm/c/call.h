@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scopevm/c/session.h"
-#include "scopevm/c/status.h"
 #include "scopevm/c/dlpack.h"
 #include "scopevm/c/export.h"
+#include "scopevm/c/session.h"
+#include "scopevm/c/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +21,8 @@ typedef struct scopevm_call scopevm_call;
 
 /** Creates a call. It keeps the session alive. */
 SCOPEVM_API scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out);
-/** Releases the call; one that is in flight is cancelled first. Tensors from scopevm_call_output() remain valid. */
+/** Releases the call; one that is in flight is cancelled first. Tensors from scopevm_call_output()
+ * remain valid. */
 SCOPEVM_API void scopevm_call_free(scopevm_call* call);
 
 /** @{
@@ -148,20 +149,18 @@ typedef struct {
  * `options` can be NULL. `done` (can be NULL) is called once with the result, NULL on success, when
  * the call can be used again; `result` is valid during the call of this function. Until then, only
  * the functions that any thread can call are allowed; the others fail. */
-SCOPEVM_API scopevm_status* scopevm_call_submit(scopevm_call* call,
-                                                const scopevm_submit_options* options,
-                                                void (*done)(void* context,
-                                                             const scopevm_status* result),
-                                                void* context);
+SCOPEVM_API scopevm_status* scopevm_call_submit(
+    scopevm_call* call, const scopevm_submit_options* options,
+    void (*done)(void* context, const scopevm_status* result), void* context);
 /** Waits until the call is not in flight, at most `timeout_ns` nanoseconds; negative: without a
  * limit. Returns the result of the last scopevm_call_submit(), or SCOPEVM_DEADLINE_EXCEEDED if the
  * call is still in flight. */
 SCOPEVM_API scopevm_status* scopevm_call_wait(const scopevm_call* call, int64_t timeout_ns);
 /** 1 from scopevm_call_submit() until the call has ended, else 0. 0 for NULL. */
 SCOPEVM_API int scopevm_call_is_in_flight(const scopevm_call* call);
-/** Cancels the run in progress or the submitted one, which fails with SCOPEVM_CANCELLED. If none is in progress, the
- * next run is cancelled. Any thread can call this function, until scopevm_call_free(). No effect
- * for NULL. */
+/** Cancels the run in progress or the submitted one, which fails with SCOPEVM_CANCELLED. If none is
+ * in progress, the next run is cancelled. Any thread can call this function, until
+ * scopevm_call_free(). No effect for NULL. */
 SCOPEVM_API void scopevm_call_cancel(scopevm_call* call);
 
 /** @{

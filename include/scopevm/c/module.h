@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scopevm/c/status.h"
 #include "scopevm/c/export.h"
+#include "scopevm/c/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,17 +16,35 @@ extern "C" {
 /** A loaded module. */
 typedef struct scopevm_module scopevm_module;
 
-/** Maps, validates and verifies a module file. */
-SCOPEVM_API scopevm_status* scopevm_module_load(const char* path, scopevm_module** out);
-/** Loads a module from memory. The bytes are copied. */
+/** How a module is loaded: LoadOptions in scopevm/module.h. Initialise with
+ * {sizeof(scopevm_load_options)}. */
+typedef struct {
+  size_t struct_size; /**< sizeof(scopevm_load_options) */
+  /** If there are public keys, only a module with a valid signature by one of them is loaded. Each
+   * is the text of a file of a public key, or its line of base64 alone (docs/security.md). */
+  const char* const* public_keys;
+  size_t public_key_count; /**< number of elements of `public_keys` */
+  /** The text of the file of the signature. NULL: scopevm_module_load() reads the file with the
+   * path of the module and the suffix ".sig". */
+  const char* signature;
+} scopevm_load_options;
+
+/** Maps, validates and verifies a module file. `options` can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_module_load(const char* path,
+                                                const scopevm_load_options* options,
+                                                scopevm_module** out);
+/** Loads a module from memory. The bytes are copied. `options` can be NULL. */
 SCOPEVM_API scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size,
+                                                      const scopevm_load_options* options,
                                                       scopevm_module** out);
 /** Loads a module from memory without a copy. `bytes` must be aligned to 64 bytes and must not
  * change. If `release` is not NULL, release(context) is called once, when the module and everything
  * that was created from it has been released. On failure it is not called. */
 SCOPEVM_API scopevm_status* scopevm_module_load_memory(const void* bytes, size_t size,
                                                        void (*release)(void* context),
-                                                       void* context, scopevm_module** out);
+                                                       void* context,
+                                                       const scopevm_load_options* options,
+                                                       scopevm_module** out);
 /** Releases the handle. Sessions created from the module remain valid. */
 SCOPEVM_API void scopevm_module_free(scopevm_module* module);
 
@@ -47,20 +65,20 @@ enum scopevm_value_kinds {
 
 /** Element types: DType in scopevm/dtype.h. */
 enum scopevm_dtypes {
-  SCOPEVM_BOOL = 0, /**< one byte, 0 or 1 */
-  SCOPEVM_I8 = 1,   /**< signed integer of 8 bits */
-  SCOPEVM_I16 = 2,  /**< of 16 bits */
-  SCOPEVM_I32 = 3,  /**< of 32 bits */
-  SCOPEVM_I64 = 4,  /**< of 64 bits */
-  SCOPEVM_U8 = 5,   /**< unsigned integer of 8 bits */
-  SCOPEVM_U16 = 6,  /**< of 16 bits */
-  SCOPEVM_U32 = 7,  /**< of 32 bits */
-  SCOPEVM_U64 = 8,  /**< of 64 bits */
-  SCOPEVM_F16 = 9,  /**< IEEE binary16 */
+  SCOPEVM_BOOL = 0,  /**< one byte, 0 or 1 */
+  SCOPEVM_I8 = 1,    /**< signed integer of 8 bits */
+  SCOPEVM_I16 = 2,   /**< of 16 bits */
+  SCOPEVM_I32 = 3,   /**< of 32 bits */
+  SCOPEVM_I64 = 4,   /**< of 64 bits */
+  SCOPEVM_U8 = 5,    /**< unsigned integer of 8 bits */
+  SCOPEVM_U16 = 6,   /**< of 16 bits */
+  SCOPEVM_U32 = 7,   /**< of 32 bits */
+  SCOPEVM_U64 = 8,   /**< of 64 bits */
+  SCOPEVM_F16 = 9,   /**< IEEE binary16 */
   SCOPEVM_BF16 = 10, /**< bfloat16 */
-  SCOPEVM_F32 = 11, /**< IEEE binary32 */
-  SCOPEVM_F64 = 12, /**< IEEE binary64 */
-  SCOPEVM_STR = 13, /**< strings */
+  SCOPEVM_F32 = 11,  /**< IEEE binary32 */
+  SCOPEVM_F64 = 12,  /**< IEEE binary64 */
+  SCOPEVM_STR = 13,  /**< strings */
 };
 
 /** The name of an element type, such as "f32"; NULL if there is no such type. */

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 #include "scopevm/c/allocator.h"
+#include "scopevm/c/export.h"
+#include "scopevm/c/external.h"
 #include "scopevm/c/module.h"
 #include "scopevm/c/scheduler.h"
 #include "scopevm/c/status.h"
-#include "scopevm/c/export.h"
-#include "scopevm/c/external.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,8 +91,8 @@ typedef struct {
   scopevm_allocator* (*wrap_allocator)(void* context, const char* device, const char* scope,
                                        scopevm_allocator* allocator);
   void* wrap_context; /**< first argument of wrap_allocator */
-  /** Runs the calls of the session; shared with the session. NULL: each call runs on the thread that
-   * calls scopevm_call_run(). */
+  /** Runs the calls of the session; shared with the session. NULL: each call runs on the thread
+   * that calls scopevm_call_run(). */
   const scopevm_scheduler* scheduler;
 } scopevm_session_options;
 

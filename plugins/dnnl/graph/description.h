@@ -1,5 +1,6 @@
-// The description of an external function (scopevm/c/external.h), parsed from JSON. Descriptions come
-// from module files, so every error in them is reported. layer.h decides what oneDNN can compute.
+// The description of an external function (scopevm/c/external.h), parsed from JSON. Descriptions
+// come from module files, so every error in them is reported. layer.h decides what oneDNN can
+// compute.
 #pragma once
 
 #include <cstddef>

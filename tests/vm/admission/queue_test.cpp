@@ -31,9 +31,7 @@ struct Model {
 class Machine {
  public:
   Machine(std::vector<Ledger::Pool> pools, std::vector<Model> models)
-      : ledger_(std::move(pools)),
-        queue_(ledger_, {.max_bypass = 1}),
-        models_(std::move(models)) {}
+      : ledger_(std::move(pools)), queue_(ledger_, {.max_bypass = 1}), models_(std::move(models)) {}
 
   // The events that can happen now: a request and what happens to it.
   enum class Event { kSubmit, kEnd, kFail, kRelease, kCancel };
@@ -57,7 +55,9 @@ class Machine {
     switch (event) {
       case Event::kSubmit:
         ASSERT_TRUE(ledger_.can_fit(model.needs));
-        queue_.add({.request = &model, .priority = model.priority, .since = at(time_++),
+        queue_.add({.request = &model,
+                    .priority = model.priority,
+                    .since = at(time_++),
                     .needs = model.needs});
         model.state = State::kWaiting;
         break;
@@ -206,7 +206,9 @@ struct QueueTest : ::testing::Test {
   int requests[8] = {};
 
   void add(int index, int64_t bytes, int priority = 0, int64_t since = 0) {
-    queue.add({.request = &requests[index], .priority = priority, .since = at(since),
+    queue.add({.request = &requests[index],
+               .priority = priority,
+               .since = at(since),
                .needs = {{0, bytes}}});
   }
   // The index of the next admitted request; -1: none.

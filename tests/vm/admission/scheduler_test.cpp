@@ -185,7 +185,8 @@ TEST(Scheduler, DeadlinesAndCancellationEndTheWaiting) {
   const Session session = session_on(scheduler, test::sum_contents());
   Call holder = sum_call(session, 10);
   ASSERT_TRUE(holder.run().ok());
-  Call late = sum_call(session, 10), cancelled = sum_call(session, 10), last = sum_call(session, 10);
+  Call late = sum_call(session, 10), cancelled = sum_call(session, 10),
+       last = sum_call(session, 10);
   SubmitOptions options;
   options.deadline = std::chrono::steady_clock::now() + milliseconds(20);
   ASSERT_TRUE(late.submit(options).ok());
@@ -198,7 +199,9 @@ TEST(Scheduler, DeadlinesAndCancellationEndTheWaiting) {
   EXPECT_TRUE(last.wait().ok());
   // A destroyed call does not run.
   ASSERT_TRUE(cancelled.submit().ok());
-  { const Call destroyed = std::move(cancelled); }
+  {
+    const Call destroyed = std::move(cancelled);
+  }
   last.clear_outputs();
   EXPECT_EQ(scheduler.stats()->waiting, 0U);
 }
@@ -217,11 +220,13 @@ TEST(Scheduler, HigherPrioritiesRunFirst) {
     ASSERT_TRUE(call.set_output("z", floats(10)).ok());
     SubmitOptions options;
     options.priority = priority;
-    ASSERT_TRUE(call.submit(options, [&, priority](const Status& status) {
-                      EXPECT_TRUE(status.ok());
-                      std::lock_guard lock(mutex);
-                      order.push_back(priority);
-                    }).ok());
+    ASSERT_TRUE(call.submit(options,
+                            [&, priority](const Status& status) {
+                              EXPECT_TRUE(status.ok());
+                              std::lock_guard lock(mutex);
+                              order.push_back(priority);
+                            })
+                    .ok());
   }
   holder.clear_outputs();
   for (Call& call : calls) EXPECT_TRUE(call.wait().ok());
@@ -251,11 +256,14 @@ TEST(Scheduler, EverythingCanBeReleasedByAWorker) {
       *call = sum_call(session_on(scheduler, test::sum_contents()), 3);
     }
     auto* const raw = call.get();
-    ASSERT_TRUE((*raw)->submit({}, [&done, call = std::move(call)](const Status& status) mutable {
-                         EXPECT_TRUE(status.ok());
-                         call->reset();
-                         done.set_value();
-                       }).ok());
+    ASSERT_TRUE((*raw)
+                    ->submit({},
+                             [&done, call = std::move(call)](const Status& status) mutable {
+                               EXPECT_TRUE(status.ok());
+                               call->reset();
+                               done.set_value();
+                             })
+                    .ok());
     done.get_future().wait();
   }
 }
@@ -397,10 +405,12 @@ TEST(Scheduler, ThousandsOfCallsInFlight) {
     ASSERT_TRUE(call.set_input(0, x).ok());
     ASSERT_TRUE(call.set_input(1, x).ok());
     ASSERT_TRUE(call.set_output(0, floats(1)).ok());
-    ASSERT_TRUE(call.submit({}, [&](const Status& status) {
-                      EXPECT_TRUE(status.ok());
-                      ++ended;
-                    }).ok());
+    ASSERT_TRUE(call.submit({},
+                            [&](const Status& status) {
+                              EXPECT_TRUE(status.ok());
+                              ++ended;
+                            })
+                    .ok());
   }
   EXPECT_EQ(scheduler.stats()->waiting, static_cast<size_t>(kCalls));
   holder.clear_outputs();

@@ -68,7 +68,7 @@ static void run_emulated(const char* path, int emulate, double seconds) {
   scopevm_call* call = NULL;
   scopevm_session_options options = {sizeof(scopevm_session_options)};
   options.emulate = emulate;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   OK(scopevm_session_create(module, &options, &session));
   scopevm_module_free(module);
   OK(scopevm_call_create(session, &call));
@@ -110,7 +110,7 @@ static void run_external(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   FAILS(scopevm_session_create(module, NULL, &session), 12, "which is not registered");
   scopevm_external_library library = {sizeof library};
   library.abi_version = SCOPEVM_EXTERNAL_ABI_VERSION;
@@ -183,7 +183,7 @@ static void run_with_allocator(const char* path) {
 
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   const scopevm_scope_allocator binding = {"global.workspace", allocator};
   scopevm_session_options options = {sizeof(scopevm_session_options)};
   options.allocators = &binding;
@@ -206,7 +206,7 @@ static void run_with_allocator(const char* path) {
 static void run_with_named_allocators(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   scopevm_allocator_options functions = {sizeof(scopevm_allocator_options)};
   scopevm_named_allocator named[] = {{"global.workspace", "pool:limit=1MiB", NULL},
                                      {"global.workspace", "arena", NULL}};
@@ -253,9 +253,9 @@ static void use_plan(void) {
 
 static scopevm_module* loaded(const char* path) {
   scopevm_module* module = NULL;
-  FAILS(scopevm_module_load("/nowhere.bc", &module), 12, "/nowhere.bc");
-  FAILS(scopevm_module_load_bytes("junk", 4, &module), 11, "");
-  OK(scopevm_module_load(path, &module));
+  FAILS(scopevm_module_load("/nowhere.bc", NULL, &module), 12, "/nowhere.bc");
+  FAILS(scopevm_module_load_bytes("junk", 4, NULL, &module), 11, "");
+  OK(scopevm_module_load(path, NULL, &module));
   return module;
 }
 

@@ -14,7 +14,7 @@ static void run_strings(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   OK(scopevm_session_create(module, NULL, &session));
   OK(scopevm_call_create(session, &call));
   FAILS(scopevm_call_set_input_strings(call, "z", &strings), 12, "no input \"z\"");
@@ -60,7 +60,7 @@ static void run_string_sequences(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   OK(scopevm_session_create(module, NULL, &session));
   scopevm_module_free(module);
   OK(scopevm_call_create(session, &call));
@@ -87,7 +87,7 @@ static void run_sequences(const char* path) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
-  OK(scopevm_module_load(path, &module));
+  OK(scopevm_module_load(path, NULL, &module));
   scopevm_value_info info = {sizeof(scopevm_value_info)};
   OK(scopevm_module_input(module, 0, &info));
   EXPECT(info.kind == SCOPEVM_SEQUENCE);

@@ -28,7 +28,8 @@ static void read_signature(const scopevm_module* module) {
   EXPECT(scopevm_module_dimension_count(module) == 1);
   scopevm_dimension_info dimension = {sizeof(scopevm_dimension_info)};
   OK(scopevm_module_dimension(module, 0, &dimension));
-  EXPECT(strcmp(dimension.name, "n") == 0 && dimension.max == INT64_C(1) << 31 && dimension.multiple_of == 1);
+  EXPECT(strcmp(dimension.name, "n") == 0 && dimension.max == INT64_C(1) << 31 &&
+         dimension.multiple_of == 1);
 
   const char* names[] = {"n"};
   const int64_t values[] = {3};
@@ -156,8 +157,8 @@ static void count_release(DLManagedTensorVersioned* self) {
 static void give_tensors(const scopevm_session* session) {
   float x[] = {1, 2, 3, 4};
   int64_t dims[] = {1, 4};
-  DLManagedTensorVersioned managed = {{DLPACK_MAJOR_VERSION, 0}, NULL, count_release, 0,
-                                      floats(x, dims)};
+  DLManagedTensorVersioned managed = {
+      {DLPACK_MAJOR_VERSION, 0}, NULL, count_release, 0, floats(x, dims)};
   scopevm_call* call = new_call(session, x, dims);
   OK(scopevm_call_give_input(call, 0, &managed));
   EXPECT(releases == 0);
@@ -168,7 +169,8 @@ static void give_tensors(const scopevm_session* session) {
   EXPECT(releases == 1);
   // After a failure, the caller keeps the tensor.
   managed.version.major = DLPACK_MAJOR_VERSION + 1;
-  FAILS(scopevm_call_give_input(call, 0, &managed), SCOPEVM_UNSUPPORTED, "DLPack tensor of version");
+  FAILS(scopevm_call_give_input(call, 0, &managed), SCOPEVM_UNSUPPORTED,
+        "DLPack tensor of version");
   managed.version.major = DLPACK_MAJOR_VERSION;
   dims[0] = 4;
   dims[1] = 1;
@@ -396,12 +398,19 @@ static void load_from_memory(const char* path) {
   const size_t size = fread(bytes, 1, kRoom - 1, file);
   fclose(file);
   scopevm_module* module = NULL;
-  FAILS(scopevm_module_load_memory(bytes + 1, size, forget, &forgotten, &module),
+  FAILS(scopevm_module_load_memory(bytes + 1, size, forget, &forgotten, NULL, &module),
         SCOPEVM_INVALID_ARGUMENT, "not aligned to 64 bytes");
-  FAILS(scopevm_module_load_memory(bytes, 10, forget, &forgotten, &module), SCOPEVM_INVALID_MODEL,
-        "");
+  FAILS(scopevm_module_load_memory(bytes, 10, forget, &forgotten, NULL, &module),
+        SCOPEVM_INVALID_MODEL, "");
+  const char* const keys[] = {"no key"};
+  scopevm_load_options options = {sizeof(scopevm_load_options)};
+  options.public_keys = keys;
+  options.public_key_count = 1;
+  options.signature = "no signature";
+  FAILS(scopevm_module_load_memory(bytes, size, forget, &forgotten, &options, &module),
+        SCOPEVM_INVALID_ARGUMENT, "");
   EXPECT(forgotten == 0);
-  OK(scopevm_module_load_memory(bytes, size, forget, &forgotten, &module));
+  OK(scopevm_module_load_memory(bytes, size, forget, &forgotten, NULL, &module));
   scopevm_session* session = NULL;
   OK(scopevm_session_create(module, NULL, &session));
   scopevm_module_free(module);
@@ -420,7 +429,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
-  OK(scopevm_module_load(argv[1], &module));
+  OK(scopevm_module_load(argv[1], NULL, &module));
   if (module == NULL) return 1;
   read_signature(module);
   read_bound(module);

@@ -95,17 +95,17 @@ static void check_signature(const scopevm_module* module) {
   EACH_FAILS(2, scopevm_module_input(ARGUMENT(0, module), 0, ARGUMENT(1, &info)));
   EACH_FAILS(2, scopevm_module_output(ARGUMENT(0, module), 0, ARGUMENT(1, &info)));
   EACH_FAILS(2, scopevm_module_dimension(ARGUMENT(0, module), 0, ARGUMENT(1, &dimension)));
-  EACH_FAILS(3, scopevm_module_find_input(ARGUMENT(0, module), ARGUMENT(1, "x"),
-                                          ARGUMENT(2, &index)));
-  EACH_FAILS(3, scopevm_module_find_output(ARGUMENT(0, module), ARGUMENT(1, "z"),
-                                           ARGUMENT(2, &index)));
+  EACH_FAILS(3,
+             scopevm_module_find_input(ARGUMENT(0, module), ARGUMENT(1, "x"), ARGUMENT(2, &index)));
+  EACH_FAILS(
+      3, scopevm_module_find_output(ARGUMENT(0, module), ARGUMENT(1, "z"), ARGUMENT(2, &index)));
   const char* names[] = {"n"};
   const int64_t values[] = {3};
   int64_t dims[2];
   size_t rank = 0;
-  EACH_FAILS(5, scopevm_module_input_shape(ARGUMENT(0, module), 0, ARGUMENT(1, names),
-                                           ARGUMENT(2, values), 1, ARGUMENT(3, dims), 2,
-                                           ARGUMENT(4, &rank)));
+  EACH_FAILS(
+      5, scopevm_module_input_shape(ARGUMENT(0, module), 0, ARGUMENT(1, names), ARGUMENT(2, values),
+                                    1, ARGUMENT(3, dims), 2, ARGUMENT(4, &rank)));
   scopevm_bound* bound = NULL;
   EACH_FAILS(4, scopevm_bound_create(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
                                      1, 1, ARGUMENT(3, &bound)));
@@ -121,9 +121,9 @@ static void check_signature(const scopevm_module* module) {
 
 static void check_module(const char* path, const scopevm_module* module) {
   scopevm_module* loaded = NULL;
-  EACH_FAILS(2, scopevm_module_load(ARGUMENT(0, path), ARGUMENT(1, &loaded)));
-  EACH_FAILS(2, scopevm_module_load_bytes(ARGUMENT(0, "junk"), 4, ARGUMENT(1, &loaded)));
-  EACH_FAILS(2, scopevm_module_load_memory(ARGUMENT(0, "junk"), 4, NULL, NULL,
+  EACH_FAILS(2, scopevm_module_load(ARGUMENT(0, path), NULL, ARGUMENT(1, &loaded)));
+  EACH_FAILS(2, scopevm_module_load_bytes(ARGUMENT(0, "junk"), 4, NULL, ARGUMENT(1, &loaded)));
+  EACH_FAILS(2, scopevm_module_load_memory(ARGUMENT(0, "junk"), 4, NULL, NULL, NULL,
                                            ARGUMENT(1, &loaded)));
   EXPECT(loaded == NULL);
   const scopevm_external_library* library = NULL;
@@ -232,7 +232,8 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   EACH_FAILS(1, scopevm_call_set_output_buffer(ARGUMENT(0, call), 0, &element, 4));
   EACH_FAILS(2, scopevm_call_set_sequence_at(ARGUMENT(0, call), 0, ARGUMENT(1, elements), 1));
   EACH_FAILS(2, scopevm_call_set_input_strings_at(ARGUMENT(0, call), 0, ARGUMENT(1, &strings)));
-  EACH_FAILS(2, scopevm_call_set_sequence_strings_at(ARGUMENT(0, call), 0, ARGUMENT(1, &strings), 1));
+  EACH_FAILS(2,
+             scopevm_call_set_sequence_strings_at(ARGUMENT(0, call), 0, ARGUMENT(1, &strings), 1));
   EACH_FAILS(1, scopevm_call_set_no_value_at(ARGUMENT(0, call), 0));
   EACH_FAILS(1, scopevm_call_run(ARGUMENT(0, call), NULL));
   EACH_FAILS(1, scopevm_call_submit(ARGUMENT(0, call), NULL, NULL, NULL));
@@ -247,8 +248,8 @@ static void check_results(const scopevm_call* call) {
   const char* text = NULL;
   EACH_FAILS(2, scopevm_call_output(ARGUMENT(0, call), 0, ARGUMENT(1, &tensor)));
   EACH_FAILS(2, scopevm_call_output_versioned(ARGUMENT(0, call), 0, ARGUMENT(1, &versioned)));
-  EACH_FAILS(2, scopevm_call_output_element_versioned(ARGUMENT(0, call), 0, 0,
-                                                      ARGUMENT(1, &versioned)));
+  EACH_FAILS(
+      2, scopevm_call_output_element_versioned(ARGUMENT(0, call), 0, 0, ARGUMENT(1, &versioned)));
   scopevm_call_stats stats = {sizeof(scopevm_call_stats)};
   scopevm_memory_use memory = {sizeof(scopevm_memory_use)};
   scopevm_copy_use copy = {sizeof(scopevm_copy_use)};
@@ -269,7 +270,7 @@ int main(int argc, char** argv) {
   scopevm_module* module = NULL;
   scopevm_session* session = NULL;
   scopevm_call* call = NULL;
-  OK(scopevm_module_load(argv[1], &module));
+  OK(scopevm_module_load(argv[1], NULL, &module));
   OK(scopevm_session_create(module, NULL, &session));
   OK(scopevm_call_create(session, &call));
   check_results_without_status();

@@ -314,7 +314,8 @@ struct Handles {
 };
 
 scopevm_status* run(const std::vector<uint8_t>& module, const DLTensor& x, Handles& handles) {
-  if (auto* status = scopevm_module_load_bytes(module.data(), module.size(), &handles.module))
+  if (auto* status =
+          scopevm_module_load_bytes(module.data(), module.size(), nullptr, &handles.module))
     return status;
   scopevm_session_options options{};
   const scopevm_memory_limit limit{"global.workspace", 1 << 20};

@@ -173,10 +173,10 @@ Status CallScheduler::hold(std::span<const Need> needs) {
   for (const Need& need : needs) {
     const Ledger::Pool& pool = ledger_.pools()[need.pool];
     if (need.bytes > pool.free())
-      return {StatusCode::kResourceLimit,
-              pool.name + ": " + count_text(need.bytes, "byte") + " of constants, but only " +
-                  count_text(pool.free(), "byte") + " of " + count_text(pool.capacity, "byte") +
-                  " are free"};
+      return {StatusCode::kResourceLimit, pool.name + ": " + count_text(need.bytes, "byte") +
+                                              " of constants, but only " +
+                                              count_text(pool.free(), "byte") + " of " +
+                                              count_text(pool.capacity, "byte") + " are free"};
   }
   for (const Need& need : needs) ledger_.hold(need);
   return {};

@@ -20,10 +20,10 @@ struct Need {
 class Ledger {
  public:
   struct Pool {
-    std::string name;       // "cpu.global.workspace"
-    int64_t capacity = 0;   // at least 0
-    int64_t reserved = 0;   // of admitted requests
-    int64_t held = 0;       // of results of finished requests that are not released
+    std::string name;      // "cpu.global.workspace"
+    int64_t capacity = 0;  // at least 0
+    int64_t reserved = 0;  // of admitted requests
+    int64_t held = 0;      // of results of finished requests that are not released
     int64_t free() const { return capacity - reserved - held; }
   };
 

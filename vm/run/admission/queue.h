@@ -43,7 +43,8 @@ class AdmissionQueue {
     int bypassed = 0;
   };
 
-  AdmissionQueue(Ledger& ledger, const AdmissionPolicy& policy) : ledger_(ledger), policy_(policy) {}
+  AdmissionQueue(Ledger& ledger, const AdmissionPolicy& policy)
+      : ledger_(ledger), policy_(policy) {}
 
   size_t size() const { return entries_.size(); }
   void add(Entry entry);

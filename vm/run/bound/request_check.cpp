@@ -28,10 +28,10 @@ Status check_dimension(const DimensionSignature& dimension, int64_t value,
     need = "a multiple of " + std::to_string(dimension.multiple_of);
   else
     return {};
-  return {StatusCode::kInvalidArgument,
-          where + " is " + std::to_string(value) + "; dimension " + dimension.name + " must be " +
-              need,
-          {.subject = dimension.name, .expected = need, .given = std::to_string(value)}};
+  return {
+      StatusCode::kInvalidArgument,
+      where + " is " + std::to_string(value) + "; dimension " + dimension.name + " must be " + need,
+      {.subject = dimension.name, .expected = need, .given = std::to_string(value)}};
 }
 
 Status check_names(const Signature& signature, const std::map<std::string, int64_t>& dims) {
@@ -39,9 +39,10 @@ Status check_names(const Signature& signature, const std::map<std::string, int64
   for (const DimensionSignature& dimension : signature.dimensions) known.push_back(dimension.name);
   for (const auto& [name, value] : dims)
     if (std::ranges::find(known, name) == known.end())
-      return {StatusCode::kInvalidArgument,
-              "the module has no dimension \"" + name + "\"" + runtime::name_suggestion(name, known),
-              {name, -1, {}, {}}};
+      return {
+          StatusCode::kInvalidArgument,
+          "the module has no dimension \"" + name + "\"" + runtime::name_suggestion(name, known),
+          {name, -1, {}, {}}};
   return {};
 }
 

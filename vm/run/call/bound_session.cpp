@@ -204,7 +204,8 @@ Status BoundSession::bind_scheduler(const SessionOptions& options) {
   if (!options.scheduler) return {};
   const std::shared_ptr<CallScheduler> scheduler = SchedulerAccess::get(*options.scheduler);
   for (size_t i = 0; i < contents.pools.size(); ++i) {
-    const std::optional<uint32_t> index = scheduler->find_pool(name_of(contents, contents.pools[i]));
+    const std::optional<uint32_t> index =
+        scheduler->find_pool(name_of(contents, contents.pools[i]));
     scheduled_pools_[i] = index;
     if (!index) continue;
     pools_[i]->set_release_hook(

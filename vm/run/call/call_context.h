@@ -36,7 +36,8 @@ struct CopyAccount {
 
 class CallContext {
  public:
-  explicit CallContext(size_t pool_count) : pools_(pool_count), budgets_(pool_count, -1), regions_(pool_count) {}
+  explicit CallContext(size_t pool_count)
+      : pools_(pool_count), budgets_(pool_count, -1), regions_(pool_count) {}
   ~CallContext();
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -44,7 +45,7 @@ class CallContext {
   // Set from begin() to end().
   Request* request = nullptr;
   const LoadedFunction* entry = nullptr;  // the function of the last run: main or a variant
-  double emulated_seconds = 0;  // sum of the minimum times that the last run emulated
+  double emulated_seconds = 0;            // sum of the minimum times that the last run emulated
 
   // Frames are pushed and popped by push_frame() and pop_frame() only.
   FrameStack frames;

@@ -1,5 +1,5 @@
-// Request: what a call has while it does not run: inputs, buffers, results, statistics, and its place
-// in the scheduler. It is a few hundred bytes, so that many requests can wait.
+// Request: what a call has while it does not run: inputs, buffers, results, statistics, and its
+// place in the scheduler. It is a few hundred bytes, so that many requests can wait.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ struct ListValue {
 // The caller's buffer for an output.
 struct OutputBuffer {
   Tensor tensor;  // empty without a buffer
-  // The dims of `tensor` are those of the result. Otherwise `tensor` is a list of elements, in whose
-  // bytes a result of any dims is stored.
+  // The dims of `tensor` are those of the result. Otherwise `tensor` is a list of elements, in
+  // whose bytes a result of any dims is stored.
   bool has_dims = true;
 };
 

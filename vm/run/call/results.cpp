@@ -28,7 +28,8 @@ std::optional<uint32_t> result_pool(const format::FunctionDecl& function,
 
 class ResultMaker {
  public:
-  ResultMaker(BoundSession& session, CallContext& context) : session_(session), context_(context), request_(*context.request) {}
+  ResultMaker(BoundSession& session, CallContext& context)
+      : session_(session), context_(context), request_(*context.request) {}
 
   Status make(uint32_t output, const Register& from, std::span<const int64_t> dims) {
     const LoadedModule& module = session_.module();
@@ -42,9 +43,9 @@ class ResultMaker {
       // in the buffer.
       if (from.storage != request_.output_storages[output])
         std::memcpy(given.tensor.data(), from.data, static_cast<size_t>(from.bytes));
-      request_.results.push_back(
-          given.has_dims ? given.tensor
-                         : TensorAccess::make(given.tensor.data(), nullptr, from.dtype, dims, bytes));
+      request_.results.push_back(given.has_dims ? given.tensor
+                                                : TensorAccess::make(given.tensor.data(), nullptr,
+                                                                     from.dtype, dims, bytes));
       return {};
     }
     return take(name, from, dims, request_.results);

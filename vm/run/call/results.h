@@ -12,11 +12,11 @@
 
 namespace scopevm::vm {
 
-// Fills the results and list_results of the context's request from the registers that the entry function
-// returns. Each result tensor has a distinct storage: a tensor that aliases an input, a constant or
-// an earlier result is copied. Errors: kInvalidArgument (an output buffer has the wrong shape),
-// kInvalidModel (a result has invalid dims or string ids, or the host has no heap pool for a copy),
-// kOutOfMemory, kResourceLimit.
+// Fills the results and list_results of the context's request from the registers that the entry
+// function returns. Each result tensor has a distinct storage: a tensor that aliases an input, a
+// constant or an earlier result is copied. Errors: kInvalidArgument (an output buffer has the wrong
+// shape), kInvalidModel (a result has invalid dims or string ids, or the host has no heap pool for
+// a copy), kOutOfMemory, kResourceLimit.
 Status collect_results(BoundSession& session, CallContext& context, const Frame& frame,
                        isa::RegisterList registers);
 

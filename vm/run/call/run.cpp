@@ -22,8 +22,7 @@ namespace {
 using runtime::without_exceptions;
 using Clock = std::chrono::steady_clock;
 
-void fill_stats(BoundSession& session, CallContext& context, CallStats& stats,
-                int64_t latency_ns) {
+void fill_stats(BoundSession& session, CallContext& context, CallStats& stats, int64_t latency_ns) {
   const std::vector<PoolAccount>& pools = context.pools();
   stats.latency_ns = latency_ns;
   stats.function = context.entry->decl->name;
@@ -31,8 +30,8 @@ void fill_stats(BoundSession& session, CallContext& context, CallStats& stats,
   for (size_t i = 0; i < pools.size(); ++i) {
     const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
     stats.memory[i] = {memory.device(),      memory.scope(),
-                               pools[i].bound_bytes, pools[i].lower_bound_bytes,
-                               pools[i].peak_bytes,  pools[i].allocations};
+                       pools[i].bound_bytes, pools[i].lower_bound_bytes,
+                       pools[i].peak_bytes,  pools[i].allocations};
   }
   stats.emulated_seconds = context.emulated_seconds;
   stats.copies.clear();
@@ -122,10 +121,9 @@ Status Request::find_needs(const SubmitOptions& options) {
   for (const ScopeLimit& budget : options.data_budgets) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::vector<bool> named, session->pools_of(budget.scope));
     if (budget.bytes < 0)
-      return {StatusCode::kInvalidArgument, "the budget of memory scope \"" + budget.scope +
-                                                "\" is " +
-                                                runtime::count_text(budget.bytes, "byte") +
-                                                ", expected at least 0"};
+      return {StatusCode::kInvalidArgument,
+              "the budget of memory scope \"" + budget.scope + "\" is " +
+                  runtime::count_text(budget.bytes, "byte") + ", expected at least 0"};
     for (size_t i = 0; i < count; ++i)
       if (named[i]) budgets[i] = budget.bytes;
   }
@@ -140,8 +138,8 @@ Status Request::find_needs(const SubmitOptions& options) {
     // For dims that a check rejects, a bound can be any number. The run will fail.
     if (!pool) continue;
     const int64_t bounded = std::max<int64_t>(bytes[i], 0);
-    const int64_t budget = std::clamp<int64_t>(
-        budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
+    const int64_t budget =
+        std::clamp<int64_t>(budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
     needs_.push_back({*pool, bounded + budget});
     need_pools_.push_back(i);
   }
@@ -153,9 +151,9 @@ Status Request::submit(const SubmitOptions& options, Done done) {
     return {StatusCode::kInvalidArgument,
             "the session has no scheduler: set SessionOptions::scheduler"};
   if (options.priority < -kMaxPriority || options.priority > kMaxPriority)
-    return {StatusCode::kInvalidArgument,
-            "priority " + std::to_string(options.priority) + ", expected -" +
-                std::to_string(kMaxPriority) + " to " + std::to_string(kMaxPriority)};
+    return {StatusCode::kInvalidArgument, "priority " + std::to_string(options.priority) +
+                                              ", expected -" + std::to_string(kMaxPriority) +
+                                              " to " + std::to_string(kMaxPriority)};
   clear_results();
   stats = {};
   SCOPEVM_RETURN_IF_ERROR(bind_inputs(session->module(), *this));

@@ -166,8 +166,8 @@ bool Interpreter::bind_callers_buffer(const op::alloc_storage& in, int64_t bytes
     int64_t dims[kMaxRank];
     for (uint32_t i = 0; i < shape.size(); ++i) dims[i] = value(shape[i]);
     int64_t result_bytes = 0;
-    status_ = check_output(session_.module(), result.output, given, {dims, shape.size()},
-                           &result_bytes);
+    status_ =
+        check_output(session_.module(), result.output, given, {dims, shape.size()}, &result_bytes);
     if (!status_.ok()) return false;
     if (bytes != result_bytes)
       return fail(StatusCode::kInvalidModel, "R" + std::to_string(in.dst.value) +

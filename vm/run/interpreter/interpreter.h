@@ -10,9 +10,9 @@
 
 namespace scopevm::vm {
 
-// On success the request of the context has every result and the memory accounts are final. The caller must
-// call context.end() afterwards, also after a failure. REQUIRES: context.begin() was called and
-// bind_inputs() succeeded (vm/run/call/bind.h).
+// On success the request of the context has every result and the memory accounts are final. The
+// caller must call context.end() afterwards, also after a failure. REQUIRES: context.begin() was
+// called and bind_inputs() succeeded (vm/run/call/bind.h).
 Status interpret(BoundSession& session, CallContext& context, const RunOptions& options);
 
 }  // namespace scopevm::vm
