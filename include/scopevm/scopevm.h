@@ -13,8 +13,8 @@
  * compiled, and later versions add members at its end. A member that is 0 has its default. A struct
  * that is smaller than in the first version of this API is an error. So is a struct of a newer
  * version if it sets a member that this library lacks: an option is used or refused. Functions that
- * fill in a struct write the members that fit. Arrays of structs have the size of an element beside
- * the number of elements.
+ * fill in a struct write the members that fit. Arrays of structs have the size of an element in
+ * addition to the number of elements.
  *
  * Ownership: the caller releases each handle with its _free function. A returned string is owned by
  * the object passed to the function. It is valid as long as that object, unless stated otherwise.

@@ -185,7 +185,8 @@ struct CallOptions {
 };
 
 /// The options of Call::submit().
-struct SubmitOptions : CallOptions {
+struct SubmitOptions {
+  CallOptions call;  ///< the deadline includes the time of waiting
   int priority = 0;  ///< from -1000 to 1000; calls with a higher priority are admitted first
   /// Bytes that the call may use in a memory scope for memory whose size depends on data, in
   /// addition to its bound. A call that exceeds them fails with kResourceLimit. Needed for scopes
@@ -299,8 +300,8 @@ class SCOPEVM_API Call {
   /// Queues the request; a worker of the session's scheduler runs it. `done` (can be empty) is
   /// called once with the result, when the call is idle again, on a worker or on the thread that
   /// ends its waiting. It must not throw. While the call is in flight, only cancel(), wait() and
-  /// is_in_flight() can be used; the setters and run() fail. options.trace and options.cancel must
-  /// outlive the run. If submit() fails, `done` is not called. Errors:
+  /// is_in_flight() can be used; the setters and run() fail. options.call.trace and
+  /// options.call.cancel must outlive the run. If submit() fails, `done` is not called. Errors:
   /// - kInvalidArgument: the session has no scheduler, the call is in flight, inputs as for run(),
   ///   a priority out of range, a budget for an unknown scope or missing
   /// - kResourceLimit: the call needs more than the capacity of a pool (the message names the pool

@@ -171,12 +171,12 @@ Status submit(scopevm_call& call, const scopevm_submit_options* given,
                    "scopevm_submit_options"));
   if (call.call.is_in_flight()) return call.call.submit();  // fails; its trace must not change
   SubmitOptions options;
-  options.deadline = deadline_of(c.timeout_ns);
+  options.call.deadline = deadline_of(c.timeout_ns);
   options.priority = c.priority;
   SCOPEVM_ASSIGN_OR_RETURN(options.data_budgets, to_limits(c.data_budgets, c.data_budget_count,
                                                            c.data_budget_size, "budget"));
   call.trace.reset();
-  if (c.trace != nullptr) options.trace = &call.trace.emplace(c.trace, c.trace_context);
+  if (c.trace != nullptr) options.call.trace = &call.trace.emplace(c.trace, c.trace_context);
   if (done == nullptr) return call.call.submit(options);
   return call.call.submit(options, [done, context](const Status& status) {
     const scopevm_status result{status};

@@ -132,9 +132,7 @@ Result<std::span<const Tensor>> elements_of(const vm::Request& request, size_t o
 
 Status run(vm::Request& request, const CallOptions& options) {
   if (request.session->scheduler() == nullptr) return request.run_here(options);
-  SubmitOptions submitted;
-  static_cast<CallOptions&>(submitted) = options;
-  SCOPEVM_RETURN_IF_ERROR(request.submit(submitted, {}));
+  SCOPEVM_RETURN_IF_ERROR(request.submit({.call = options}, {}));
   return *request.wait(std::nullopt);
 }
 

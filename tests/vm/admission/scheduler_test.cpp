@@ -188,7 +188,7 @@ TEST(Scheduler, DeadlinesAndCancellationEndTheWaiting) {
   Call late = sum_call(session, 10), cancelled = sum_call(session, 10),
        last = sum_call(session, 10);
   SubmitOptions options;
-  options.deadline = std::chrono::steady_clock::now() + milliseconds(20);
+  options.call.deadline = std::chrono::steady_clock::now() + milliseconds(20);
   ASSERT_TRUE(late.submit(options).ok());
   ASSERT_TRUE(cancelled.submit().ok());
   ASSERT_TRUE(last.submit().ok());
@@ -324,7 +324,7 @@ class Client {
     SubmitOptions options;
     options.priority = static_cast<int>(random_() % 3);
     if (random_() % 4 == 0)
-      options.deadline =
+      options.call.deadline =
           std::chrono::steady_clock::now() + std::chrono::microseconds(random_() % 500);
     each.has_ended = false;
     const Status submitted = each.call->submit(options, [&](const Status& status) {

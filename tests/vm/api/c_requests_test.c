@@ -355,7 +355,7 @@ static void submit_calls(const scopevm_module* module) {
   OK(scopevm_scheduler_pool_use(scheduler, 0, &use));
   EXPECT(use.capacity_bytes == 100 && use.held_bytes == 16 && use.reserved_bytes == 0);
   FAILS(scopevm_scheduler_pool_use(scheduler, 2, &use), SCOPEVM_NOT_FOUND, "no pool 2");
-  // Budgets add to the bound: 16 + 80 bytes do not fit beside the result of 16 bytes.
+  // Budgets add to the bound: 16 + 80 bytes do not fit with the result of 16 bytes.
   const scopevm_memory_limit budget = {"cpu.global", 80};
   scopevm_submit_options submit = {sizeof(scopevm_submit_options)};
   submit.priority = 1;

@@ -37,11 +37,6 @@ struct OutputBuffer {
   bool has_dims = true;
 };
 
-// The options of a run: those of the caller, and the flag of Call::cancel().
-struct RunOptions : CallOptions {
-  const std::atomic<bool>* is_cancelled = nullptr;
-};
-
 class Request final : public ScheduledRequest, public std::enable_shared_from_this<Request> {
  public:
   using Done = std::function<void(const Status&)>;

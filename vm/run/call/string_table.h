@@ -15,14 +15,11 @@
 #include "scopevm/status.h"
 #include "vm/load/module_strings.h"
 
-namespace scopevm {
-struct RunOptions;
-}
-
 namespace scopevm::vm {
 
 class BoundSession;
 class CallContext;
+struct RunOptions;
 
 class StringTable {
  public:

@@ -7,6 +7,7 @@
 #include "scopevm/status.h"
 #include "vm/run/call/bound_session.h"
 #include "vm/run/call/call_context.h"
+#include "vm/run/call/interrupts.h"
 
 namespace scopevm::vm {
 

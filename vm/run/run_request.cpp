@@ -13,6 +13,7 @@
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
 #include "vm/run/call/call_context.h"
+#include "vm/run/call/interrupts.h"
 #include "vm/run/call/request.h"
 #include "vm/run/interpreter/interpreter.h"
 
@@ -158,12 +159,12 @@ Status Request::submit(const SubmitOptions& options, Done done) {
   stats = {};
   SCOPEVM_RETURN_IF_ERROR(bind_inputs(session->module(), *this));
   SCOPEVM_RETURN_IF_ERROR(find_needs(options));
-  options_ = options;
+  options_ = options.call;
   done_ = std::move(done);
   is_in_flight_.store(true, std::memory_order_relaxed);
   Status queued = without_exceptions([&] {
     return session->scheduler()->submit(shared_from_this(), needs_, options.priority,
-                                        options.deadline);
+                                        options.call.deadline);
   });
   if (queued.ok()) {
     // cancel() before submit() cancels this run.
