@@ -12,8 +12,8 @@
 #include "scopevm/c/dlpack.h"
 #include "vm/run/call/request.h"
 #include "vm/run/call/string_table.h"
-#include "vm/run/call/tracer.h"
 #include "vm/run/frame/frame.h"
+#include "vm/run/trace/tracer.h"
 
 namespace scopevm::vm {
 

@@ -80,7 +80,8 @@ struct BlockedShape {
     }
     channels = *graph::type_of(w).getDim(1).as_constant();
     out_blocks = *graph::type_of(op->getResult(0)).getDim(1).as_constant();
-    rows = is_transposed ? out_blocks * graph::kChannelBlock : *graph::type_of(w).getDim(0).as_constant();
+    rows = is_transposed ? out_blocks * graph::kChannelBlock
+                         : *graph::type_of(w).getDim(0).as_constant();
   }
 
   // `is_computed`: another convolution computes x in the same kernel.

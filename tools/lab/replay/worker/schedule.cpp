@@ -86,8 +86,8 @@ class Builder {
 
 template <typename T>
 bool write_all(int file, std::span<const T> values) {
-  return runtime::write_all(
-      file, {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
+  return runtime::write_all(file,
+                            {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
 }
 
 }  // namespace
@@ -111,8 +111,7 @@ Result<ScheduleFile> ScheduleFile::load(const std::string& trace_path, bool has_
   ScheduleFile file;
   file.schedule_ = builder.finish(static_cast<uint32_t>(scopes));
   file.descriptor_ = memfd_create("schedule", 0);
-  if (file.descriptor_ < 0 ||
-      !write_all<Schedule>(file.descriptor_, {&file.schedule_, 1}) ||
+  if (file.descriptor_ < 0 || !write_all<Schedule>(file.descriptor_, {&file.schedule_, 1}) ||
       !write_all<Operation>(file.descriptor_, builder.operations()))
     return Status::out_of_memory();
   return file;

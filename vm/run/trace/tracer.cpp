@@ -1,5 +1,5 @@
 // Builds trace events and their times; see tracer.h.
-#include "vm/run/call/tracer.h"
+#include "vm/run/trace/tracer.h"
 
 #include <limits>
 #include <utility>
