@@ -35,8 +35,10 @@ std::string wrong_largest(const Module& module, const Dims& dims) {
   constexpr size_t kMostRequests = 8;
   std::map<std::string, DimRange> ranges;
   std::vector<Dims> requests = {dims};
-  for (const auto& [name, dim] : dims) {
-    const bool is_range = 2 * requests.size() <= kMostRequests;
+  for (const DimensionSignature& dimension : module.signature().dimensions) {
+    const std::string& name = dimension.name;
+    const int64_t dim = dims.at(name);
+    const bool is_range = 2 * requests.size() <= kMostRequests && dim < dimension.max;
     ranges[name] = {dim, is_range ? dim + 1 : dim};
     for (size_t i = is_range ? requests.size() : 0; i > 0; --i) {
       Dims next = requests[i - 1];
