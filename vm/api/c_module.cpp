@@ -31,8 +31,9 @@ Status give_module(Result<Module> loaded, scopevm_module** out) {
   SCOPEVM_RETURN_IF_ERROR(loaded.status());
   Module module = *std::move(loaded);
   // Copies of a module share the signature to which the texts belong.
-  *out = new scopevm_module{module, dims_of(module.signature().inputs),
-                            dims_of(module.signature().outputs)};
+  std::vector<std::vector<const char*>> inputs = dims_of(module.signature().inputs);
+  std::vector<std::vector<const char*>> outputs = dims_of(module.signature().outputs);
+  *out = new scopevm_module{std::move(module), std::move(inputs), std::move(outputs)};
   return {};
 }
 

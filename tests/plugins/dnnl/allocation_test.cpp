@@ -63,6 +63,7 @@ size_t allocated_bytes(const json& description, const std::vector<Dims>& operand
 constexpr size_t kMostBytes = 8192;  // argument lists, memory objects, a stream
 
 TEST(DnnlAllocations, MatMul) {
+  SKIP_WITHOUT_AVX512();
   for (const int64_t size : {16, 100, 512})
     for (const bool transpose : {false, true}) {
       const std::vector<Dims> operands = {{size, size}, {size, size}};

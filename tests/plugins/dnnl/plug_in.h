@@ -17,6 +17,12 @@
 #include "scopevm/status.h"
 #include "vm/format/schema/formula.h"
 
+// The plug-in computes matrix products on CPUs with AVX-512 only.
+#define SKIP_WITHOUT_AVX512()               \
+  if (!__builtin_cpu_supports("avx512f")) { \
+    GTEST_SKIP() << "no AVX-512";           \
+  }
+
 namespace scopevm::onednn_test {
 
 inline const scopevm_external_library& library() {

@@ -78,6 +78,7 @@ TEST(DnnlPlugIn, ReportsWhatItDoesNotSupport) {
 }
 
 TEST(DnnlPlugIn, StatesTheWorkspaceOverNamesOfDims) {
+  SKIP_WITHOUT_AVX512();
   json dynamic = json::parse(small_product());
   dynamic["operands"][0]["dims"][0] = "2*n+1";
   dynamic["ops"][0]["results"][0]["dims"][0] = "2*n+1";
@@ -88,6 +89,7 @@ TEST(DnnlPlugIn, StatesTheWorkspaceOverNamesOfDims) {
 
 // x * w, with x = 1, 2, ... and w = 1, then gelu in the form of the ONNX importer.
 TEST(DnnlPlugIn, ComputesGelu) {
+  SKIP_WITHOUT_AVX512();
   const json constants[] = {op_of("constant", {}, {}, {{"value", 0.5}}),
                             op_of("constant", {}, {}, {{"value", 0.70710678}}),
                             op_of("constant", {}, {}, {{"value", 1.0}})};
@@ -120,6 +122,7 @@ json product_of_constant() {
 }
 
 TEST(DnnlPlugIn, PreparesConstantWeights) {
+  SKIP_WITHOUT_AVX512();
   json description = product_of_constant();
   scopevm_external_constant weight = {.operand = 1};
   const Outcome accepted = accept(description.dump(), {&weight});

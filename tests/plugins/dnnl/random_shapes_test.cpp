@@ -290,7 +290,10 @@ int check_cases(unsigned seed, bool has_weight, MakeCase make_case) {
   return prepared;
 }
 
-TEST(DnnlRandomShapes, MatMul) { EXPECT_GT(check_cases(1, true, random_matmul), 10); }
+TEST(DnnlRandomShapes, MatMul) {
+  SKIP_WITHOUT_AVX512();
+  EXPECT_GT(check_cases(1, true, random_matmul), 10);
+}
 
 TEST(DnnlRandomShapes, Convolution) { EXPECT_GT(check_cases(2, true, random_convolution), 50); }
 

@@ -178,7 +178,7 @@ static void run_with_allocator(const char* path) {
   EXPECT(block != NULL);
   EXPECT(scopevm_allocator_allocate(allocator, 1) == NULL);
   EXPECT(exhausted_calls == 1);
-  FAILS(scopevm_allocator_describe_failure(allocator, 1), 30, "of a limit of 1.0 MiB");
+  FAILS(scopevm_allocator_describe_failure(allocator, 1), 30, "of a limit of 1048576 bytes");
   scopevm_allocator_deallocate(allocator, block, 1 << 20);
 
   scopevm_module* module = NULL;

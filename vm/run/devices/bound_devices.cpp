@@ -90,13 +90,17 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
                                   const std::vector<DeviceBinding>& bindings, bool is_timed,
                                   const DeviceOpener& opener) {
   for (const format::DeviceDecl& decl : contents.devices) {
-    // Several devices of the host's kind in a module model memories of one processor.
-    int number = decl.is_host() ? 0 : static_cast<int>(decl.number);
-    for (const DeviceBinding& binding : bindings)
-      if (binding.device == decl.name) number = binding.number;
+    const auto binding = std::ranges::find(bindings, decl.name, &DeviceBinding::device);
+    // Several devices of the host's kind in a module model memories of one processor, which has no
+    // device object.
+    if (decl.is_host() && (binding == bindings.end() || binding->number == 0)) {
+      devices_.push_back(nullptr);
+      continue;
+    }
+    const int number =
+        binding == bindings.end() ? static_cast<int>(decl.number) : binding->number;
     Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);
     if (!device.ok()) return Status(device.status()).with_context(device_text(decl));
-    // The host has no device object.
     if (is_timed && *device != nullptr)
       if (Status timed = (*device)->enable_timing(); !timed.ok())
         return std::move(timed).with_context(device_text(decl));

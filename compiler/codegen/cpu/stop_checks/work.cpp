@@ -75,6 +75,9 @@ class Bounds {
   using Bound = std::optional<int64_t>;
 
   static Bound least(Bound a, Bound b) { return a && b ? std::min(*a, *b) : a ? a : b; }
+  static Bound greatest(Bound a, Bound b) {
+    return a && b ? Bound(std::max(*a, *b)) : std::nullopt;
+  }
 
   // The bound if `low` is `high` rounded down to a multiple of a constant.
   static Bound rest_of(mlir::Value high, mlir::Value low) {
@@ -102,10 +105,10 @@ class Bounds {
       const auto by = constant(op.getRhs());
       return by ? Bound(*by - 1) : std::nullopt;
     }
-    if (auto op = value.getDefiningOp<arith::SelectOp>()) {
-      const Bound a = most(op.getTrueValue()), b = most(op.getFalseValue());
-      return a && b ? Bound(std::max(*a, *b)) : std::nullopt;
-    }
+    if (auto op = value.getDefiningOp<arith::SelectOp>())
+      return greatest(most(op.getTrueValue()), most(op.getFalseValue()));
+    if (auto op = value.getDefiningOp<arith::MaxSIOp>())
+      return greatest(most(op.getLhs()), most(op.getRhs()));
     return std::nullopt;
   }
 
