@@ -97,8 +97,7 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
       devices_.push_back(nullptr);
       continue;
     }
-    const int number =
-        binding == bindings.end() ? static_cast<int>(decl.number) : binding->number;
+    const int number = binding == bindings.end() ? static_cast<int>(decl.number) : binding->number;
     Result<std::shared_ptr<runtime::Device>> device = opener(decl.kind, number);
     if (!device.ok()) return Status(device.status()).with_context(device_text(decl));
     if (is_timed && *device != nullptr)
