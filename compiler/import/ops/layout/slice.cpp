@@ -6,6 +6,8 @@
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/layout/run_time_axes.h"
 #include "compiler/import/ops/op_table.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -22,15 +24,29 @@ bool is_far(DimExpr e) {
   return c && (*c >= kFarAway || *c <= -kFarAway);
 }
 
+// Op of the value and a number. An earlier result is reused, so that slices with the same bounds
+// have the same symbols and their sizes are provably equal.
+template <typename Op>
+Value bounded(Node& n, Value value, int64_t number) {
+  for (mlir::Operation* user : value.getUsers()) {
+    mlir::DenseIntElementsAttr known;
+    const bool is_before = user->getBlock() == n.builder().getInsertionBlock() ||
+                           mlir::isa_and_nonnull<mlir::func::FuncOp>(user->getParentOp());
+    if (is_before && mlir::isa<Op>(user) && user->getOperand(0) == value &&
+        mlir::matchPattern(user->getOperand(1), mlir::m_Constant(&known)) && known.isSplat() &&
+        known.getSplatValue<int64_t>() == number)
+      return user->getResult(0);
+  }
+  return n.emit<Op>({value, n.scalar(static_cast<double>(number), value)});
+}
+
 // The starts, ends or steps. Those that are read at run time are clamped, because shape arithmetic
 // has 64 bits: the negative of the least i64 would overflow. No axis has this many elements.
 SliceBounds bounds_of(Node& n, Value value, llvm::StringRef what) {
-  constexpr double kMost = int64_t{1} << 40;
+  constexpr int64_t kMost = int64_t{1} << 40;
   if (value && !n.has_failed() && !n.is_known(value) && n.dtype(value) == DType::kI64 &&
-      n.rank(value) == 1 && n.dim(value, 0).is_constant()) {
-    value = n.emit<MaxOp>({value, n.scalar(-kMost, value)});
-    value = n.emit<MinOp>({value, n.scalar(kMost, value)});
-  }
+      n.rank(value) == 1 && n.dim(value, 0).is_constant())
+    value = bounded<MinOp>(n, bounded<MaxOp>(n, value, -kMost), kMost);
   return n.signed_dims_of(value, what);
 }
 
