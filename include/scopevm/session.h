@@ -245,7 +245,7 @@ class Request;
 class SCOPEVM_API Call {
  public:
   /// A call that was moved from can only be destroyed or assigned to. A call that is in flight is
-  /// cancelled when it is destroyed, and its end is waited for.
+  /// cancelled when it is destroyed. The destructor waits like wait().
   Call(Call&&) noexcept;
   /// The previous state of this call is released.
   Call& operator=(Call&&) noexcept;
@@ -299,16 +299,20 @@ class SCOPEVM_API Call {
 
   /// Queues the request; a worker of the session's scheduler runs it. `done` (can be empty) is
   /// called once with the result, when the call is idle again, on a worker or on the thread that
-  /// ends its waiting. It must not throw. While the call is in flight, only cancel(), wait() and
-  /// is_in_flight() can be used; the setters and run() fail. options.call.trace and
-  /// options.call.cancel must outlive the run. If submit() fails, `done` is not called. Errors:
+  /// ends its waiting. It can use, submit or destroy the call. It must not throw, and must not wait
+  /// for other calls: run() and wait() fail on threads of the scheduler. While the call is in
+  /// flight, only cancel(), wait() and is_in_flight() can be used; the other functions fail, return
+  /// nothing or have no effect. options.call.trace and options.call.cancel must outlive the run. If
+  /// submit() fails, `done` is not called. Errors:
   /// - kInvalidArgument: the session has no scheduler, the call is in flight, inputs as for run(),
   ///   a priority out of range, a budget for an unknown scope or missing
   /// - kResourceLimit: the call needs more than the capacity of a pool (the message names the pool
   ///   and the missing bytes), or SchedulerOptions::max_waiting calls wait already
   /// - kOutOfMemory, and the errors of Module::bound()
   Status submit(const SubmitOptions& options = {}, std::function<void(const Status&)> done = {});
-  /// Waits until the call is idle. Returns the result of the last submit(); ok if there was none.
+  /// Waits until the call is idle and `done` has returned, except if `done` calls this. Returns the
+  /// result of the last submit(); ok if there was none. Errors: also kInvalidArgument on a thread
+  /// of the scheduler, if the call is in flight.
   Status wait() const;
   /// Like wait(), for at most `timeout`. Errors: kDeadlineExceeded if the call is still in flight.
   Status wait_for(std::chrono::nanoseconds timeout) const;

@@ -35,12 +35,10 @@ Result<Tensor> to_tensor(const scopevm_strings& given, int64_t* /*copied_bytes*/
   std::vector<std::string_view> strings;
   const auto count = static_cast<size_t>(bytes / byte_size(DType::kStr));
   for (size_t i = 0; i < count; ++i) {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text,
-                             given.strings == nullptr ? to_text(nullptr, "the array of strings")
-                             : given.sizes == nullptr
-                                 ? to_text(given.strings[i], "string " + std::to_string(i))
-                                 : std::string_view(given.strings[i], given.sizes[i]));
-    strings.push_back(text);
+    const char* string = given.strings == nullptr ? nullptr : given.strings[i];
+    SCOPEVM_RETURN_IF_ERROR(check_not_null({{string, "string " + std::to_string(i)}}));
+    strings.push_back(given.sizes == nullptr ? std::string_view(string)
+                                             : std::string_view(string, given.sizes[i]));
   }
   return Tensor::from_strings(strings, dims);
 }
@@ -169,7 +167,7 @@ Status submit(scopevm_call& call, const scopevm_submit_options* given,
       const scopevm_submit_options c,
       read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_submit_options, trace_context),
                    "scopevm_submit_options"));
-  if (call.call.is_in_flight()) return call.call.submit();  // fails; its trace must not change
+  SCOPEVM_RETURN_IF_ERROR(check_idle(call.call));
   SubmitOptions options;
   options.call.deadline = deadline_of(c.timeout_ns);
   options.priority = c.priority;
@@ -324,6 +322,7 @@ void scopevm_call_cancel(scopevm_call* call) {
 
 scopevm_status* scopevm_call_read_stats(const scopevm_call* call, scopevm_call_stats* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_idle(call->call));
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
         out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_call_stats, copy_count), "*out"));
     const scopevm::CallStats& stats = call->call.stats();
@@ -343,6 +342,7 @@ scopevm_status* scopevm_call_read_stats(const scopevm_call* call, scopevm_call_s
 scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
                                         scopevm_memory_use* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_idle(call->call));
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
         out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_memory_use, allocations), "*out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ScopeUse* use,
@@ -357,6 +357,7 @@ scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
 scopevm_status* scopevm_call_copy_use(const scopevm_call* call, size_t index,
                                       scopevm_copy_use* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_idle(call->call));
     SCOPEVM_RETURN_IF_ERROR(
         scopevm::check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_copy_use, bytes), "*out"));
     SCOPEVM_ASSIGN_OR_RETURN(

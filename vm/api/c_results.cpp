@@ -24,6 +24,7 @@ Status give_tensor(const Tensor& tensor, DLManagedTensorVersioned** out) {
 
 template <typename Managed>
 Status give_result(const Call& call, size_t index, Managed** out) {
+  SCOPEVM_RETURN_IF_ERROR(check_idle(call));
   const std::span<const Tensor> outputs = call.outputs();
   if (index >= outputs.size())
     return {StatusCode::kNotFound, "no result " + std::to_string(index) + ": the call has " +

@@ -90,6 +90,12 @@ inline Status check_size(size_t size, size_t first_size, std::string_view name) 
                                             std::to_string(first_size)};
 }
 
+// Errors: kInvalidArgument (the call is in flight, and its results and statistics change).
+inline Status check_idle(const Call& call) {
+  if (!call.is_in_flight()) return {};
+  return {StatusCode::kInvalidArgument, "the call is in flight: wait for its end"};
+}
+
 // Reads a struct of `size` bytes that the caller filled in, of an older or newer version. Members
 // that the caller's version lacks are 0. Errors: kInvalidArgument (the struct is smaller than the
 // first version), kUnsupported (it sets a member that this version lacks).

@@ -118,6 +118,7 @@ Result<vm::OutputBuffer> buffer_of(const vm::Request& request, size_t index, voi
 }
 
 Status check_result(const vm::Request& request, size_t output) {
+  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
   if (output < request.results.size()) return {};
   return {StatusCode::kNotFound, "no result " + std::to_string(output) + ": the call has " +
                                      runtime::count_text(request.results.size(), "result")};
@@ -132,6 +133,7 @@ Result<std::span<const Tensor>> elements_of(const vm::Request& request, size_t o
 
 Status run(vm::Request& request, const CallOptions& options) {
   if (request.session->scheduler() == nullptr) return request.run_here(options);
+  SCOPEVM_RETURN_IF_ERROR(request.check_may_wait());
   SCOPEVM_RETURN_IF_ERROR(request.submit({.call = options}, {}));
   return *request.wait(std::nullopt);
 }
@@ -164,8 +166,8 @@ Call& Call::operator=(Call&& other) noexcept {
 }
 
 Call::~Call() {
-  if (request_ == nullptr || !request_->is_in_flight()) return;
-  request_->cancel();
+  if (request_ == nullptr || request_->session->scheduler() == nullptr) return;
+  if (request_->is_in_flight()) request_->cancel();
   (void)request_->wait(std::nullopt);
 }
 
@@ -244,26 +246,37 @@ Status Call::submit(const SubmitOptions& options, std::function<void(const Statu
   });
 }
 
-Status Call::wait() const { return *request_->wait(std::nullopt); }
+Status Call::wait() const {
+  return without_exceptions([&]() -> Status {
+    if (request_->is_in_flight()) SCOPEVM_RETURN_IF_ERROR(request_->check_may_wait());
+    return *request_->wait(std::nullopt);
+  });
+}
 
 Status Call::wait_for(std::chrono::nanoseconds timeout) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point now = Clock::now();
   // A time beyond the range of the clock never passes.
   if (timeout >= Clock::time_point::max() - now) return wait();
-  if (std::optional<Status> outcome = request_->wait(now + timeout)) return *std::move(outcome);
-  return without_exceptions(
-      [] { return Status(StatusCode::kDeadlineExceeded, "the call is still in flight"); });
+  return without_exceptions([&]() -> Status {
+    if (request_->is_in_flight()) SCOPEVM_RETURN_IF_ERROR(request_->check_may_wait());
+    if (std::optional<Status> outcome = request_->wait(now + timeout)) return *std::move(outcome);
+    return {StatusCode::kDeadlineExceeded, "the call is still in flight"};
+  });
 }
 
 bool Call::is_in_flight() const { return request_->is_in_flight(); }
 
 void Call::cancel() { request_->cancel(); }
 
-std::span<const Tensor> Call::outputs() const { return request_->results; }
+std::span<const Tensor> Call::outputs() const {
+  if (is_in_flight()) return {};
+  return request_->results;
+}
 
 Result<Tensor> Call::output(std::string_view name) const {
   return without_exceptions([&]() -> Result<Tensor> {
+    SCOPEVM_RETURN_IF_ERROR(check_idle(*request_));
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
     if (index >= request_->results.size())
       return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");
@@ -290,9 +303,14 @@ Result<std::span<const Tensor>> Call::elements(std::string_view name) const {
   });
 }
 
-void Call::clear_outputs() { request_->clear_results(); }
+void Call::clear_outputs() {
+  if (!is_in_flight()) request_->clear_results();
+}
 
-const CallStats& Call::stats() const { return request_->stats; }
+const CallStats& Call::stats() const {
+  static const CallStats none;
+  return is_in_flight() ? none : request_->stats;
+}
 
 Session::Session(std::shared_ptr<vm::BoundSession> bound) : bound_(std::move(bound)) {}
 

@@ -23,6 +23,9 @@ namespace {
 using runtime::without_exceptions;
 using Clock = std::chrono::steady_clock;
 
+// The request whose function `done` this thread runs, or null.
+thread_local const Request* request_of_done = nullptr;
+
 void fill_stats(BoundSession& session, CallContext& context, CallStats& stats, int64_t latency_ns) {
   const std::vector<PoolAccount>& pools = context.pools();
   stats.latency_ns = latency_ns;
@@ -115,6 +118,7 @@ Status Request::run_leased(CallContext& context, const CallOptions& given,
 Status Request::find_needs(const SubmitOptions& options) {
   needs_.clear();
   need_pools_.clear();
+  held_.clear();
   const LoadedModule& module = session->module();
   const size_t count = session->pool_count();
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> bytes, bound_of(*this));
@@ -136,14 +140,17 @@ Status Request::find_needs(const SubmitOptions& options) {
                   "\"): set its budget in SubmitOptions::data_budgets"};
   for (uint32_t i = 0; i < count; ++i) {
     const std::optional<uint32_t> pool = session->scheduled_pool(i);
+    if (!pool && budgets[i] < 0) continue;
     // For dims that a check rejects, a bound can be any number. The run will fail.
-    if (!pool) continue;
     const int64_t bounded = std::max<int64_t>(bytes[i], 0);
-    const int64_t budget =
-        std::clamp<int64_t>(budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
-    needs_.push_back({*pool, bounded + budget});
+    budgets[i] =
+        bounded + std::clamp<int64_t>(budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
+    if (!pool) continue;
+    needs_.push_back({*pool, budgets[i]});
     need_pools_.push_back(i);
+    held_.push_back(0);
   }
+  budgets_ = std::move(budgets);
   return {};
 }
 
@@ -162,50 +169,43 @@ Status Request::submit(const SubmitOptions& options, Done done) {
   options_ = options.call;
   done_ = std::move(done);
   is_in_flight_.store(true, std::memory_order_relaxed);
+  // The request can end, and `done` can destroy the call, before submit() of the scheduler returns.
+  const std::shared_ptr<Request> self = shared_from_this();
   Status queued = without_exceptions([&] {
-    return session->scheduler()->submit(shared_from_this(), needs_, options.priority,
-                                        options.call.deadline);
+    return session->scheduler()->submit(self, needs_, options.priority, options.call.deadline);
   });
-  if (queued.ok()) {
-    // cancel() before submit() cancels this run.
-    if (is_cancelled_.load(std::memory_order_relaxed)) session->scheduler()->cancel(this);
-    return {};
-  }
+  if (queued.ok()) return queued;
   done_ = {};
   is_in_flight_.store(false, std::memory_order_relaxed);
   return queued;
 }
 
-std::vector<int64_t> Request::hold_results() {
-  std::vector<int64_t> held(needs_.size(), 0);
+void Request::hold_results() {
   const auto hold = [&](const Tensor& result) {
     runtime::Storage* storage = TensorAccess::storage(result);
     if (storage == nullptr || storage->pool < 0 || storage->is_held) return;
     const auto need = std::ranges::find(need_pools_, static_cast<uint32_t>(storage->pool));
     if (need == need_pools_.end()) return;
     storage->is_held = true;
-    held[static_cast<size_t>(need - need_pools_.begin())] += storage->bytes;
+    held_[static_cast<size_t>(need - need_pools_.begin())] += storage->bytes;
   };
   for (const Tensor& result : results) hold(result);
   for (const ListValue& list : list_results)
     for (const Tensor& element : list.elements) hold(element);
-  return held;
 }
 
 void Request::run() {
   const Clock::time_point start = Clock::now();
-  std::vector<int64_t> held;
   Status status = without_exceptions([&]() -> Status {
-    held.resize(needs_.size());  // no memory is needed after the run
     Lease lease(*session);
     CallContext& context = *lease;
     context.begin(*this);
-    for (size_t i = 0; i < needs_.size(); ++i) context.set_budget(need_pools_[i], needs_[i].bytes);
-    SCOPEVM_RETURN_IF_ERROR(run_leased(context, options_, start));
-    return {};
+    for (size_t i = 0; i < budgets_.size(); ++i)
+      context.set_budget(static_cast<uint32_t>(i), budgets_[i]);
+    return run_leased(context, options_, start);
   });
-  held = status.ok() ? hold_results() : std::move(held);
-  session->scheduler()->end(needs_, held);
+  if (status.ok()) hold_results();
+  session->scheduler()->end(needs_, held_);
   finish(std::move(status));
 }
 
@@ -217,16 +217,33 @@ void Request::finish(Status status) {
   {
     std::lock_guard lock(mutex_);
     outcome_ = status;
+    if (done) ++running_done_;
     is_in_flight_.store(false, std::memory_order_release);
   }
   idle_.notify_all();
-  // The call can now be used again or destroyed.
-  if (done) done(status);
+  if (!done) return;
+  // `done` can use or destroy the call. The scheduler keeps this object alive.
+  const Request* const outer = std::exchange(request_of_done, this);
+  done(status);
+  request_of_done = outer;
+  {
+    std::lock_guard lock(mutex_);
+    --running_done_;
+  }
+  idle_.notify_all();
+}
+
+Status Request::check_may_wait() const {
+  if (session->scheduler() == nullptr || !session->scheduler()->is_own_thread()) return {};
+  return {StatusCode::kInvalidArgument,
+          "a worker of the scheduler must not wait for a call: submit it with a function"};
 }
 
 std::optional<Status> Request::wait(std::optional<Clock::time_point> until) {
   std::unique_lock lock(mutex_);
-  const auto is_idle = [&] { return !is_in_flight(); };
+  const auto is_idle = [&] {
+    return !is_in_flight() && (running_done_ == 0 || request_of_done == this);
+  };
   if (!until)
     idle_.wait(lock, is_idle);
   else if (!idle_.wait_until(lock, *until, is_idle))

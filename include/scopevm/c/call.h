@@ -21,8 +21,8 @@ typedef struct scopevm_call scopevm_call;
 
 /** Creates a call. It keeps the session alive. */
 SCOPEVM_API scopevm_status* scopevm_call_create(const scopevm_session* session, scopevm_call** out);
-/** Releases the call; one that is in flight is cancelled first. Tensors from scopevm_call_output()
- * remain valid. */
+/** Releases the call; one that is in flight is cancelled first. Waits like scopevm_call_wait().
+ * Tensors from scopevm_call_output() remain valid. */
 SCOPEVM_API void scopevm_call_free(scopevm_call* call);
 
 /** @{
@@ -147,14 +147,16 @@ typedef struct {
 
 /** Queues the call; a worker of the session's scheduler runs it: Call::submit in scopevm/session.h.
  * `options` can be NULL. `done` (can be NULL) is called once with the result, NULL on success, when
- * the call can be used again; `result` is valid during the call of this function. Until then, only
- * the functions that any thread can call are allowed; the others fail. */
+ * the call can be used again; `result` is valid during the call of this function. `done`
+ * can use, submit or free the call, and must not wait for other calls: scopevm_call_run() and
+ * scopevm_call_wait() fail on threads of the scheduler. Until the call has ended, only the
+ * functions that any thread can call are allowed; the others fail or have no effect. */
 SCOPEVM_API scopevm_status* scopevm_call_submit(
     scopevm_call* call, const scopevm_submit_options* options,
     void (*done)(void* context, const scopevm_status* result), void* context);
-/** Waits until the call is not in flight, at most `timeout_ns` nanoseconds; negative: without a
- * limit. Returns the result of the last scopevm_call_submit(), or SCOPEVM_DEADLINE_EXCEEDED if the
- * call is still in flight. */
+/** Waits until the call is not in flight and `done` has returned, except in `done` itself, at most
+ * `timeout_ns` nanoseconds; negative: without a limit. Returns the result of the last
+ * scopevm_call_submit(), or SCOPEVM_DEADLINE_EXCEEDED if the call is still in flight. */
 SCOPEVM_API scopevm_status* scopevm_call_wait(const scopevm_call* call, int64_t timeout_ns);
 /** 1 from scopevm_call_submit() until the call has ended, else 0. 0 for NULL. */
 SCOPEVM_API int scopevm_call_is_in_flight(const scopevm_call* call);

@@ -126,6 +126,12 @@ TEST(Scheduler, ACallInFlightCannotBeChanged) {
   refused(call.set_output(0, Tensor()));
   refused(call.run());
   refused(call.submit());
+  refused(call.output("out").status());
+  refused(call.has_value(0).status());
+  refused(call.elements(0).status());
+  EXPECT_TRUE(call.outputs().empty());
+  EXPECT_EQ(call.stats().latency_ns, 0);
+  call.clear_outputs();
   refused(call.wait_for(milliseconds(1)));
   call.cancel();
   EXPECT_EQ(call.wait().code(), StatusCode::kCancelled);
@@ -230,8 +236,6 @@ TEST(Scheduler, HigherPrioritiesRunFirst) {
   }
   holder.clear_outputs();
   for (Call& call : calls) EXPECT_TRUE(call.wait().ok());
-  // A call is idle before its function is called.
-  while (scheduler.stats()->running > 0) std::this_thread::yield();
   std::lock_guard lock(mutex);
   EXPECT_EQ(order, (std::vector<int>{3, 2, 1, 0}));
 }
@@ -244,6 +248,73 @@ TEST(Scheduler, ConstantsOfASessionAreHeld) {
   session.reset();
   EXPECT_EQ(use_of(scheduler, kGlobal).held_bytes, 0);
   EXPECT_GE(held, 0);
+}
+
+// wait() and the destructor return after the function of the call, in which waiting is refused.
+TEST(Scheduler, TheFunctionOfACallEndsBeforeItsWaiters) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  const Session session = session_on(scheduler, test::sum_contents());
+  for (int i = 0; i < 200; ++i) {
+    auto has_ended = std::make_unique<std::atomic<bool>>(false);
+    Call other = sum_call(session, 1);
+    {
+      Call call = sum_call(session, 1);
+      ASSERT_TRUE(call.submit({},
+                              [&](const Status&) {
+                                EXPECT_THAT(std::string(other.run().message()),
+                                            HasSubstr("must not wait"));
+                                EXPECT_TRUE(call.wait().ok());  // it is idle
+                                std::this_thread::yield();
+                                *has_ended = true;
+                              })
+                      .ok());
+      if (i % 2 == 0) ASSERT_TRUE(call.wait().ok());
+      if (i % 2 == 0) EXPECT_TRUE(*has_ended);
+    }
+    EXPECT_TRUE(*has_ended);
+  }
+}
+
+// A call can end, and its function can destroy it, before submit() returns.
+TEST(Scheduler, ACallIsDestroyedWhileItIsSubmitted) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 2});
+  const Session session = session_on(scheduler, test::sum_contents());
+  std::atomic<int> ended = 0;
+  constexpr int kCalls = 2000;
+  for (int i = 0; i < kCalls; ++i) {
+    auto* call = new Call(sum_call(session, 1));
+    ASSERT_TRUE(call->submit({},
+                             [call, &ended](const Status&) {
+                               delete call;
+                               ++ended;
+                             })
+                    .ok());
+  }
+  while (ended < kCalls) std::this_thread::yield();
+}
+
+TEST(Scheduler, ACancelledCallIsNotSubmitted) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  Call call = sum_call(session_on(scheduler, test::sum_contents()), 1);
+  call.cancel();
+  ASSERT_TRUE(call.submit().ok());
+  EXPECT_EQ(call.wait().code(), StatusCode::kCancelled);
+  EXPECT_TRUE(call.run().ok());
+}
+
+// A budget limits a call also in pools without a capacity.
+TEST(Scheduler, BudgetsLimitEveryPool) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 1000}}});
+  const Session session = session_on(scheduler, test::sum_contents());
+  Call call = sum_call(session, 10);
+  SubmitOptions options;
+  options.data_budgets = {{"global.workspace", 0}, {kGlobal, 0}};
+  ASSERT_TRUE(call.submit(options).ok());
+  EXPECT_TRUE(call.wait().ok());  // the memory of this call is that of its bound
+  options.data_budgets = {{"nowhere", 1}};
+  EXPECT_THAT(std::string(call.submit(options).message()), HasSubstr("no memory scope"));
+  options.data_budgets = {{kGlobal, -1}};
+  EXPECT_THAT(std::string(call.submit(options).message()), HasSubstr("expected at least 0"));
 }
 
 // The function of a call can use or destroy the call, and with it the session and the scheduler.

@@ -209,9 +209,12 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   const char* const words[] = {"a"};
   const char* const no_words[] = {NULL};
   const int64_t dims[] = {1};
+  const size_t sizes[] = {5};
   const scopevm_strings strings = {words, NULL, dims, 1};
-  const scopevm_strings incomplete[] = {
-      {NULL, NULL, dims, 1}, {words, NULL, NULL, 1}, {no_words, NULL, dims, 1}};
+  const scopevm_strings incomplete[] = {{NULL, NULL, dims, 1},
+                                        {words, NULL, NULL, 1},
+                                        {no_words, NULL, dims, 1},
+                                        {no_words, sizes, dims, 1}};
   EACH_FAILS(2, scopevm_call_set_input(ARGUMENT(0, call), ARGUMENT(1, "x"), &tensor));
   EACH_FAILS(2, scopevm_call_set_output(ARGUMENT(0, call), ARGUMENT(1, "z"), &tensor));
   EACH_FAILS(
@@ -221,7 +224,7 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
                                                ARGUMENT(2, &strings)));
   EACH_FAILS(3, scopevm_call_set_sequence_strings(ARGUMENT(0, call), ARGUMENT(1, "x"),
                                                   ARGUMENT(2, &strings), 1));
-  EACH_FAILS(3, scopevm_call_set_input_strings(call, "x", &incomplete[missing]));
+  EACH_FAILS(4, scopevm_call_set_input_strings(call, "x", &incomplete[missing]));
   EACH_FAILS(2, scopevm_call_set_no_value(ARGUMENT(0, call), ARGUMENT(1, "x")));
   DLManagedTensorVersioned managed;
   memset(&managed, 0, sizeof managed);

@@ -14,6 +14,9 @@ namespace {
 
 using runtime::count_text;
 
+// The scheduler to which this thread belongs, or null.
+thread_local const CallScheduler* scheduler_of_thread = nullptr;
+
 Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
 
 Status check(const SchedulerOptions& options) {
@@ -104,7 +107,7 @@ Status CallScheduler::check_capacity(std::span<const Need> needs) const {
 Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, std::vector<Need> needs,
                              int priority, std::optional<Time> deadline) {
   SCOPEVM_RETURN_IF_ERROR(check_capacity(needs));
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const size_t before = waiting_.size() + ready_.size();
   if (before >= options_.max_waiting)
     return {StatusCode::kResourceLimit, count_text(before, "call") + " wait already"};
@@ -122,6 +125,13 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, std::vec
   }
   request->job_ = &*job;
   job->request = std::move(request);
+  if (job->request->is_cancelled()) {
+    queue_.remove(&*job);
+    const std::shared_ptr<ScheduledRequest> cancelled = take(waiting_, job);
+    lock.unlock();
+    cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
+    return {};
+  }
   admit();
   if (deadline) deadlines_.notify_one();
   return {};
@@ -188,7 +198,10 @@ void CallScheduler::release(uint32_t pool, int64_t bytes) {
   admit();
 }
 
+bool CallScheduler::is_own_thread() const { return scheduler_of_thread == this; }
+
 void CallScheduler::work() {
+  scheduler_of_thread = this;
   std::unique_lock lock(mutex_);
   while (true) {
     work_.wait(lock, [&] { return !ready_.empty() || is_stopping_; });
@@ -205,6 +218,7 @@ void CallScheduler::work() {
 }
 
 void CallScheduler::watch_deadlines() {
+  scheduler_of_thread = this;
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
     if (const std::optional<AdmissionQueue::Entry> late =

@@ -31,6 +31,8 @@ class ScheduledRequest {
   virtual void run() = 0;
   // The request ends without a run. Called on any thread, without locks of the scheduler.
   virtual void refuse(Status status) = 0;
+  // Whether cancel() was called since the request was made idle. Thread-safe.
+  virtual bool is_cancelled() const = 0;
 
  private:
   friend class CallScheduler;
@@ -53,7 +55,8 @@ class CallScheduler {
   // kResourceLimit (the needs exceed a capacity, or too many requests wait), kOutOfMemory.
   Status submit(std::shared_ptr<ScheduledRequest> request, std::vector<Need> needs, int priority,
                 std::optional<Time> deadline);
-  // Refuses the request with kCancelled if it has not started.
+  // Refuses the request with kCancelled if it has not started. A request whose is_cancelled() is
+  // true before submit() is refused there.
   void cancel(ScheduledRequest* request);
   // Ends the reservation of a request that ran: see Ledger::end().
   void end(std::span<const Need> needs, std::span<const int64_t> held);
@@ -65,6 +68,8 @@ class CallScheduler {
 
   SchedulerStats stats() const;
   int workers() const { return options_.workers; }
+  // Whether this is a thread of the scheduler, which must not wait for a request.
+  bool is_own_thread() const;
 
  private:
   struct Job;

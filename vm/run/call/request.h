@@ -67,23 +67,27 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   Status run_here(const CallOptions& options);
   // Call::submit().
   Status submit(const SubmitOptions& options, Done done);
-  // Waits until the request is idle, at most until `until`. Returns the result of the last
-  // submission, or no value if the request is in flight.
+  // Waits until the request is idle and the functions `done` of its submissions have returned,
+  // except one that calls this. Waits at most until `until`. Returns the result of the last
+  // submission, or no value if the time has passed.
   std::optional<Status> wait(std::optional<std::chrono::steady_clock::time_point> until);
+  // Errors: kInvalidArgument (a thread of the session's scheduler must not wait for a request).
+  Status check_may_wait() const;
   bool is_in_flight() const { return is_in_flight_.load(std::memory_order_acquire); }
   // Call::cancel().
   void cancel();
 
   void run() override;
   void refuse(Status status) override;
+  bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
 
  private:
   Status run_leased(CallContext& context, const CallOptions& given,
                     std::chrono::steady_clock::time_point start);
-  // Sets needs_ and need_pools_. REQUIRES: bind_inputs() succeeded.
+  // Sets the needs and budgets. REQUIRES: bind_inputs() succeeded.
   Status find_needs(const SubmitOptions& options);
-  // The bytes of results in the pools of needs_, which the scheduler holds until their release.
-  std::vector<int64_t> hold_results();
+  // Sets held_ to the bytes of results, which the scheduler holds until their release.
+  void hold_results();
   void finish(Status status);
 
   std::atomic<bool> is_cancelled_{false};
@@ -92,10 +96,13 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   CallOptions options_;
   std::vector<Need> needs_;
   std::vector<uint32_t> need_pools_;  // for each need, the pool of the module
+  std::vector<int64_t> held_;         // for each need
+  std::vector<int64_t> budgets_;      // by pool of the module: the most live bytes; -1: any
   Done done_;
-  std::mutex mutex_;  // guards outcome_
+  std::mutex mutex_;  // guards the members below
   std::condition_variable idle_;
   Status outcome_;
+  int running_done_ = 0;  // functions `done` that have not returned
 };
 
 }  // namespace scopevm::vm
