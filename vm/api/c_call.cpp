@@ -35,7 +35,8 @@ Result<Tensor> to_tensor(const scopevm_strings& given, int64_t* /*copied_bytes*/
   std::vector<std::string_view> strings;
   const auto count = static_cast<size_t>(bytes / byte_size(DType::kStr));
   for (size_t i = 0; i < count; ++i) {
-    const char* string = given.strings == nullptr ? nullptr : given.strings[i];
+    SCOPEVM_RETURN_IF_ERROR(check_not_null({{given.strings, "the array of strings"}}));
+    const char* string = given.strings[i];
     SCOPEVM_RETURN_IF_ERROR(check_not_null({{string, "string " + std::to_string(i)}}));
     strings.push_back(given.sizes == nullptr ? std::string_view(string)
                                              : std::string_view(string, given.sizes[i]));
