@@ -10,7 +10,7 @@ set -euo pipefail
 kForbidden='OpenCL|LLVM|MLIR|protobuf|onnx|dnnl|libomp|libgomp|libiomp'
 kLimit=1500000
 
-library=$(find "$1" -name 'libscopevm.so' -print -quit)
+library=$(find "$1/lib" -name 'libscopevm.so' -print -quit)
 [[ -n $library ]] || { echo "check_linkage: libscopevm.so not found in $1"; exit 1; }
 for file in "$library" "$1/bin/scopevm" "$1/bin/scopevm-lab"; do
   if found=$(ldd "$file" | grep -E "$kForbidden"); then

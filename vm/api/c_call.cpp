@@ -348,9 +348,10 @@ scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
         out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_memory_use, allocations), "*out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ScopeUse* use,
                              scopevm::element_at(call->call.stats().memory, index, "memory scope"));
-    scopevm::fill_struct({0, use->device.data(), use->scope.data(), use->bound_bytes,
-                          use->lower_bound_bytes, use->peak_bytes, use->allocations},
-                         out);
+    scopevm::fill_struct(
+        {0, scopevm::to_c(use->device), scopevm::to_c(use->scope), use->bound_bytes,
+         use->lower_bound_bytes, use->peak_bytes, use->allocations},
+        out);
     return {};
   });
 }
@@ -364,9 +365,10 @@ scopevm_status* scopevm_call_copy_use(const scopevm_call* call, size_t index,
     SCOPEVM_ASSIGN_OR_RETURN(
         const scopevm::CopyUse* use,
         scopevm::element_at(call->call.stats().copies, index, "pair of memory scopes"));
-    scopevm::fill_struct({0, use->from_device.data(), use->from_scope.data(), use->to_device.data(),
-                          use->to_scope.data(), use->copies, use->bytes},
-                         out);
+    scopevm::fill_struct(
+        {0, scopevm::to_c(use->from_device), scopevm::to_c(use->from_scope),
+         scopevm::to_c(use->to_device), scopevm::to_c(use->to_scope), use->copies, use->bytes},
+        out);
     return {};
   });
 }

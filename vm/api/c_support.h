@@ -79,7 +79,7 @@ Result<std::vector<ScopeLimit>> to_limits(const scopevm_memory_limit* given, siz
 Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given);
 
 // The size of a struct up to and including a member: what a caller of the first version has.
-#define SCOPEVM_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(type::member))
+#define SCOPEVM_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(decltype(type::member)))
 
 // Checks struct_size of a struct that the caller filled in or that the library fills in.
 // `first_size`: its size in the first version of the API. Errors: kInvalidArgument.
@@ -186,6 +186,9 @@ inline Result<std::string_view> to_text(const char* given, std::string_view argu
   return Status(StatusCode::kInvalidArgument,
                 std::string(argument) + " is NULL, expected a string");
 }
+
+// The text of a view of a whole std::string, which is NUL-terminated.
+inline const char* to_c(std::string_view whole) { return whole.data(); }
 
 // The values of dimensions. Errors: kInvalidArgument (NULL).
 inline Result<std::map<std::string, int64_t>> to_dims(const char* const* names,

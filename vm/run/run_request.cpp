@@ -206,12 +206,12 @@ void Request::run() {
   });
   if (status.ok()) hold_results();
   session->scheduler()->end(needs_, held_);
-  finish(std::move(status));
+  finish(status);
 }
 
-void Request::refuse(Status status) { finish(std::move(status)); }
+void Request::refuse(const Status& status) { finish(status); }
 
-void Request::finish(Status status) {
+void Request::finish(const Status& status) {
   const Done done = std::exchange(done_, {});
   is_cancelled_.store(false, std::memory_order_relaxed);
   {

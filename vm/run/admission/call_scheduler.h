@@ -30,7 +30,7 @@ class ScheduledRequest {
   // Runs the request on a worker. `needs` are reserved until end().
   virtual void run() = 0;
   // The request ends without a run. Called on any thread, without locks of the scheduler.
-  virtual void refuse(Status status) = 0;
+  virtual void refuse(const Status& status) = 0;
   // Whether cancel() was called since the request was made idle. Thread-safe.
   virtual bool is_cancelled() const = 0;
 

@@ -78,7 +78,7 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   void cancel();
 
   void run() override;
-  void refuse(Status status) override;
+  void refuse(const Status& status) override;
   bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
 
  private:
@@ -88,7 +88,7 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   Status find_needs(const SubmitOptions& options);
   // Sets held_ to the bytes of results, which the scheduler holds until their release.
   void hold_results();
-  void finish(Status status);
+  void finish(const Status& status);
 
   std::atomic<bool> is_cancelled_{false};
   std::atomic<bool> is_in_flight_{false};
