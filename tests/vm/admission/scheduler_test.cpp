@@ -256,10 +256,10 @@ TEST(Scheduler, TheFunctionOfACallEndsBeforeItsWaiters) {
   const Session session = session_on(scheduler, test::sum_contents());
   for (int i = 0; i < 200; ++i) {
     auto has_ended = std::make_unique<std::atomic<bool>>(false);
+    const bool is_waited_for = i % 2 == 0;
     Call other = sum_call(session, 1);
     {
       Call call = sum_call(session, 1);
-      const bool is_waited_for = i % 2 == 0;
       const auto done = [&](const Status& status) {
         if (is_waited_for)
           EXPECT_THAT(std::string(other.run().message()), HasSubstr("must not wait"));

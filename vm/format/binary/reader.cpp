@@ -35,7 +35,7 @@ struct Sections {
 
 // The versions that this release reads: "0.15 to 0.17".
 std::string known_versions() {
-  const std::string newest = version_text(kVersionMajor, kVersionMinor);
+  std::string newest = version_text(kVersionMajor, kVersionMinor);
   if (kOldestMinor == kVersionMinor) return newest;
   return version_text(kVersionMajor, kOldestMinor) + " to " + newest;
 }
