@@ -23,8 +23,19 @@ namespace {
 using runtime::without_exceptions;
 using Clock = std::chrono::steady_clock;
 
-// The request whose function `done` this thread runs, or null.
-thread_local const Request* request_of_done = nullptr;
+// A function `done` that this thread runs. A function can end another call, and with it run the
+// function of that call on the same thread.
+struct RunningDone {
+  const Request* request;
+  const RunningDone* outer;
+};
+thread_local const RunningDone* innermost_done = nullptr;
+
+bool is_in_done_of(const Request& request) {
+  for (const RunningDone* done = innermost_done; done != nullptr; done = done->outer)
+    if (done->request == &request) return true;
+  return false;
+}
 
 void fill_stats(BoundSession& session, CallContext& context, CallStats& stats, int64_t latency_ns) {
   const std::vector<PoolAccount>& pools = context.pools();
@@ -223,9 +234,10 @@ void Request::finish(const Status& status) {
   idle_.notify_all();
   if (!done) return;
   // `done` can use or destroy the call. The scheduler keeps this object alive.
-  const Request* const outer = std::exchange(request_of_done, this);
+  const RunningDone running{this, innermost_done};
+  innermost_done = &running;
   done(status);
-  request_of_done = outer;
+  innermost_done = running.outer;
   {
     std::lock_guard lock(mutex_);
     --running_done_;
@@ -242,7 +254,7 @@ Status Request::check_may_wait() const {
 std::optional<Status> Request::wait(std::optional<Clock::time_point> until) {
   std::unique_lock lock(mutex_);
   const auto is_idle = [&] {
-    return !is_in_flight() && (running_done_ == 0 || request_of_done == this);
+    return !is_in_flight() && (running_done_ == 0 || is_in_done_of(*this));
   };
   if (!until)
     idle_.wait(lock, is_idle);

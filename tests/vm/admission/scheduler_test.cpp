@@ -295,6 +295,27 @@ TEST(Scheduler, ACallIsDestroyedWhileItIsSubmitted) {
   while (ended < kCalls) std::this_thread::yield();
 }
 
+// The function of a call cancels another call, whose function destroys both.
+TEST(Scheduler, FunctionsOnOneThreadAreNested) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 160}}});
+  const Session session = session_on(scheduler, test::sum_contents());
+  Call holder = sum_call(session, 10);
+  ASSERT_TRUE(holder.run().ok());
+  auto first = std::make_unique<Call>(sum_call(session, 10));
+  auto second = std::make_unique<Call>(sum_call(session, 10));
+  ASSERT_TRUE(first->submit({}, [&](const Status&) { second->cancel(); }).ok());
+  ASSERT_TRUE(second
+                  ->submit({},
+                           [&](const Status&) {
+                             first.reset();
+                             second.reset();
+                           })
+                  .ok());
+  first->cancel();
+  EXPECT_EQ(first, nullptr);
+  EXPECT_EQ(second, nullptr);
+}
+
 TEST(Scheduler, ACancelledCallIsNotSubmitted) {
   const Scheduler scheduler = *Scheduler::create({.workers = 1});
   Call call = sum_call(session_on(scheduler, test::sum_contents()), 1);

@@ -13,9 +13,14 @@ constexpr size_t kWindow = 64;
 
 void AdmissionQueue::add(Entry entry) {
   const Place place{entry.since - entry.priority * policy_.ageing, count_++};
-  places_.emplace(entry.request, place);
-  if (entry.deadline) deadlines_.emplace(*entry.deadline, place);
-  entries_.emplace(place, std::move(entry));
+  const auto at = entries_.emplace(place, std::move(entry)).first;
+  try {
+    places_.emplace(at->second.request, place);
+    if (at->second.deadline) deadlines_.emplace(*at->second.deadline, place);
+  } catch (...) {
+    take(at);
+    throw;
+  }
 }
 
 std::optional<AdmissionQueue::Entry> AdmissionQueue::admit() {

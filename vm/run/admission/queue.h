@@ -47,6 +47,7 @@ class AdmissionQueue {
       : ledger_(ledger), policy_(policy) {}
 
   size_t size() const { return entries_.size(); }
+  // If it throws std::bad_alloc, the queue is unchanged.
   void add(Entry entry);
   // The next request that can be admitted, which leaves the queue, and whose needs are reserved.
   std::optional<Entry> admit();
