@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -204,12 +205,14 @@ struct QueueTest : ::testing::Test {
   Ledger ledger{Pools{{.name = "a", .capacity = 10}}};
   AdmissionQueue queue{ledger, {.max_bypass = 2, .ageing = seconds(10)}};
   int requests[8] = {};
+  Need needs[8];
 
   void add(int index, int64_t bytes, int priority = 0, int64_t since = 0) {
+    needs[index] = {0, bytes};
     queue.add({.request = &requests[index],
                .priority = priority,
                .since = at(since),
-               .needs = {{0, bytes}}});
+               .needs = std::span(&needs[index], 1)});
   }
   // The index of the next admitted request; -1: none.
   int next() {

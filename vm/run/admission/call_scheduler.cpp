@@ -104,9 +104,9 @@ Status CallScheduler::check_capacity(std::span<const Need> needs) const {
   return {};
 }
 
-Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, std::vector<Need> needs,
-                             int priority, std::optional<Time> deadline) {
-  SCOPEVM_RETURN_IF_ERROR(check_capacity(needs));
+Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int priority,
+                             std::optional<Time> deadline) {
+  SCOPEVM_RETURN_IF_ERROR(check_capacity(request->needs()));
   std::unique_lock lock(mutex_);
   const size_t before = waiting_.size() + ready_.size();
   if (before >= options_.max_waiting)
@@ -118,7 +118,7 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, std::vec
                 .priority = priority,
                 .since = std::chrono::steady_clock::now(),
                 .deadline = deadline,
-                .needs = std::move(needs)});
+                .needs = request->needs()});
   } catch (...) {
     waiting_.erase(job);
     throw;
@@ -140,7 +140,6 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, std::vec
 void CallScheduler::admit() {
   while (std::optional<AdmissionQueue::Entry> admitted = queue_.admit()) {
     Job& job = *static_cast<Job*>(admitted->request);
-    job.needs = std::move(admitted->needs);
     job.is_ready = true;
     ready_.splice(ready_.end(), waiting_, job.self);
     work_.notify_one();
@@ -161,7 +160,7 @@ void CallScheduler::cancel(ScheduledRequest* request) {
     auto* const job = static_cast<Job*>(request->job_);
     if (job == nullptr) return;
     if (job->is_ready)
-      ledger_.cancel(job->needs);
+      ledger_.cancel(request->needs());
     else
       queue_.remove(job);
     removed = take(job->is_ready ? ready_ : waiting_, job->self);

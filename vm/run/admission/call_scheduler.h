@@ -27,7 +27,9 @@ class ScheduledRequest {
   ScheduledRequest(const ScheduledRequest&) = delete;
   ScheduledRequest& operator=(const ScheduledRequest&) = delete;
   virtual ~ScheduledRequest() = default;
-  // Runs the request on a worker. `needs` are reserved until end().
+  // What a run needs; constant until the end.
+  virtual std::span<const Need> needs() const = 0;
+  // Runs the request on a worker. Its needs are reserved until CallScheduler::end().
   virtual void run() = 0;
   // The request ends without a run. Called on any thread, without locks of the scheduler.
   virtual void refuse(const Status& status) = 0;
@@ -53,7 +55,7 @@ class CallScheduler {
   std::optional<uint32_t> find_pool(std::string_view name) const { return ledger_.find(name); }
   // Queues a request, which ends with one call of run() or refuse(), unless this fails. Errors:
   // kResourceLimit (the needs exceed a capacity, or too many requests wait), kOutOfMemory.
-  Status submit(std::shared_ptr<ScheduledRequest> request, std::vector<Need> needs, int priority,
+  Status submit(std::shared_ptr<ScheduledRequest> request, int priority,
                 std::optional<Time> deadline);
   // Refuses the request with kCancelled if it has not started. A request whose is_cancelled() is
   // true before submit() is refused there.
@@ -76,8 +78,7 @@ class CallScheduler {
   using Jobs = std::list<Job>;
   struct Job {
     std::shared_ptr<ScheduledRequest> request;
-    std::vector<Need> needs;  // while the job waits for memory, its entry in the queue has them
-    bool is_ready = false;    // in ready_, else in waiting_
+    bool is_ready = false;  // in ready_, else in waiting_
     Jobs::iterator self;
   };
 

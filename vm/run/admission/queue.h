@@ -14,9 +14,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "vm/run/admission/ledger.h"
 
@@ -39,7 +39,7 @@ class AdmissionQueue {
     int priority = 0;
     Time since;                    // when it began to wait
     std::optional<Time> deadline;  // when it stops waiting
-    std::vector<Need> needs;
+    std::span<const Need> needs;   // must be valid while the entry waits
     int bypassed = 0;
   };
 

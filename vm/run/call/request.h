@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/memory/storage.h"
@@ -77,6 +78,7 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   // Call::cancel().
   void cancel();
 
+  std::span<const Need> needs() const override { return needs_; }
   void run() override;
   void refuse(const Status& status) override;
   bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
