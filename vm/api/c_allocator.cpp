@@ -121,7 +121,8 @@ scopevm_status* scopevm_allocator_read_stats(const scopevm_allocator* allocator,
                                              scopevm_allocator_stats* out) {
   return checked({{allocator, "allocator"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_allocator_stats, rounding_bytes), "*out"));
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_allocator_stats, rounding_bytes),
+        "struct_size of *out"));
     scopevm::fill_struct(scopevm::to_c(allocator->allocator->stats()), out);
     return {};
   });

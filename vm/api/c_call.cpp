@@ -172,8 +172,9 @@ Status submit(scopevm_call& call, const scopevm_submit_options* given,
   SubmitOptions options;
   options.call.deadline = deadline_of(c.timeout_ns);
   options.priority = c.priority;
-  SCOPEVM_ASSIGN_OR_RETURN(options.data_budgets, to_limits(c.data_budgets, c.data_budget_count,
-                                                           c.data_budget_size, "budget"));
+  SCOPEVM_ASSIGN_OR_RETURN(options.data_budgets,
+                           to_limits(c.data_budgets, c.data_budget_count, c.data_budget_size,
+                                     "data_budget_size", "budgets"));
   call.trace.reset();
   if (c.trace != nullptr) options.call.trace = &call.trace.emplace(c.trace, c.trace_context);
   if (done == nullptr) return call.call.submit(options);
@@ -324,8 +325,9 @@ void scopevm_call_cancel(scopevm_call* call) {
 scopevm_status* scopevm_call_read_stats(const scopevm_call* call, scopevm_call_stats* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_idle(call->call));
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_call_stats, copy_count), "*out"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(out->struct_size,
+                                                SCOPEVM_SIZE_UP_TO(scopevm_call_stats, copy_count),
+                                                "struct_size of *out"));
     const scopevm::CallStats& stats = call->call.stats();
     // The name of a function is the whole of a std::string.
     const char* function = stats.function.empty() ? "" : stats.function.data();
@@ -344,8 +346,9 @@ scopevm_status* scopevm_call_memory_use(const scopevm_call* call, size_t index,
                                         scopevm_memory_use* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_idle(call->call));
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_memory_use, allocations), "*out"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(out->struct_size,
+                                                SCOPEVM_SIZE_UP_TO(scopevm_memory_use, allocations),
+                                                "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ScopeUse* use,
                              scopevm::element_at(call->call.stats().memory, index, "memory scope"));
     scopevm::fill_struct(
@@ -360,8 +363,8 @@ scopevm_status* scopevm_call_copy_use(const scopevm_call* call, size_t index,
                                       scopevm_copy_use* out) {
   return checked({{call, "call"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_idle(call->call));
-    SCOPEVM_RETURN_IF_ERROR(
-        scopevm::check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_copy_use, bytes), "*out"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_copy_use, bytes), "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(
         const scopevm::CopyUse* use,
         scopevm::element_at(call->call.stats().copies, index, "pair of memory scopes"));

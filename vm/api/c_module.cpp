@@ -55,8 +55,8 @@ Result<LoadOptions> to_cpp(const scopevm_load_options* given) {
 Status describe(const std::vector<TensorSignature>& tensors,
                 const std::vector<std::vector<const char*>>& dims, std::string_view what,
                 size_t index, scopevm_value_info* out) {
-  SCOPEVM_RETURN_IF_ERROR(
-      check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_value_info, dims), "*out"));
+  SCOPEVM_RETURN_IF_ERROR(check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_value_info, dims),
+                                     "struct_size of *out"));
   SCOPEVM_ASSIGN_OR_RETURN(const TensorSignature* tensor, element_at(tensors, index, what));
   fill_struct({0, tensor->name.c_str(), static_cast<int>(tensor->kind),
                static_cast<int>(tensor->dtype), tensor->dims.size(), dims[index].data()},
@@ -208,7 +208,8 @@ scopevm_status* scopevm_module_dimension(const scopevm_module* module, size_t in
                                          scopevm_dimension_info* out) {
   return checked({{module, "module"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_dimension_info, multiple_of), "*out"));
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_dimension_info, multiple_of),
+        "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(
         const scopevm::DimensionSignature* dimension,
         scopevm::element_at(module->module.signature().dimensions, index, "dimension"));
@@ -316,8 +317,9 @@ size_t scopevm_bound_definition_count(const scopevm_bound* bound) {
 scopevm_status* scopevm_bound_line(const scopevm_bound* bound, size_t index,
                                    scopevm_bound_line_info* out) {
   return checked({{bound, "bound"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_bound_line_info, formula), "*out"));
+    SCOPEVM_RETURN_IF_ERROR(
+        scopevm::check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_bound_line_info, formula),
+                            "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::MemoryLine* line,
                              scopevm::element_at(bound->bound.lines, index, "entry"));
     scopevm::fill_struct({0, line->device.c_str(), line->scope.c_str(), line->what.c_str(),

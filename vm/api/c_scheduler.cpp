@@ -22,7 +22,7 @@ Result<SchedulerOptions> to_cpp(const scopevm_scheduler_options* given) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const auto capacities,
       read_array(c.capacities, c.capacity_count, c.capacity_size,
-                 SCOPEVM_SIZE_UP_TO(scopevm_pool_capacity, bytes), "capacity"));
+                 SCOPEVM_SIZE_UP_TO(scopevm_pool_capacity, bytes), "capacity_size", "capacities"));
   for (const scopevm_pool_capacity& capacity : capacities) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view pool,
                              to_text(capacity.pool, "the pool of a capacity"));
@@ -57,8 +57,9 @@ void scopevm_scheduler_free(scopevm_scheduler* scheduler) { delete scheduler; }
 scopevm_status* scopevm_scheduler_read_stats(const scopevm_scheduler* scheduler,
                                              scopevm_scheduler_stats* out) {
   return checked({{scheduler, "scheduler"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_scheduler_stats, running), "*out"));
+    SCOPEVM_RETURN_IF_ERROR(
+        scopevm::check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_scheduler_stats, running),
+                            "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::SchedulerStats stats, scheduler->scheduler.stats());
     scopevm::fill_struct({0, stats.waiting, stats.ready, stats.running}, out);
     return {};
@@ -69,7 +70,7 @@ scopevm_status* scopevm_scheduler_pool_use(const scopevm_scheduler* scheduler, s
                                            scopevm_pool_use* out) {
   return checked({{scheduler, "scheduler"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_pool_use, held_bytes), "*out"));
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_pool_use, held_bytes), "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::SchedulerStats stats, scheduler->scheduler.stats());
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::PoolUse* use,
                              scopevm::element_at(stats.pools, index, "pool"));

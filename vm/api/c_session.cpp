@@ -52,10 +52,10 @@ Result<ScopeAllocator> to_cpp(const scopevm_named_allocator& given) {
 }
 
 Status add_allocators(const scopevm_session_options& given, SessionOptions& out) {
-  SCOPEVM_ASSIGN_OR_RETURN(
-      const auto allocators,
-      read_array(given.allocators, given.allocator_count, given.allocator_size,
-                 SCOPEVM_SIZE_UP_TO(scopevm_scope_allocator, allocator), "allocator"));
+  SCOPEVM_ASSIGN_OR_RETURN(const auto allocators,
+                           read_array(given.allocators, given.allocator_count, given.allocator_size,
+                                      SCOPEVM_SIZE_UP_TO(scopevm_scope_allocator, allocator),
+                                      "allocator_size", "allocators"));
   for (const scopevm_scope_allocator& binding : allocators) {
     SCOPEVM_RETURN_IF_ERROR(check_not_null({{binding.allocator, "an allocator"}}));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
@@ -65,7 +65,8 @@ Status add_allocators(const scopevm_session_options& given, SessionOptions& out)
   SCOPEVM_ASSIGN_OR_RETURN(
       const auto named,
       read_array(given.named_allocators, given.named_allocator_count, given.named_allocator_size,
-                 SCOPEVM_SIZE_UP_TO(scopevm_named_allocator, options), "named allocator"));
+                 SCOPEVM_SIZE_UP_TO(scopevm_named_allocator, options), "named_allocator_size",
+                 "named allocators"));
   for (const scopevm_named_allocator& binding : named) {
     SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator allocator, to_cpp(binding));
     out.allocators.push_back(std::move(allocator));
@@ -84,8 +85,9 @@ Status add_allocators(const scopevm_session_options& given, SessionOptions& out)
 
 Status add_devices(const scopevm_session_options& given, SessionOptions& out) {
   SCOPEVM_ASSIGN_OR_RETURN(
-      const auto devices, read_array(given.devices, given.device_count, given.device_size,
-                                     SCOPEVM_SIZE_UP_TO(scopevm_device_binding, number), "device"));
+      const auto devices,
+      read_array(given.devices, given.device_count, given.device_size,
+                 SCOPEVM_SIZE_UP_TO(scopevm_device_binding, number), "device_size", "devices"));
   for (const scopevm_device_binding& binding : devices) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view device,
                              to_text(binding.device, "the name of a device"));
@@ -107,8 +109,9 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
   out.emulate = options.emulate != 0;
   out.time_devices = options.time_devices != 0;
-  SCOPEVM_ASSIGN_OR_RETURN(out.memory_limits, to_limits(options.limits, options.limit_count,
-                                                        options.limit_size, "limit"));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      out.memory_limits,
+      to_limits(options.limits, options.limit_count, options.limit_size, "limit_size", "limits"));
   if (options.scheduler != nullptr) out.scheduler = options.scheduler->scheduler;
   SCOPEVM_RETURN_IF_ERROR(add_allocators(options, out));
   SCOPEVM_RETURN_IF_ERROR(add_devices(options, out));
@@ -126,14 +129,15 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
 }  // namespace
 
 Result<std::vector<ScopeLimit>> to_limits(const scopevm_memory_limit* given, size_t count,
-                                          size_t size, std::string_view name) {
+                                          size_t size, std::string_view member,
+                                          std::string_view name) {
   SCOPEVM_ASSIGN_OR_RETURN(
-      const auto limits,
-      read_array(given, count, size, SCOPEVM_SIZE_UP_TO(scopevm_memory_limit, bytes), name));
+      const auto limits, read_array(given, count, size,
+                                    SCOPEVM_SIZE_UP_TO(scopevm_memory_limit, bytes), member, name));
   std::vector<ScopeLimit> out;
   for (const scopevm_memory_limit& limit : limits) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
-                             to_text(limit.scope, "the scope of a " + std::string(name)));
+                             to_text(limit.scope, "a scope of the " + std::string(name)));
     out.push_back({std::string(scope), limit.bytes});
   }
   return out;
@@ -185,7 +189,8 @@ scopevm_status* scopevm_session_memory_stats(const scopevm_session* session, siz
                                              scopevm_allocator_stats* out) {
   return checked({{session, "session"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
-        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_allocator_stats, rounding_bytes), "*out"));
+        out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_allocator_stats, rounding_bytes),
+        "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(const auto stats, session->session.memory_stats());
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ScopeStats* scope,
                              scopevm::element_at(stats, index, "memory scope"));

@@ -71,9 +71,10 @@ scopevm_status* to_c(Status status) noexcept;
 // The counters, with struct_size 0.
 scopevm_allocator_stats to_c(const AllocatorStats& stats);
 
-// Limits of memory scopes; `name` is what messages call an element. Errors: kInvalidArgument.
+// Limits of memory scopes; `member` and `name` as for read_array(). Errors: those of read_array().
 Result<std::vector<ScopeLimit>> to_limits(const scopevm_memory_limit* given, size_t count,
-                                          size_t size, std::string_view name);
+                                          size_t size, std::string_view member,
+                                          std::string_view name);
 
 // The options of an allocator; NULL: the defaults. Errors: kInvalidArgument.
 Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* given);
@@ -81,13 +82,13 @@ Result<AllocatorOptions> allocator_options(const scopevm_allocator_options* give
 // The size of a struct up to and including a member: what a caller of the first version has.
 #define SCOPEVM_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(decltype(type::member)))
 
-// Checks struct_size of a struct that the caller filled in or that the library fills in.
-// `first_size`: its size in the first version of the API. Errors: kInvalidArgument.
-inline Status check_size(size_t size, size_t first_size, std::string_view name) {
+// Checks the size of a struct that the caller filled in or that the library fills in, which is the
+// value of the member `member`. `first_size`: its size in the first version of the API. Errors:
+// kInvalidArgument.
+inline Status check_size(size_t size, size_t first_size, std::string_view member) {
   if (size >= first_size) return {};
-  return {StatusCode::kInvalidArgument, "struct_size of " + std::string(name) + " is " +
-                                            std::to_string(size) + ", expected at least " +
-                                            std::to_string(first_size)};
+  return {StatusCode::kInvalidArgument, std::string(member) + " is " + std::to_string(size) +
+                                            ", expected at least " + std::to_string(first_size)};
 }
 
 // Errors: kInvalidArgument (the call is in flight, and its results and statistics change).
@@ -97,11 +98,13 @@ inline Status check_idle(const Call& call) {
 }
 
 // Reads a struct of `size` bytes that the caller filled in, of an older or newer version. Members
-// that the caller's version lacks are 0. Errors: kInvalidArgument (the struct is smaller than the
-// first version), kUnsupported (it sets a member that this version lacks).
+// that the caller's version lacks are 0. `member` has the size, and messages call the struct
+// `name`. Errors: kInvalidArgument (the struct is smaller than the first version), kUnsupported (it
+// sets a member that this version lacks).
 template <typename T>
-Result<T> read_struct(const void* given, size_t size, size_t first_size, std::string_view name) {
-  SCOPEVM_RETURN_IF_ERROR(check_size(size, first_size, name));
+Result<T> read_struct(const void* given, size_t size, size_t first_size, std::string_view member,
+                      std::string_view name) {
+  SCOPEVM_RETURN_IF_ERROR(check_size(size, first_size, member));
   const auto* bytes = static_cast<const unsigned char*>(given);
   if (size > sizeof(T) &&
       std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char byte) { return byte != 0; }))
@@ -116,7 +119,8 @@ Result<T> read_struct(const void* given, size_t size, size_t first_size, std::st
 template <typename T>
 Result<T> read_options(const T* given, size_t first_size, std::string_view name) {
   if (given == nullptr) return T{};
-  return read_struct<T>(given, given->struct_size, first_size, name);
+  return read_struct<T>(given, given->struct_size, first_size,
+                        "struct_size of " + std::string(name), name);
 }
 
 // Sets the members of *out that the caller's version has, except struct_size.
@@ -155,17 +159,19 @@ Status check_array(const T* array, size_t count, std::string_view name) {
   return count == 0 ? Status() : check_not_null({{array, name}});
 }
 
-// Reads an array of structs, whose elements have `size` bytes. Errors: those of read_struct() and
+// Reads an array of structs, whose elements have `size` bytes: the value of the member `member`.
+// `name` is the plural of what the array contains. Errors: those of read_struct() and
 // check_array().
 template <typename T>
 Result<std::vector<T>> read_array(const T* given, size_t count, size_t size, size_t first_size,
-                                  std::string_view name) {
+                                  std::string_view member, std::string_view name) {
   std::vector<T> out;
-  SCOPEVM_RETURN_IF_ERROR(check_array(given, count, "the array of " + std::string(name) + "s"));
+  const std::string array = "the array of " + std::string(name);
+  SCOPEVM_RETURN_IF_ERROR(check_array(given, count, array));
   for (size_t i = 0; i < count; ++i) {
     SCOPEVM_ASSIGN_OR_RETURN(
-        T element,
-        read_struct<T>(reinterpret_cast<const char*>(given) + i * size, size, first_size, name));
+        T element, read_struct<T>(reinterpret_cast<const char*>(given) + i * size, size, first_size,
+                                  member, array));
     out.push_back(element);
   }
   return out;

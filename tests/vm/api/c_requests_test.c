@@ -84,7 +84,7 @@ static void check_struct_sizes(const scopevm_module* module) {
   options.limits = limits;
   options.limit_count = 1;
   FAILS(scopevm_session_create(module, &options, &session), SCOPEVM_INVALID_ARGUMENT,
-        "struct_size of limit is 0");
+        "limit_size is 0, expected at least 16");
   scopevm_value_info info = {0};
   FAILS(scopevm_module_input(module, 0, &info), SCOPEVM_INVALID_ARGUMENT, "struct_size of *out");
 }
