@@ -10,11 +10,11 @@
 ///
 /// A call needs its memory bound (Module::bound) in each pool, and its budgets for memory whose
 /// size depends on data. It starts when this fits in all pools at once, in addition to the calls
-/// that run and the results that are not released. Calls therefore never wait for each other's
-/// memory, and an admitted call cannot fail because of a capacity, unless it exceeds its budget.
-/// Results hold memory until they are released: a program that keeps them while it waits for other
-/// calls can wait for ever. Release them in the function that submit() calls at the end, or set
-/// buffers.
+/// that run and the results that are not released. No two calls can therefore each hold memory for
+/// which the other waits, and an admitted call cannot fail because of a capacity, unless it exceeds
+/// its budget. Results hold memory until they are released: a program that keeps them while it
+/// waits for other calls can wait for ever. Release them in the function that submit() calls at the
+/// end, or set buffers.
 ///
 /// Thread-safety: all methods can be called concurrently.
 #pragma once
