@@ -13,7 +13,7 @@ constexpr size_t kWindow = 64;
 
 void AdmissionQueue::add(Entry entry) {
   const Place place{entry.since - entry.priority * policy_.ageing, count_++};
-  const auto at = entries_.emplace(place, std::move(entry)).first;
+  const auto at = entries_.emplace(place, entry).first;
   try {
     places_.emplace(at->second.request, place);
     if (at->second.deadline) deadlines_.emplace(*at->second.deadline, place);
@@ -56,7 +56,7 @@ std::optional<AdmissionQueue::Time> AdmissionQueue::next_deadline() const {
 AdmissionQueue::Entry AdmissionQueue::take(Entries::iterator at) {
   if (at->second.deadline) deadlines_.erase({*at->second.deadline, at->first});
   places_.erase(at->second.request);
-  Entry taken = std::move(at->second);
+  const Entry taken = at->second;
   entries_.erase(at);
   return taken;
 }
