@@ -1,9 +1,9 @@
 // Emits the bytecode and the images.
 #include <algorithm>
-#include <thread>
 
 #include "compiler/pipeline/stages.h"
 #include "compiler/shapes/emit_llvm.h"
+#include "runtime/cpu/available_cpus.h"
 #include "scopevm/kernel_abi.h"
 #include "vm/format/assembly/disassembler.h"
 #include "vm/format/binary/launch_checksum.h"
@@ -37,10 +37,7 @@ Result<std::vector<format::ImageDecl>> make_images(const Planned& planned,
                                                    Context& context) {
   const CompileOptions& options = context.options;
   codegen::ImagesRequest request;
-  request.threads = options.threads > 0
-                        ? options.threads
-                        // hardware_concurrency() is 0 if the number is unknown.
-                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.threads = options.threads > 0 ? options.threads : runtime::available_cpus();
   request.add_functions = [&](llvm::Module& module) { add_functions(planned, contents, module); };
   if (options.progress)
     request.progress = [&](int64_t done, int64_t total) {

@@ -125,7 +125,7 @@ struct CompileOptions {
   /// kernels to compile; both are 0 when the count is unknown. Calls are serialized but can come
   /// from any thread of the compiler.
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
-  int threads = 0;  ///< number of threads that compile kernels; 0: one per core
+  int threads = 0;  ///< number of threads that compile kernels; 0: one per CPU
   /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
   /// control flow) afterwards. Recursive calls are never inlined.
   int64_t inline_limit = 10'000;

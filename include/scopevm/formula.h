@@ -16,6 +16,7 @@ namespace scopevm {
 struct FormulaDefinition {
   std::string name;     ///< "A", ..., "Z", "A1", ...; never the name of a dimension
   std::string formula;  ///< "ceildiv(n, 12)"
+  bool operator==(const FormulaDefinition&) const = default;
 };
 
 }  // namespace scopevm

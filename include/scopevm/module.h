@@ -67,7 +67,8 @@ struct MemoryLine {
   /// Maximum sum of the bytes that are live simultaneously. For a result: `bytes`.
   int64_t lower_bound_bytes = 0;
   /// `bytes` over dimensions and definitions (scopevm/formula.h). If `depends_on_data` is true,
-  /// this can also be a description of the cause, such as "recursion".
+  /// this can also be a description of the cause, such as "recursion". Empty in a largest bound
+  /// over functions that define the names differently.
   std::string formula;
   /// True if the size is known only during a call. `bytes` and `lower_bound_bytes` are then 0.
   bool depends_on_data = false;

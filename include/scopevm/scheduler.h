@@ -43,7 +43,7 @@ struct PoolCapacity {
 
 /// The options of Scheduler::create().
 struct SchedulerOptions {
-  int workers = 0;  ///< threads that run calls, at most 4096; 0: one per core
+  int workers = 0;  ///< threads that run calls, at most 4096; 0: one per CPU
   /// The pools that the sessions share. A pool without an entry is not limited.
   std::vector<PoolCapacity> capacities;
   /// Calls that can wait for memory or a worker; a further Call::submit() fails with

@@ -94,7 +94,7 @@ class SCOPEVM_API ExternalLibrary {
 
 /// The options of Session::create().
 struct SessionOptions {
-  /// Workers of the default executor, at most 4096; 0: one per core. If the system cannot start all
+  /// Workers of the default executor, at most 4096; 0: one per CPU. If the system cannot start all
   /// of them, loops use fewer: see Session::running_threads().
   int threads = 1;
   std::vector<DeviceBinding> devices;      ///< devices without an entry have their default

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/cpu/available_cpus.h"
 #include "runtime/cpu/sanitizer_order.h"
 
 #ifdef SCOPEVM_THREAD_SANITIZER
@@ -123,7 +124,7 @@ class ArenaExecutor final : public Executor {
 }  // namespace
 
 std::unique_ptr<Executor> make_default_executor(int threads) {
-  if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (threads <= 0) threads = available_cpus();
   return std::make_unique<ArenaExecutor>(threads);
 }
 

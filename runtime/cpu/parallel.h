@@ -11,8 +11,8 @@ namespace scopevm::runtime {
 inline constexpr int kMaxThreads = 4096;
 
 // Creates an executor with `threads` workers, including the calling thread. 0 or less means one
-// worker per core. The first loop that uses more than one worker starts the threads, or as many of
-// them as the system can start.
+// worker per CPU of available_cpus(). The first loop that uses more than one worker starts the
+// threads, or as many of them as the system can start.
 std::unique_ptr<Executor> make_default_executor(int threads);
 
 }  // namespace scopevm::runtime

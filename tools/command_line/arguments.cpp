@@ -68,12 +68,11 @@ Result<std::map<std::string, DimRange>> parse_dim_ranges(const std::vector<std::
     SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
     const auto& [name, value] = parts;
     const size_t dots = value.find("..");
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t least, parse_number(value.substr(0, dots)));
-    int64_t most = least;
-    if (dots != std::string::npos) {
-      SCOPEVM_ASSIGN_OR_RETURN(most, parse_number(value.substr(dots + 2)));
-    }
-    if (!dims.emplace(name, DimRange{least, most}).second)
+    const Result<int64_t> least = parse_number(value.substr(0, dots));
+    const Result<int64_t> most =
+        dots == std::string::npos ? least : parse_number(value.substr(dots + 2));
+    if (!least.ok() || !most.ok()) return wrong(text, "NAME=VALUE or NAME=LEAST..MOST");
+    if (!dims.emplace(name, DimRange{*least, *most}).second)
       return Status(StatusCode::kInvalidArgument, "dimension \"" + name + "\" is given twice");
   }
   return dims;

@@ -23,6 +23,17 @@ CLI::Validator integer_in(T least, T most = std::numeric_limits<T>::max()) {
           ""};
 }
 
+inline CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? "expected a name" : ""; }, ""};
+}
+
+inline CLI::Validator one_line() {
+  return {[](const std::string& text) {
+            return text.find_first_of("\r\n") == std::string::npos ? "" : "expected one line";
+          },
+          ""};
+}
+
 // Returns "unknown command "compil"; did you mean "compile"?".
 std::string unknown_command(const CLI::App& app, const std::string& name);
 

@@ -68,7 +68,7 @@ void declare(CLI::App& command, CompileCommand& options) {
       ->check(check_stage);
   command
       .add_option("--threads", options.model.compile.threads,
-                  "Number of kernels to compile in parallel; 0: one per core")
+                  "Number of kernels to compile in parallel; 0: one per CPU")
       ->check(integer_in(0))
       ->capture_default_str();
   add_inline_limit(command, options.model,

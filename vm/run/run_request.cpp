@@ -128,8 +128,6 @@ Status Request::run_leased(CallContext& context, const CallOptions& given,
 
 Status Request::find_needs(const SubmitOptions& options) {
   needs_.clear();
-  need_pools_.clear();
-  held_.clear();
   const LoadedModule& module = session->module();
   const size_t count = session->pool_count();
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> bytes, bound_of(*this));
@@ -158,8 +156,6 @@ Status Request::find_needs(const SubmitOptions& options) {
         bounded + std::clamp<int64_t>(budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
     if (!pool) continue;
     needs_.push_back({*pool, budgets[i]});
-    need_pools_.push_back(i);
-    held_.push_back(0);
   }
   budgets_ = std::move(budgets);
   return {};
@@ -194,10 +190,11 @@ void Request::hold_results() {
   const auto hold = [&](const Tensor& result) {
     runtime::Storage* storage = TensorAccess::storage(result);
     if (storage == nullptr || storage->pool < 0 || storage->is_held) return;
-    const auto need = std::ranges::find(need_pools_, static_cast<uint32_t>(storage->pool));
-    if (need == need_pools_.end()) return;
+    const std::optional<uint32_t> pool =
+        session->scheduled_pool(static_cast<uint32_t>(storage->pool));
+    if (!pool) return;
     storage->is_held = true;
-    held_[static_cast<size_t>(need - need_pools_.begin())] += storage->bytes;
+    std::ranges::find(needs_, *pool, &Need::pool)->held += storage->bytes;
   };
   for (const Tensor& result : results) hold(result);
   for (const ListValue& list : list_results)
@@ -215,7 +212,7 @@ void Request::run() {
     return run_leased(context, options_, start);
   });
   if (status.ok()) hold_results();
-  session->scheduler()->end(needs_, held_);
+  session->scheduler()->end(needs_);
   finish(status);
 }
 

@@ -48,4 +48,9 @@ Status verify(std::span<const uint8_t> file, std::string_view signature,
   return {};
 }
 
+Status check_public_key(std::string_view text) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Sodium* const sodium, signature::sodium());
+  return parse_public_key(*sodium, text).status();
+}
+
 }  // namespace scopevm::signature

@@ -20,4 +20,8 @@ inline constexpr char kSuffix[] = ".sig";
 Status verify(std::span<const uint8_t> file, std::string_view signature,
               std::span<const std::string> public_keys);
 
+// Checks the text of the file of a public key. Errors: kInvalidArgument (a malformed key),
+// kNotFound (libsodium is not installed).
+Status check_public_key(std::string_view text);
+
 }  // namespace scopevm::signature

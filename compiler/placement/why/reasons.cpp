@@ -71,7 +71,7 @@ std::string Reasons::why(TaskIndex task) {
                 ? text_of(*constraint)
                 : "it reads \"" + constraint->operand + "\" there (" + text_of(*constraint) + ")");
   if (std::optional<TaskIndex> near = nearest_constraint(task))
-    return is_on + ": lowest copy cost, because " + graph_.tasks[*near].name + " is required on " +
+    return is_on + ": lowest cost, because " + graph_.tasks[*near].name + " is required on " +
            on_device + " (" + text_of(*constraint_of(*near)) + ")";
   return is_on + ": " + (record.scope ? text_of(*record.scope) : "no constraint applies");
 }

@@ -26,7 +26,7 @@ typedef struct {
 /** Initialise with {sizeof(scopevm_scheduler_options)}. */
 typedef struct {
   size_t struct_size; /**< sizeof(scopevm_scheduler_options) */
-  int workers;        /**< threads that run calls, at most 4096; 0: one per core */
+  int workers;        /**< threads that run calls, at most 4096; 0: one per CPU */
   /** The pools that the sessions share. A pool without an entry is not limited. */
   const scopevm_pool_capacity* capacities;
   size_t capacity_count; /**< number of elements of `capacities` */

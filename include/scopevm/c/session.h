@@ -55,7 +55,7 @@ typedef struct {
  * they are copied. */
 typedef struct {
   size_t struct_size;                 /**< sizeof(scopevm_session_options) */
-  int threads;                        /**< 0: 1 thread; negative: one per core */
+  int threads;                        /**< 0: 1 thread; negative: one per CPU */
   const scopevm_memory_limit* limits; /**< in addition to the limits in the module */
   size_t limit_count;                 /**< number of elements of `limits` */
   size_t limit_size;                  /**< sizeof(scopevm_memory_limit) */

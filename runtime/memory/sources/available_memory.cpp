@@ -6,6 +6,9 @@
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <vector>
+
+#include "runtime/control_groups.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -24,13 +27,6 @@ std::optional<int64_t> number_of(const std::string& path, const std::string& key
   return std::nullopt;
 }
 
-// The number that a file consists of; none also for "max".
-std::optional<int64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  int64_t number = 0;
-  return file >> number ? std::optional(number) : std::nullopt;
-}
-
 int64_t available_in_system(const std::string& root) {
   const std::string path = root + "/proc/meminfo";
   const std::optional<int64_t> kilobytes = number_of(path, "MemAvailable:");
@@ -44,46 +40,27 @@ struct GroupFiles {
   const char* file_cache;  // in memory.stat: pages that the kernel can drop
 };
 
-// What the limit of one control group leaves.
-int64_t available_in_group(const std::string& folder, const GroupFiles& files) {
-  const std::optional<int64_t> limit = number_in(folder + files.limit);
-  const std::optional<int64_t> usage = number_in(folder + files.usage);
-  if (!limit || !usage) return kUnknown;
-  const int64_t cache = number_of(folder + "/memory.stat", files.file_cache).value_or(0);
-  return std::max<int64_t>(0, *limit - *usage + std::min(cache, *usage));
+GroupFiles files_of(int version) {
+  if (version == 2) return {"/memory.max", "/memory.current", "inactive_file"};
+  return {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
 }
 
-// The least of a control group and of those that contain it.
-int64_t available_in_groups(const std::string& mount, std::string group, const GroupFiles& files) {
-  int64_t least = kUnknown;
-  for (;; group.resize(group.rfind('/'))) {
-    least = std::min(least, available_in_group(mount + group, files));
-    if (group.find('/') == std::string::npos) return least;
-  }
+// What the limit of one control group leaves.
+int64_t available_in_group(const ControlGroup& group) {
+  const GroupFiles files = files_of(group.version);
+  const std::vector<int64_t> limit = integers_in(group.folder + files.limit, 1);
+  const std::vector<int64_t> usage = integers_in(group.folder + files.usage, 1);
+  if (limit.empty() || usage.empty()) return kUnknown;
+  const int64_t cache = number_of(group.folder + "/memory.stat", files.file_cache).value_or(0);
+  return std::max<int64_t>(0, limit[0] - usage[0] + std::min(cache, usage[0]));
 }
 
 }  // namespace
 
 int64_t available_memory(const std::string& root) try {
   int64_t least = available_in_system(root);
-  std::ifstream groups(root + "/proc/self/cgroup");
-  // "0::/group" in version 2, and "4:memory:/group" in version 1.
-  for (std::string line; std::getline(groups, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string group = line.substr(second + 1);
-    if (group == "/") group.clear();
-    if (controllers.empty())
-      least =
-          std::min(least, available_in_groups(root + "/sys/fs/cgroup", group,
-                                              {"/memory.max", "/memory.current", "inactive_file"}));
-    else if (controllers == "memory")
-      least = std::min(
-          least, available_in_groups(
-                     root + "/sys/fs/cgroup/memory", group,
-                     {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"}));
-  }
+  for (const ControlGroup& group : control_groups("memory", root))
+    least = std::min(least, available_in_group(group));
   return least;
 } catch (...) {
   return kUnknown;

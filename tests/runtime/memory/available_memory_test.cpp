@@ -3,37 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <limits>
+#include <string>
 
 #include "runtime/memory/sources/system_memory.h"
+#include "tests/runtime/system_files.h"
 
 namespace scopevm::runtime {
 namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-class AvailableMemory : public testing::Test {
+class AvailableMemory : public SystemFiles {
  protected:
-  AvailableMemory() {
-    std::string name = (std::filesystem::temp_directory_path() / "scopevm-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~AvailableMemory() override { std::filesystem::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
   // A system with 100 MiB of memory and 8 MiB of swap that are free.
   void write_system() const {
     write("/proc/meminfo", "MemTotal:  999999 kB\nMemAvailable:  102400 kB\nSwapFree:  8192 kB\n");
   }
   int64_t mebibytes() const { return available_memory(root_) / kMebibyte; }
-
-  std::string root_;
 };
 
 TEST_F(AvailableMemory, OfTheSystem) {

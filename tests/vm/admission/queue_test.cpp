@@ -63,11 +63,12 @@ class Machine {
         model.state = State::kWaiting;
         break;
       case Event::kEnd:
-        ledger_.end(model.needs, model.results);
+        for (size_t i = 0; i < model.needs.size(); ++i) model.needs[i].held = model.results[i];
+        ledger_.end(model.needs);
         model.state = State::kHolding;
         break;
       case Event::kFail:
-        ledger_.cancel(model.needs);
+        ledger_.end(model.needs);
         model.state = State::kDone;
         break;
       case Event::kRelease:
@@ -248,7 +249,7 @@ TEST_F(QueueTest, ALargeRequestIsBypassedAFewTimesOnly) {
   EXPECT_EQ(next(), 2);
   EXPECT_EQ(next(), 3);
   EXPECT_EQ(next(), -1);  // the others would fit
-  ledger.cancel(std::vector<Need>{{0, 6}});
+  ledger.end(std::vector<Need>{{0, 6}});
   EXPECT_EQ(next(), 1);
 }
 

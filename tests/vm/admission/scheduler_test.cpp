@@ -82,6 +82,12 @@ TEST(Scheduler, InvalidOptions) {
   const Session alone = *Session::create(test::load(test::sum_contents()));
   Call call = sum_call(alone, 1);
   EXPECT_THAT(std::string(call.submit().message()), HasSubstr("no scheduler"));
+  // A misspelt pool.
+  const Scheduler misspelt = *Scheduler::create({.capacities = {{"cpu.globl", 1 << 20}}});
+  EXPECT_THAT(std::string(Session::create(test::load(test::sum_contents()), {.scheduler = misspelt})
+                              .status()
+                              .message()),
+              HasSubstr("it has no \"cpu.globl\"; did you mean \"cpu.global\"?"));
   const Scheduler scheduler = *Scheduler::create({.workers = 1});
   Call submitted = sum_call(session_on(scheduler, test::sum_contents()), 1);
   SubmitOptions options;

@@ -35,7 +35,8 @@ void print_text(const OpsExplanation& explanation) {
   size_t nodes = 0, open_nodes = 0, open_ops = 0;
   for (const Op& op : explanation.ops) {
     nodes += op.nodes.size();
-    print("{:>6}  {}, opset {}{}\n", op.nodes.size(), op.name, op.opset,
+    print("{:>6}  {}, {}{}\n", op.nodes.size(), op.name,
+          op.opset > 0 ? fmt::format("opset {}", op.opset) : "no opset",
           op.support == Support::kFunction   ? ": its function"
           : op.support == Support::kExternal ? ": an external function"
                                              : "");
@@ -56,7 +57,7 @@ void print_json(const OpsExplanation& explanation) {
   for (const Op& op : explanation.ops) {
     nlohmann::ordered_json& item = out["ops"].emplace_back();
     item = {{"name", op.name},
-            {"opset", op.opset},
+            {"opset", op.opset > 0 ? nlohmann::ordered_json(op.opset) : nullptr},
             {"support", kSupport[static_cast<int>(op.support)]},
             {"nodes", op.nodes}};
     if (!is_supported(op)) item["reason"] = op.reason;

@@ -76,7 +76,8 @@ bool uses_definition(const std::string& formula, const std::vector<FormulaDefini
 
 // "result probability = 40*n". Without formulas, only the cause of a data-dependent size.
 std::string line_text(const MemoryLine& line, const MemoryBound& bound, bool has_formulas) {
-  const bool has_cause = line.depends_on_data && !uses_definition(line.formula, bound.definitions);
+  const bool has_cause = line.depends_on_data && !line.formula.empty() &&
+                         !uses_definition(line.formula, bound.definitions);
   const std::string name = (line.is_result ? "result " : "") + line.what;
   return has_formulas || has_cause ? name + " = " + line.formula : name;
 }
@@ -160,34 +161,30 @@ void print_json(const MemoryBound& bound) {
   write_json(out);
 }
 
-Status print_bound(const BoundOptions& options, const std::map<std::string, DimRange>& dims) {
-  SCOPEVM_ASSIGN_OR_RETURN(const Module module, load_module(options.module));
-  std::map<std::string, int64_t> values;
-  for (const auto& [name, range] : dims)
-    if (range.least == range.most) values[name] = range.least;
-  const bool is_range = values.size() < dims.size() ||
-                        std::ranges::any_of(
-                            module.signature().dimensions,
-                            [&](const auto& dimension) { return !dims.contains(dimension.name); });
-  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound,
-                           is_range ? module.largest_bound(dims, options.threads)
-                                    : module.memory_bound(values, options.threads));
-  if (options.formulas && is_range && !options.json)
-    return {StatusCode::kInvalidArgument,
-            "--formulas describes one function: give one value of each dimension"};
-  if (options.json)
-    print_json(bound);
-  else if (is_range)
-    print_largest(module, bound, dims);
-  else
-    print_text(bound, options.formulas);
-  return {};
-}
-
 int bound(const BoundOptions& options) {
   const auto dims = parse_dim_ranges(options.dims);
-  if (!dims.ok()) return report_usage(std::string(dims.status().message()));
-  return report(print_bound(options, *dims));
+  if (!dims.ok()) return report_usage(dims.status().message());
+  const Result<Module> module = load_module(options.module);
+  if (!module.ok()) return report(module.status());
+  std::map<std::string, int64_t> values;
+  for (const auto& [name, range] : *dims)
+    if (range.least == range.most) values[name] = range.least;
+  const bool is_range = values.size() < dims->size() ||
+                        std::ranges::any_of(
+                            module->signature().dimensions,
+                            [&](const auto& dimension) { return !dims->contains(dimension.name); });
+  if (options.formulas && is_range && !options.json)
+    return report_usage("--formulas describes one function: give one value of each dimension");
+  const Result<MemoryBound> bound = is_range ? module->largest_bound(*dims, options.threads)
+                                             : module->memory_bound(values, options.threads);
+  if (!bound.ok()) return report(bound.status());
+  if (options.json)
+    print_json(*bound);
+  else if (is_range)
+    print_largest(*module, *bound, *dims);
+  else
+    print_text(*bound, options.formulas);
+  return kExitOk;
 }
 
 const Command<BoundOptions> registered(

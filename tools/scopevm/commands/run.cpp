@@ -76,7 +76,7 @@ void declare(CLI::App& command, RunOptions& options) {
                   "NAME=FILE.npy; the elements of a sequence or optional are written to "
                   "FILE.0.npy, FILE.1.npy, ...")
       ->allow_extra_args(false);
-  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per core")
+  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per CPU")
       ->check(integer_in(0))
       ->capture_default_str();
   command.add_option("--repeat", options.repeat, "Number of calls")

@@ -8,6 +8,7 @@
 
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 #include "tools/scopevm/module_file.h"
@@ -30,7 +31,8 @@ void declare(CLI::App& command, SignOptions& options) {
       command
           .add_option("--new-key", options.new_key,
                       "Make a pair of keys: the secret key NAME.key and the public key NAME.pub")
-          ->type_name("NAME");
+          ->type_name("NAME")
+          ->check(not_empty());
   CLI::Option* const module =
       command.add_option("MODULE", options.module, "Module file")->excludes(new_key);
   CLI::Option* const key =
@@ -42,6 +44,7 @@ void declare(CLI::App& command, SignOptions& options) {
       ->needs(key);
   command.add_option("--comment", options.comment, "Line of text to sign with the module")
       ->capture_default_str()
+      ->check(one_line())
       ->needs(key);
 }
 
@@ -66,8 +69,6 @@ Status make_keys(const std::string& name) {
 }
 
 Status sign_module(const SignOptions& options) {
-  if (options.module == kStandardStream && options.output.empty())
-    return {StatusCode::kInvalidArgument, "a module from standard input needs --output"};
   const std::string output =
       options.output.empty() ? options.module + signature::kSuffix : options.output;
   SCOPEVM_RETURN_IF_ERROR(check_is_no_input(output, {options.module, options.key}));
@@ -82,13 +83,16 @@ Status sign_module(const SignOptions& options) {
 }
 
 Status run_sign(const SignOptions& options) {
-  if (!options.new_key.empty()) return make_keys(options.new_key);
-  if (options.module.empty())
-    return {StatusCode::kInvalidArgument, "expected MODULE and --key FILE, or --new-key NAME"};
-  return sign_module(options);
+  return options.new_key.empty() ? sign_module(options) : make_keys(options.new_key);
 }
 
-int sign(const SignOptions& options) { return report(run_sign(options)); }
+int sign(const SignOptions& options) {
+  if (options.new_key.empty() && options.module.empty())
+    return report_usage("expected MODULE and --key FILE, or --new-key NAME");
+  if (options.module == kStandardStream && options.output.empty())
+    return report_usage("a module from standard input needs --output");
+  return report(run_sign(options));
+}
 
 const Command<SignOptions> registered({.position = 82,
                                        .name = "sign",

@@ -1,4 +1,5 @@
 // scopevm verify: checks a module, and with --key its signature.
+#include "vm/signature/verify.h"
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/files/file.h"
@@ -38,6 +39,9 @@ Result<LoadOptions> load_options(const VerifyOptions& options) {
   LoadOptions load;
   for (const std::string& key : options.keys) {
     SCOPEVM_ASSIGN_OR_RETURN(load.public_keys.emplace_back(), text_of(key));
+    // Errors of load() name the module.
+    Status is_key = signature::check_public_key(load.public_keys.back());
+    if (!is_key.ok()) return std::move(is_key).with_context(key);
   }
   if (options.signature.empty()) return load;
   SCOPEVM_ASSIGN_OR_RETURN(load.signature, text_of(options.signature));

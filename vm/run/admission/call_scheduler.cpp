@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "runtime/cpu/available_cpus.h"
 #include "runtime/cpu/parallel.h"
 
 namespace scopevm::vm {
@@ -43,8 +44,7 @@ Status check(const SchedulerOptions& options) {
 
 Result<std::shared_ptr<CallScheduler>> CallScheduler::create(SchedulerOptions options) {
   SCOPEVM_RETURN_IF_ERROR(check(options));
-  if (options.workers == 0)
-    options.workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (options.workers == 0) options.workers = runtime::available_cpus();
   std::vector<Ledger::Pool> pools;
   for (const PoolCapacity& capacity : options.capacities)
     pools.push_back({.name = capacity.pool, .capacity = capacity.bytes});
@@ -160,7 +160,7 @@ void CallScheduler::cancel(ScheduledRequest* request) {
     auto* const job = static_cast<Job*>(request->job_);
     if (job == nullptr) return;
     if (job->is_ready)
-      ledger_.cancel(request->needs());
+      ledger_.end(request->needs());
     else
       queue_.remove(job);
     removed = take(job->is_ready ? ready_ : waiting_, job->self);
@@ -169,10 +169,10 @@ void CallScheduler::cancel(ScheduledRequest* request) {
   removed->refuse({StatusCode::kCancelled, "the call was cancelled"});
 }
 
-void CallScheduler::end(std::span<const Need> needs, std::span<const int64_t> held) {
+void CallScheduler::end(std::span<const Need> needs) {
   if (needs.empty()) return;
   std::lock_guard lock(mutex_);
-  ledger_.end(needs, held);
+  ledger_.end(needs);
   admit();
 }
 

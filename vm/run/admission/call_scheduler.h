@@ -61,7 +61,7 @@ class CallScheduler {
   // true before submit() is refused there.
   void cancel(ScheduledRequest* request);
   // Ends the reservation of a request that ran: see Ledger::end().
-  void end(std::span<const Need> needs, std::span<const int64_t> held);
+  void end(std::span<const Need> needs);
   // Holds the constants of a session until release(). Errors: kResourceLimit (no room in one of
   // these different pools).
   Status hold(std::span<const Need> needs);

@@ -25,15 +25,10 @@ bool Ledger::reserve(std::span<const Need> needs) {
   return true;
 }
 
-void Ledger::cancel(std::span<const Need> needs) {
-  for (const Need& need : needs) pools_[need.pool].reserved -= need.bytes;
-}
-
-void Ledger::end(std::span<const Need> needs, std::span<const int64_t> held) {
-  for (size_t i = 0; i < needs.size(); ++i) {
-    Pool& pool = pools_[needs[i].pool];
-    pool.reserved -= needs[i].bytes;
-    pool.held += held[i];
+void Ledger::end(std::span<const Need> needs) {
+  for (const Need& need : needs) {
+    pools_[need.pool].reserved -= need.bytes;
+    pools_[need.pool].held += need.held;
   }
 }
 

@@ -10,10 +10,11 @@
 
 namespace scopevm::vm {
 
-// The bytes that a request needs in a pool of the ledger.
+// The bytes of a request in a pool of the ledger.
 struct Need {
   uint32_t pool = 0;
   int64_t bytes = 0;
+  int64_t held = 0;  // of results that remain at the end of the request; at most `bytes`
 };
 
 // Not thread-safe.
@@ -37,11 +38,8 @@ class Ledger {
   bool can_fit(std::span<const Need> needs) const;
   // Reserves all needs and returns true, or reserves nothing.
   bool reserve(std::span<const Need> needs);
-  // Ends a reservation: `held`, for each need, are the bytes of results that remain, at most its
-  // bytes.
-  void end(std::span<const Need> needs, std::span<const int64_t> held);
-  // Ends a reservation without results.
-  void cancel(std::span<const Need> needs);
+  // Ends a reservation: Need::held bytes remain.
+  void end(std::span<const Need> needs);
   // Holds bytes without a reservation, until release(). REQUIRES: they are free.
   void hold(const Need& need) { pools_[need.pool].held += need.bytes; }
   // A result in this pool was released.

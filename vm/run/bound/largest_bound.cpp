@@ -143,9 +143,11 @@ Status check_upper_bounds(const Signature& signature, const std::map<std::string
 }
 
 // Adds the scopes of a function that requests enter, and its memory that depends on data, unless
-// another function has the same.
+// another function has the same. Different functions can define a name of formulas differently.
 void add_function(const LoadedModule& module, const format::FunctionDecl& function,
                   MemoryBound& bound) {
+  const bool has_formulas =
+      function.definitions.empty() || function.definitions == bound.definitions;
   for (const format::MemoryDecl& decl : function.memory) {
     const MemoryScope& scope = module.memory_scopes()[decl.pool];
     scope_of(bound, scope);
@@ -157,7 +159,7 @@ void add_function(const LoadedModule& module, const format::FunctionDecl& functi
                              .scope = scope.scope,
                              .what = decl.what,
                              .is_result = decl.is_result,
-                             .formula = decl.formula,
+                             .formula = has_formulas ? decl.formula : "",
                              .depends_on_data = true});
   }
 }
@@ -174,8 +176,9 @@ Result<MemoryBound> largest_bound(const LoadedModule& module,
   for (const uint32_t entry : module.entries())
     if (std::ranges::find(boxes, entry, &EntryBox::entry) != boxes.end()) entered.push_back(entry);
   const uint32_t named = entered.size() == 1 ? entered.front() : module.entries().front();
+  const format::FunctionDecl& function = *module.function(named).decl;
   MemoryBound bound{
-      .function = module.function(named).decl->name, .definitions = {}, .lines = {}, .scopes = {}};
+      .function = function.name, .definitions = function.definitions, .lines = {}, .scopes = {}};
   for (const uint32_t entry : entered) add_function(module, *module.function(entry).decl, bound);
   LargestBound search(module, threads);
   for (uint32_t pool = 0; pool < module.memory_scopes().size(); ++pool) {

@@ -79,14 +79,17 @@ const char* content_without_blocks(format::PoolKind kind) {
   return nullptr;
 }
 
+std::vector<std::string> qualified_names(const format::ModuleContents& contents) {
+  std::vector<std::string> names;
+  for (const format::PoolDecl& pool : contents.pools) names.push_back(name_of(contents, pool));
+  return names;
+}
+
 Status check_scope(const format::ModuleContents& contents, const std::string& scope) {
   const std::vector<bool> named = pools_named(contents, scope);
   if (std::ranges::find(named, true) != named.end()) return {};
-  std::vector<std::string> known;
-  for (const format::PoolDecl& pool : contents.pools) {
-    known.push_back(pool.scope);
-    known.push_back(name_of(contents, pool));
-  }
+  std::vector<std::string> known = qualified_names(contents);
+  for (const format::PoolDecl& pool : contents.pools) known.push_back(pool.scope);
   return {StatusCode::kInvalidArgument, "the module has no memory scope \"" + scope + "\"" +
                                             runtime::name_suggestion(scope, known)};
 }
@@ -216,6 +219,13 @@ Status BoundSession::bind_scheduler(const SessionOptions& options) {
         bytes += static_cast<int64_t>(constant.bytes.size);
     if (bytes > 0) held_.push_back({*index, bytes});
   }
+  const std::vector<PoolUse> limited = scheduler->stats().pools;
+  if (!limited.empty() &&
+      std::ranges::none_of(scheduled_pools_, &std::optional<uint32_t>::has_value))
+    return {StatusCode::kInvalidArgument,
+            "no capacity of the scheduler is for a memory scope of the module; it has no \"" +
+                limited.front().pool + "\"" +
+                runtime::name_suggestion(limited.front().pool, qualified_names(contents))};
   if (Status held = scheduler->hold(held_); !held.ok()) {
     held_.clear();
     return held;

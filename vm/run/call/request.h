@@ -88,7 +88,7 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
                     std::chrono::steady_clock::time_point start);
   // Sets the needs and budgets. REQUIRES: bind_inputs() succeeded.
   Status find_needs(const SubmitOptions& options);
-  // Sets held_ to the bytes of results, which the scheduler holds until their release.
+  // Sets Need::held to the bytes of results, which the scheduler holds until their release.
   void hold_results();
   void finish(const Status& status);
 
@@ -97,9 +97,7 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   // Of the submission; not accessed by others while the request is in flight.
   CallOptions options_;
   std::vector<Need> needs_;
-  std::vector<uint32_t> need_pools_;  // for each need, the pool of the module
-  std::vector<int64_t> held_;         // for each need
-  std::vector<int64_t> budgets_;      // by pool of the module: the most live bytes; -1: any
+  std::vector<int64_t> budgets_;  // by pool of the module: the most live bytes; -1: any
   Done done_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable idle_;
