@@ -6,6 +6,7 @@
 #include "scopevm/module.h"
 #include "vm/api/module_access.h"
 #include "vm/format/binary/reader.h"
+#include "vm/format/records/records.h"
 #include "vm/format/verify/verify.h"
 #include "vm/signature/verify.h"
 
@@ -15,7 +16,8 @@ namespace {
 Result<Module> read(const format::Bytes& bytes) {
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes));
   SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
-  return ModuleAccess::from_contents(std::move(contents));
+  return ModuleAccess::from_contents(std::move(contents),
+                                     format::module_digest({bytes.data, bytes.size}));
 }
 
 // The text of the signature of the module file `path`.

@@ -12,10 +12,10 @@
 namespace scopevm {
 
 struct ModuleAccess {
-  // REQUIRES: `contents` passed verification.
-  static Result<Module> from_contents(format::ModuleContents contents) {
+  // REQUIRES: `contents` passed verification. `digest`: see LoadedModule::create().
+  static Result<Module> from_contents(format::ModuleContents contents, uint64_t digest = 0) {
     SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<const vm::LoadedModule> loaded,
-                             vm::LoadedModule::create(std::move(contents)));
+                             vm::LoadedModule::create(std::move(contents), digest));
     return Module(std::move(loaded));
   }
   static const std::shared_ptr<const vm::LoadedModule>& loaded(const Module& module) {
@@ -25,6 +25,9 @@ struct ModuleAccess {
 
 struct SessionAccess {
   static Session make(std::shared_ptr<vm::BoundSession> bound) { return Session(std::move(bound)); }
+  static const std::shared_ptr<vm::BoundSession>& bound(const Session& session) {
+    return session.bound_;
+  }
 };
 
 }  // namespace scopevm

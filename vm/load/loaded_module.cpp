@@ -71,8 +71,9 @@ bool admits(int64_t value, const format::DimensionDecl& dimension) {
 
 }  // namespace
 
-Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleContents contents) {
-  std::shared_ptr<LoadedModule> module(new LoadedModule(std::move(contents)));
+Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleContents contents,
+                                                                 uint64_t digest) {
+  std::shared_ptr<LoadedModule> module(new LoadedModule(std::move(contents), digest));
   SCOPEVM_RETURN_IF_ERROR(module->prepare());
   return std::shared_ptr<const LoadedModule>(std::move(module));
 }

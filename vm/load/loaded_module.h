@@ -68,12 +68,16 @@ struct KernelTable {
 
 class LoadedModule {
  public:
-  // REQUIRES: `contents` passed verification. Errors: kInvalidModel (no function `main`).
-  static Result<std::shared_ptr<const LoadedModule>> create(format::ModuleContents contents);
+  // REQUIRES: `contents` passed verification. `digest`: that of the module file, or 0 without one.
+  // Errors: kInvalidModel (no function `main`).
+  static Result<std::shared_ptr<const LoadedModule>> create(format::ModuleContents contents,
+                                                            uint64_t digest = 0);
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
 
   const format::ModuleContents& contents() const { return contents_; }
+  // Identifies the contents of the module file: format::module_digest().
+  uint64_t digest() const { return digest_; }
   const Signature& signature() const { return signature_; }
   const LoadedFunction& function(uint32_t index) const { return functions_[index]; }
   const LoadedFunction& main() const { return functions_[main_]; }
@@ -102,7 +106,8 @@ class LoadedModule {
   Result<const KernelTable*> kernels() const;
 
  private:
-  explicit LoadedModule(format::ModuleContents contents) : contents_(std::move(contents)) {}
+  LoadedModule(format::ModuleContents contents, uint64_t digest)
+      : contents_(std::move(contents)), digest_(digest) {}
   Status prepare();
   void prepare_signature();
   Result<const runtime::KernelImage*> load_image(uint32_t device, KernelTable& table) const;
@@ -110,6 +115,7 @@ class LoadedModule {
   EntryBound entry_bound(uint32_t function, const runtime::KernelImage& host) const;
 
   const format::ModuleContents contents_;
+  const uint64_t digest_;
   uint32_t main_ = 0;
   ModuleStrings strings_;
   Signature signature_;
