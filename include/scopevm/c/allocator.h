@@ -18,14 +18,14 @@ extern "C" {
 typedef struct scopevm_allocator scopevm_allocator;
 
 /** A part of a memory plan: PlannedBlock in scopevm/allocators.h. */
-typedef struct {
+typedef struct scopevm_planned_block {
   int64_t offset; /**< in bytes, a multiple of the alignment */
   int64_t bytes;  /**< at least 0 */
 } scopevm_planned_block;
 
 /** Functions of the embedder for an allocator, and its plan. Initialise with
  * {sizeof(scopevm_allocator_options)}. Each function can be called by several threads at once. */
-typedef struct {
+typedef struct scopevm_allocator_options {
   size_t struct_size; /**< sizeof(scopevm_allocator_options) */
   void* context;      /**< first argument of the functions */
   /** The source of the memory, or NULL for the operating system: see BlockSource in
@@ -41,7 +41,7 @@ typedef struct {
 } scopevm_allocator_options;
 
 /** AllocatorStats in scopevm/allocator.h. Initialise with {sizeof(scopevm_allocator_stats)}. */
-typedef struct {
+typedef struct scopevm_allocator_stats {
   size_t struct_size;         /**< sizeof(scopevm_allocator_stats) */
   int64_t live_bytes;         /**< allocated and not yet deallocated */
   int64_t peak_bytes;         /**< maximum of live_bytes */
@@ -61,7 +61,7 @@ SCOPEVM_API scopevm_status* scopevm_allocator_create(const char* text,
 
 /** An allocator of the embedder: the methods of Allocator in scopevm/allocator.h. Each function can
  * be called by several threads at once. Initialise with {sizeof(scopevm_allocator_functions)}. */
-typedef struct {
+typedef struct scopevm_allocator_functions {
   size_t struct_size; /**< sizeof(scopevm_allocator_functions) */
   void* context;      /**< first argument of the functions */
   /** A block of at least `bytes` bytes, aligned to 64 bytes and to the alignment of its pool, or

@@ -52,7 +52,7 @@ SCOPEVM_API scopevm_status* scopevm_call_set_sequence_at(scopevm_call* call, siz
 
 /** A string tensor. `strings` has one string per element, in row-major order. `sizes` has the size
  * of each string in bytes. It is NULL if the strings are NUL-terminated. */
-typedef struct {
+typedef struct scopevm_strings {
   const char* const* strings; /**< one per element */
   const size_t* sizes;        /**< in bytes, or NULL */
   const int64_t* dims;        /**< `rank` dims */
@@ -97,7 +97,7 @@ SCOPEVM_API scopevm_status* scopevm_call_set_output_buffer(scopevm_call* call, s
 
 /** What happened in an interval of a traced call: TraceEvent in scopevm/session.h. Strings are
  * valid as long as the module. */
-typedef struct {
+typedef struct scopevm_trace_event {
   size_t struct_size;      /**< sizeof(scopevm_trace_event) in the library */
   int kind;                /**< 0: call, 1: function, 2: launch, 3: copy */
   int lane;                /**< 0: the calling thread, 1: a worker, 2: a non-CPU device */
@@ -115,7 +115,7 @@ typedef struct {
 } scopevm_trace_event;
 
 /** The options of one run. Initialise with {sizeof(scopevm_run_options)}. */
-typedef struct {
+typedef struct scopevm_run_options {
   size_t struct_size; /**< sizeof(scopevm_run_options) */
   /** In nanoseconds from the start of the run: a run that lasts longer fails with
    * SCOPEVM_DEADLINE_EXCEEDED. 0 or less, or beyond the range of the clock: none. */
@@ -131,7 +131,7 @@ SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call,
                                              const scopevm_run_options* options);
 
 /** The options of scopevm_call_submit(). Initialise with {sizeof(scopevm_submit_options)}. */
-typedef struct {
+typedef struct scopevm_submit_options {
   size_t struct_size; /**< sizeof(scopevm_submit_options) */
   /** In nanoseconds from now, waiting included; as in scopevm_run_options. */
   int64_t timeout_ns;
@@ -202,7 +202,7 @@ SCOPEVM_API void scopevm_call_clear_outputs(scopevm_call* call);
 
 /** Statistics of the last run: CallStats in scopevm/session.h. Set struct_size before the call.
  * All members are 0 or empty if the call has not run or its inputs were invalid. */
-typedef struct {
+typedef struct scopevm_call_stats {
   size_t struct_size;         /**< sizeof(scopevm_call_stats) */
   int64_t latency_ns;         /**< duration of the run */
   const char* function;       /**< "main", or the variant that ran; valid as long as the module */
@@ -218,7 +218,7 @@ SCOPEVM_API scopevm_status* scopevm_call_read_stats(const scopevm_call* call,
 
 /** The memory that the last run used in one memory scope: ScopeUse in scopevm/session.h. Strings
  * are valid as long as the module. */
-typedef struct {
+typedef struct scopevm_memory_use {
   size_t struct_size;        /**< sizeof(scopevm_memory_use) */
   const char* device;        /**< name of the device in the module */
   const char* scope;         /**< memory scope */
@@ -230,7 +230,7 @@ typedef struct {
 
 /** The copies of the last run from one memory scope to another: CopyUse in scopevm/session.h.
  * Strings are valid as long as the module. */
-typedef struct {
+typedef struct scopevm_copy_use {
   size_t struct_size;      /**< sizeof(scopevm_copy_use) */
   const char* from_device; /**< device of the source */
   const char* from_scope;  /**< memory scope of the source */

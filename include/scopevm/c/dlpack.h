@@ -30,7 +30,7 @@ typedef enum {
   kDLOpenCL = 4,
 } DLDeviceType;
 
-typedef struct {
+typedef struct DLDevice {
   DLDeviceType device_type;
   int32_t device_id;
 } DLDevice;
@@ -45,13 +45,13 @@ typedef enum {
   kDLBool = 6U,
 } DLDataTypeCode;
 
-typedef struct {
+typedef struct DLDataType {
   uint8_t code;
   uint8_t bits;
   uint16_t lanes;
 } DLDataType;
 
-typedef struct {
+typedef struct DLTensor {
   void* data;
   DLDevice device;
   int32_t ndim;
@@ -77,7 +77,7 @@ typedef struct DLManagedTensor {
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
-typedef struct {
+typedef struct DLPackVersion {
   uint32_t major;
   uint32_t minor;
 } DLPackVersion;

@@ -47,7 +47,7 @@ extern "C" {
 #define SCOPEVM_EXTERNAL_ABI_VERSION 1
 
 /** One run of an external function. All pointers are valid during the run only. */
-typedef struct {
+typedef struct scopevm_external_run {
   size_t struct_size; /**< sizeof(scopevm_external_run); later versions add members at the end */
   /** The operands; their bytes must not be written. Tensors are in host memory, compact and
    * row-major. */
@@ -75,7 +75,7 @@ typedef struct {
 } scopevm_external_run;
 
 /** A constant operand of a function: the library decides whether it prepares it. */
-typedef struct {
+typedef struct scopevm_external_constant {
   size_t operand; /**< its number */
   /** Out: the size of the prepared form in bytes, at least 1; initially 0: passed as it is. */
   int64_t bytes;
@@ -85,7 +85,7 @@ typedef struct {
 } scopevm_external_constant;
 
 /** The compiler's query about a function. */
-typedef struct {
+typedef struct scopevm_external_query {
   size_t struct_size;      /**< sizeof(scopevm_external_query) */
   const char* symbol;      /**< the function's symbol */
   const char* description; /**< the function: see above */
@@ -100,7 +100,7 @@ typedef struct {
 } scopevm_external_query;
 
 /** An external library. Callbacks are not NULL unless stated. */
-typedef struct {
+typedef struct scopevm_external_library {
   size_t struct_size; /**< at least sizeof(scopevm_external_library) */
   int abi_version;    /**< SCOPEVM_EXTERNAL_ABI_VERSION */
   const char* name;   /**< the name by which modules refer to the library: "dnnl" */

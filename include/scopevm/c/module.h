@@ -18,7 +18,7 @@ typedef struct scopevm_module scopevm_module;
 
 /** How a module is loaded: LoadOptions in scopevm/module.h. Initialise with
  * {sizeof(scopevm_load_options)}. */
-typedef struct {
+typedef struct scopevm_load_options {
   size_t struct_size; /**< sizeof(scopevm_load_options) */
   /** If there are public keys, only a module with a valid signature by one of them is loaded. Each
    * is the text of a file of a public key, or its line of base64 alone (docs/security.md). */
@@ -87,7 +87,7 @@ SCOPEVM_API const char* scopevm_dtype_name(int dtype);
 SCOPEVM_API size_t scopevm_dtype_bytes(int dtype);
 
 /** An input or output: TensorSignature in scopevm/module.h. Set struct_size before the call. */
-typedef struct {
+typedef struct scopevm_value_info {
   size_t struct_size; /**< sizeof(scopevm_value_info) */
   const char* name;   /**< the name in the model */
   int kind;           /**< one of scopevm_value_kinds */
@@ -113,7 +113,7 @@ SCOPEVM_API scopevm_status* scopevm_module_find_output(const scopevm_module* mod
                                                        const char* name, size_t* out);
 
 /** A named dimension of the inputs and its bounds. Set struct_size before the call. */
-typedef struct {
+typedef struct scopevm_dimension_info {
   size_t struct_size;  /**< sizeof(scopevm_dimension_info) */
   const char* name;    /**< the name in the model */
   int64_t min;         /**< smallest size */
@@ -182,7 +182,7 @@ SCOPEVM_API size_t scopevm_bound_line_count(const scopevm_bound* bound);
 SCOPEVM_API size_t scopevm_bound_definition_count(const scopevm_bound* bound);
 
 /** One entry: MemoryLine in scopevm/module.h. Set struct_size before the call. */
-typedef struct {
+typedef struct scopevm_bound_line_info {
   size_t struct_size;        /**< sizeof(scopevm_bound_line_info) */
   const char* device;        /**< name of the device in the module */
   const char* scope;         /**< memory scope */

@@ -18,13 +18,13 @@ extern "C" {
 typedef struct scopevm_scheduler scopevm_scheduler;
 
 /** The capacity of one pool: of a memory scope of one device. */
-typedef struct {
+typedef struct scopevm_pool_capacity {
   const char* pool; /**< device and scope, as in the modules: "cpu.global.workspace" */
   int64_t bytes;    /**< at least 0 */
 } scopevm_pool_capacity;
 
 /** Initialise with {sizeof(scopevm_scheduler_options)}. */
-typedef struct {
+typedef struct scopevm_scheduler_options {
   size_t struct_size; /**< sizeof(scopevm_scheduler_options) */
   int workers;        /**< threads that run calls, at most 4096; 0: one per CPU */
   /** The pools that the sessions share. A pool without an entry is not limited. */
@@ -48,7 +48,7 @@ SCOPEVM_API void scopevm_scheduler_free(scopevm_scheduler* scheduler);
 
 /** The state of a scheduler: SchedulerStats in scopevm/scheduler.h. Set struct_size before the
  * call. */
-typedef struct {
+typedef struct scopevm_scheduler_stats {
   size_t struct_size; /**< sizeof(scopevm_scheduler_stats) */
   size_t waiting;     /**< calls that wait for memory */
   size_t ready;       /**< admitted calls that wait for a worker */
@@ -60,7 +60,7 @@ SCOPEVM_API scopevm_status* scopevm_scheduler_read_stats(const scopevm_scheduler
                                                          scopevm_scheduler_stats* out);
 
 /** The use of one pool: PoolUse in scopevm/scheduler.h. Set struct_size before the call. */
-typedef struct {
+typedef struct scopevm_pool_use {
   size_t struct_size;     /**< sizeof(scopevm_pool_use) */
   int64_t capacity_bytes; /**< its capacity */
   int64_t reserved_bytes; /**< of calls that were admitted and have not ended */

@@ -21,7 +21,7 @@ extern "C" {
 typedef struct scopevm_session scopevm_session;
 
 /** An allocator for a memory scope of a CPU: see ScopeAllocator in scopevm/session.h. */
-typedef struct {
+typedef struct scopevm_scope_allocator {
   /** A scope of every CPU ("global.workspace") or of one device ("cpu.global.workspace"). */
   const char* scope;
   scopevm_allocator* allocator; /**< shared with the session */
@@ -29,7 +29,7 @@ typedef struct {
 
 /** An allocator by name. The session creates one for each pool of the scope, also of non-CPU
  * devices, whose drivers then supply the memory: see ScopeAllocator::make in scopevm/session.h. */
-typedef struct {
+typedef struct scopevm_named_allocator {
   /** A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */
   const char* scope;
   const char* text; /**< name and options: see scopevm_allocator_create() */
@@ -38,14 +38,14 @@ typedef struct {
 } scopevm_named_allocator;
 
 /** Limits the live bytes of a session in a memory scope. */
-typedef struct {
+typedef struct scopevm_memory_limit {
   /** A scope of every device ("global.workspace") or of one device ("npu.global.workspace"). */
   const char* scope;
   int64_t bytes; /**< maximum of the live bytes */
 } scopevm_memory_limit;
 
 /** Binds a device of the module to a physical device: DeviceBinding in scopevm/session.h. */
-typedef struct {
+typedef struct scopevm_device_binding {
   const char* device; /**< the device's name in the module */
   const char* kind;   /**< the device's kind in the module */
   int number;         /**< ordinal among this machine's devices of the kind */
@@ -53,7 +53,7 @@ typedef struct {
 
 /** Initialise with {sizeof(scopevm_session_options)}. Arrays can be NULL if they have no elements;
  * they are copied. */
-typedef struct {
+typedef struct scopevm_session_options {
   size_t struct_size;                 /**< sizeof(scopevm_session_options) */
   int threads;                        /**< 0: 1 thread; negative: one per CPU */
   const scopevm_memory_limit* limits; /**< in addition to the limits in the module */

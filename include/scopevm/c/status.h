@@ -50,7 +50,7 @@ SCOPEVM_API void scopevm_status_free(scopevm_status* status);
 
 /** What an error is about, for programs: ErrorFields in scopevm/status.h. Set struct_size to
  * sizeof(scopevm_error_fields) before the call. Strings are valid as long as the status. */
-typedef struct {
+typedef struct scopevm_error_fields {
   size_t struct_size;   /**< sizeof(scopevm_error_fields) */
   const char* subject;  /**< name of the input, output or dimension; empty: unknown */
   int axis;             /**< axis of the input or output; -1: none */
