@@ -40,9 +40,11 @@ std::string_view text_of(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Status bad(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+Status invalid_file(std::string message) {
+  return {StatusCode::kInvalidArgument, std::move(message)};
+}
 
-Status damaged() { return bad("checksum mismatch; the file is damaged"); }
+Status damaged() { return invalid_file("checksum mismatch; the file is damaged"); }
 
 // Takes the next bytes of a file.
 class Cursor {
@@ -78,29 +80,29 @@ class Cursor {
   std::span<const uint8_t> rest_;
 };
 
-Result<RecordsHeader> read_header(std::span<const uint8_t> bytes, std::string_view kind) {
+Result<RecordsHeader> read_records_header(std::span<const uint8_t> bytes, std::string_view kind) {
   const std::string expected = "not a file of kind \"" + std::string(kind) + "\"";
   if (bytes.size() < sizeof kRecordsMagic ||
       std::memcmp(bytes.data(), kRecordsMagic, sizeof kRecordsMagic) != 0)
-    return bad(expected + ": its first bytes differ");
+    return invalid_file(expected + ": its first bytes differ");
   const auto header = Cursor(bytes).take<RecordsHeader>();
   if (!header || bytes.size() < sizeof(RecordsHeader) + kChecksumSize)
-    return bad("the file is truncated: it has " + std::to_string(bytes.size()) + " bytes");
+    return invalid_file("the file is truncated: it has " + std::to_string(bytes.size()) + " bytes");
   if (header->version != kRecordsVersion)
     return Status(StatusCode::kUnsupported, "the file has version " +
                                                 std::to_string(header->version) + ", expected " +
                                                 std::to_string(kRecordsVersion));
   if (header->size > bytes.size())
-    return bad("the file is truncated: it has " + std::to_string(bytes.size()) +
-               " bytes, expected " + std::to_string(header->size));
+    return invalid_file("the file is truncated: it has " + std::to_string(bytes.size()) +
+                        " bytes, expected " + std::to_string(header->size));
   if (header->size < bytes.size())
-    return bad("the file has " + std::to_string(bytes.size() - header->size) +
-               " bytes after its end");
+    return invalid_file("the file has " + std::to_string(bytes.size() - header->size) +
+                        " bytes after its end");
   const std::string_view given(header->kind, std::ranges::find(header->kind, '\0') - header->kind);
   uint64_t stored = 0;
   std::memcpy(&stored, bytes.data() + bytes.size() - kChecksumSize, sizeof stored);
   if (checksum(bytes.data(), bytes.size() - kChecksumSize) != stored) return damaged();
-  if (given != kind) return bad(expected + ": its kind is \"" + std::string(given) + "\"");
+  if (given != kind) return invalid_file(expected + ": its kind is \"" + std::string(given) + "\"");
   return *header;
 }
 
@@ -156,7 +158,7 @@ const Record* Records::find(std::string_view name) const {
 }
 
 Result<Records> read_records(std::span<const uint8_t> bytes, std::string_view kind) {
-  SCOPEVM_ASSIGN_OR_RETURN(const RecordsHeader header, read_header(bytes, kind));
+  SCOPEVM_ASSIGN_OR_RETURN(const RecordsHeader header, read_records_header(bytes, kind));
   Records out;
   out.module = header.module;
   Cursor cursor(bytes.first(bytes.size() - kChecksumSize).subspan(sizeof header));
@@ -166,11 +168,11 @@ Result<Records> read_records(std::span<const uint8_t> bytes, std::string_view ki
     const auto name = entry ? cursor.take_padded(entry->name_size) : std::nullopt;
     const auto contents = name ? cursor.take_padded(entry->size) : std::nullopt;
     if (!contents || entry->reserved != 0)
-      return bad("record " + std::to_string(i) + " is invalid");
+      return invalid_file("record " + std::to_string(i) + " is invalid");
     out.records.push_back({text_of(*name), *contents});
   }
   if (!cursor.is_at_end())
-    return bad(std::to_string(cursor.size()) + " bytes follow the last record");
+    return invalid_file(std::to_string(cursor.size()) + " bytes follow the last record");
   return out;
 }
 
@@ -178,12 +180,12 @@ Result<int64_t> read_number(const Record& record) {
   Cursor cursor(record.bytes);
   const auto value = cursor.take<int64_t>();
   if (value && cursor.is_at_end()) return *value;
-  return bad("record \"" + std::string(record.name) + "\" is not a number");
+  return invalid_file("record \"" + std::string(record.name) + "\" is not a number");
 }
 
 Result<TensorRecord> read_tensor(const Record& record) {
   const auto invalid = [&] {
-    return bad("record \"" + std::string(record.name) + "\" is not a tensor");
+    return invalid_file("record \"" + std::string(record.name) + "\" is not a tensor");
   };
   Cursor cursor(record.bytes);
   const auto header = cursor.take<TensorHeader>();
