@@ -384,6 +384,14 @@ class SCOPEVM_API Session {
   /// kResourceLimit (a limit of the session is lower), kOutOfMemory.
   Status reserve(const std::map<std::string, DimRange>& dims = {}, int calls = 1) const;
 
+  /// Makes one call with zeros, empty strings and empty sequences as inputs, so that later calls
+  /// need not start threads, let drivers build kernels, read pages of the module from its file, or
+  /// take the memory of one call from the operating system. `dims` has the values of the named
+  /// dimensions. Thread-safe. Errors: those of Module::input_shape() and Call::run(), which also
+  /// fails if the model rejects zeros; what was prepared until then remains.
+  Status warm_up(const std::map<std::string, int64_t>& dims = {},
+                 const CallOptions& options = {}) const;
+
   /// The signature of the module. Valid as long as the session.
   const Signature& signature() const;
   /// The number of workers, at least 1.

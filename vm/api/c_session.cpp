@@ -177,6 +177,14 @@ scopevm_status* scopevm_session_reserve(const scopevm_session* session, const ch
   });
 }
 
+scopevm_status* scopevm_session_warm_up(const scopevm_session* session, const char* const* names,
+                                        const int64_t* values, size_t count) {
+  return checked({{session, "session"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const auto dims, scopevm::to_dims(names, values, count));
+    return session->session.warm_up(dims);
+  });
+}
+
 int scopevm_session_threads(const scopevm_session* session) {
   return session == nullptr ? 0 : session->session.threads();
 }

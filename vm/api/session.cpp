@@ -2,6 +2,7 @@
 #include "scopevm/session.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "runtime/nearest_name.h"
 #include "runtime/without_exceptions.h"
 #include "vm/api/module_access.h"
+#include "vm/run/bound/bound.h"
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
 #include "vm/run/call/request.h"
@@ -150,6 +152,25 @@ Result<std::vector<Tensor>> call_once(const std::shared_ptr<vm::BoundSession>& s
     if (!inputs[i].is_empty()) SCOPEVM_RETURN_IF_ERROR(set_tensor(request, i, inputs[i]));
   SCOPEVM_RETURN_IF_ERROR(run(request, options));
   return std::move(request.results);
+}
+
+Status set_zeros(const vm::LoadedModule& module, const std::map<std::string, int64_t>& dims,
+                 Call& call) {
+  const std::vector<TensorSignature>& inputs = module.signature().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].kind == ValueKind::kSequence) {
+      SCOPEVM_RETURN_IF_ERROR(call.set_sequence(i, {}));
+    } else if (inputs[i].kind != ValueKind::kTensor) {
+      SCOPEVM_RETURN_IF_ERROR(call.set_no_value(i));
+    } else {
+      SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, input_shape(module, i, dims));
+      SCOPEVM_ASSIGN_OR_RETURN(Tensor zeros, Tensor::allocate(inputs[i].dtype, shape));
+      if (zeros.dtype() != DType::kStr)
+        std::memset(zeros.data(), 0, static_cast<size_t>(zeros.bytes()));
+      SCOPEVM_RETURN_IF_ERROR(call.set_input(i, std::move(zeros)));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -335,6 +356,17 @@ Result<Call> Session::make_call() const {
 
 Status Session::reserve(const std::map<std::string, DimRange>& dims, int calls) const {
   return without_exceptions([&] { return bound_->reserve(dims, calls); });
+}
+
+Status Session::warm_up(const std::map<std::string, int64_t>& dims,
+                        const CallOptions& options) const {
+  return without_exceptions([&]() -> Status {
+    Executor& executor = bound_->executor();
+    executor.parallel_for(executor.threads(), 1, [](void*, int64_t, int64_t, int64_t) {}, nullptr);
+    SCOPEVM_ASSIGN_OR_RETURN(Call call, make_call());
+    SCOPEVM_RETURN_IF_ERROR(set_zeros(bound_->module(), dims, call));
+    return call.run(options);
+  });
 }
 
 const Signature& Session::signature() const { return bound_->module().signature(); }

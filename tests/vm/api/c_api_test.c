@@ -190,6 +190,8 @@ static void run_with_allocator(const char* path) {
   options.allocator_count = 1;
   options.allocator_size = sizeof(scopevm_scope_allocator);
   OK(scopevm_session_create(module, &options, &session));
+  FAILS(scopevm_session_warm_up(session, names, values, 0), 10, "missing value");
+  OK(scopevm_session_warm_up(session, names, values, 1));
   run_calls(session);
   scopevm_session_free(session);
   scopevm_module_free(module);

@@ -2,6 +2,7 @@
 // output buffers and executors of the caller, and concurrent calls of one session.
 #include "scopevm/session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,6 +20,7 @@
 namespace scopevm {
 namespace {
 
+using ::testing::HasSubstr;
 using test::load;
 using test::sum_contents;
 
@@ -68,6 +70,24 @@ TEST(Session, SplitsLaunchesOverThreads) {
     ASSERT_TRUE(results.ok()) << results.status().message();
     expect_sum(results->front(), 1000, 1, 2);
   }
+}
+
+TEST(Session, WarmUpTakesTheMemoryOfOneCall) {
+  const Session session = session_of(sum_contents(), {.threads = 2});
+  EXPECT_THAT(std::string(session.warm_up().message()), HasSubstr("missing value of dimension"));
+  EXPECT_THAT(std::string(session.warm_up({{"rows", 3}}).message()), HasSubstr("rows"));
+  ASSERT_TRUE(session.warm_up({{"n", 1000}}).ok());
+  const auto taken = [&] {
+    int64_t bytes = 0;
+    for (const ScopeStats& pool : *session.memory_stats()) bytes += pool.memory.reserved_bytes;
+    return bytes;
+  };
+  const int64_t before = taken();
+  EXPECT_GT(before, 0);
+  ASSERT_TRUE(session.call(std::vector{floats({1000, 4}, 1), floats({1000, 4}, 2)}).ok());
+  EXPECT_EQ(taken(), before);
+  const std::atomic<bool> cancelled{true};
+  EXPECT_EQ(session.warm_up({{"n", 1000}}, {.cancel = &cancelled}).code(), StatusCode::kCancelled);
 }
 
 TEST(Session, ResultsOutliveSessionAndModule) {
