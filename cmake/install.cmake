@@ -5,7 +5,8 @@
 #   compiler     libscopevm_compiler with its package files; the program of `scopevm compile` and
 #                `scopevm explain`; scopevm-opt with its man page and completion
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
-#   development  headers, the static library, and the files for CMake and pkg-config
+#   development  headers, the static library, the files for CMake and pkg-config, documentation and
+#                examples
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scopevm)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -58,6 +59,9 @@ endif()
 
 install(TARGETS scopevm_static EXPORT scopevm-static
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
+  PATTERN Doxyfile EXCLUDE)
 install(DIRECTORY include/scopevm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install_targets(runtime development)
 install_targets(static development)

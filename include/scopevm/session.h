@@ -276,7 +276,8 @@ class SCOPEVM_API Call {
   /// Sets the buffer that receives a result. It must have the result's shape and must not overlap
   /// an input or another output. Without a buffer, each run allocates a storage for the result;
   /// string results never use a buffer. An empty tensor unsets the buffer. Errors: kNotFound,
-  /// kInvalidArgument (string result, result that is not a tensor, read-only tensor).
+  /// kInvalidArgument (string result, result that is not a tensor, read-only tensor, or an element
+  /// type, rank or fixed dim that differs from the signature).
   Status set_output(size_t index, Tensor tensor);
   /// Like the overload above, by name.
   Status set_output(std::string_view name, Tensor tensor);

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs the build into an empty prefix. Then runs every command, and builds and runs every
 # example from there, in an empty environment:
-#   installed.sh BUILD SOURCE C_COMPILER CXX_COMPILER
+#   installed.sh BUILD C_COMPILER CXX_COMPILER
 set -euo pipefail
-build=$1 source=$2 cc=$3 cxx=$4
+build=$1 cc=$2 cxx=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
 modules=$scratch/modules
+examples=$prefix/share/doc/scopevm/examples
 mkdir "$modules"
 
 fail() { echo "installed: $*" >&2; exit 1; }
@@ -37,7 +38,7 @@ prints() {
 runtime_component() {
   local folder=$scratch/runtime found
   install_to "$folder" runtime
-  found=$(find "$folder" -name '*compile*' -o -name 'scopevm-opt*' -o -name '*.h' -o -name '*.a')
+  found=$(find "$folder" -name '*compile*' -o -name 'scopevm-opt*' -o -name '*.h' -o -name '*.a' -o -name '*.md')
   [[ -z $found ]] || fail "component runtime contains $found"
   if ldd "$folder/bin/scopevm" | grep -E 'LLVM|MLIR|protobuf|not found'; then
     fail "component runtime needs these libraries"
@@ -49,10 +50,10 @@ runtime_component() {
 
 # Each command of `scopevm --help`, so that a new command fails here until it is added.
 command_arguments() {
-  local digits=$modules/digits.bc image="image=$source/examples/digits/five.npy"
+  local digits=$modules/digits.bc image="image=$examples/digits/five.npy"
   case $1 in
-    compile) echo "$source/examples/digits/digits.onnx -o $digits" ;;
-    explain) echo "$source/examples/digits/digits.onnx --shapes" ;;
+    compile) echo "$examples/digits/digits.onnx -o $digits" ;;
+    explain) echo "$examples/digits/digits.onnx --shapes" ;;
     machine) ;;
     run) echo "$digits --input $image" ;;
     dis) echo "$digits -o $modules/digits.s" ;;
@@ -75,7 +76,7 @@ commands() {
     clean scopevm "$name" "${arguments[@]}" &>"$scratch/output" || fail "scopevm $name: $(<"$scratch/output")"
   done
   cmp "$modules/digits.bc" "$modules/again.bc"
-  prints sv.sub scopevm-opt --sv-simplify "$source/examples/distance/distance.mlir"
+  prints sv.sub scopevm-opt --sv-simplify "$examples/distance/distance.mlir"
 }
 
 manuals() {
@@ -103,7 +104,7 @@ cmake_project() {
     clean cmake --build "$scratch/$name" >/dev/null
 }
 
-cmake_example() { cmake_project "$1" "$source/examples/$1" "$2"; }
+cmake_example() { cmake_project "$1" "$examples/$1" "$2"; }
 
 cmake_static_library() {
   mkdir "$scratch/static_source"
@@ -111,7 +112,7 @@ cmake_static_library() {
 cmake_minimum_required(VERSION 3.25)
 project(run_module LANGUAGES C CXX)
 find_package(scopevm REQUIRED COMPONENTS static)
-add_executable(run_module $source/examples/c/main.c)
+add_executable(run_module $examples/c/main.c)
 target_link_libraries(run_module PRIVATE scopevm::static)
 END
   cmake_project static "$scratch/static_source" "$prefix"
@@ -137,10 +138,10 @@ cmake_examples() {
   prints 'probability:' "$scratch/embed/embed" "$modules/digits.bc" n=2
   prints 'distance: 5 0' "$scratch/c/run_module" "$modules/distance.bc"
   prints 'main ran in' "$scratch/c/any_module" "$modules/digits.bc" n=2
-  prints 'output probability' "$scratch/compile/compile_model" "$source/examples/digits/digits.onnx"
+  prints 'output probability' "$scratch/compile/compile_model" "$examples/digits/digits.onnx"
 
   cmake_example external "$prefix"
-  clean scopevm compile "$source/examples/external/interleave.mlir" -o "$modules/interleave.bc"
+  clean scopevm compile "$examples/external/interleave.mlir" -o "$modules/interleave.bc"
   prints '-1 -2' "$scratch/external/run_external" "$modules/interleave.bc"
 }
 
@@ -152,24 +153,24 @@ pkg_config_examples() {
   pc=$(find "$prefix" -name scopevm.pc)
   libraries=$(dirname "$(dirname "$pc")")
   read -ra flags <<<"$(flags_of scopevm)"
-  clean "$cc" "$source/examples/c/main.c" "${flags[@]}" "-Wl,-rpath,$libraries" -o "$scratch/shared"
+  clean "$cc" "$examples/c/main.c" "${flags[@]}" "-Wl,-rpath,$libraries" -o "$scratch/shared"
   prints 'distance: 5 0' "$scratch/shared" "$modules/distance.bc"
 
   read -ra flags <<<"$(flags_of scopevm-static)"
-  clean "$cc" "$source/examples/c/main.c" "${flags[@]}" -o "$scratch/archive"
+  clean "$cc" "$examples/c/main.c" "${flags[@]}" -o "$scratch/archive"
   prints 'distance: 5 0' "$scratch/archive" "$modules/distance.bc"
   if ldd "$scratch/archive" | grep libscopevm; then fail "the static example needs libscopevm"; fi
 
   read -ra flags <<<"$(flags_of scopevm scopevm-compiler)"
-  clean "$cxx" -std=c++20 "$source/examples/compile/main.cpp" "${flags[@]}" \
+  clean "$cxx" -std=c++20 "$examples/compile/main.cpp" "${flags[@]}" \
     "-Wl,-rpath,$libraries" -o "$scratch/compiled"
-  prints 'output probability' "$scratch/compiled" "$source/examples/digits/digits.onnx"
+  prints 'output probability' "$scratch/compiled" "$examples/digits/digits.onnx"
 }
 
 runtime_component
 install_to "$prefix" runtime compiler development
 commands
-clean scopevm compile "$source/examples/distance/distance.mlir" -o "$modules/distance.bc"
+clean scopevm compile "$examples/distance/distance.mlir" -o "$modules/distance.bc"
 manuals
 cmake_examples
 cmake_static_library

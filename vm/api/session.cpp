@@ -96,6 +96,8 @@ Status set_buffer(vm::Request& request, size_t index, vm::OutputBuffer buffer) {
             "output \"" + signature.name + "\": " + (is_optional(signature.kind) ? "an " : "a ") +
                 std::string(name(signature.kind)) +
                 " cannot be stored in a buffer; read its elements after each run"};
+  if (!tensor.is_empty() && buffer.has_dims)
+    SCOPEVM_RETURN_IF_ERROR(vm::check_buffer(signature, tensor));
   request.set_output(index, std::move(buffer));
   return {};
 }

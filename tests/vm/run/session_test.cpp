@@ -130,6 +130,12 @@ TEST(Session, WritesIntoTheCallersBuffer) {
   Tensor z = floats({6, 4}, 0);
   ASSERT_TRUE(call.set_input(0, floats({6, 4}, 3)).ok());
   ASSERT_TRUE(call.set_input(1, floats({6, 4}, 4)).ok());
+  EXPECT_EQ(call.set_output("z", *Tensor::allocate(DType::kI32, {3, 4})).message(),
+            "output \"z\": wrong element type: expected f32[n, 4], given i32[3, 4]");
+  EXPECT_EQ(call.set_output("z", floats({12}, 0)).message(),
+            "output \"z\": wrong rank: expected f32[n, 4], given f32[12]");
+  EXPECT_EQ(call.set_output("z", floats({4, 3}, 0)).message(),
+            "output \"z\": wrong dim 1: expected f32[n, 4], given f32[4, 3]");
   ASSERT_TRUE(call.set_output("z", z).ok());
   const Status status = call.run();
   ASSERT_TRUE(status.ok()) << status.message();

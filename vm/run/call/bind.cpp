@@ -2,6 +2,7 @@
 #include "vm/run/call/bind.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -24,12 +25,13 @@ std::string declared_text(const TensorSignature& signature) {
 // The dims in the signature of a list whose elements can have any rank.
 const std::vector<std::string> kAnyRank = {format::kAnyDims};
 
-Status mismatch(const TensorSignature& signature, const Tensor& given, const std::string& what,
-                int axis = -1) {
+// `role`: "input" or "output".
+Status mismatch(std::string_view role, const TensorSignature& signature, const Tensor& given,
+                const std::string& what, int axis = -1) {
   std::string expected = declared_text(signature);
   std::string type = runtime::type_text(given.dtype(), given.dims());
-  std::string message =
-      "input \"" + signature.name + "\": " + what + ": expected " + expected + ", given " + type;
+  std::string message = std::string(role) + " \"" + signature.name + "\": " + what +
+                        ": expected " + expected + ", given " + type;
   return {StatusCode::kInvalidArgument,
           std::move(message),
           {signature.name, axis, std::move(expected), std::move(type)}};
@@ -108,6 +110,23 @@ Status check_overlap(const LoadedModule& module, const Request& request) {
 
 }  // namespace
 
+Status check_buffer(const TensorSignature& signature, const Tensor& given) {
+  if (given.dtype() != signature.dtype)
+    return mismatch("output", signature, given, "wrong element type");
+  if (given.dims().size() != signature.dims.size())
+    return mismatch("output", signature, given, "wrong rank");
+  for (size_t axis = 0; axis < signature.dims.size(); ++axis) {
+    const std::string& dim = signature.dims[axis];
+    int64_t fixed = 0;
+    const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), fixed);
+    const bool is_fixed = error == std::errc() && end == dim.data() + dim.size();
+    if (is_fixed && fixed != given.dims()[axis])
+      return mismatch("output", signature, given, "wrong dim " + std::to_string(axis),
+                      static_cast<int>(axis));
+  }
+  return {};
+}
+
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given) {
   const TensorSignature& signature = module.signature().inputs[index];
   const bool is_tensor = signature.kind == ValueKind::kTensor;
@@ -130,13 +149,13 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
   if (given.is_empty())
     return missing(signature, "input \"" + signature.name + "\": expected " +
                                   declared_text(signature) + ", given an empty tensor");
-  if (given.dtype() != signature.dtype) return mismatch(signature, given, "wrong element type");
+  if (given.dtype() != signature.dtype) return mismatch("input", signature, given, "wrong element type");
   if (signature.kind != ValueKind::kTensor && signature.dims == kAnyRank) return {};
-  if (given.dims().size() != signature.dims.size()) return mismatch(signature, given, "wrong rank");
+  if (given.dims().size() != signature.dims.size()) return mismatch("input", signature, given, "wrong rank");
   const std::vector<AxisRule>& rules = module.axis_rules()[index];
   for (size_t axis = 0; axis < rules.size(); ++axis)
     if (rules[axis].exact >= 0 && rules[axis].exact != given.dims()[axis])
-      return mismatch(signature, given, "wrong dim " + std::to_string(axis),
+      return mismatch("input", signature, given, "wrong dim " + std::to_string(axis),
                       static_cast<int>(axis));
   return {};
 }

@@ -20,6 +20,10 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
 // check_input().
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
 
+// Checks the element type, the rank and the fixed dims of a buffer for an output. The run checks the
+// other dims.
+Status check_buffer(const TensorSignature& signature, const Tensor& given);
+
 // Checks that all inputs are set and agree on every dimension, and that the dimensions are within
 // their bounds. Checks that no output buffer overlaps an input or another output. Stores the values
 // of the dimensions in the request. REQUIRES: check_input() succeeded for every set input.
