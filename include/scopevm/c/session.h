@@ -106,9 +106,9 @@ SCOPEVM_API scopevm_status* scopevm_session_create(const scopevm_module* module,
 SCOPEVM_API scopevm_status* scopevm_session_reserve(const scopevm_session* session,
                                                     const char* const* names, const int64_t* least,
                                                     const int64_t* most, size_t count, int calls);
-/** Makes one call with zeros as inputs, so that later calls need not start threads, build kernels or
- * map memory: Session::warm_up in scopevm/session.h. The arrays have `count` elements: the values of
- * the named dimensions. */
+/** Makes one call with zeros as inputs, so that later calls need not start threads, build kernels
+ * or map memory: Session::warm_up in scopevm/session.h. The arrays have `count` elements: the
+ * values of the named dimensions. */
 SCOPEVM_API scopevm_status* scopevm_session_warm_up(const scopevm_session* session,
                                                     const char* const* names, const int64_t* values,
                                                     size_t count);

@@ -194,8 +194,8 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   const int64_t size[] = {1};
   EACH_FAILS(4, scopevm_session_reserve(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size),
                                         ARGUMENT(3, size), 1, 1));
-  EACH_FAILS(3, scopevm_session_warm_up(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size),
-                                        1));
+  EACH_FAILS(
+      3, scopevm_session_warm_up(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size), 1));
   scopevm_allocator_stats stats = {sizeof(scopevm_allocator_stats)};
   EACH_FAILS(2, scopevm_session_memory_stats(ARGUMENT(0, session), 0, ARGUMENT(1, &stats)));
   float element = 0;

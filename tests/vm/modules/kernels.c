@@ -1,4 +1,6 @@
 // Kernels and shape functions of the modules in test_modules.h, with the ABI of kernel_abi.h.
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -29,8 +31,11 @@ void test_scale(void* const* buffers, const int64_t* params, int64_t begin, int6
   for (int64_t i = begin; i < end; ++i) out[i] = a[i] * factor[0];
 }
 
+// Set by the loader.
+bool (*scopevm_stop_check)(void) = NULL;
+
 // Each item waits until the monotonic clock has reached until[0] nanoseconds, and adds 1 to its
-// element of out. Buffers: until, out (bytes). Grid: elements.
+// element of out. The kernel can stop after each item. Buffers: until, out (bytes). Grid: elements.
 void test_wait(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
                int64_t worker, int64_t first) {
   (void)params;
@@ -43,16 +48,8 @@ void test_wait(void* const* buffers, const int64_t* params, int64_t begin, int64
     do clock_gettime(CLOCK_MONOTONIC, &now);
     while (now.tv_sec * 1000000000 + now.tv_nsec < until[0]);
     ++out[i];
+    if (scopevm_stop_check != NULL && scopevm_stop_check()) return;
   }
-}
-
-// out[i] = first * 1000 + begin. Buffers: out (i64). Grid: elements.
-void test_calls(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,
-                int64_t worker, int64_t first) {
-  (void)params;
-  (void)worker;
-  int64_t* out = buffers[0];
-  for (int64_t i = begin; i < end; ++i) out[i] = first * 1000 + begin;
 }
 
 void test_nothing(void* const* buffers, const int64_t* params, int64_t begin, int64_t end,

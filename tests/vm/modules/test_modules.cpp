@@ -127,11 +127,8 @@ format::ModuleContents empty_contents() {
   contents.pools = {{"global", format::PoolKind::kHeap, 0, -1},
                     {"global.workspace", format::PoolKind::kArena, 0, -1},
                     {"global.constant", format::PoolKind::kConstant, 0, -1}};
-  contents.kernels = {{"test_add", 3, 0},
-                      {"test_scale", 3, 0},
-                      {"test_nothing", 3, 0},
-                      {"test_wait", 2, 0},
-                      {"test_calls", 1, 0}};
+  contents.kernels = {
+      {"test_add", 3, 0}, {"test_scale", 3, 0}, {"test_nothing", 3, 0}, {"test_wait", 2, 0}};
   contents.shape_functions = {{"test_sum_shapes",
                                6,
                                4,
@@ -220,23 +217,6 @@ format::ModuleContents wait_contents(uint32_t grain) {
   function.inputs = {{"until", DType::kI64, {"1"}}};
   function.outputs = {{"out", DType::kU8, {"1000"}}};
   function.register_count = 3;
-  function.code = code_writer.take();
-  contents.functions.push_back(std::move(function));
-  return contents;
-}
-
-format::ModuleContents calls_contents(uint32_t grain) {
-  format::ModuleContents contents = empty_contents();
-  contents.launches = {{.kernel = kCalls, .grid = {1000}, .grain = {grain}, .bytes = {{8000}}}};
-  CodeWriter code_writer;
-  code_writer.alloc_storage(0, 0, 8000)
-      .alloc_tensor(1, 0, 0, 8000, DType::kI64, {1000})
-      .launch(0, {1})
-      .ret({1});
-  format::FunctionDecl function;
-  function.name = "main";
-  function.outputs = {{"out", DType::kI64, {"1000"}}};
-  function.register_count = 2;
   function.code = code_writer.take();
   contents.functions.push_back(std::move(function));
   return contents;

@@ -41,7 +41,6 @@ inline constexpr uint32_t kAdd = 0;
 inline constexpr uint32_t kScale = 1;
 inline constexpr uint32_t kNothing = 2;
 inline constexpr uint32_t kWait = 3;
-inline constexpr uint32_t kCalls = 4;
 inline constexpr uint32_t kSumShapes = 0;
 inline constexpr uint32_t kCountDown = 1;
 inline constexpr uint32_t kExternalShapes = 2;
@@ -64,9 +63,6 @@ format::ModuleContents variant_contents();
 
 // main(until: i64[1]) -> out: u8[1000]: launches test_wait with the grain `grain`.
 format::ModuleContents wait_contents(uint32_t grain);
-
-// main() -> out: i64[1000]: launches test_calls with the grain `grain`.
-format::ModuleContents calls_contents(uint32_t grain);
 
 // main(x: f32[n]) -> z: f32[0]: a loop shortens a tensor by one element per iteration, until it is
 // empty.

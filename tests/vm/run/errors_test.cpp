@@ -135,9 +135,11 @@ TEST_F(SumErrors, BoundReportsMissingDims) {
 TEST_F(SumErrors, OutputOfAnotherShape) {
   ASSERT_TRUE(call_.set_input("x", tensor({3, 4})).ok());
   ASSERT_TRUE(call_.set_input("y", tensor({3, 4})).ok());
-  ASSERT_TRUE(call_.set_output("z", tensor({4, 3})).ok());
+  expect(call_.set_output("z", tensor({4, 3})), StatusCode::kInvalidArgument,
+         "output \"z\": wrong dim 1: expected f32[n, 4], given f32[4, 3]");
+  ASSERT_TRUE(call_.set_output("z", tensor({4, 4})).ok());
   expect(call_.run(), StatusCode::kInvalidArgument,
-         "output \"z\": expected f32[3, 4], given f32[4, 3]");
+         "output \"z\": expected f32[3, 4], given f32[4, 4]");
   ASSERT_TRUE(call_.set_output("z", tensor({3, 4})).ok());
   EXPECT_TRUE(call_.run().ok());
 }

@@ -30,8 +30,8 @@ Status mismatch(std::string_view role, const TensorSignature& signature, const T
                 const std::string& what, int axis = -1) {
   std::string expected = declared_text(signature);
   std::string type = runtime::type_text(given.dtype(), given.dims());
-  std::string message = std::string(role) + " \"" + signature.name + "\": " + what +
-                        ": expected " + expected + ", given " + type;
+  std::string message = std::string(role) + " \"" + signature.name + "\": " + what + ": expected " +
+                        expected + ", given " + type;
   return {StatusCode::kInvalidArgument,
           std::move(message),
           {signature.name, axis, std::move(expected), std::move(type)}};
@@ -149,9 +149,11 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
   if (given.is_empty())
     return missing(signature, "input \"" + signature.name + "\": expected " +
                                   declared_text(signature) + ", given an empty tensor");
-  if (given.dtype() != signature.dtype) return mismatch("input", signature, given, "wrong element type");
+  if (given.dtype() != signature.dtype)
+    return mismatch("input", signature, given, "wrong element type");
   if (signature.kind != ValueKind::kTensor && signature.dims == kAnyRank) return {};
-  if (given.dims().size() != signature.dims.size()) return mismatch("input", signature, given, "wrong rank");
+  if (given.dims().size() != signature.dims.size())
+    return mismatch("input", signature, given, "wrong rank");
   const std::vector<AxisRule>& rules = module.axis_rules()[index];
   for (size_t axis = 0; axis < rules.size(); ++axis)
     if (rules[axis].exact >= 0 && rules[axis].exact != given.dims()[axis])

@@ -20,8 +20,8 @@ Status check_input(const LoadedModule& module, size_t index, const Tensor& given
 // check_input().
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given);
 
-// Checks the element type, the rank and the fixed dims of a buffer for an output. The run checks the
-// other dims.
+// Checks the element type, the rank and the fixed dims of a buffer for an output. The run checks
+// the other dims.
 Status check_buffer(const TensorSignature& signature, const Tensor& given);
 
 // Checks that all inputs are set and agree on every dimension, and that the dimensions are within

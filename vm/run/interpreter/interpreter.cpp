@@ -298,7 +298,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (kernels_[launch.kernel] == nullptr)
     return launch_on_device(launch, in.buffers, grid, grain) &&
            (!is_timed_ || finish_launch(launch, in.buffers, start));
-  if (!launch_in_blocks(launch, grid, grain)) return false;
+  if (!launch_on_cpu(launch, grid, grain)) return false;
   return !is_timed_ || finish_launch(launch, in.buffers, start);
 }
 

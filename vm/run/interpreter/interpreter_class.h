@@ -1,6 +1,6 @@
 // The Interpreter class. Private to this folder.
 //   interpreter.cpp the dispatch loop; control, memory, compute, shapes, values
-//   blocks.cpp      interrupts; launches in blocks, between which interrupts are checked
+//   kernels.cpp     interrupts; launches of CPU kernels
 //   calls.cpp       calls and returns
 //   closures.cpp    closures
 //   devices.cpp     launches and copies on non-CPU devices
@@ -100,7 +100,7 @@ class Interpreter {
   }
   bool fail_for_interrupt(StatusCode code);
   bool set_buffers(const isa::op::launch& in, const format::LaunchDecl& launch);
-  bool launch_in_blocks(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
+  bool launch_on_cpu(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   bool set_external_tensors(const isa::op::call_extern& in, const format::LaunchDecl& launch);
   bool set_external_tensor(const format::LaunchDecl& launch, uint32_t index, const Register& buffer,
                            int64_t* dims);
