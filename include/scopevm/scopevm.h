@@ -21,7 +21,7 @@
  *
  * Thread-safety: modules, sessions, schedulers and allocators can be used by several threads
  * concurrently. A call must be used by one thread at a time, except for scopevm_call_cancel(),
- * scopevm_call_wait() and scopevm_call_is_in_flight(). */
+ * scopevm_call_wait() and scopevm_call_is_in_flight(). So must a state. */
 #ifndef SCOPEVM_SCOPEVM_H_
 #define SCOPEVM_SCOPEVM_H_
 
@@ -30,6 +30,7 @@
 #include "scopevm/c/module.h"
 #include "scopevm/c/scheduler.h"
 #include "scopevm/c/session.h"
+#include "scopevm/c/state.h"
 #include "scopevm/c/status.h"
 
 #endif /* SCOPEVM_SCOPEVM_H_ */

@@ -239,6 +239,7 @@ namespace vm {
 class BoundSession;
 class Request;
 }  // namespace vm
+class State;
 
 /// One inference request. A Call is reusable: inputs and outputs stay set until they are replaced.
 /// It keeps its session alive. Thread-safety: one thread at a time.
@@ -286,10 +287,18 @@ class SCOPEVM_API Call {
   /// the run. A run whose result is larger fails with kInvalidArgument; the message has both sizes.
   /// Null `data` unsets the buffer. Errors: those of set_output(), and of Tensor::borrow().
   Status set_output_buffer(size_t index, void* data, int64_t capacity);
+  /// Sets the state (scopevm/state.h) that has the values of some inputs and receives some outputs;
+  /// these inputs and buffers of these outputs must be unset. The result of such an output is a
+  /// read-only view of the state: the next call or function that uses the state can change it.
+  /// Errors: kInvalidArgument (the state is of another session, or the call is in flight).
+  Status set_state(const State& state);
+  /// Unsets the state. Errors: kInvalidArgument (the call is in flight).
+  Status unset_state();
 
   /// Runs the request and waits for its end: on the calling thread, or with a scheduler on one of
   /// its workers, like submit() and wait(). Errors:
-  /// - kInvalidArgument: missing input; input dims that are inconsistent, out of bounds or rejected
+  /// - kInvalidArgument: a state that is in use; missing input; input dims that are inconsistent,
+  /// out of bounds or rejected
   ///   by a check; input elements that an op rejects; output buffer of the wrong shape, or that
   ///   overlaps an input or another output
   /// - kOutOfMemory, kResourceLimit, kCancelled, kDeadlineExceeded

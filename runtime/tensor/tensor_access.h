@@ -24,6 +24,7 @@ struct TensorAccess {
     std::ranges::copy(dims, tensor.dims_.begin());
     return tensor;
   }
+  static void set_read_only(Tensor& tensor) { tensor.is_read_only_ = true; }
   // Creates a read-only string tensor over packed strings (string_tensor.h).
   static Tensor make_strings(void* data, runtime::Storage* storage, std::span<const int64_t> dims,
                              int64_t bytes) {

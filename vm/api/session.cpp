@@ -42,14 +42,9 @@ Result<size_t> find_output(const vm::Request& request, std::string_view name) {
   return find_name("output", name, request.session->module().output_names());
 }
 
-Status check_idle(const vm::Request& request) {
-  if (!request.is_in_flight()) return {};
-  return {StatusCode::kInvalidArgument, "the call is in flight: wait for its end"};
-}
-
 // Sets an input to a tensor, or to no tensor if `tensor` is empty.
 Status set_tensor(vm::Request& request, size_t index, Tensor tensor) {
-  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
+  SCOPEVM_RETURN_IF_ERROR(request.check_idle());
   if (index >= request.inputs.size()) return bad_index("input", index, request.inputs.size());
   const vm::LoadedModule& module = request.session->module();
   const ValueKind kind = module.signature().inputs[index].kind;
@@ -70,7 +65,7 @@ Status set_tensor(vm::Request& request, size_t index, Tensor tensor) {
 }
 
 Status set_list(vm::Request& request, size_t index, vm::ListValue value) {
-  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
+  SCOPEVM_RETURN_IF_ERROR(request.check_idle());
   if (index >= request.inputs.size()) return bad_index("input", index, request.inputs.size());
   SCOPEVM_RETURN_IF_ERROR(vm::check_list(request.session->module(), index, value));
   request.list_inputs[index] = std::move(value);
@@ -79,7 +74,7 @@ Status set_list(vm::Request& request, size_t index, vm::ListValue value) {
 
 // Sets the caller's buffer for an output, or no buffer if its tensor is empty.
 Status set_buffer(vm::Request& request, size_t index, vm::OutputBuffer buffer) {
-  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
+  SCOPEVM_RETURN_IF_ERROR(request.check_idle());
   const Tensor& tensor = buffer.tensor;
   if (index >= request.outputs.size()) return bad_index("output", index, request.outputs.size());
   const TensorSignature& signature = request.session->module().signature().outputs[index];
@@ -122,7 +117,7 @@ Result<vm::OutputBuffer> buffer_of(const vm::Request& request, size_t index, voi
 }
 
 Status check_result(const vm::Request& request, size_t output) {
-  SCOPEVM_RETURN_IF_ERROR(check_idle(request));
+  SCOPEVM_RETURN_IF_ERROR(request.check_idle());
   if (output < request.results.size()) return {};
   return {StatusCode::kNotFound, "no result " + std::to_string(output) + ": the call has " +
                                      runtime::count_text(request.results.size(), "result")};
@@ -257,14 +252,14 @@ Status Call::set_output_buffer(size_t index, void* data, int64_t capacity) {
 
 Status Call::run(const CallOptions& options) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(check_idle(*request_));
+    SCOPEVM_RETURN_IF_ERROR(request_->check_idle());
     return scopevm::run(*request_, options);
   });
 }
 
 Status Call::submit(const SubmitOptions& options, std::function<void(const Status&)> done) {
   return without_exceptions([&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(check_idle(*request_));
+    SCOPEVM_RETURN_IF_ERROR(request_->check_idle());
     return request_->submit(options, std::move(done));
   });
 }
@@ -299,7 +294,7 @@ std::span<const Tensor> Call::outputs() const {
 
 Result<Tensor> Call::output(std::string_view name) const {
   return without_exceptions([&]() -> Result<Tensor> {
-    SCOPEVM_RETURN_IF_ERROR(check_idle(*request_));
+    SCOPEVM_RETURN_IF_ERROR(request_->check_idle());
     SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
     if (index >= request_->results.size())
       return Status(StatusCode::kNotFound, "the call has no results: it has not run, or failed");

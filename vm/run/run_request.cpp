@@ -97,8 +97,18 @@ Result<std::vector<int64_t>> bound_of(const Request& request) {
 Status Request::run_here(const CallOptions& options) {
   const Clock::time_point start = Clock::now();
   clear_results();
-  if (Status bound = bind_inputs(session->module(), *this); !bound.ok()) {
+  if (Status attached = attach_state(); !attached.ok()) {
     stats = {};  // stats() must not return the statistics of the previous run
+    return attached;
+  }
+  Status status = without_exceptions([&] { return run_attached(options, start); });
+  detach_state(status.ok());
+  return status;
+}
+
+Status Request::run_attached(const CallOptions& options, Clock::time_point start) {
+  if (Status bound = bind_inputs(session->module(), *this); !bound.ok()) {
+    stats = {};
     return bound;
   }
   Lease lease(*session);
@@ -171,6 +181,14 @@ Status Request::submit(const SubmitOptions& options, Done done) {
                                               " to " + std::to_string(kMaxPriority)};
   clear_results();
   stats = {};
+  SCOPEVM_RETURN_IF_ERROR(attach_state());
+  Status queued = without_exceptions([&] { return queue(options, std::move(done)); });
+  // A queued request can have been destroyed.
+  if (!queued.ok()) detach_state(false);
+  return queued;
+}
+
+Status Request::queue(const SubmitOptions& options, Done done) {
   SCOPEVM_RETURN_IF_ERROR(bind_inputs(session->module(), *this));
   SCOPEVM_RETURN_IF_ERROR(find_needs(options));
   options_ = options.call;
@@ -220,6 +238,7 @@ void Request::refuse(const Status& status) { finish(status); }
 
 void Request::finish(const Status& status) {
   const Done done = std::exchange(done_, {});
+  detach_state(status.ok());
   is_cancelled_.store(false, std::memory_order_relaxed);
   {
     std::lock_guard lock(mutex_);

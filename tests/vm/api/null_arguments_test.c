@@ -43,6 +43,8 @@ static void check_results_without_status(void) {
   scopevm_session_trim(NULL);
   scopevm_call_cancel(NULL);
   EXPECT(scopevm_call_is_in_flight(NULL) == 0);
+  EXPECT(scopevm_state_steps(NULL) == 0);
+  scopevm_state_free(NULL);
   scopevm_scheduler_free(NULL);
   scopevm_call_clear_outputs(NULL);
   scopevm_bound_free(NULL);
@@ -245,6 +247,41 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   EACH_FAILS(1, scopevm_call_wait(ARGUMENT(0, call), -1));
 }
 
+static void check_state(const scopevm_session* session, scopevm_call* call) {
+  float elements[] = {1, 1, 1, 1};
+  int64_t dims[] = {1, 4};
+  const DLTensor tensor = floats(elements, dims);
+  const scopevm_state_pair pair = {"y", "z", &tensor};
+  scopevm_state_options options = {sizeof options, &pair, 1, sizeof pair, NULL, NULL, 0};
+  scopevm_state* state = NULL;
+  EACH_FAILS(
+      3, scopevm_state_create(ARGUMENT(0, session), ARGUMENT(1, &options), ARGUMENT(2, &state)));
+  const scopevm_state_pair incomplete[] = {{NULL, "z", NULL}, {"y", NULL, NULL}};
+  options.pairs = incomplete;
+  EACH_FAILS(1, scopevm_state_create(session, &options, &state));
+  options.pairs = &incomplete[1];
+  EACH_FAILS(1, scopevm_state_create(session, &options, &state));
+  options.pairs = NULL;
+  EACH_FAILS(1, scopevm_state_create(session, &options, &state));
+  options.pairs = &pair;
+  OK(scopevm_state_create(session, &options, &state));
+  scopevm_state* forked = NULL;
+  DLManagedTensorVersioned* value = NULL;
+  size_t size = 0;
+  EACH_FAILS(1, scopevm_call_set_state(ARGUMENT(0, call), state));
+  EACH_FAILS(3, scopevm_state_value(ARGUMENT(0, state), ARGUMENT(1, "y"), ARGUMENT(2, &value)));
+  EACH_FAILS(3,
+             scopevm_state_set_value(ARGUMENT(0, state), ARGUMENT(1, "y"), ARGUMENT(2, &tensor)));
+  EACH_FAILS(1, scopevm_state_reset(ARGUMENT(0, state)));
+  EACH_FAILS(2, scopevm_state_fork(ARGUMENT(0, state), ARGUMENT(1, &forked)));
+  // `data` can be NULL.
+  expect_null_error(scopevm_state_snapshot(NULL, NULL, 0, &size), __LINE__);
+  expect_null_error(scopevm_state_snapshot(state, NULL, 0, NULL), __LINE__);
+  EACH_FAILS(2, scopevm_state_restore(ARGUMENT(0, state), ARGUMENT(1, elements), 4));
+  EXPECT(forked == NULL && value == NULL);
+  scopevm_state_free(state);
+}
+
 static void check_results(const scopevm_call* call) {
   DLManagedTensor* tensor = NULL;
   DLManagedTensorVersioned* versioned = NULL;
@@ -284,6 +321,7 @@ int main(int argc, char** argv) {
   check_signature(module);
   check_module(argv[1], module);
   check_inputs(session, call);
+  check_state(session, call);
   check_results(call);
   scopevm_call_free(call);
   scopevm_session_free(session);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scopevm/session.h"
+#include "scopevm/state.h"
 #include "tests/vm/modules/adder.h"
 #include "tests/vm/modules/test_modules.h"
 #include "tests/vm/steady_state/counted_heap.h"
@@ -45,6 +46,34 @@ TEST(SteadyState, AnExternalFunctionAllocatesNothing) {
 
 TEST(SteadyState, ChoosingAVariantAllocatesNothing) {
   expect_one_block_per_scope(test::variant_contents(), "main[even]");
+}
+
+// The result is in the state, so that a step allocates the block of its workspace only.
+TEST(SteadyState, AStepOfAStateAllocatesNothingForTheState) {
+  const Session session = *Session::create(test::load(test::sum_contents()));
+  const State state = *State::create(session, {.pairs = {{"y", "z"}}, .dims = {{"n", 100}}});
+  Call call = *session.make_call();
+  ASSERT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, {100, 4})).ok());
+  ASSERT_TRUE(call.set_state(state).ok());
+  ASSERT_TRUE(call.run().ok());
+  ASSERT_TRUE(call.run().ok());
+  const std::vector<ScopeStats> before = *session.memory_stats();
+  const int64_t heap_before = test::heap_calls();
+  constexpr int kSteps = 50;
+  const void* data[2] = {};
+  for (int i = 0; i < kSteps; ++i) {
+    if (!call.run().ok()) FAIL();
+    // The buffers alternate.
+    const void*& last = data[i % 2];
+    if (last != nullptr) EXPECT_EQ(call.outputs()[0].data(), last);
+    last = call.outputs()[0].data();
+  }
+  EXPECT_NE(data[0], data[1]);
+  EXPECT_EQ(test::heap_calls() - heap_before, 0);
+  const std::vector<ScopeStats> after = *session.memory_stats();
+  EXPECT_EQ(after[0].memory.allocations, before[0].memory.allocations);
+  EXPECT_EQ(after[1].memory.allocations - before[1].memory.allocations, kSteps);
+  EXPECT_TRUE(call.stats().copies.empty());
 }
 
 }  // namespace

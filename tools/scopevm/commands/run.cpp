@@ -21,6 +21,7 @@
 #include "tools/scopevm/commands/run/allocator_option.h"
 #include "tools/scopevm/commands/run/inputs.h"
 #include "tools/scopevm/commands/run/report.h"
+#include "tools/scopevm/commands/run/stream.h"
 #include "tools/scopevm/commands/run/trace_file.h"
 #include "tools/scopevm/module_file.h"
 #include "tools/tensors/npy.h"
@@ -42,6 +43,7 @@ struct RunOptions {
   std::vector<std::string> devices;     // NAME=KIND:NUMBER
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
+  StreamOptions stream;
   std::string trace;         // a file; empty: none
   std::string memory_trace;  // a file; empty: none
   int threads = 1;
@@ -79,9 +81,25 @@ void declare(CLI::App& command, RunOptions& options) {
   command.add_option("--threads", options.threads, "Number of worker threads; 0: one per CPU")
       ->check(integer_in(0))
       ->capture_default_str();
-  command.add_option("--repeat", options.repeat, "Number of calls")
-      ->check(integer_in(1))
-      ->capture_default_str();
+  CLI::Option* const repeat = command.add_option("--repeat", options.repeat, "Number of calls")
+                                  ->check(integer_in(1))
+                                  ->capture_default_str();
+  CLI::Option* const state =
+      command
+          .add_option("--state", options.stream.states,
+                      "INPUT=OUTPUT: each call gets this output of the call before it as input; "
+                      "the first one gets the given input, or zeros")
+          ->allow_extra_args(false);
+  command
+      .add_option("--state-file", options.stream.file,
+                  "Read the state from this file, if it exists, and write it there after the last "
+                  "call")
+      ->needs(state);
+  command
+      .add_option("--steps", options.stream.steps,
+                  "INPUT=AXIS[:SIZE]: split this input along an axis into parts of SIZE (default: "
+                  "1), and make a call for each; outputs get a first axis with the calls")
+      ->excludes(repeat);
   command
       .add_option("--timeout", options.timeout_ms,
                   "Time limit of each call in milliseconds; a call that exceeds it fails with "
@@ -130,6 +148,7 @@ void declare(CLI::App& command, RunOptions& options) {
 // The parsed command line. An error in it is a usage error.
 struct Plan {
   RunInputs inputs;
+  StreamPlan stream;
   std::vector<NamedText> outputs;
   SessionOptions session;
   std::map<std::string, DimRange> reserved;
@@ -149,6 +168,7 @@ Status check_files(const Plan& plan, const RunOptions& options) {
   for (const NamedText& output : plan.outputs) files.push_back(output.text);
   if (!options.trace.empty()) files.push_back(options.trace);
   if (!options.memory_trace.empty()) files.push_back(options.memory_trace);
+  if (!options.stream.file.empty()) files.push_back(options.stream.file);
   for (auto file = files.begin(); file != files.end(); ++file)
     if (std::find(files.begin(), file, *file) != file)
       return {StatusCode::kInvalidArgument, "output file \"" + *file + "\" is given twice"};
@@ -174,6 +194,9 @@ Result<DeviceBinding> parse_binding(const std::string& text) {
 Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   Plan plan;
   SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options.inputs, options.values, signature));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.stream, parse_stream(options.stream, signature));
+  for (const NamedText& pair : plan.stream.pairs) plan.inputs.never_random.push_back(pair.name);
+  plan.inputs.split = plan.stream.steps.input;
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
   SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits,
@@ -221,18 +244,21 @@ Status check_outputs(const Plan& plan, const RunOptions& options, const Signatur
     SCOPEVM_RETURN_IF_ERROR(check_is_no_input(file, {options.module}));
     SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   }
-  for (const std::string& trace : {options.trace, options.memory_trace}) {
-    SCOPEVM_RETURN_IF_ERROR(check_is_no_input(trace, {options.module}));
-    SCOPEVM_RETURN_IF_ERROR(check_is_writable(trace));
+  for (const std::string& file : {options.trace, options.memory_trace, options.stream.file}) {
+    SCOPEVM_RETURN_IF_ERROR(check_is_no_input(file, {options.module}));
+    SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   }
   return {};
 }
 
 // Writes a tensor to the file, or the elements of a sequence or optional to FILE.0.npy, FILE.1.npy,
 // ...
-Status write_output(const Call& call, const NamedText& output, const Signature& signature) {
+Status write_output(const Call& call, const Stream& stream, const NamedText& output,
+                    const Signature& signature) {
   SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, call.output(output.name));
   const auto declared = std::ranges::find(signature.outputs, output.name, &TensorSignature::name);
+  if (const Tensor* all = stream.output(static_cast<size_t>(declared - signature.outputs.begin())))
+    return write_npy(output.text, *all);
   if (declared->kind == ValueKind::kTensor) return write_npy(output.text, tensor);
   SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(output.name));
   for (size_t i = 0; i < elements.size(); ++i)
@@ -288,25 +314,34 @@ Status run_plan(const Plan& plan, const RunOptions& options, const Module& modul
   if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
-  SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed));
+  Stream stream(plan.stream, module.signature());
+  SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed,
+                                     [&](const std::string& name, Tensor tensor) {
+                                       return stream.set_input(call, name, std::move(tensor));
+                                     }));
+  SCOPEVM_RETURN_IF_ERROR(stream.begin(session, call, plan.inputs.dims));
   RunReport report;
   report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
-  for (int i = 0; i < options.repeat; ++i) {
+  for (int64_t i = 0; i < std::max<int64_t>(options.repeat, stream.count()); ++i) {
+    stream.set_step(i);
     SCOPEVM_RETURN_IF_ERROR(call.run(call_options(options, traces)));
+    SCOPEVM_RETURN_IF_ERROR(stream.keep_outputs(call, i));
     report.latency_ns.push_back(call.stats().latency_ns);
   }
   if (session.running_threads() < session.threads())
     print_message(stderr, "scopevm: warning: the system could start {} of {} threads\n",
                   session.running_threads(), session.threads());
   for (const NamedText& output : plan.outputs)
-    SCOPEVM_RETURN_IF_ERROR(write_output(call, output, module.signature()));
+    SCOPEVM_RETURN_IF_ERROR(write_output(call, stream, output, module.signature()));
   SCOPEVM_RETURN_IF_ERROR(traces.write(options));
+  SCOPEVM_RETURN_IF_ERROR(stream.finish());
   const std::vector<ScopeUse> memory = concerned_scopes(call.stats());
   report.signature = &module.signature();
   report.function = call.stats().function;
   for (size_t i = 0; i < call.outputs().size(); ++i) {
     SCOPEVM_ASSIGN_OR_RETURN(const bool has_value, call.has_value(i));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::span<const Tensor> elements, call.elements(i));
+    SCOPEVM_ASSIGN_OR_RETURN(std::span<const Tensor> elements, call.elements(i));
+    if (const Tensor* all = stream.output(i)) elements = {all, 1};
     report.outputs.push_back({has_value, elements});
   }
   report.memory = memory;

@@ -176,14 +176,14 @@ void CallScheduler::end(std::span<const Need> needs) {
   admit();
 }
 
-Status CallScheduler::hold(std::span<const Need> needs) {
+Status CallScheduler::hold(std::span<const Need> needs, std::string_view what) {
   SCOPEVM_RETURN_IF_ERROR(check_capacity(needs));
   std::lock_guard lock(mutex_);
   for (const Need& need : needs) {
     const Ledger::Pool& pool = ledger_.pools()[need.pool];
     if (need.bytes > pool.free())
       return {StatusCode::kResourceLimit, pool.name + ": " + count_text(need.bytes, "byte") +
-                                              " of constants, but only " +
+                                              " of " + std::string(what) + ", but only " +
                                               count_text(pool.free(), "byte") + " of " +
                                               count_text(pool.capacity, "byte") + " are free"};
   }

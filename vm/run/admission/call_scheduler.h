@@ -62,10 +62,10 @@ class CallScheduler {
   void cancel(ScheduledRequest* request);
   // Ends the reservation of a request that ran: see Ledger::end().
   void end(std::span<const Need> needs);
-  // Holds the constants of a session until release(). Errors: kResourceLimit (no room in one of
-  // these different pools).
-  Status hold(std::span<const Need> needs);
-  // A held result, or constants, were released.
+  // Holds memory of a session, such as its constants, until release(). `what`: for messages.
+  // Errors: kResourceLimit (no room in one of these different pools).
+  Status hold(std::span<const Need> needs, std::string_view what);
+  // Memory of hold(), or a held result, was released.
   void release(uint32_t pool, int64_t bytes);
 
   SchedulerStats stats() const;

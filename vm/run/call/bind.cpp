@@ -13,15 +13,6 @@
 namespace scopevm::vm {
 namespace {
 
-std::string declared_text(const TensorSignature& signature) {
-  std::string text;
-  if (signature.kind != ValueKind::kTensor) text = std::string(name(signature.kind)) + " of ";
-  text += std::string(name(signature.dtype)) + "[";
-  for (size_t i = 0; i < signature.dims.size(); ++i)
-    text += (i > 0 ? ", " : "") + signature.dims[i];
-  return text + "]";
-}
-
 // The dims in the signature of a list whose elements can have any rank.
 const std::vector<std::string> kAnyRank = {format::kAnyDims};
 
@@ -125,6 +116,15 @@ Status check_buffer(const TensorSignature& signature, const Tensor& given) {
                       static_cast<int>(axis));
   }
   return {};
+}
+
+std::string declared_text(const TensorSignature& signature) {
+  std::string text;
+  if (signature.kind != ValueKind::kTensor) text = std::string(name(signature.kind)) + " of ";
+  text += std::string(name(signature.dtype)) + "[";
+  for (size_t i = 0; i < signature.dims.size(); ++i)
+    text += (i > 0 ? ", " : "") + signature.dims[i];
+  return text + "]";
 }
 
 Status check_list(const LoadedModule& module, size_t index, const ListValue& given) {

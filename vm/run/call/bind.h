@@ -12,6 +12,9 @@
 
 namespace scopevm::vm {
 
+// "f32[n, 4]", "sequence of f32[n, 4]": what the signature declares.
+std::string declared_text(const TensorSignature& signature);
+
 // Checks that `given` is not an empty tensor, and checks its element type, rank and fixed dims.
 // `given` is an input, or an element of an input that is a sequence or an optional.
 Status check_input(const LoadedModule& module, size_t index, const Tensor& given);

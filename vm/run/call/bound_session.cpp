@@ -226,7 +226,7 @@ Status BoundSession::bind_scheduler(const SessionOptions& options) {
             "no capacity of the scheduler is for a memory scope of the module; it has no \"" +
                 limited.front().pool + "\"" +
                 runtime::name_suggestion(limited.front().pool, qualified_names(contents))};
-  if (Status held = scheduler->hold(held_); !held.ok()) {
+  if (Status held = scheduler->hold(held_, "constants"); !held.ok()) {
     held_.clear();
     return held;
   }
@@ -288,10 +288,27 @@ Result<std::shared_ptr<Allocator>> BoundSession::make_pool_allocator(
 
 Status BoundSession::allocate(const CallContext& context, uint32_t pool, int64_t bytes,
                               runtime::Storage** storage) {
+  SCOPEVM_RETURN_IF_ERROR(context.check_budget(pool, bytes, *pools_[pool]));
+  return allocate(pool, bytes, storage, context.region(pool));
+}
+
+Status BoundSession::allocate_held(uint32_t pool, int64_t bytes, runtime::Storage** storage) {
+  const std::optional<uint32_t> scheduled = scheduled_pools_[pool];
+  if (!scheduled) return allocate(pool, bytes, storage, nullptr);
+  const Need need{*scheduled, bytes};
+  SCOPEVM_RETURN_IF_ERROR(scheduler_->hold({&need, 1}, "state"));
+  Status allocated = allocate(pool, bytes, storage, nullptr);
+  if (allocated.ok())
+    (*storage)->is_held = true;
+  else
+    scheduler_->release(need.pool, need.bytes);
+  return allocated;
+}
+
+Status BoundSession::allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage,
+                              runtime::Region* region) {
   using Outcome = runtime::ScopeMemory::Outcome;
   runtime::ScopeMemory& memory = *pools_[pool];
-  SCOPEVM_RETURN_IF_ERROR(context.check_budget(pool, bytes, memory));
-  runtime::Region* const region = context.region(pool);
   Outcome outcome = memory.allocate(bytes, storage, region);
   if (outcome == Outcome::kNoRoom && make_room(pool))
     outcome = memory.allocate(bytes, storage, region);

@@ -56,6 +56,10 @@ class BoundSession {
   // Takes the bytes from the reserved memory of `context` if it has room.
   Status allocate(const CallContext& context, uint32_t pool, int64_t bytes,
                   runtime::Storage** storage);
+  // Allocates a storage that is not of a call, with one reference. The scheduler holds its bytes
+  // until its release. Errors: those of allocate(), and kResourceLimit (the capacity of a pool).
+  // Thread-safe.
+  Status allocate_held(uint32_t pool, int64_t bytes, runtime::Storage** storage);
 
   // Session::reserve().
   Status reserve(const std::map<std::string, DimRange>& dims, int calls);
@@ -75,6 +79,8 @@ class BoundSession {
   // pools that this device supplies. Does nothing and returns false if the operating system
   // allocates the pool's blocks.
   bool make_room(uint32_t pool);
+  Status allocate(uint32_t pool, int64_t bytes, runtime::Storage** storage,
+                  runtime::Region* region);
   Status bind_pools(const SessionOptions& options);
   Status bind_scheduler(const SessionOptions& options);
   Status bind_allocator(const ScopeAllocator& binding,

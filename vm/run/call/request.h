@@ -22,6 +22,7 @@ namespace scopevm::vm {
 
 class BoundSession;
 class CallContext;
+class CallState;
 
 // An input or result that is a sequence or an optional.
 struct ListValue {
@@ -59,6 +60,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   std::vector<ListValue> list_inputs;
   std::vector<ListValue> list_results;
   CallStats stats;  // of the last run
+  // Call::set_state(); null without a state.
+  std::shared_ptr<CallState> state;
 
   void set_output(size_t index, OutputBuffer buffer);
   void clear_results();
@@ -72,6 +75,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   // except one that calls this. Waits at most until `until`. Returns the result of the last
   // submission, or no value if the time has passed.
   std::optional<Status> wait(std::optional<std::chrono::steady_clock::time_point> until);
+  // Errors: kInvalidArgument (the request is in flight).
+  Status check_idle() const;
   // Errors: kInvalidArgument (a thread of the session's scheduler must not wait for a request).
   Status check_may_wait() const;
   bool is_in_flight() const { return is_in_flight_.load(std::memory_order_acquire); }
@@ -84,6 +89,12 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
 
  private:
+  // Begins the use of the state, if there is one. Errors: those of CallState::attach().
+  Status attach_state();
+  void detach_state(bool is_swapped);
+  // run_here() and submit() after the state was attached.
+  Status run_attached(const CallOptions& options, std::chrono::steady_clock::time_point start);
+  Status queue(const SubmitOptions& options, Done done);
   Status run_leased(CallContext& context, const CallOptions& given,
                     std::chrono::steady_clock::time_point start);
   // Sets the needs and budgets. REQUIRES: bind_inputs() succeeded.

@@ -102,7 +102,7 @@ Status check_dims(const Tensor& tensor, const TensorSignature& declared,
 }
 
 Status set_given(Call& call, const NamedText& input, const Signature& signature,
-                 const std::map<std::string, int64_t>& dims, uint64_t& seed) {
+                 const RunInputs& inputs, const SetInput& set, uint64_t& seed) {
   const TensorSignature* declared = find_input(input.name, signature);
   const ValueKind kind = declared != nullptr ? declared->kind : ValueKind::kTensor;
   if (is_optional(kind) && input.text == kNoValue) return call.set_no_value(input.name);
@@ -112,19 +112,20 @@ Status set_given(Call& call, const NamedText& input, const Signature& signature,
   }
   // Each tensor has its own seed, so that tensors of equal shape have different elements.
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
-  if (declared != nullptr) SCOPEVM_RETURN_IF_ERROR(check_dims(tensor, *declared, dims));
-  return call.set_input(input.name, std::move(tensor));
+  if (declared != nullptr && input.name != inputs.split)
+    SCOPEVM_RETURN_IF_ERROR(check_dims(tensor, *declared, inputs.dims));
+  return set(input.name, std::move(tensor));
 }
 
 // Sets an input to a random tensor. Sequences and optionals are unchanged.
-Status set_random(Call& call, const Module& module, size_t index,
-                  const std::map<std::string, int64_t>& dims, uint64_t seed) {
+Status set_random(const Module& module, size_t index, const std::map<std::string, int64_t>& dims,
+                  const SetInput& set, uint64_t seed) {
   const TensorSignature& input = module.signature().inputs[index];
   if (input.kind != ValueKind::kTensor) return {};
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, module.input_shape(index, dims));
   Result<Tensor> tensor = random_tensor(input.dtype, {std::move(shape)}, seed);
   if (!tensor.ok()) return std::move(tensor).status().with_context("input \"" + input.name + "\"");
-  return call.set_input(input.name, *std::move(tensor));
+  return set(input.name, *std::move(tensor));
 }
 
 }  // namespace
@@ -167,18 +168,24 @@ Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
   return inputs;
 }
 
-Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed) {
+Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed,
+                  SetInput set) {
+  if (!set)
+    set = [&](const std::string& name, Tensor tensor) {
+      return call.set_input(name, std::move(tensor));
+    };
   const std::vector<std::string> known = names_of(module.signature().dimensions);
   for (const auto& [name, value] : inputs.dims)
     if (std::ranges::find(known, name) == known.end())
       return module.input_shape(0, inputs.dims).status();  // names the unknown dimension
   for (const NamedText& input : inputs.given)
-    SCOPEVM_RETURN_IF_ERROR(set_given(call, input, module.signature(), inputs.dims, seed));
+    SCOPEVM_RETURN_IF_ERROR(set_given(call, input, module.signature(), inputs, set, seed));
   if (inputs.dims.empty()) return {};
   const std::vector<TensorSignature>& declared = module.signature().inputs;
   for (size_t i = 0; i < declared.size(); ++i)
-    if (std::ranges::find(inputs.given, declared[i].name, &NamedText::name) == inputs.given.end())
-      SCOPEVM_RETURN_IF_ERROR(set_random(call, module, i, inputs.dims, seed++));
+    if (std::ranges::find(inputs.given, declared[i].name, &NamedText::name) == inputs.given.end() &&
+        std::ranges::find(inputs.never_random, declared[i].name) == inputs.never_random.end())
+      SCOPEVM_RETURN_IF_ERROR(set_random(module, i, inputs.dims, set, seed++));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,14 +27,20 @@ struct RunInputs {
   std::vector<NamedText> given;
   // If not empty, inputs that are not given are random. Given inputs must have these sizes.
   std::map<std::string, int64_t> dims;
+  std::vector<std::string> never_random;  // inputs that are not set unless they are given
+  std::string split;                      // an input of other sizes; empty: none
 };
 
 // Parses --input and VALUES. Errors: kInvalidArgument.
 Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
                                const std::vector<std::string>& values, const Signature& signature);
 
-// Reads and generates the inputs. Errors: those of read_npy(), random_tensor() and
-// Call::set_input().
-Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed);
+// Sets an input that is a tensor.
+using SetInput = std::function<Status(const std::string& name, Tensor tensor)>;
+
+// Reads and generates the inputs, and sets tensors with `set`, by default Call::set_input().
+// Errors: those of read_npy(), random_tensor() and Call::set_input().
+Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed,
+                  SetInput set = {});
 
 }  // namespace scopevm::tool

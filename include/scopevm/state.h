@@ -1,0 +1,95 @@
+/// @file
+/// State: values that a module carries from one call to the next, such as the hidden state of an
+/// LSTM. A state ties inputs of the module to outputs:
+///
+///     auto state = State::create(*session, {.pairs = {{"h", "hn"}, {"c", "cn"}}});
+///     call->set_state(*state);
+///     call->set_input("x", chunk);
+///     call->run();  // reads h and c of the state, and replaces them
+///
+/// A state has two buffers for each pair. A call reads one and writes the other, and they are
+/// swapped if the call succeeds. A call that fails, is cancelled or passes its deadline changes no
+/// pair. The buffers are allocated once, so that a call allocates no memory for them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/c/export.h"
+#include "scopevm/session.h"
+#include "scopevm/status.h"
+#include "scopevm/tensor.h"
+
+namespace scopevm {
+
+namespace vm {
+class CallState;
+}
+
+/// An input and an output of a module that a state ties: the output of a call is the input of the
+/// next one. Both are tensors with the same element type and the same dims in the signature.
+struct StatePair {
+  std::string input;   ///< name of the input
+  std::string output;  ///< name of the output
+  /// The value before the first call, which is copied; an empty tensor: zeros.
+  Tensor initial = {};
+};
+
+/// The options of State::create().
+struct StateOptions {
+  std::vector<StatePair> pairs;  ///< at least one; names are unique
+  /// Values of the dimensions in the dims of the inputs, such as the batch size. Initial values
+  /// determine their dims, too. A call with other dims fails.
+  std::map<std::string, int64_t> dims;
+};
+
+/// A handle with shared ownership; copies refer to the same state. A state keeps its session alive.
+/// Its memory counts in Session::memory_stats(), in the memory limits of the session and as held
+/// memory in the scheduler. Thread-safety: one call or function at a time; others fail with
+/// kInvalidArgument. A submitted call uses the state until it has ended.
+class SCOPEVM_API State {
+ public:
+  /// Allocates a state with the initial values. Errors:
+  /// - kNotFound: the module has no such input or output
+  /// - kInvalidArgument: no pairs, a name occurs twice, an input or output is not a tensor of
+  ///   numbers, their element types or dims can differ, a dim has no value, or an initial value has
+  ///   another type
+  /// - kResourceLimit: a limit of the session, or the capacity of a pool of the scheduler
+  /// - kOutOfMemory, kDevice: as for a call
+  static Result<State> create(const Session& session, const StateOptions& options);
+
+  /// A copy of the current value of an input. Errors: kNotFound (the state has no such input),
+  /// kInvalidArgument (in use), kOutOfMemory.
+  Result<Tensor> value(std::string_view input) const;
+  /// Replaces the current value of an input by a copy of `tensor`. Errors: those of value(), and
+  /// kInvalidArgument if the type differs.
+  Status set_value(std::string_view input, const Tensor& tensor);
+  /// Replaces all values by the initial ones, and steps() by 0. Errors: kInvalidArgument (in use).
+  Status reset();
+  /// A new state of the same session with copies of the values. Errors: kInvalidArgument (in use),
+  /// and those of create() for memory.
+  Result<State> fork() const;
+  /// The values as the bytes of a file, in the format of docs/state.md. Errors: kInvalidArgument
+  /// (in use), kOutOfMemory.
+  Result<std::vector<uint8_t>> snapshot() const;
+  /// Replaces the values by those of a snapshot. If it fails, the state is unchanged. Errors:
+  /// - kInvalidArgument: the bytes are no snapshot or are damaged; they are of another module, of
+  ///   other pairs or of other dims; or the state is in use
+  /// - kUnsupported: the snapshot has another version
+  Status restore(std::span<const uint8_t> snapshot);
+  /// The number of calls that have changed the state since its creation or reset(). A snapshot and
+  /// a fork contain it.
+  int64_t steps() const;
+
+ private:
+  friend class Call;
+  explicit State(std::shared_ptr<vm::CallState> state);
+  std::shared_ptr<vm::CallState> state_;
+};
+
+}  // namespace scopevm

@@ -1,0 +1,187 @@
+// Splits an input into steps, collects the outputs, and reads and writes states; see stream.h.
+#include "tools/scopevm/commands/run/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "runtime/tensor/shape.h"
+#include "tools/command_line/arguments.h"
+#include "tools/files/file.h"
+
+namespace scopevm::tool {
+namespace {
+
+Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+
+const TensorSignature* find(const std::vector<TensorSignature>& declared, const std::string& name) {
+  const auto found = std::ranges::find(declared, name, &TensorSignature::name);
+  return found == declared.end() ? nullptr : &*found;
+}
+
+// Parses "x=0" and "audio=1:512".
+Result<Steps> parse_steps(const std::string& text, const Signature& signature) {
+  const auto error = [&] {
+    return invalid("--steps " + text + ": expected INPUT=AXIS or INPUT=AXIS:SIZE, such as x=1:512");
+  };
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> named,
+                           parse_named({text}, signature.inputs, "the steps of"));
+  const std::string& value = named[0].text;
+  const size_t colon = value.find(':');
+  const Result<int64_t> axis = parse_number(value.substr(0, colon));
+  const Result<int64_t> size =
+      colon == std::string::npos ? Result<int64_t>(1) : parse_number(value.substr(colon + 1));
+  if (!axis.ok() || !size.ok() || *axis < 0 || *size < 1) return error();
+  const TensorSignature* input = find(signature.inputs, named[0].name);
+  if (input == nullptr)
+    return invalid("--steps: the module has no input \"" + named[0].name + "\"");
+  if (input->kind != ValueKind::kTensor || input->dtype == DType::kStr)
+    return invalid("--steps: input \"" + input->name + "\" is not a tensor of numbers");
+  return Steps{named[0].name, *axis, *size};
+}
+
+size_t product(std::span<const int64_t> dims) {
+  size_t count = 1;
+  for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
+  return count;
+}
+
+}  // namespace
+
+Result<StreamPlan> parse_stream(const StreamOptions& options, const Signature& signature) {
+  StreamPlan plan;
+  SCOPEVM_ASSIGN_OR_RETURN(plan.pairs,
+                           parse_named(options.states, signature.inputs, "the state of input"));
+  plan.file = options.file;
+  if (options.steps.empty()) return plan;
+  SCOPEVM_ASSIGN_OR_RETURN(plan.steps, parse_steps(options.steps, signature));
+  if (std::ranges::find(plan.pairs, plan.steps.input, &NamedText::name) != plan.pairs.end())
+    return invalid("--steps: input \"" + plan.steps.input + "\" has a state");
+  return plan;
+}
+
+Status Stream::set_input(Call& call, const std::string& name, Tensor tensor) {
+  if (std::ranges::find(plan_.pairs, name, &NamedText::name) != plan_.pairs.end()) {
+    initial_[name] = std::move(tensor);
+    return {};
+  }
+  if (name == plan_.steps.input) {
+    sequence_ = std::move(tensor);
+    return {};
+  }
+  if (const TensorSignature* declared = find(signature_.inputs, name);
+      declared != nullptr && declared->dims.size() == tensor.dims().size())
+    for (size_t axis = 0; axis < declared->dims.size(); ++axis)
+      dims_.emplace(declared->dims[axis], tensor.dims()[axis]);
+  return call.set_input(name, std::move(tensor));
+}
+
+// The dims of a step are those of the tensor, with the size of a step. If the tensor has one axis
+// more than the input, the axis is removed.
+Status Stream::split(Call& call) {
+  const Steps& steps = plan_.steps;
+  if (steps.input.empty()) return {};
+  if (sequence_.is_empty()) return invalid("--steps: input \"" + steps.input + "\" is not given");
+  const TensorSignature& declared = *find(signature_.inputs, steps.input);
+  const std::string where = "input \"" + steps.input + "\"";
+  const std::span<const int64_t> given = sequence_.dims();
+  if (steps.axis >= sequence_.rank())
+    return invalid(fmt::format("{}: axis {} of --steps is not in {}", where, steps.axis,
+                               runtime::shape_text(given)));
+  const auto axis = static_cast<size_t>(steps.axis);
+  if (given[axis] == 0 || given[axis] % steps.size != 0)
+    return invalid(fmt::format("{}: dim {} is {}, expected a multiple of {}, the size of a step",
+                               where, axis, given[axis], steps.size));
+  count_ = given[axis] / steps.size;
+  std::vector<int64_t> dims(given.begin(), given.end());
+  if (dims.size() == declared.dims.size() + 1 && steps.size == 1)
+    dims.erase(dims.begin() + steps.axis);
+  else
+    dims[axis] = steps.size;
+  SCOPEVM_ASSIGN_OR_RETURN(step_, Tensor::allocate(sequence_.dtype(), dims));
+  if (dims.size() == declared.dims.size())
+    for (size_t i = 0; i < dims.size(); ++i) dims_.emplace(declared.dims[i], dims[i]);
+  return call.set_input(steps.input, step_);
+}
+
+void Stream::set_step(int64_t step) {
+  if (sequence_.is_empty()) return;
+  const auto axis = static_cast<size_t>(plan_.steps.axis);
+  const std::span<const int64_t> dims = sequence_.dims();
+  // The elements of a step are `rows` ranges of `bytes` bytes.
+  const size_t rows = product(dims.first(axis));
+  const size_t bytes = product(dims.subspan(axis + 1)) *
+                       static_cast<size_t>(plan_.steps.size * byte_size(sequence_.dtype()));
+  const auto* from = static_cast<const char*>(sequence_.data());
+  auto* to = static_cast<char*>(step_.data());
+  for (size_t row = 0; row < rows; ++row)
+    std::memcpy(to + row * bytes,
+                from + (row * static_cast<size_t>(count_) + static_cast<size_t>(step)) * bytes,
+                bytes);
+}
+
+Status Stream::begin(const Session& session, Call& call, std::map<std::string, int64_t> dims) {
+  SCOPEVM_RETURN_IF_ERROR(split(call));
+  outputs_.resize(signature_.outputs.size());
+  if (plan_.pairs.empty()) return {};
+  StateOptions options{.pairs = {}, .dims = std::move(dims)};
+  for (const DimensionSignature& dimension : signature_.dimensions)
+    if (const auto known = dims_.find(dimension.name); known != dims_.end())
+      options.dims.insert(*known);
+  for (const NamedText& pair : plan_.pairs) {
+    const auto initial = initial_.find(pair.name);
+    options.pairs.push_back(
+        {pair.name, pair.text, initial == initial_.end() ? Tensor() : initial->second});
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(state_, State::create(session, options));
+  std::error_code ignored;
+  if (!plan_.file.empty() && std::filesystem::exists(plan_.file, ignored)) {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(plan_.file));
+    SCOPEVM_RETURN_IF_ERROR(state_->restore(bytes).with_context(plan_.file));
+  }
+  return call.set_state(*state_);
+}
+
+bool Stream::is_tied(size_t output) const {
+  return std::ranges::find(plan_.pairs, signature_.outputs[output].name, &NamedText::text) !=
+         plan_.pairs.end();
+}
+
+Status Stream::keep_outputs(const Call& call, int64_t step) {
+  if (plan_.steps.input.empty()) return {};
+  for (size_t i = 0; i < call.outputs().size(); ++i) {
+    const Tensor& output = call.outputs()[i];
+    // A tied output has one value. The sizes of strings and sequences differ in each step.
+    if (is_tied(i) || output.is_empty() || output.dtype() == DType::kStr) continue;
+    if (step == 0) {
+      std::vector<int64_t> dims = {count_};
+      dims.insert(dims.end(), output.dims().begin(), output.dims().end());
+      SCOPEVM_ASSIGN_OR_RETURN(outputs_[i], Tensor::allocate(output.dtype(), dims));
+    }
+    if (!std::ranges::equal(outputs_[i].dims().subspan(1), output.dims()))
+      return invalid(fmt::format("output \"{}\": the dims are {} in step {}, and {} in the first",
+                                 signature_.outputs[i].name, runtime::shape_text(output.dims()),
+                                 step, runtime::shape_text(outputs_[i].dims().subspan(1))));
+    if (output.bytes() > 0)
+      std::memcpy(static_cast<char*>(outputs_[i].data()) + step * output.bytes(), output.data(),
+                  static_cast<size_t>(output.bytes()));
+  }
+  return {};
+}
+
+const Tensor* Stream::output(size_t index) const {
+  return outputs_[index].is_empty() ? nullptr : &outputs_[index];
+}
+
+Status Stream::finish() const {
+  if (plan_.file.empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, state_->snapshot());
+  const std::span<const uint8_t> piece = bytes;
+  return write_file(plan_.file, {&piece, 1});
+}
+
+}  // namespace scopevm::tool

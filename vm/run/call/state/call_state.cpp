@@ -1,0 +1,252 @@
+// Creates states, and lets calls and functions use them one at a time; see call_state.h.
+#include "vm/run/call/state/call_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "runtime/memory/storage.h"
+#include "runtime/nearest_name.h"
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/tensor_access.h"
+#include "vm/run/bound/bound.h"
+#include "vm/run/bound/request_check.h"
+#include "vm/run/call/bind.h"
+#include "vm/run/call/bound_session.h"
+#include "vm/run/call/request.h"
+#include "vm/run/call/state/state_use.h"
+
+namespace scopevm::vm {
+namespace {
+
+Result<size_t> find_declared(const std::vector<std::string>& names, std::string_view kind,
+                             const std::string& name) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  return Status(StatusCode::kNotFound, "the module has no " + std::string(kind) + " \"" + name +
+                                           "\"" + runtime::name_suggestion(name, names));
+}
+
+// The pool of a tied input. The blocks of heaps and arenas can be of any size and have any
+// lifetime.
+std::optional<uint32_t> pool_of(const LoadedModule& module, size_t input) {
+  const uint32_t pool = module.main().decl->inputs[input].pool;
+  const format::ModuleContents& contents = module.contents();
+  const format::PoolKind kind = contents.pools[pool].kind;
+  const bool has_blocks = kind == format::PoolKind::kHeap || kind == format::PoolKind::kArena;
+  if (has_blocks && contents.devices[contents.pools[pool].device].is_host()) return pool;
+  return module.heap_pool();
+}
+
+// The tensors can be the same.
+void copy_elements(const Tensor& from, const Tensor& to) {
+  std::memmove(to.data(), from.data(), static_cast<size_t>(from.bytes()));
+}
+
+void set_to_initial(const Tensor& initial, const Tensor& to) {
+  if (!initial.is_empty())
+    copy_elements(initial, to);
+  else
+    std::memset(to.data(), 0, static_cast<size_t>(to.bytes()));
+}
+
+// The values of the dimensions: those given, and those that the initial values determine.
+Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
+                                               const StateOptions& options) {
+  std::map<std::string, int64_t> dims = options.dims;
+  for (const StatePair& pair : options.pairs) {
+    if (pair.initial.is_empty()) continue;
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t input,
+                             find_declared(module.input_names(), "input", pair.input));
+    SCOPEVM_RETURN_IF_ERROR(check_input(module, input, pair.initial));
+    const std::vector<AxisRule>& rules = module.axis_rules()[input];
+    for (size_t axis = 0; axis < rules.size(); ++axis) {
+      if (rules[axis].dimension < 0) continue;
+      const std::string& name = module.signature().dimensions[rules[axis].dimension].name;
+      const int64_t dim = pair.initial.dims()[axis];
+      if (const auto [known, is_new] = dims.emplace(name, dim); known->second != dim)
+        return Status(StatusCode::kInvalidArgument,
+                      "initial value of input \"" + pair.input + "\": dim " + std::to_string(axis) +
+                          " is " + std::to_string(dim) + ", expected " +
+                          std::to_string(known->second) + " (dimension " + name + ")");
+    }
+  }
+  SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, 1));
+  return dims;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSession> session,
+                                                     const StateOptions& options) {
+  if (options.pairs.empty())
+    return Status(StatusCode::kInvalidArgument, "a state needs at least one pair");
+  SCOPEVM_ASSIGN_OR_RETURN(const auto dims, dims_of(session->module(), options));
+  std::shared_ptr<CallState> state(new CallState(std::move(session)));
+  for (const StatePair& pair : options.pairs)
+    SCOPEVM_RETURN_IF_ERROR(
+        state->add(pair, dims).with_context("state " + pair.input + "=" + pair.output));
+  return state;
+}
+
+Status CallState::add(const StatePair& given, const std::map<std::string, int64_t>& dims) {
+  const LoadedModule& module = session_->module();
+  Pair pair;
+  SCOPEVM_ASSIGN_OR_RETURN(pair.input, find_declared(module.input_names(), "input", given.input));
+  SCOPEVM_ASSIGN_OR_RETURN(pair.output,
+                           find_declared(module.output_names(), "output", given.output));
+  SCOPEVM_RETURN_IF_ERROR(check_pair(given, pair));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, input_shape(module, pair.input, dims));
+  for (Tensor& buffer : pair.buffers) {
+    SCOPEVM_ASSIGN_OR_RETURN(buffer, allocate(pair.input, shape));
+  }
+  if (!given.initial.is_empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(pair.initial, allocate(pair.input, shape));
+    copy_elements(given.initial, pair.initial);
+  }
+  set_to_initial(pair.initial, pair.buffers[0]);
+  pairs_.push_back(std::move(pair));
+  return {};
+}
+
+Status CallState::check_pair(const StatePair& given, const Pair& pair) const {
+  for (const Pair& other : pairs_) {
+    if (other.input == pair.input)
+      return {StatusCode::kInvalidArgument, "input \"" + given.input + "\" is tied twice"};
+    if (other.output == pair.output)
+      return {StatusCode::kInvalidArgument, "output \"" + given.output + "\" is tied twice"};
+  }
+  const Signature& signature = session_->module().signature();
+  const TensorSignature& input = signature.inputs[pair.input];
+  const TensorSignature& output = signature.outputs[pair.output];
+  for (const TensorSignature* tied : {&input, &output})
+    if (tied->kind != ValueKind::kTensor || tied->dtype == DType::kStr)
+      return {StatusCode::kInvalidArgument, "\"" + tied->name + "\" is " + declared_text(*tied) +
+                                                ", expected a tensor of numbers"};
+  // Equal texts of dims have equal values in each call, because dims have a canonical form.
+  if (input.dtype == output.dtype && input.dims == output.dims) return {};
+  return {StatusCode::kInvalidArgument,
+          "output \"" + output.name + "\" is " + declared_text(output) + ", expected " +
+              declared_text(input) + ", as input \"" + input.name + "\""};
+}
+
+Result<Tensor> CallState::allocate(size_t input, std::span<const int64_t> dims) const {
+  const LoadedModule& module = session_->module();
+  const std::optional<uint32_t> pool = pool_of(module, input);
+  if (!pool) return Status(StatusCode::kInvalidModel, "the module has no heap pool for a state");
+  const DType dtype = module.signature().inputs[input].dtype;
+  SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
+  runtime::Storage* storage = nullptr;
+  SCOPEVM_RETURN_IF_ERROR(session_->allocate_held(*pool, bytes, &storage));
+  storage->pool = -1;  // like a buffer of the caller: no call owns it
+  Tensor tensor = TensorAccess::make(storage->data, storage, dtype, dims, bytes);
+  TensorAccess::set_read_only(tensor);
+  return tensor;
+}
+
+Result<CallState::Pair*> CallState::find(std::string_view input) {
+  const std::vector<std::string>& names = session_->module().input_names();
+  for (Pair& pair : pairs_)
+    if (names[pair.input] == input) return &pair;
+  std::vector<std::string> tied;
+  for (const Pair& pair : pairs_) tied.push_back(names[pair.input]);
+  return Status(StatusCode::kNotFound, "the state has no input \"" + std::string(input) + "\"" +
+                                           runtime::name_suggestion(input, tied));
+}
+
+std::string CallState::name_of(const Pair& pair) const {
+  const LoadedModule& module = session_->module();
+  return module.input_names()[pair.input] + "=" + module.output_names()[pair.output];
+}
+
+Status CallState::attach(Request& request) {
+  for (const Pair& pair : pairs_) {
+    if (!request.inputs[pair.input].is_empty())
+      return {StatusCode::kInvalidArgument,
+              "input \"" + session_->module().input_names()[pair.input] +
+                  "\" is set, but the call has a state with its value: unset the input"};
+    if (!request.outputs[pair.output].tensor.is_empty())
+      return {StatusCode::kInvalidArgument,
+              "output \"" + session_->module().output_names()[pair.output] +
+                  "\" has a buffer, but the call has a state that stores it: unset the buffer"};
+  }
+  Use use(*this);
+  SCOPEVM_RETURN_IF_ERROR(use.status());
+  for (const Pair& pair : pairs_) {
+    const Tensor& next = pair.buffers[1 - current_];
+    request.inputs[pair.input] = current(pair);
+    request.outputs[pair.output] = {next, true};
+    request.output_storages[pair.output] = TensorAccess::storage(next);
+  }
+  use.keep();
+  return {};
+}
+
+void CallState::detach(Request& request, bool is_swapped) {
+  for (const Pair& pair : pairs_) {
+    request.inputs[pair.input] = Tensor();
+    request.outputs[pair.output] = {};
+    request.output_storages[pair.output] = nullptr;  // the tensor owns the storage
+  }
+  if (is_swapped) {
+    current_ = 1 - current_;
+    steps_.fetch_add(1, std::memory_order_relaxed);
+  }
+  is_used_.store(false, std::memory_order_release);
+}
+
+Result<Tensor> CallState::value(std::string_view input) {
+  const Use use(*this);
+  SCOPEVM_RETURN_IF_ERROR(use.status());
+  SCOPEVM_ASSIGN_OR_RETURN(const Pair* pair, find(input));
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor copy,
+                           Tensor::allocate(current(*pair).dtype(), current(*pair).dims()));
+  copy_elements(current(*pair), copy);
+  return copy;
+}
+
+Status CallState::set_value(std::string_view input, const Tensor& tensor) {
+  const Use use(*this);
+  SCOPEVM_RETURN_IF_ERROR(use.status());
+  SCOPEVM_ASSIGN_OR_RETURN(const Pair* pair, find(input));
+  SCOPEVM_RETURN_IF_ERROR(check_input(session_->module(), pair->input, tensor));
+  SCOPEVM_RETURN_IF_ERROR(check_value(*pair, tensor.dtype(), tensor.dims()));
+  copy_elements(tensor, current(*pair));
+  return {};
+}
+
+Status CallState::check_value(const Pair& pair, DType dtype, std::span<const int64_t> dims) const {
+  const Tensor& value = current(pair);
+  if (dtype == value.dtype() && std::ranges::equal(dims, value.dims())) return {};
+  return {StatusCode::kInvalidArgument, "state " + name_of(pair) + ": expected " +
+                                            runtime::type_text(value.dtype(), value.dims()) +
+                                            ", given " + runtime::type_text(dtype, dims)};
+}
+
+Status CallState::reset() {
+  const Use use(*this);
+  SCOPEVM_RETURN_IF_ERROR(use.status());
+  for (const Pair& pair : pairs_) set_to_initial(pair.initial, current(pair));
+  steps_ = 0;
+  return {};
+}
+
+Result<std::shared_ptr<CallState>> CallState::fork() {
+  const Use use(*this);
+  SCOPEVM_RETURN_IF_ERROR(use.status());
+  std::shared_ptr<CallState> forked(new CallState(session_));
+  for (const Pair& pair : pairs_) {
+    // Initial values are constant, so that the states share them.
+    Pair copy{pair.input, pair.output, {}, pair.initial};
+    for (Tensor& buffer : copy.buffers) {
+      SCOPEVM_ASSIGN_OR_RETURN(buffer, allocate(pair.input, current(pair).dims()));
+    }
+    copy_elements(current(pair), copy.buffers[0]);
+    forked->pairs_.push_back(std::move(copy));
+  }
+  forked->steps_ = steps();
+  return forked;
+}
+
+}  // namespace scopevm::vm
