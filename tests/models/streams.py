@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-BIN, CASES, SEED = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+BIN, CASES, SEED = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], int(sys.argv[3])
 sys.path.insert(0, CASES)
 import onnx_file as onnx  # noqa: E402
 
