@@ -17,6 +17,10 @@
 #include "vm/run/call/request.h"
 #include "vm/run/call/state/state_use.h"
 
+#ifdef __clang__  // small code: none of it is executed often
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#endif
+
 namespace scopevm::vm {
 namespace {
 
@@ -250,3 +254,7 @@ Result<std::shared_ptr<CallState>> CallState::fork() {
 }
 
 }  // namespace scopevm::vm
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
