@@ -11,6 +11,10 @@
 #include "runtime/tensor/shape.h"
 #include "runtime/without_exceptions.h"
 
+#ifdef __clang__  // small code: none of it is executed often
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#endif
+
 namespace scopevm::vm {
 namespace {
 
@@ -189,3 +193,7 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, bool is
 }
 
 }  // namespace scopevm::vm
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif

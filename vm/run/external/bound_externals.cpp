@@ -8,6 +8,10 @@
 
 #include "runtime/without_exceptions.h"
 
+#ifdef __clang__  // small code: none of it is executed often
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#endif
+
 namespace scopevm::vm {
 namespace {
 
@@ -128,3 +132,7 @@ Status BoundExternals::create(const format::ModuleContents& contents, const Libr
 }
 
 }  // namespace scopevm::vm
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
