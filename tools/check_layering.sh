@@ -19,7 +19,7 @@ include/scopevm | scopevm/ | dlpack/
 runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
 runtime/plan    | scopevm/ runtime/plan/ runtime/without_exceptions.h |
 plugins/dnnl    | scopevm/ plugins/dnnl/ | nlohmann/
-vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h
+vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h boost/context/
 compiler        | scopevm/ runtime/count_text.h runtime/quoted.h runtime/without_exceptions.h runtime/blocked_signals.h runtime/cpu/available_cpus.h runtime/cpu/cpu_features.def runtime/tensor/dlpack_type.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/
 '

@@ -53,6 +53,10 @@ struct SchedulerOptions {
   int max_bypass = 16;
   /// The waiting time that counts as much as a priority higher by one, from 1 ns to 1 hour.
   std::chrono::nanoseconds ageing = std::chrono::seconds(1);
+  /// Calls of modules with non-CPU devices, or with emulated delays, that can run at once, at least
+  /// 1. Workers run other calls while these wait for their devices. Each needs a stack, of which it
+  /// uses about 8 KiB, and the memory of a run.
+  size_t max_suspended = 1024;
 };
 
 /// The use of one pool.

@@ -64,6 +64,23 @@ class CommandObserver {
                         std::chrono::steady_clock::time_point end) = 0;
 };
 
+// The work of a stream that one of its methods waits for.
+enum class StreamWork : uint8_t {
+  kRoom,      // what the next launch or copy waits for: most do not wait
+  kHostUses,  // what settle() waits for
+  kAll,       // what finish() waits for
+};
+
+// Learns that work has ended.
+class Wakeup {
+ public:
+  // Must not call methods of devices and streams.
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~Wakeup() = default;
+};
+
 // An ordered queue of launches and copies. It reports errors of its own work and the device's loss.
 // The device must outlive its streams.
 class DeviceStream {
@@ -92,6 +109,12 @@ class DeviceStream {
   virtual Status settle() = 0;
   // Waits for all work of the stream and resets the stream to its initial state.
   virtual Status finish() = 0;
+  // For callers that do other work instead of waiting. Calls wakeup.wake() once, when the method
+  // that waits for `work` would not wait any more: on any thread, maybe before notify() returns.
+  // The caller must not use the stream until then. `bytes` are those of the next copy from or to
+  // host memory, for kRoom; 0 for other commands. Returns false, without a call of wake(), if the
+  // method would not wait now, or if the device cannot notify. Does not throw.
+  virtual bool notify(StreamWork /*work*/, int64_t /*bytes*/, Wakeup& /*wakeup*/) { return false; }
 };
 
 class Device {

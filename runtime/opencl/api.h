@@ -42,6 +42,7 @@
   F(clGetEventInfo)                 \
   F(clGetEventProfilingInfo)        \
   F(clReleaseEvent)                 \
+  F(clSetEventCallback)             \
   F(clFlush)                        \
   F(clFinish)
 

@@ -228,6 +228,7 @@ void OpenClStream::add_pending(cl_event event, std::shared_ptr<const std::string
                       std::exchange(next_observed_, {}),
                       {event, context_.api.clReleaseEvent}});
   host_uses_ += uses_host_memory ? 1 : 0;
+  has_ended_all_ = false;
   if (pending_.size() <= kMostPending) return;
   // Commands complete in order, so the oldest command is the first to complete.
   (void)wait_for(pending_.front());
@@ -280,9 +281,36 @@ cl_int OpenClStream::wait_for(const Pending& command) const {
 }
 
 cl_int OpenClStream::wait_for_last_host_use() const {
+  const Pending* const last = last_of(StreamWork::kHostUses, 0);
+  return last == nullptr ? CL_SUCCESS : wait_for(*last);
+}
+
+const OpenClStream::Pending* OpenClStream::last_of(StreamWork work, int64_t bytes) const {
+  if (pending_.empty()) return nullptr;
+  // A map waits for all earlier commands of the queue, of which those of other streams are not
+  // known here.
+  if (work == StreamWork::kAll || (work == StreamWork::kRoom && uses_mapping(bytes)))
+    return &pending_.back();
+  if (work == StreamWork::kRoom)
+    return pending_.size() < kMostPending ? nullptr : &pending_.front();
   const auto last = std::find_if(pending_.rbegin(), pending_.rend(),
                                  [](const Pending& one) { return one.uses_host_memory; });
-  return last == pending_.rend() ? CL_SUCCESS : wait_for(*last);
+  return last == pending_.rend() ? nullptr : &*last;
+}
+
+// The driver calls the function on one of its threads, also if the command fails.
+bool OpenClStream::notify(StreamWork work, int64_t bytes, Wakeup& wakeup) {
+  const Pending* const last = last_of(work, bytes);
+  if (last == nullptr) return false;
+  // Copies within the device are not flushed when they are enqueued.
+  if (context_.api.clFlush(session_->queue.get()) != CL_SUCCESS) return false;
+  const auto wake = [](cl_event, cl_int, void* woken) { static_cast<Wakeup*>(woken)->wake(); };
+  // The stream can be in use by another thread as soon as the function is set.
+  has_ended_all_ = work == StreamWork::kAll;
+  if (context_.api.clSetEventCallback(last->event.get(), CL_COMPLETE, wake, &wakeup) == CL_SUCCESS)
+    return true;
+  has_ended_all_ = false;
+  return false;
 }
 
 Status OpenClStream::settle() {
@@ -294,9 +322,12 @@ Status OpenClStream::finish() {
   Status settled = settle();
   // Waits also after a failure: a pending command may use memory that the caller releases.
   if (!pending_.empty()) {
-    Status finished = first_failure(context_.api.clFinish(session_->queue.get()), "clFinish");
+    // clFinish() waits for commands of other streams, too.
+    const cl_int error = has_ended_all_ ? CL_SUCCESS : context_.api.clFinish(session_->queue.get());
+    Status finished = first_failure(error, "clFinish");
     if (settled.ok()) settled = std::move(finished);
   }
+  has_ended_all_ = false;
   if (settled.ok()) settled = early_failure_;
   early_failure_ = Status();
   pending_.clear();

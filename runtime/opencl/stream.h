@@ -36,6 +36,7 @@ class OpenClStream final : public DeviceStream {
   void observe_next(CommandObserver& observer, uint64_t command) override;
   Status settle() override;
   Status finish() override;
+  bool notify(StreamWork work, int64_t bytes, Wakeup& wakeup) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -71,6 +72,8 @@ class OpenClStream final : public DeviceStream {
                    bool uses_host_memory);
   cl_int wait_for(const Pending& command) const;
   cl_int wait_for_last_host_use() const;
+  // The last command of this work; null if there is none.
+  const Pending* last_of(StreamWork work, int64_t bytes) const;
   // Removes completed commands from the front of pending_. Stops after the first failed command and
   // returns its error; returns ok if none failed.
   Status failed_command();
@@ -87,7 +90,8 @@ class OpenClStream final : public DeviceStream {
   Observed next_observed_;
   // The largest known lower bound of the steady clock's time minus the device's time.
   std::optional<std::chrono::nanoseconds> clock_offset_;
-  int host_uses_ = 0;  // number of commands in pending_ that use host memory
+  int host_uses_ = 0;           // number of commands in pending_ that use host memory
+  bool has_ended_all_ = false;  // notify() has reported, or will report, the end of all commands
   // Error found by add_pending(). A later method reports it: finish() at the latest.
   Status early_failure_;
 };

@@ -31,6 +31,7 @@ Result<SchedulerOptions> to_cpp(const scopevm_scheduler_options* given) {
   // 0 is the default of each of these members.
   if (c.max_waiting != 0) out.max_waiting = c.max_waiting;
   if (c.max_bypass != 0) out.max_bypass = std::max(c.max_bypass, 0);
+  if (c.max_suspended != 0) out.max_suspended = c.max_suspended;
   if (c.ageing_ns != 0) out.ageing = std::chrono::nanoseconds(c.ageing_ns);
   return out;
 }

@@ -15,6 +15,7 @@
 #include "vm/run/call/call_context.h"
 #include "vm/run/call/interrupts.h"
 #include "vm/run/call/request.h"
+#include "vm/run/fiber/call_fiber.h"
 #include "vm/run/interpreter/interpreter.h"
 
 namespace scopevm::vm {
@@ -61,7 +62,9 @@ void fill_stats(BoundSession& session, CallContext& context, CallStats& stats, i
 // RAII: takes a call context from the session and returns it on destruction.
 class Lease {
  public:
-  explicit Lease(BoundSession& session) : session_(session), context_(session.take_context()) {}
+  Lease(BoundSession& session, CallFiber* fiber)
+      : session_(session),
+        context_(on_thread_stack(fiber, [&] { return session.take_context(); })) {}
   ~Lease() { session_.return_context(std::move(context_)); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -111,20 +114,20 @@ Status Request::run_attached(const CallOptions& options, Clock::time_point start
     stats = {};
     return bound;
   }
-  Lease lease(*session);
+  Lease lease(*session, nullptr);
   (*lease).begin(*this);
-  Status status = run_leased(*lease, options, start);
+  Status status = run_leased(*lease, options, nullptr, start);
   is_cancelled_.store(false, std::memory_order_relaxed);
   return status;
 }
 
-Status Request::run_leased(CallContext& context, const CallOptions& given,
+Status Request::run_leased(CallContext& context, const CallOptions& given, CallFiber* fiber,
                            Clock::time_point start) {
-  const RunOptions options{given, &is_cancelled_};
+  const RunOptions options{given, &is_cancelled_, fiber};
   Status status = without_exceptions([&] { return interpret(*session, context, options); });
   // Releases the storages of the call, also after a failure. Results have their own references to
   // their storages.
-  context.end();
+  on_thread_stack(fiber, [&] { context.end(); });
   const Clock::time_point end = Clock::now();
   const Status filled = without_exceptions([&]() -> Status {
     fill_stats(*session, context, stats,
@@ -132,7 +135,7 @@ Status Request::run_leased(CallContext& context, const CallOptions& given,
     return {};
   });
   if (status.ok()) status = filled;
-  if (!status.ok()) clear_results();
+  if (!status.ok()) on_thread_stack(fiber, [&] { clear_results(); });
   return status;
 }
 
@@ -219,19 +222,23 @@ void Request::hold_results() {
     for (const Tensor& element : list.elements) hold(element);
 }
 
-void Request::run() {
+// Only work of devices and emulated delays are waited for. The sink of a trace is a function of the
+// program that depends on the thread.
+bool Request::can_wait() const { return session->can_wait() && options_.trace == nullptr; }
+
+void Request::run(CallFiber* fiber) {
   const Clock::time_point start = Clock::now();
   Status status = without_exceptions([&]() -> Status {
-    Lease lease(*session);
+    Lease lease(*session, fiber);
     CallContext& context = *lease;
     context.begin(*this);
     for (size_t i = 0; i < budgets_.size(); ++i)
       context.set_budget(static_cast<uint32_t>(i), budgets_[i]);
-    return run_leased(context, options_, start);
+    return run_leased(context, options_, fiber, start);
   });
   if (status.ok()) hold_results();
   session->scheduler()->end(needs_);
-  finish(status);
+  on_thread_stack(fiber, [&] { finish(status); });
 }
 
 void Request::refuse(const Status& status) { finish(status); }

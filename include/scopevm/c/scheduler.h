@@ -38,6 +38,8 @@ typedef struct scopevm_scheduler_options {
   /** The waiting time, in nanoseconds, that counts as much as a priority higher by one; 0: a
    * second. */
   int64_t ageing_ns;
+  /** Calls that wait for devices and calls of modules with devices that run, at once; 0: 1024. */
+  size_t max_suspended;
 } scopevm_scheduler_options;
 
 /** Starts the workers: Scheduler::create. `options` can be NULL. */

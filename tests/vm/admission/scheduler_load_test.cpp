@@ -15,39 +15,19 @@
 #include "scopevm/allocator.h"
 #include "scopevm/scheduler.h"
 #include "scopevm/session.h"
+#include "tests/vm/admission/counting_allocator.h"
 #include "tests/vm/admission/scheduler_calls.h"
 #include "tests/vm/modules/test_modules.h"
 
 namespace scopevm {
 namespace {
 
+using test::CountingAllocator;
 using test::floats;
 using test::kGlobal;
 using test::kWorkspace;
 using test::session_on;
 using test::sum_call;
-
-// Counts the live bytes of a pool, over all sessions.
-class CountingAllocator final : public Allocator {
- public:
-  CountingAllocator(std::shared_ptr<Allocator> inner, std::atomic<int64_t>& live, int64_t capacity)
-      : inner_(std::move(inner)), live_(live), capacity_(capacity) {}
-  void* allocate(int64_t bytes) override {
-    EXPECT_LE(live_.fetch_add(bytes) + bytes, capacity_);
-    return inner_->allocate(bytes);
-  }
-  void deallocate(void* block, int64_t bytes) override {
-    live_.fetch_sub(bytes);
-    inner_->deallocate(block, bytes);
-  }
-  AllocatorStats stats() const override { return inner_->stats(); }
-  void trim() override { inner_->trim(); }
-
- private:
-  const std::shared_ptr<Allocator> inner_;
-  std::atomic<int64_t>& live_;
-  const int64_t capacity_;
-};
 
 // A client with calls of two sessions, of random sizes, priorities, deadlines and cancellations.
 // The function of a call checks and releases the result: a client that waits for one call while it

@@ -338,6 +338,7 @@ static void submit_calls(const scopevm_module* module) {
   scopevm_scheduler* scheduler = NULL;
   FAILS(scopevm_scheduler_create(&options, &scheduler), SCOPEVM_INVALID_ARGUMENT, "ageing");
   options.ageing_ns = 0;
+  options.max_suspended = 16;
   OK(scopevm_scheduler_create(&options, &scheduler));
   scopevm_session_options session_options = {sizeof(scopevm_session_options)};
   session_options.scheduler = scheduler;

@@ -18,12 +18,16 @@ using runtime::count_text;
 // The scheduler to which this thread belongs, or null.
 thread_local const CallScheduler* scheduler_of_thread = nullptr;
 
+// Stacks that are kept for later requests.
+constexpr size_t kMostSpareFibers = 64;
+
 Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
 
 Status check(const SchedulerOptions& options) {
   if (options.workers < 0 || options.workers > runtime::kMaxThreads)
     return invalid(std::to_string(options.workers) + " workers, expected 0 to " +
                    std::to_string(runtime::kMaxThreads));
+  if (options.max_suspended < 1) return invalid("max_suspended is 0, expected at least 1");
   if (options.max_bypass < 0) return invalid("max_bypass is negative, expected at least 0");
   if (options.ageing < std::chrono::nanoseconds(1) || options.ageing > std::chrono::hours(1))
     return invalid("ageing is " + std::to_string(options.ageing.count()) +
@@ -57,6 +61,23 @@ Result<std::shared_ptr<CallScheduler>> CallScheduler::create(SchedulerOptions op
   return owner;
 }
 
+class CallScheduler::RequestFiber final : public CallFiber {
+ public:
+  RequestFiber(std::unique_ptr<Fiber> fiber, CallScheduler& scheduler)
+      : CallFiber(std::move(fiber)), scheduler_(scheduler) {}
+
+  std::shared_ptr<ScheduledRequest> request;
+  RequestFiber* next = nullptr;  // in the list of woken fibers
+
+  void wake() noexcept override { scheduler_.wake(*this); }
+
+ private:
+  void body() override { request->run(this); }
+  void wake_at(Time time) override { scheduler_.wake_at(time, *this); }
+
+  CallScheduler& scheduler_;
+};
+
 CallScheduler::CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools)
     : options_(std::move(options)),
       ledger_(std::move(pools)),
@@ -66,6 +87,7 @@ CallScheduler::~CallScheduler() = default;
 
 Status CallScheduler::start(const std::shared_ptr<CallScheduler>& self) {
   threads_.reserve(static_cast<size_t>(options_.workers) + 1);
+  spare_fibers_.reserve(std::min(options_.max_suspended, kMostSpareFibers));
   try {
     for (int i = 0; i < options_.workers; ++i) threads_.emplace_back([self] { self->work(); });
     threads_.emplace_back([self] { self->watch_deadlines(); });
@@ -142,6 +164,7 @@ void CallScheduler::admit() {
     Job& job = *static_cast<Job*>(admitted->request);
     job.is_ready = true;
     ready_.splice(ready_.end(), waiting_, job.self);
+    ++busy_;
     work_.notify_one();
   }
 }
@@ -159,10 +182,12 @@ void CallScheduler::cancel(ScheduledRequest* request) {
     std::lock_guard lock(mutex_);
     auto* const job = static_cast<Job*>(request->job_);
     if (job == nullptr) return;
-    if (job->is_ready)
+    if (job->is_ready) {
       ledger_.end(request->needs());
-    else
+      --busy_;
+    } else {
       queue_.remove(job);
+    }
     removed = take(job->is_ready ? ready_ : waiting_, job->self);
     admit();  // it may have kept others from being admitted
   }
@@ -199,27 +224,111 @@ void CallScheduler::release(uint32_t pool, int64_t bytes) {
 
 bool CallScheduler::is_own_thread() const { return scheduler_of_thread == this; }
 
+// --- Workers. -----------------------------------------------------------------------------------
+
+bool CallScheduler::can_start() const {
+  return !ready_.empty() &&
+         (fibers_in_use_ < options_.max_suspended || !ready_.front().request->can_wait());
+}
+
 void CallScheduler::work() {
   scheduler_of_thread = this;
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [&] { return !ready_.empty() || is_stopping_; });
-    // Requests keep the scheduler alive, so that none waits when it stops.
-    if (ready_.empty()) return;
-    std::shared_ptr<ScheduledRequest> request = take(ready_, ready_.begin());
-    ++running_;
-    lock.unlock();
-    request->run();
-    request.reset();  // can be the last reference to a call, its results and this scheduler
-    lock.lock();
-    --running_;
+    work_.wait(lock, [&] { return first_woken_ != nullptr || can_start() || is_stopping_; });
+    // Requests that have started come first: their end makes memory free.
+    if (RequestFiber* const fiber = first_woken_) {
+      first_woken_ = std::exchange(fiber->next, nullptr);
+      run_fiber(*fiber, lock);
+    } else if (can_start()) {
+      start_request(lock);
+    } else {
+      // Requests keep the scheduler alive, so that none waits when it stops.
+      return;
+    }
   }
+}
+
+void CallScheduler::start_request(std::unique_lock<std::mutex>& lock) {
+  std::shared_ptr<ScheduledRequest> request = take(ready_, ready_.begin());
+  ++running_;
+  RequestFiber* const fiber = request->can_wait() ? take_fiber() : nullptr;
+  if (fiber != nullptr) {
+    fiber->request = std::move(request);
+    run_fiber(*fiber, lock);
+    return;
+  }
+  lock.unlock();
+  request->run(nullptr);
+  request.reset();  // can be the last reference to a call, its results and this scheduler
+  lock.lock();
+  --running_;
+  --busy_;
+}
+
+void CallScheduler::run_fiber(RequestFiber& fiber, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  const bool has_ended = fiber.run();
+  if (has_ended) fiber.request.reset();
+  lock.lock();
+  --busy_;
+  if (!has_ended) return;  // another thread can use the fiber
+  --running_;
+  return_fiber(fiber);
+}
+
+CallScheduler::RequestFiber* CallScheduler::take_fiber() {
+  RequestFiber* fiber = nullptr;
+  if (!spare_fibers_.empty()) {
+    fiber = spare_fibers_.back().release();
+    spare_fibers_.pop_back();
+  } else if (std::unique_ptr<Fiber> stack = Fiber::create()) {
+    fiber = new (std::nothrow) RequestFiber(std::move(stack), *this);
+  }
+  if (fiber != nullptr) ++fibers_in_use_;
+  return fiber;
+}
+
+void CallScheduler::return_fiber(RequestFiber& fiber) {
+  std::unique_ptr<RequestFiber> owned(&fiber);
+  // spare_fibers_ has its capacity from start(), so that this does not fail.
+  if (spare_fibers_.size() < spare_fibers_.capacity()) spare_fibers_.push_back(std::move(owned));
+  if (fibers_in_use_-- == options_.max_suspended) work_.notify_one();
+}
+
+void CallScheduler::push_woken(RequestFiber& fiber) {
+  (first_woken_ == nullptr ? first_woken_ : last_woken_->next) = &fiber;
+  last_woken_ = &fiber;
+  ++busy_;
+  work_.notify_one();
+}
+
+void CallScheduler::wake(RequestFiber& fiber) {
+  std::lock_guard lock(mutex_);
+  push_woken(fiber);
+}
+
+void CallScheduler::wake_at(Time time, RequestFiber& fiber) {
+  std::lock_guard lock(mutex_);
+  if (sleeping_.emplace(time, &fiber) == sleeping_.begin()) deadlines_.notify_one();
+}
+
+// --- Deadlines. ---------------------------------------------------------------------------------
+
+std::optional<CallScheduler::Time> CallScheduler::next_time() const {
+  const std::optional<Time> deadline = queue_.next_deadline();
+  if (sleeping_.empty() || (deadline && *deadline < sleeping_.begin()->first)) return deadline;
+  return sleeping_.begin()->first;
 }
 
 void CallScheduler::watch_deadlines() {
   scheduler_of_thread = this;
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
+    while (!sleeping_.empty() && sleeping_.begin()->first <= std::chrono::steady_clock::now()) {
+      push_woken(*sleeping_.begin()->second);
+      sleeping_.erase(sleeping_.begin());
+    }
     if (const std::optional<AdmissionQueue::Entry> late =
             queue_.expire(std::chrono::steady_clock::now())) {
       std::shared_ptr<ScheduledRequest> request =
@@ -230,7 +339,7 @@ void CallScheduler::watch_deadlines() {
           {StatusCode::kDeadlineExceeded, "the call's deadline passed before it was admitted"});
       request.reset();
       lock.lock();
-    } else if (const std::optional<AdmissionQueue::Time> next = queue_.next_deadline()) {
+    } else if (const std::optional<Time> next = next_time()) {
       deadlines_.wait_until(lock, *next);
     } else {
       deadlines_.wait(lock);

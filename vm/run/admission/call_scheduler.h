@@ -1,10 +1,14 @@
-// CallScheduler: the implementation of Scheduler. Workers run the requests that the ledger admits;
-// one more thread ends waiting requests at their deadlines.
+// CallScheduler: the implementation of Scheduler. Workers run the requests that the ledger admits:
+// a request that can wait on a fiber, so that its worker runs other requests in the meantime. One
+// more thread ends waiting requests at their deadlines, and the sleep of fibers.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +21,7 @@
 #include "scopevm/status.h"
 #include "vm/run/admission/ledger.h"
 #include "vm/run/admission/queue.h"
+#include "vm/run/fiber/call_fiber.h"
 
 namespace scopevm::vm {
 
@@ -29,8 +34,11 @@ class ScheduledRequest {
   virtual ~ScheduledRequest() = default;
   // What a run needs; constant until the end.
   virtual std::span<const Need> needs() const = 0;
-  // Runs the request on a worker. Its needs are reserved until CallScheduler::end().
-  virtual void run() = 0;
+  // Whether run() can wait for events. Constant until the end.
+  virtual bool can_wait() const = 0;
+  // Runs the request on a worker. Its needs are reserved until CallScheduler::end(). `fiber` runs
+  // this, or is null: then the request blocks the worker while it waits.
+  virtual void run(CallFiber* fiber) = 0;
   // The request ends without a run. Called on any thread, without locks of the scheduler.
   virtual void refuse(const Status& status) = 0;
   // Whether cancel() was called since the request was made idle. Thread-safe.
@@ -70,6 +78,11 @@ class CallScheduler {
 
   SchedulerStats stats() const;
   int workers() const { return options_.workers; }
+  // The calls that share the processors now, at least 1: those that run or are ready, at most one
+  // per worker. Calls that wait for events do not count.
+  int active_calls() const {
+    return std::clamp(busy_.load(std::memory_order_relaxed), 1, options_.workers);
+  }
   // Whether this is a thread of the scheduler, which must not wait for a request.
   bool is_own_thread() const;
 
@@ -82,6 +95,9 @@ class CallScheduler {
     Jobs::iterator self;
   };
 
+  // A fiber and the request that it runs.
+  class RequestFiber;
+
   CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools);
   Status start(const std::shared_ptr<CallScheduler>& self);
   // Ends the threads. They share the ownership of the scheduler, because the last copy of the
@@ -89,7 +105,22 @@ class CallScheduler {
   void stop();
   void work();
   void watch_deadlines();
-  // The two functions below need mutex_. Moves the jobs that can be admitted to ready_. Does not
+  // Called by RequestFiber.
+  void wake(RequestFiber& fiber);
+  void wake_at(Time time, RequestFiber& fiber);
+  // Makes a fiber ready, whose sleep or wait has ended.
+  void push_woken(RequestFiber& fiber);
+  // Starts the first ready request, or continues a fiber. `lock` locks mutex_ before and after.
+  void start_request(std::unique_lock<std::mutex>& lock);
+  void run_fiber(RequestFiber& fiber, std::unique_lock<std::mutex>& lock);
+  // A fiber that runs no request; null if the system has no memory for one.
+  RequestFiber* take_fiber();
+  void return_fiber(RequestFiber& fiber);
+  // Whether a worker can start the first ready request.
+  bool can_start() const;
+  // The earliest deadline or end of a sleep.
+  std::optional<Time> next_time() const;
+  // The functions below need mutex_. Moves the jobs that can be admitted to ready_. Does not
   // throw.
   void admit();
   // Takes a job from its list.
@@ -103,9 +134,16 @@ class CallScheduler {
   Jobs waiting_;  // for memory
   Jobs ready_;    // for a worker
   size_t running_ = 0;
+  std::atomic<int> busy_{0};  // requests that run or are ready; written with mutex_
+  // Fibers that a worker can continue: a list, first in, first out.
+  RequestFiber* first_woken_ = nullptr;
+  RequestFiber* last_woken_ = nullptr;
+  std::multimap<Time, RequestFiber*> sleeping_;
+  std::vector<std::unique_ptr<RequestFiber>> spare_fibers_;
+  size_t fibers_in_use_ = 0;
   bool is_stopping_ = false;
-  std::condition_variable work_;       // ready_ or is_stopping_ changed
-  std::condition_variable deadlines_;  // the earliest deadline or is_stopping_ changed
+  std::condition_variable work_;       // ready_, the woken fibers or is_stopping_ changed
+  std::condition_variable deadlines_;  // the earliest deadline or sleep, or is_stopping_ changed
   std::vector<std::thread> threads_;   // the workers, and then the one that watches deadlines
 };
 

@@ -2,6 +2,7 @@
 // external functions, one ScopeMemory per pool, and a free list of call contexts.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -38,8 +39,15 @@ class BoundSession {
   const BoundExternals& externals() const { return externals_; }
   Executor& executor() { return *executor_; }
   int threads() const { return threads_; }
+  // The threads that a loop of a call should use now, from 1 to threads(): its share while other
+  // calls of the scheduler run. Results do not depend on it.
+  int loop_threads() const {
+    return scheduler_ == nullptr ? threads_ : std::max(threads_ / scheduler_->active_calls(), 1);
+  }
   // Null if emulation is off.
   const Emulation* emulation() const { return emulation_.get(); }
+  // Whether calls can wait: for the work of devices, or for emulated delays.
+  bool can_wait() const { return !devices_.are_all_cpus() || emulation_ != nullptr; }
   // Null without a scheduler.
   const std::shared_ptr<CallScheduler>& scheduler() const { return scheduler_; }
   // The pool of the scheduler that limits a pool of the module, if any.

@@ -8,9 +8,13 @@
 
 namespace scopevm::vm {
 
-// The options of a run: those of the caller, and the flag of Call::cancel().
+class CallFiber;
+
+// The options of a run: those of the caller, the flag of Call::cancel(), and the fiber that runs
+// the call; null if it runs on the stack of a thread.
 struct RunOptions : CallOptions {
   const std::atomic<bool>* is_cancelled = nullptr;
+  CallFiber* fiber = nullptr;
 };
 
 // kOk, kCancelled or kDeadlineExceeded. Reads the clock only if there is a deadline.

@@ -84,7 +84,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   void cancel();
 
   std::span<const Need> needs() const override { return needs_; }
-  void run() override;
+  bool can_wait() const override;
+  void run(CallFiber* fiber) override;
   void refuse(const Status& status) override;
   bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
 
@@ -95,7 +96,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   // run_here() and submit() after the state was attached.
   Status run_attached(const CallOptions& options, std::chrono::steady_clock::time_point start);
   Status queue(const SubmitOptions& options, Done done);
-  Status run_leased(CallContext& context, const CallOptions& given,
+  // With a fiber, the fiber runs this.
+  Status run_leased(CallContext& context, const CallOptions& given, CallFiber* fiber,
                     std::chrono::steady_clock::time_point start);
   // Sets the needs and budgets. REQUIRES: bind_inputs() succeeded.
   Status find_needs(const SubmitOptions& options);

@@ -41,6 +41,7 @@ class BoundDevices {
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings, bool is_timed,
               const DeviceOpener& opener);
 
+  bool are_all_cpus() const;
   // One stream per device, by the module's index; null for a CPU. Empty if all devices are CPUs.
   std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
   // The device with this index in the module; null for a CPU.
@@ -53,7 +54,6 @@ class BoundDevices {
   void* constant(uint32_t index) const { return constants_.empty() ? nullptr : constants_[index]; }
 
  private:
-  bool are_all_cpus() const;
   Status check_sharing(const format::ModuleContents& contents) const;
   Status open_devices(const format::ModuleContents& contents,
                       const std::vector<DeviceBinding>& bindings, bool is_timed,

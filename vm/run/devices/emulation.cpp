@@ -2,7 +2,6 @@
 #include "vm/run/devices/emulation.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace scopevm::vm {
 namespace {
@@ -51,7 +50,8 @@ WaitEnd wait_end(WaitEnd start, double seconds) {
                      std::chrono::duration<double>(std::min(seconds, kLongestWaitSeconds)));
 }
 
-bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on) {
+bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on,
+                const std::function<void(WaitEnd)>& sleep_until) {
   for (;;) {
     if (!may_go_on()) return false;
     const WaitEnd now = std::chrono::steady_clock::now();
@@ -59,7 +59,7 @@ bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_
     const auto left = std::min(end, std::max(deadline, now)) - now;
     // The last part of the wait spins, because a sleep would end too late.
     if (left > 2 * kSpin)
-      std::this_thread::sleep_for(std::min<WaitEnd::duration>(left - kSpin, kLongestSleep));
+      sleep_until(now + std::min<WaitEnd::duration>(left - kSpin, kLongestSleep));
   }
 }
 

@@ -41,8 +41,10 @@ using WaitEnd = std::chrono::steady_clock::time_point;
 
 // `start` plus `seconds`.
 WaitEnd wait_end(WaitEnd start, double seconds);
-// Sleeps, and finally spins, until `end`. Calls may_go_on() first, at least every millisecond, and
-// at `deadline`. Returns false as soon as may_go_on() returns false, else true at `end`.
-bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on);
+// Sleeps with sleep_until(), and finally spins, until `end`. Calls may_go_on() first, at least
+// every millisecond, and at `deadline`. Returns false as soon as may_go_on() returns false, else
+// true at `end`.
+bool wait_until(WaitEnd end, WaitEnd deadline, const std::function<bool()>& may_go_on,
+                const std::function<void(WaitEnd)>& sleep_until);
 
 }  // namespace scopevm::vm

@@ -38,10 +38,8 @@ bool Interpreter::accesses_host_bytes(const Op& in) const {
     return !Op::has(isa::Trait::no_host_bytes);
 }
 
-// Waits for pending work on host memory before an instruction that accesses host bytes, and reports
-// a failure that release_storage() found. release_storage() waits before the release of a storage.
+// Waits for pending work on host memory before an instruction that accesses host bytes.
 bool Interpreter::settle_before(isa::Opcode opcode) {
-  if (!late_failure_.ok()) return settle();
   switch (opcode) {
 #define OPCODE(name, code, effect, ...) \
   case isa::Opcode::name:               \
@@ -53,11 +51,25 @@ bool Interpreter::settle_before(isa::Opcode opcode) {
 
 bool Interpreter::settle() {
   if (pending_device_ == nullptr) return true;
-  // No work is pending after the wait, even if it fails.
-  pending_device_ = nullptr;
-  const Status settled = context_.streams[pending_index_]->settle();
-  const Status late = std::exchange(late_failure_, Status());
-  return check_device(pending_index_, late.ok() ? settled : late);
+  wait_for(pending_index_, runtime::StreamWork::kHostUses);
+  const Status settled = on_thread([&] {
+    // No work is pending after the wait, even if it fails.
+    pending_device_ = nullptr;
+    Status status = context_.streams[pending_index_]->settle();
+    for (Storage* storage : deferred_) context_.release(storage);
+    deferred_.clear();
+    return status;
+  });
+  return check_device(pending_index_, settled);
+}
+
+// Before an allocation: the memory bound counts a storage only until its last use, so that a pool
+// must not hold both a deferred storage and a new one.
+bool Interpreter::settle_if_deferred(uint32_t pool) {
+  const bool is_deferred = std::ranges::any_of(deferred_, [&](const Storage* storage) {
+    return storage->is_list || storage->pool == static_cast<int32_t>(pool);
+  });
+  return !is_deferred || settle();
 }
 
 bool Interpreter::is_in_host_memory(const Storage& storage) const {
@@ -65,26 +77,25 @@ bool Interpreter::is_in_host_memory(const Storage& storage) const {
          session_.devices().of_pool(static_cast<uint32_t>(storage.pool)) == nullptr;
 }
 
-// Waits for pending work on host memory before it releases host storage, which this work may still
-// read or write. A failure of the work is reported before the next instruction executes.
+// Pending work on host memory may still read or write a host storage. Its release then waits until
+// this work has ended, so that no other call allocates the block before.
 void Interpreter::release_storage(Storage* storage) {
-  // Without the wait, another call could allocate the block while the device still accesses it.
-  if (pending_device_ != nullptr && is_in_host_memory(*storage)) {
-    const Status settled = context_.streams[pending_index_]->settle();
-    if (late_failure_.ok()) late_failure_ = settled;
-  }
-  context_.release(storage);
+  if (pending_device_ != nullptr && is_in_host_memory(*storage))
+    deferred_.push_back(storage);
+  else
+    on_thread([&] { context_.release(storage); });
 }
 
 // Waits for all device work of the call. Runs at the end of every call, successful or not.
 void Interpreter::finish_streams() {
-  if (status_.ok()) status_ = late_failure_;
   pending_device_ = nullptr;
+  deferred_.clear();
   for (size_t i = 0; i < context_.streams.size(); ++i) {
     if (context_.streams[i] == nullptr) continue;
     // An exception must not prevent the wait for the other streams.
     const Status finished = runtime::without_exceptions([&]() -> Status {
-      Status status = context_.streams[i]->finish();
+      wait_for(static_cast<uint32_t>(i), runtime::StreamWork::kAll);
+      Status status = on_thread([&] { return context_.streams[i]->finish(); });
       if (status.ok()) return {};
       return std::move(status).with_context("device \"" + contents_.devices[i].name + "\"");
     });
@@ -116,11 +127,14 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
       contents_.pools[source == nullptr ? in.to_pool.value : in.from_pool.value].device;
   runtime::DeviceStream& stream = *context_.streams[device];
   if (is_traced_) context_.tracer.observe(stream, traced_copy(in));
-  if (source != nullptr && target != nullptr)
-    return check_device(device, stream.copy_within(to.data, from.data, from.bytes));
-  if (!begin_host_access(device)) return false;
-  return check_device(device, source == nullptr ? stream.copy_in(to.data, from.data, from.bytes)
-                                                : stream.copy_out(to.data, from.data, from.bytes));
+  const bool is_within = source != nullptr && target != nullptr;
+  if (!is_within && !begin_host_access(device)) return false;
+  wait_for(device, runtime::StreamWork::kRoom, is_within ? 0 : from.bytes);
+  return check_device(device, on_thread([&] {
+                        if (is_within) return stream.copy_within(to.data, from.data, from.bytes);
+                        return source == nullptr ? stream.copy_in(to.data, from.data, from.bytes)
+                                                 : stream.copy_out(to.data, from.data, from.bytes);
+                      }));
 }
 
 // Whether a buffer of a launch on a non-CPU device is in a pool that the device shares with the
@@ -150,13 +164,15 @@ bool Interpreter::launch_on_device(const format::LaunchDecl& launch, isa::Regist
   runtime::DeviceStream& stream = *context_.streams[decl.device];
   if (uses_host_memory(buffers) && !begin_host_access(decl.device)) return false;
   if (is_traced_) context_.tracer.observe(stream, traced_launch(launch.kernel));
-  return check_device(
-      decl.device, stream.launch({.kernel = kernel.function,
-                                  .buffers = {frame_.buffers, decl.buffer_count},
-                                  .params = {frame_.slots + launch.params.value, decl.param_count},
-                                  .grid = grid,
-                                  .grain = grain,
-                                  .workers = contents_.devices[decl.device].workers}));
+  const runtime::DeviceLaunch launched = {
+      .kernel = kernel.function,
+      .buffers = {frame_.buffers, decl.buffer_count},
+      .params = {frame_.slots + launch.params.value, decl.param_count},
+      .grid = grid,
+      .grain = grain,
+      .workers = contents_.devices[decl.device].workers};
+  wait_for(decl.device, runtime::StreamWork::kRoom);
+  return check_device(decl.device, on_thread([&] { return stream.launch(launched); }));
 }
 
 bool Interpreter::check_device(uint32_t device, const Status& status) {

@@ -1,4 +1,6 @@
 // Emulated waits of launches and copies.
+#include <thread>
+
 #include "vm/run/devices/emulation.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
@@ -35,9 +37,15 @@ std::optional<uint32_t> Interpreter::pool_of(const Register& buffer) const {
 bool Interpreter::wait_at_least(double seconds, Clock::time_point start) {
   context_.emulated_seconds += seconds;
   if (seconds <= 0) return true;
-  return wait_until(wait_end(start, seconds),
-                    options_.deadline ? *options_.deadline : Clock::time_point::max(),
-                    [this] { return check_interrupts(); });
+  return wait_until(
+      wait_end(start, seconds), options_.deadline ? *options_.deadline : Clock::time_point::max(),
+      [this] { return check_interrupts(); },
+      [this](Clock::time_point end) {
+        if (options_.fiber != nullptr)
+          options_.fiber->sleep_until(end);
+        else
+          std::this_thread::sleep_until(end);
+      });
 }
 
 bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start) {

@@ -136,7 +136,7 @@ bool Interpreter::execute(const isa::op::call_extern& in) {
   if (!set_external_tensors(in, launch)) return false;
   if (value(launch.grid) <= 0) return true;  // as for a launch
   const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
-  const Status status = run_external(in, launch);
+  const Status status = on_thread([&] { return run_external(in, launch); });
   // A run that was stopped can return any error.
   if (!check_interrupts()) return false;
   if (!status.ok())

@@ -58,7 +58,7 @@ Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.request->dimensions);
   const Status thrown = runtime::without_exceptions([&]() -> Status {
     context_.tracer.begin(options_.trace, session_.threads());
-    SCOPEVM_RETURN_IF_ERROR(intern_inputs());
+    SCOPEVM_RETURN_IF_ERROR(on_thread([&] { return intern_inputs(); }));
     if (start(*context_.entry)) loop();
     return {};
   });
@@ -207,7 +207,9 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
 }
 
 bool Interpreter::allocate(uint32_t pool, int64_t bytes, Storage** storage) {
-  const Status status = session_.allocate(context_, pool, bytes, storage);
+  if (!deferred_.empty() && !settle_if_deferred(pool)) return false;
+  const Status status =
+      on_thread([&] { return session_.allocate(context_, pool, bytes, storage); });
   if (!status.ok()) return fail(status.code(), std::string(status.message()));
   context_.own(*storage, static_cast<int32_t>(pool));
   return true;
@@ -328,7 +330,7 @@ bool Interpreter::execute(const op::shape_function& in) {
   frame_.shape_dims[count] = session_.threads();
   // `failed` is the index of the first failed check, or negative if all checks hold.
   const ShapeFn function = session_.kernels().shape_functions[in.function.value];
-  const int64_t failed = function(frame_.shape_dims, frame_.slots);
+  const int64_t failed = on_thread([&] { return function(frame_.shape_dims, frame_.slots); });
   if (failed < 0) return true;
   if (can_fall_back()) {
     leave_frame();

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "vm/isa/opcodes.h"
+#include "vm/run/fiber/call_fiber.h"
 #include "vm/run/frame/list.h"
 #include "vm/run/interpreter/interpreter.h"
 
@@ -128,11 +129,22 @@ class Interpreter {
   bool operands_access_host_bytes(const isa::op::launch& in) const;
   bool operands_access_host_bytes(const isa::op::device_copy& in) const;
   bool settle();
+  // Suspends the call until a method of the stream would not wait. Without a fiber, the method
+  // itself waits.
+  void wait_for(uint32_t device, runtime::StreamWork work, int64_t bytes = 0) {
+    if (options_.fiber != nullptr) options_.fiber->wait(*context_.streams[device], work, bytes);
+  }
+  bool settle_if_deferred(uint32_t pool);
   bool is_in_host_memory(const Storage& storage) const;
   [[gnu::noinline]] void release_storage(Storage* storage);
   [[gnu::noinline]] void finish_streams();
   // Allocates a storage owned by the call.
   bool allocate(uint32_t pool, int64_t bytes, Storage** storage);
+  // Calls `function` on a stack of normal size; see on_thread_stack().
+  template <typename Function>
+  auto on_thread(Function&& function) {
+    return on_thread_stack(options_.fiber, function);
+  }
   bool check_device(uint32_t device, const Status& status);
 
   // Reports that a buffer of a launch has `bytes` bytes, fewer than the kernel accesses.
@@ -160,7 +172,9 @@ class Interpreter {
   // order.
   runtime::Device* pending_device_ = nullptr;
   uint32_t pending_index_ = 0;  // index of `pending_device_` in the module
-  Status late_failure_;         // error of work that was settled while releasing a storage
+  // Host storages without references that this work can still use. They are released when it has
+  // ended, or by CallContext::end() after a failure.
+  std::vector<Storage*> deferred_;
   Status status_;
 };
 

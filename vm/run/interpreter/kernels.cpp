@@ -1,5 +1,6 @@
 // Interrupts (the deadline and the cancel flag of a call), and launches of CPU kernels. Kernels
 // check interrupts themselves: see StopCheck of scopevm/kernel_abi.h.
+#include <algorithm>
 #include <atomic>
 
 #include "runtime/cpu/stop_check.h"
@@ -45,10 +46,15 @@ bool Interpreter::launch_on_cpu(const format::LaunchDecl& launch, int64_t grid, 
                   options_};
   // A single task runs on this thread, because a hand-over to another thread would take longer than
   // a small kernel.
-  if (session_.threads() == 1 || grid <= grain)
-    run_range(&loop, 0, grid, 0);
-  else
-    run_parallel(grid, grain, run_range, &loop);
+  on_thread([&] {
+    const int threads = grid <= grain ? 1 : session_.loop_threads();
+    if (threads == 1)
+      run_range(&loop, 0, grid, 0);
+    else if (threads == session_.threads())
+      run_parallel(grid, grain, run_range, &loop);
+    else  // one range for each of these threads
+      run_parallel(grid, std::max(grain, (grid - 1) / threads + 1), run_range, &loop);
+  });
   const StatusCode code = loop.interrupt.load(std::memory_order_relaxed);
   return code == StatusCode::kOk || fail_for_interrupt(code);
 }

@@ -57,18 +57,21 @@ bool Interpreter::finish_string_op(const Status& work) {
 
 bool Interpreter::execute(const op::string_to_number& in) {
   if (!check_interrupts()) return false;
-  return finish_string_op(strings_to_numbers(context_.strings, reg(in.from), reg(in.to)));
+  return finish_string_op(
+      on_thread([&] { return strings_to_numbers(context_.strings, reg(in.from), reg(in.to)); }));
 }
 
 bool Interpreter::execute(const op::number_to_string& in) {
   if (!check_interrupts()) return false;
-  return finish_string_op(numbers_to_strings(context_.strings, reg(in.from), reg(in.to)));
+  return finish_string_op(
+      on_thread([&] { return numbers_to_strings(context_.strings, reg(in.from), reg(in.to)); }));
 }
 
 bool Interpreter::execute(const op::change_case& in) {
   if (!check_interrupts()) return false;
-  return finish_string_op(
-      change_case(context_.strings, reg(in.from), reg(in.to), value(in.upper) != 0));
+  return finish_string_op(on_thread([&] {
+    return change_case(context_.strings, reg(in.from), reg(in.to), value(in.upper) != 0);
+  }));
 }
 
 }  // namespace scopevm::vm
