@@ -170,6 +170,8 @@ class SCOPEVM_API TraceSink {
   virtual void record(const TraceEvent& event) = 0;
 };
 
+class ExecutionHook;
+
 /// The options of one run of a call.
 struct CallOptions {
   /// A call that passes the deadline fails with kDeadlineExceeded. Deadline and `cancel` are
@@ -182,6 +184,9 @@ struct CallOptions {
   /// The call fails with kCancelled when this becomes true. Can be null. Must outlive the run.
   const std::atomic<bool>* cancel = nullptr;
   TraceSink* trace = nullptr;  ///< null: no trace; must outlive the run
+  /// Sees the state between the instructions (scopevm/execution_hook.h). Null: none. Must outlive
+  /// the run.
+  ExecutionHook* hook = nullptr;
 };
 
 /// The options of Call::submit().

@@ -13,6 +13,7 @@
 #include "runtime/mapped_file.h"
 #include "scopevm/session.h"
 #include "tests/corpus/cases.h"
+#include "tests/corpus/corpus_modules.h"
 #include "tests/corpus/frozen_opcodes.h"
 #include "tests/external/negation.h"
 #include "vm/api/module_access.h"
@@ -26,34 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = SCOPEVM_CORPUS;
-
-std::vector<fs::path> modules() {
-  std::vector<fs::path> paths;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kFolder))
-    if (entry.path().extension() == ".bc") paths.push_back(entry.path());
-  std::ranges::sort(paths);
-  return paths;
-}
-
 Result<format::ModuleContents> read(const fs::path& path) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(path.string()));
   return format::read_module({file.owner, file.data, file.size});
-}
-
-Status set_inputs(Call& call, const Case& with) {
-  for (const NamedTensor& input : with.inputs)
-    SCOPEVM_RETURN_IF_ERROR(call.set_input(input.name, input.tensor));
-  for (const std::string& name : with.empty) SCOPEVM_RETURN_IF_ERROR(call.set_no_value(name));
-  std::set<std::string> sequences;
-  for (const NamedTensor& element : with.elements) sequences.insert(element.name);
-  for (const std::string& name : sequences) {
-    std::vector<Tensor> elements;
-    for (const NamedTensor& element : with.elements)
-      if (element.name == name) elements.push_back(element.tensor);
-    SCOPEVM_RETURN_IF_ERROR(call.set_sequence(name, std::move(elements)));
-  }
-  return {};
 }
 
 void compare_outputs(const Call& call, const Signature& signature, const Case& with,
@@ -123,16 +99,11 @@ TEST_P(CorpusModule, RunsWithEachImage) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, CorpusModule, ::testing::ValuesIn(modules()), [](const auto& test) {
-  std::string name =
-      test.param.parent_path().filename().string() + "_" + test.param.stem().string();
-  std::ranges::replace(name, '.', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Each, CorpusModule, ::testing::ValuesIn(modules()), test_name);
 
 // A version is added to the corpus when it is released (tests/corpus/write.sh), with all opcodes.
 TEST(Corpus, NewestVersionUsesEveryOpcode) {
-  fs::path newest = kFolder / format::version_text(format::kVersionMajor, format::kVersionMinor);
+  fs::path newest = folder() / format::version_text(format::kVersionMajor, format::kVersionMinor);
   ASSERT_TRUE(fs::is_directory(newest)) << "execute tests/corpus/write.sh";
   std::set<std::string_view> unused;
   for (const isa::OpcodeRow& row : isa::opcode_rows()) unused.insert(row.name);

@@ -224,7 +224,7 @@ void Request::hold_results() {
 
 // Only work of devices and emulated delays are waited for. The sink of a trace is a function of the
 // program that depends on the thread.
-bool Request::can_wait() const { return session->can_wait() && options_.trace == nullptr; }
+bool Request::can_wait() const { return session->can_wait() && options_.trace == nullptr && options_.hook == nullptr; }
 
 void Request::run(CallFiber* fiber) {
   const Clock::time_point start = Clock::now();

@@ -23,4 +23,23 @@ uint64_t StreamingChecksum::value() const {
   return XXH3_64bits_digest(static_cast<const XXH3_state_t*>(state_));
 }
 
+Digest digest(const void* bytes, size_t size) {
+  const XXH128_hash_t hash = size == 0 ? XXH3_128bits("", 0) : XXH3_128bits(bytes, size);
+  return {hash.low64, hash.high64};
+}
+
+StreamingDigest::StreamingDigest() : state_(XXH3_createState()) {
+  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_));
+}
+StreamingDigest::~StreamingDigest() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
+
+void StreamingDigest::add(const void* bytes, size_t size) {
+  if (size != 0) XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), bytes, size);
+}
+
+Digest StreamingDigest::value() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(static_cast<const XXH3_state_t*>(state_));
+  return {hash.low64, hash.high64};
+}
+
 }  // namespace scopevm::format

@@ -1,6 +1,8 @@
-// XXH3, 64 bits: the checksum of headers and sections.
+// XXH3: the checksum of headers and sections (64 bits) and the digest of tensors (128 bits).
+// Neither is secure against intent.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,6 +20,28 @@ class StreamingChecksum {
 
   void add(const void* bytes, size_t size);
   uint64_t value() const;
+
+ private:
+  void* state_;
+};
+
+struct Digest {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  friend auto operator<=>(const Digest&, const Digest&) = default;
+};
+Digest digest(const void* bytes, size_t size);
+
+// The digest of a sequence of pieces, as if they were one contiguous range.
+class StreamingDigest {
+ public:
+  StreamingDigest();
+  ~StreamingDigest();
+  StreamingDigest(const StreamingDigest&) = delete;
+  StreamingDigest& operator=(const StreamingDigest&) = delete;
+
+  void add(const void* bytes, size_t size);
+  Digest value() const;
 
  private:
   void* state_;

@@ -48,6 +48,8 @@ class FrameStack {
   // REQUIRES: depth() > 1.
   const Frame& below_top() const { return frames_[frames_.size() - 2]; }
   size_t depth() const { return frames_.size(); }
+  // The frame of the active function `level`; 0 is the entry function. REQUIRES: level < depth().
+  const Frame& at(size_t level) const { return frames_[level]; }
   // Whether the byte is in frame memory.
   bool holds(const std::byte* byte) const;
   // The call chain for messages: `main > f > g`. The middle of a long chain is omitted.

@@ -22,6 +22,9 @@ bool Interpreter::enter(const LoadedFunction& function) {
   status_ = context_.push_frame(function);
   if (!status_.ok()) return false;
   frame_ = context_.frames.top();
+  // The slots and all that follows them: an execution hook can read them before they are written.
+  if (options_.hook != nullptr)
+    std::memset(frame_.slots, 0, function.layout.bytes - function.layout.slots_offset);
   next_ = function.decl->code.data();
   return true;
 }

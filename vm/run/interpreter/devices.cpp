@@ -55,6 +55,7 @@ bool Interpreter::settle() {
   const Status settled = on_thread([&] {
     // No work is pending after the wait, even if it fails.
     pending_device_ = nullptr;
+    is_watched_ = options_.hook != nullptr;
     Status status = context_.streams[pending_index_]->settle();
     for (Storage* storage : deferred_) context_.release(storage);
     deferred_.clear();
@@ -153,6 +154,7 @@ bool Interpreter::begin_host_access(uint32_t device) {
   runtime::Device* const accessing = session_.devices().device(device).get();
   if (pending_device_ != accessing && !settle()) return false;
   pending_device_ = accessing;
+  is_watched_ = true;
   pending_index_ = device;
   return true;
 }

@@ -112,8 +112,8 @@ void Interpreter::loop() {
   for (;;) {
     at_ = next_;
     next_ = at_ + isa::word_count(*at_);
-    if (pending_device_ != nullptr) [[unlikely]]
-      if (!settle_before(isa::opcode(*at_))) return;
+    if (is_watched_) [[unlikely]]
+      if (!before_instruction()) return;
     switch (isa::opcode(*at_)) {
 #define OPCODE(name, code, effect, ...)               \
   case isa::Opcode::name:                             \

@@ -7,6 +7,7 @@
 //   emulated.cpp    emulated waits
 //   externals.cpp   calls of external functions
 //   failures.cpp    errors of instructions
+//   hooked.cpp      the state that an execution hook sees
 //   lists.cpp       lists
 //   strings.cpp     string inputs and string opcodes
 //   traced.cpp      events of the trace
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "scopevm/execution_hook.h"
 #include "vm/isa/opcodes.h"
 #include "vm/run/fiber/call_fiber.h"
 #include "vm/run/frame/list.h"
@@ -43,7 +45,8 @@ class Interpreter {
         contents_(session.module().contents()),
         kernels_(session.kernels().kernels.data()),
         is_traced_(options.trace != nullptr),
-        is_timed_(is_traced_ || session.emulation() != nullptr) {}
+        is_timed_(is_traced_ || session.emulation() != nullptr),
+        is_watched_(options.hook != nullptr) {}
 
   Status run();
 
@@ -51,6 +54,11 @@ class Interpreter {
   bool start(const LoadedFunction& function);
   bool can_fall_back() const;
   void loop();
+  // What is done before the next instruction if `is_watched_`.
+  [[gnu::noinline]] bool before_instruction();
+  class HookedState;
+  bool call_hook();
+  runtime::DeviceStream* stream_of(const RegisterValue& value) const;
 #define OPCODE(name, code, effect, ...) bool execute(const isa::op::name& in);
 #include "vm/isa/opcodes.def"
 
@@ -123,7 +131,7 @@ class Interpreter {
                         int64_t grain);
   bool uses_host_memory(isa::RegisterList buffers) const;
   bool begin_host_access(uint32_t device);
-  [[gnu::noinline]] bool settle_before(isa::Opcode opcode);
+  bool settle_before(isa::Opcode opcode);
   template <typename Op>
   bool accesses_host_bytes(const Op& in) const;
   bool operands_access_host_bytes(const isa::op::launch& in) const;
@@ -160,7 +168,11 @@ class Interpreter {
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
   const bool is_traced_;
-  const bool is_timed_;           // launches and copies are measured
+  const bool is_timed_;  // launches and copies are measured
+  // There is an execution hook, or `pending_device_` is not null. One test for both, so that a run
+  // without them does not pay for a hook.
+  bool is_watched_;
+  int64_t position_ = 0;          // instructions before at_; counted with an execution hook only
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the current instruction
   const uint32_t* next_ = nullptr;
