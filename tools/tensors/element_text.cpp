@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <vector>
 
 #include "runtime/tensor/element_types.h"
 #include "tools/files/standard_streams.h"
@@ -37,6 +38,13 @@ std::string element_text(const Tensor& tensor, int64_t index) {
     else
       return fmt::format("{}", value);
   });
+}
+
+std::string index_text(std::span<const int64_t> dims, int64_t index) {
+  std::vector<int64_t> coordinates(dims.size());
+  for (size_t axis = dims.size(); axis-- > 0; index /= dims[axis])
+    coordinates[axis] = index % dims[axis];
+  return fmt::format("[{}]", fmt::join(coordinates, ", "));
 }
 
 }  // namespace scopevm::tool

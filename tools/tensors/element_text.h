@@ -1,7 +1,8 @@
-// Formats one element of a tensor.
+// Formats one element of a tensor, and its coordinates.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "scopevm/tensor.h"
@@ -10,5 +11,9 @@ namespace scopevm::tool {
 
 // REQUIRES: 0 <= index < tensor.element_count().
 std::string element_text(const Tensor& tensor, int64_t index);
+
+// The coordinates of the element with this row-major index: "[0, 3]".
+// REQUIRES: 0 <= index < product of dims.
+std::string index_text(std::span<const int64_t> dims, int64_t index);
 
 }  // namespace scopevm::tool

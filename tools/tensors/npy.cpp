@@ -143,18 +143,25 @@ Result<Header> parse_header(std::string_view text) {
   return header;
 }
 
-// Whether a regular file ends before elements of these dims do. Memory for them is then not
-// allocated. Tensor::allocate() reports invalid dims.
-bool ends_before(std::FILE* file, std::span<const int64_t> dims, DType dtype) {
+// The size of a regular file; no value for a pipe.
+std::optional<int64_t> size_of(std::FILE* file) {
   struct stat status;
-  if (::fstat(::fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (::fstat(::fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status.st_size;
+}
+
+// Whether a file of a known size ends before elements of these dims do. Memory for them is then not
+// allocated. Tensor::allocate() reports invalid dims.
+bool ends_before(std::FILE* file, std::optional<int64_t> size, std::span<const int64_t> dims,
+                 DType dtype) {
+  if (!size) return false;
   int64_t bytes = byte_size(dtype);
   for (const int64_t dim : dims)
     if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes)) return false;
-  return bytes > status.st_size - ::ftello(file);
+  return bytes > *size - ::ftello(file);
 }
 
-Result<Tensor> read_from(std::FILE* file) {
+Result<Tensor> read_from(std::FILE* file, std::optional<int64_t> file_size) {
   std::array<uint8_t, 12> start{};
   if (std::fread(start.data(), 1, 10, file) != 10 ||
       std::memcmp(start.data(), kMagic, kMagicSize) != 0)
@@ -174,7 +181,7 @@ Result<Tensor> read_from(std::FILE* file) {
   std::vector<int64_t> dims = header.dims;
   if (header.dtype == DType::kStr) dims.push_back(header.text.element_bytes());
   const DType stored = header.dtype == DType::kStr ? DType::kU8 : header.dtype;
-  if (ends_before(file, dims, stored)) return wrong("truncated file");
+  if (ends_before(file, file_size, dims, stored)) return wrong("truncated file");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(stored, dims));
   const auto bytes = static_cast<size_t>(tensor.bytes());
   if (std::fread(tensor.data(), 1, bytes, file) != bytes) return wrong("truncated file");
@@ -215,9 +222,18 @@ Result<Tensor> read_npy(const std::string& path) {
   const File file(is_stdin ? nullptr : std::fopen(path.c_str(), "rb"));
   if (file == nullptr && !is_stdin)
     return Status(StatusCode::kNotFound, path + ": " + std::strerror(errno));
-  Result<Tensor> tensor = read_from(is_stdin ? stdin : file.get());
+  std::FILE* const opened = is_stdin ? stdin : file.get();
+  Result<Tensor> tensor = read_from(opened, size_of(opened));
   if (!tensor.ok()) return std::move(tensor).status().with_context(input_name(path));
   return tensor;
+}
+
+Result<Tensor> read_npy_bytes(std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return wrong("not a .npy file");
+  // The stream only reads the bytes.
+  const File file(::fmemopen(const_cast<uint8_t*>(bytes.data()), bytes.size(), "rb"));
+  if (file == nullptr) return Status::out_of_memory();
+  return read_from(file.get(), static_cast<int64_t>(bytes.size()));
 }
 
 Status write_npy(const std::string& path, const Tensor& tensor) {

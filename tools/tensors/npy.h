@@ -1,6 +1,8 @@
 // Reads tensors from NumPy's .npy files (format versions 1.0 to 3.0) and writes version 1.0.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "scopevm/status.h"
@@ -12,6 +14,9 @@ namespace scopevm::tool {
 // Errors: kNotFound (the file cannot be opened), kInvalidArgument (not a .npy file, truncated, an
 // invalid header, shape or string), kUnsupported (an element type without DType), kOutOfMemory.
 Result<Tensor> read_npy(const std::string& path);
+
+// Like read_npy(), from memory.
+Result<Tensor> read_npy_bytes(std::span<const uint8_t> bytes);
 
 // Writes bf16 elements as two raw bytes (V2), because NumPy has no such type. read_npy() reads V2
 // as bf16. "-" denotes stdout. Errors: kInvalidArgument (a string is not UTF-8, or the file cannot

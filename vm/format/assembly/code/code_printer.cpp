@@ -42,6 +42,23 @@ class CodePrinter {
       out_ += "    .word " + std::to_string(function_.code[word]) + "\n";
   }
 
+  // REQUIRES: `out` is empty. Its contents are unspecified afterwards.
+  std::vector<CodeLine> lines() {
+    find_instructions();
+    std::vector<CodeLine> lines;
+    for (uint32_t start : starts_) {
+      out_.clear();
+      print(*isa::read_instruction(function_.code, start));
+      for (const SourceDecl& source : function_.sources) {
+        if (source.word != start) continue;
+        out_ += " !";
+        append_quoted(out_, source.name);
+      }
+      lines.push_back({start, targets_.contains(start), out_});
+    }
+    return lines;
+  }
+
  private:
   // Splits the code into instructions and collects the jump targets.
   void find_instructions() {
@@ -164,6 +181,11 @@ bool is_named(const isa::OpcodeRow& row, const isa::FieldRow& field) {
   return std::ranges::count_if(row.fields, [form](const isa::FieldRow& other) {
            return isa::form(other.type) == form && isa::access(other.type) != Access::kWrite;
          }) > 1;
+}
+
+std::vector<CodeLine> code_lines(const FunctionDecl& function, const References& references) {
+  std::string line;
+  return CodePrinter(line, function, references).lines();
 }
 
 void append_code(std::string& out, const FunctionDecl& function, const References& references) {
