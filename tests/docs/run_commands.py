@@ -186,13 +186,13 @@ class Tree:
     @functools.cached_property
     def subcommands(self):
         """The subcommands of programs that have them."""
-        return {program: set(re.findall(r"^  ([a-z]+)\s", "\n".join(self.bash(menu)[1]), re.M))
+        return {program: set(re.findall(r"^  ([a-z-]+)\s", "\n".join(self.bash(menu)[1]), re.M))
                 for program, menu in (("scopevm", "scopevm --help"), ("./dev", "./dev"))}
 
     def commands_of(self, program, group):
         """The commands of a group of `scopevm`, such as "alloc record"; empty for a command."""
         listed = self.help(program, group).partition("\nSubcommands:\n")[2]
-        return [f"{group} {name}" for name in re.findall(r"^  ([a-z]+)\s", listed, re.M)]
+        return [f"{group} {name}" for name in re.findall(r"^  ([a-z-]+)\s", listed, re.M)]
 
     @functools.lru_cache(None)
     def help(self, program, subcommand):
@@ -204,7 +204,7 @@ class Tree:
             return (SOURCE / program).read_text()
         text = "\n".join(self.bash(f"{program} {subcommand} --help")[1])
         # `scopevm alloc` is a group: its options are those of its subcommands.
-        for name in re.findall(r"^  ([a-z]+)\s", text.partition("\nSubcommands:\n")[2], re.M):
+        for name in re.findall(r"^  ([a-z-]+)\s", text.partition("\nSubcommands:\n")[2], re.M):
             if subcommand:
                 text += "\n".join(self.bash(f"{program} {subcommand} {name} --help")[1])
         return text
@@ -224,7 +224,7 @@ class Tree:
     def errors_of_words(self, words):
         """The subcommand and the options of a command that do not exist."""
         program, subcommand, known = words[0], "", None
-        if program in self.subcommands and len(words) > 1 and re.fullmatch("[a-z]+", words[1]):
+        if program in self.subcommands and len(words) > 1 and re.fullmatch("[a-z][a-z-]*", words[1]):
             subcommand = words[1]
             if subcommand not in self.subcommands[program]:
                 yield f"no subcommand {subcommand} of {program}"

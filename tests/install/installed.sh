@@ -55,7 +55,10 @@ command_arguments() {
     compile) echo "$examples/digits/digits.onnx -o $digits" ;;
     explain) echo "$examples/digits/digits.onnx --shapes" ;;
     machine) ;;
-    run) echo "$digits --input $image" ;;
+    run) echo "$digits --input $image --record $modules/digits.rec" ;;
+    replay) echo "$modules/digits.rec" ;;
+    compare-runs) echo "$modules/digits.rec $modules/digits.rec" ;;
+    debug) echo "$digits --input $image" ;;
     dis) echo "$digits -o $modules/digits.s" ;;
     asm) echo "$modules/digits.s -o $modules/again.bc" ;;
     inspect | verify) echo "$digits" ;;
@@ -69,11 +72,11 @@ command_arguments() {
 
 commands() {
   local names name arguments
-  names=$(clean scopevm --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\+\) .*/\1/p')
+  names=$(clean scopevm --help | sed -n '/^Subcommands:/,$s/^  \([a-z-]\+\) .*/\1/p')
   [[ $names == *compile* ]] || fail "no commands in scopevm --help"
   for name in $names; do
     read -ra arguments <<<"$(command_arguments "$name")"
-    clean scopevm "$name" "${arguments[@]}" &>"$scratch/output" || fail "scopevm $name: $(<"$scratch/output")"
+    clean scopevm "$name" "${arguments[@]}" </dev/null &>"$scratch/output" || fail "scopevm $name: $(<"$scratch/output")"
   done
   cmp "$modules/digits.bc" "$modules/again.bc"
   prints sv.sub scopevm-opt --sv-simplify "$examples/distance/distance.mlir"

@@ -2,12 +2,14 @@
 #include "tools/scopevm/module_file.h"
 
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 #include "vm/format/binary/reader.h"
+#include "vm/format/records/records.h"
 
 namespace scopevm::tool {
 namespace {
@@ -45,6 +47,14 @@ Result<ReadModule> read_module_file(const std::string& path) {
   if (!module.ok())
     return with_hint(std::move(module).status().with_context(input_name(path)), path);
   return ReadModule{std::move(file), *std::move(module)};
+}
+
+Result<ObservedModule> load_observed_module(const std::string& path) {
+  SCOPEVM_ASSIGN_OR_RETURN(ReadModule read, read_module_file(path));
+  const std::span<const uint8_t> bytes(read.file.data, read.file.size);
+  Result<Module> module = Module::load_bytes(bytes);
+  if (!module.ok()) return std::move(module).status().with_context(input_name(path));
+  return ObservedModule{*std::move(module), std::move(read.contents), format::module_digest(bytes)};
 }
 
 }  // namespace scopevm::tool

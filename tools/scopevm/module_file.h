@@ -23,4 +23,14 @@ struct ReadModule {
 // Errors: those of map_input() and format::read_module().
 Result<ReadModule> read_module_file(const std::string& path);
 
+// A module that is loaded to run, and its contents, for commands that observe the run.
+struct ObservedModule {
+  Module module;
+  format::ModuleContents contents;  // verified
+  uint64_t digest = 0;              // of the file: format::module_digest()
+};
+
+// Errors: those of Module::load().
+Result<ObservedModule> load_observed_module(const std::string& path);
+
 }  // namespace scopevm::tool

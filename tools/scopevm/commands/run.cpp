@@ -21,6 +21,7 @@
 #include "tools/scopevm/commands/run/allocator_option.h"
 #include "tools/scopevm/commands/run/inputs.h"
 #include "tools/scopevm/commands/run/report.h"
+#include "tools/scopevm/commands/run/run_record.h"
 #include "tools/scopevm/commands/run/stream.h"
 #include "tools/scopevm/commands/run/trace_file.h"
 #include "tools/scopevm/module_file.h"
@@ -46,6 +47,8 @@ struct RunOptions {
   StreamOptions stream;
   std::string trace;         // a file; empty: none
   std::string memory_trace;  // a file; empty: none
+  std::string record;        // a file; empty: none
+  bool has_recorded_tensors = false;
   int threads = 1;
   int repeat = 1;
   int timeout_ms = 0;  // 0: none
@@ -141,6 +144,11 @@ void declare(CLI::App& command, RunOptions& options) {
   command.add_option("--memory-trace", options.memory_trace,
                      "Write the allocations of all memory scopes to this file, for alloc plot, "
                      "replay and compare");
+  command.add_option("--record", options.record,
+                     "Write the inputs, the digests of what each launch writes and the results to "
+                     "this file, for replay and compare-runs");
+  command.add_flag("--record-tensors", options.has_recorded_tensors,
+                   "Also record the tensors that each launch writes");
   command.add_flag("--stats", options.stats, "Print times and memory use");
   command.add_flag("--json", options.json, "Print JSON, including times and memory use");
 }
@@ -160,6 +168,7 @@ constexpr char kAll[] = "all";
 // True if an output or a trace is written to stdout.
 bool writes_to_stdout(const Plan& plan, const RunOptions& options) {
   return options.trace == kStandardStream || options.memory_trace == kStandardStream ||
+         options.record == kStandardStream ||
          std::ranges::find(plan.outputs, kStandardStream, &NamedText::text) != plan.outputs.end();
 }
 
@@ -169,12 +178,29 @@ Status check_files(const Plan& plan, const RunOptions& options) {
   if (!options.trace.empty()) files.push_back(options.trace);
   if (!options.memory_trace.empty()) files.push_back(options.memory_trace);
   if (!options.stream.file.empty()) files.push_back(options.stream.file);
+  if (!options.record.empty()) files.push_back(options.record);
   for (auto file = files.begin(); file != files.end(); ++file)
     if (std::find(files.begin(), file, *file) != file)
       return {StatusCode::kInvalidArgument, "output file \"" + *file + "\" is given twice"};
   if (writes_to_stdout(plan, options) && (options.json || options.stats))
     return {StatusCode::kInvalidArgument,
             "expected at most one of an output file -, --json and --stats: each writes to stdout"};
+  return {};
+}
+
+Status check_record(const RunOptions& options) {
+  if (options.record.empty()) {
+    if (!options.has_recorded_tensors) return {};
+    return {StatusCode::kInvalidArgument, "--record-tensors: expected also --record FILE"};
+  }
+  if (options.repeat != 1)
+    return {StatusCode::kInvalidArgument, "--record records one call: expected no --repeat"};
+  if (!options.stream.states.empty() || !options.stream.steps.empty())
+    return {StatusCode::kInvalidArgument,
+            "--record records one call without a state: expected neither --state nor --steps"};
+  // Both replace the allocators of the session.
+  if (!options.memory_trace.empty())
+    return {StatusCode::kInvalidArgument, "expected at most one of --record and --memory-trace"};
   return {};
 }
 
@@ -199,6 +225,7 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   plan.inputs.split = plan.stream.steps.input;
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
   SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
+  SCOPEVM_RETURN_IF_ERROR(check_record(options));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits,
                            parse_named(options.limits, {}, "the limit of"));
   for (const NamedText& limit : limits) {
@@ -244,7 +271,8 @@ Status check_outputs(const Plan& plan, const RunOptions& options, const Signatur
     SCOPEVM_RETURN_IF_ERROR(check_is_no_input(file, {options.module}));
     SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   }
-  for (const std::string& file : {options.trace, options.memory_trace, options.stream.file}) {
+  for (const std::string& file :
+       {options.trace, options.memory_trace, options.record, options.stream.file}) {
     SCOPEVM_RETURN_IF_ERROR(check_is_no_input(file, {options.module}));
     SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   }
@@ -306,25 +334,49 @@ Result<Session> create_session(const Plan& plan, const RunOptions& options, cons
   return Session::create(module, std::move(session));
 }
 
-Status run_plan(const Plan& plan, const RunOptions& options, const Module& module,
-                std::chrono::steady_clock::time_point began) {
+// A call with a recording, which is written also if the call fails.
+Status run_recorded(const Plan& plan, const RunOptions& options, const ObservedModule& observed,
+                    std::vector<NamedValue> inputs, Call& call, CallOptions with) {
+  RunRecord record(observed, options.has_recorded_tensors);
+  with.hook = &record.hook();
+  const Status status = call.run(with);
+  Recording about;
+  about.module = options.module;
+  about.threads = options.threads;
+  about.is_emulated = options.emulate;
+  about.devices = plan.session.devices;
+  about.external_libraries = options.external_libraries;
+  about.inputs = std::move(inputs);
+  const Status written = record.write(options.record, std::move(about), call, status);
+  return status.ok() ? written : status;
+}
+
+// `observed` is null without a recording.
+Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
+                const ObservedModule* observed, std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
   Traces traces(options);
+  if (observed != nullptr) RunRecord::prepare(plan.session, *observed);
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
   if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<NamedValue> inputs,
+                           make_inputs(plan.inputs, module, options.seed));
   Stream stream(plan.stream, module.signature());
-  SCOPEVM_RETURN_IF_ERROR(set_inputs(call, plan.inputs, module, options.seed,
-                                     [&](const std::string& name, Tensor tensor) {
-                                       return stream.set_input(call, name, std::move(tensor));
-                                     }));
+  for (const NamedValue& input : inputs)
+    SCOPEVM_RETURN_IF_ERROR(input.kind == ValueKind::kTensor
+                                ? stream.set_input(call, input.name, input.elements.front())
+                                : set_value(call, input));
   SCOPEVM_RETURN_IF_ERROR(stream.begin(session, call, plan.inputs.dims));
   RunReport report;
   report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
   for (int64_t i = 0; i < std::max<int64_t>(options.repeat, stream.count()); ++i) {
     stream.set_step(i);
-    SCOPEVM_RETURN_IF_ERROR(call.run(call_options(options, traces)));
+    const CallOptions with = call_options(options, traces);
+    SCOPEVM_RETURN_IF_ERROR(observed == nullptr ? call.run(with)
+                                                : run_recorded(plan, options, *observed,
+                                                               std::move(inputs), call, with));
     SCOPEVM_RETURN_IF_ERROR(stream.keep_outputs(call, i));
     report.latency_ns.push_back(call.stats().latency_ns);
   }
@@ -353,14 +405,24 @@ Status run_plan(const Plan& plan, const RunOptions& options, const Module& modul
   return {};
 }
 
+int run_module(const RunOptions& options, const Module& module, const ObservedModule* observed,
+               std::chrono::steady_clock::time_point began) {
+  // Names of inputs and outputs can contain '=', so the signature is needed to parse the options.
+  Result<Plan> plan = make_plan(options, module.signature());
+  if (!plan.ok()) return report_usage(plan.status().message());
+  return report(run_plan(*plan, options, module, observed, began));
+}
+
 int run(const RunOptions& options) {
   const auto began = std::chrono::steady_clock::now();
+  if (!options.record.empty()) {
+    const Result<ObservedModule> observed = load_observed_module(options.module);
+    if (!observed.ok()) return report(observed.status());
+    return run_module(options, observed->module, &*observed, began);
+  }
   const Result<Module> module = load_module(options.module);
   if (!module.ok()) return report(module.status());
-  // Names of inputs and outputs can contain '=', so the signature is needed to parse the options.
-  const Result<Plan> plan = make_plan(options, module->signature());
-  if (!plan.ok()) return report_usage(plan.status().message());
-  return report(run_plan(*plan, options, *module, began));
+  return run_module(options, *module, nullptr, began);
 }
 
 const Command<RunOptions> registered({.position = 40, .name = "run", .description = "Run a module"},

@@ -101,31 +101,35 @@ Status check_dims(const Tensor& tensor, const TensorSignature& declared,
   return {};
 }
 
-Status set_given(Call& call, const NamedText& input, const Signature& signature,
-                 const RunInputs& inputs, const SetInput& set, uint64_t& seed) {
+// `seed` is that of the next random tensor. Each tensor has its own, so that tensors of equal shape
+// have different elements.
+Result<NamedValue> make_given(const NamedText& input, const Signature& signature,
+                              const RunInputs& inputs, uint64_t& seed) {
   const TensorSignature* declared = find_input(input.name, signature);
-  const ValueKind kind = declared != nullptr ? declared->kind : ValueKind::kTensor;
-  if (is_optional(kind) && input.text == kNoValue) return call.set_no_value(input.name);
-  if (kind == ValueKind::kSequence || kind == ValueKind::kOptionalSequence) {
-    SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> elements, make_sequence(input, signature, seed));
-    return call.set_sequence(input.name, std::move(elements));
+  NamedValue value{input.name, declared != nullptr ? declared->kind : ValueKind::kTensor, true, {}};
+  if (is_optional(value.kind) && input.text == kNoValue) {
+    value.has_value = false;
+    return value;
   }
-  // Each tensor has its own seed, so that tensors of equal shape have different elements.
+  if (value.kind == ValueKind::kSequence || value.kind == ValueKind::kOptionalSequence) {
+    SCOPEVM_ASSIGN_OR_RETURN(value.elements, make_sequence(input, signature, seed));
+    return value;
+  }
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
   if (declared != nullptr && input.name != inputs.split)
     SCOPEVM_RETURN_IF_ERROR(check_dims(tensor, *declared, inputs.dims));
-  return set(input.name, std::move(tensor));
+  value.elements.push_back(std::move(tensor));
+  return value;
 }
 
-// Sets an input to a random tensor. Sequences and optionals are unchanged.
-Status set_random(const Module& module, size_t index, const std::map<std::string, int64_t>& dims,
-                  const SetInput& set, uint64_t seed) {
+// A random tensor for the input with this index. REQUIRES: the input is a tensor.
+Result<NamedValue> make_random(const Module& module, size_t index,
+                               const std::map<std::string, int64_t>& dims, uint64_t seed) {
   const TensorSignature& input = module.signature().inputs[index];
-  if (input.kind != ValueKind::kTensor) return {};
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, module.input_shape(index, dims));
   Result<Tensor> tensor = random_tensor(input.dtype, {std::move(shape)}, seed);
   if (!tensor.ok()) return std::move(tensor).status().with_context("input \"" + input.name + "\"");
-  return set(input.name, *std::move(tensor));
+  return NamedValue{input.name, input.kind, true, {*std::move(tensor)}};
 }
 
 }  // namespace
@@ -145,7 +149,7 @@ Result<std::vector<NamedText>> parse_named(const std::vector<std::string>& strin
 Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
                                const std::vector<std::string>& values, const Signature& signature) {
   RunInputs inputs;
-  // A name that is not an input names a dimension. set_inputs() reports an unknown dimension, and
+  // A name that is not an input names a dimension. make_inputs() reports an unknown dimension, and
   // an input with another size.
   const std::vector<std::string> dims = names_of(signature.dimensions);
   std::vector<std::string> names = names_of(signature.inputs);
@@ -168,25 +172,30 @@ Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
   return inputs;
 }
 
-Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed,
-                  SetInput set) {
-  if (!set)
-    set = [&](const std::string& name, Tensor tensor) {
-      return call.set_input(name, std::move(tensor));
-    };
+Result<std::vector<NamedValue>> make_inputs(const RunInputs& inputs, const Module& module,
+                                            uint64_t seed) {
   const std::vector<std::string> known = names_of(module.signature().dimensions);
   for (const auto& [name, value] : inputs.dims)
     if (std::ranges::find(known, name) == known.end())
       return module.input_shape(0, inputs.dims).status();  // names the unknown dimension
-  for (const NamedText& input : inputs.given)
-    SCOPEVM_RETURN_IF_ERROR(set_given(call, input, module.signature(), inputs, set, seed));
-  if (inputs.dims.empty()) return {};
+  std::vector<NamedValue> values;
+  for (const NamedText& input : inputs.given) {
+    SCOPEVM_ASSIGN_OR_RETURN(NamedValue value,
+                             make_given(input, module.signature(), inputs, seed));
+    values.push_back(std::move(value));
+  }
+  if (inputs.dims.empty()) return values;
   const std::vector<TensorSignature>& declared = module.signature().inputs;
-  for (size_t i = 0; i < declared.size(); ++i)
-    if (std::ranges::find(inputs.given, declared[i].name, &NamedText::name) == inputs.given.end() &&
-        std::ranges::find(inputs.never_random, declared[i].name) == inputs.never_random.end())
-      SCOPEVM_RETURN_IF_ERROR(set_random(module, i, inputs.dims, set, seed++));
-  return {};
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (std::ranges::find(inputs.given, declared[i].name, &NamedText::name) != inputs.given.end() ||
+        std::ranges::find(inputs.never_random, declared[i].name) != inputs.never_random.end())
+      continue;
+    const uint64_t own_seed = seed++;
+    if (declared[i].kind != ValueKind::kTensor) continue;  // reported as missing by the call
+    SCOPEVM_ASSIGN_OR_RETURN(NamedValue value, make_random(module, i, inputs.dims, own_seed));
+    values.push_back(std::move(value));
+  }
+  return values;
 }
 
 }  // namespace scopevm::tool

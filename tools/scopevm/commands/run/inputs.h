@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scopevm/module.h"
-#include "scopevm/session.h"
+#include "tools/tensors/named_value.h"
 
 namespace scopevm::tool {
 
@@ -35,12 +35,8 @@ struct RunInputs {
 Result<RunInputs> parse_inputs(const std::vector<std::string>& given_inputs,
                                const std::vector<std::string>& values, const Signature& signature);
 
-// Sets an input that is a tensor.
-using SetInput = std::function<Status(const std::string& name, Tensor tensor)>;
-
-// Reads and generates the inputs, and sets tensors with `set`, by default Call::set_input().
-// Errors: those of read_npy(), random_tensor() and Call::set_input().
-Status set_inputs(Call& call, const RunInputs& inputs, const Module& module, uint64_t seed,
-                  SetInput set = {});
+// Reads and generates the inputs. Errors: those of read_npy() and random_tensor().
+Result<std::vector<NamedValue>> make_inputs(const RunInputs& inputs, const Module& module,
+                                            uint64_t seed);
 
 }  // namespace scopevm::tool
