@@ -28,6 +28,7 @@
 #include "scopevm/c/allocator.h"
 #include "scopevm/c/call.h"
 #include "scopevm/c/module.h"
+#include "scopevm/c/monitor.h"
 #include "scopevm/c/scheduler.h"
 #include "scopevm/c/session.h"
 #include "scopevm/c/state.h"

@@ -124,6 +124,12 @@ struct SessionOptions {
   std::vector<const scopevm_external_library*> external_libraries;
 };
 
+/// The value of a dimension in a traced call.
+struct TraceDim {
+  std::string_view name;  ///< of the dimension; valid as long as the module
+  int64_t value = 0;      ///< its value
+};
+
 /// One interval of a traced call. All names are valid as long as the module.
 struct TraceEvent {
   /// What happened in the interval.
@@ -132,6 +138,11 @@ struct TraceEvent {
     kFunction,  ///< a call of a function or closure of the model, its callees included
     kLaunch,    ///< a kernel launch, or a run of an external function
     kCopy,      ///< a copy from one memory scope to another
+    /// A submitted call waited for "memory" or for a "worker" of the scheduler, which is the name.
+    /// Before kCall, and outside of its interval.
+    kWait,
+    /// The live bytes of a memory scope have changed. The duration is 0.
+    kMemory,
   };
   /// Where it happened. The intervals of one lane are disjoint or nested.
   enum class Lane : uint8_t {
@@ -150,14 +161,22 @@ struct TraceEvent {
   int64_t worker = 0;            ///< index of the worker, for Lane::kWorker
   std::string_view name;         ///< the function of a call; the model's ops of a launch or copy
   std::string_view kernel;       ///< symbol of a launch's kernel or external function; else empty
-  std::string_view device;       ///< device that executes a launch or copy; else empty
+  std::string_view device;       ///< that executes a launch or copy, or of kMemory; else empty
   std::string_view from_device;  ///< of a copy's source; else empty
   std::string_view from_scope;   ///< of a copy's source; else empty
   std::string_view to_device;    ///< of a copy's destination; else empty
   std::string_view to_scope;     ///< of a copy's destination; else empty
-  int64_t bytes = 0;             ///< size of a copy; else 0
-  int64_t start_ns = 0;          ///< time since the epoch of std::chrono::steady_clock
-  int64_t duration_ns = 0;       ///< end of the interval minus its start
+  /// Of a copy: its size. Of a launch: the sum, over its operands, results and temporaries, of the
+  /// bytes that the kernel may access; 0 for a run of an external function. Of a call: the sum of
+  /// ScopeUse::peak_bytes. Of kMemory: the live bytes of all calls and results of the session.
+  int64_t bytes = 0;
+  int64_t start_ns = 0;     ///< time since the epoch of std::chrono::steady_clock
+  int64_t duration_ns = 0;  ///< end of the interval minus its start
+  std::string_view scope;   ///< memory scope of kMemory; else empty
+  uint64_t request_id = 0;  ///< CallOptions::request_id
+  /// Result of a call, or of a wait that ended without a run; else kOk.
+  StatusCode status = StatusCode::kOk;
+  std::span<const TraceDim> dims;  ///< of a call; valid during record(); else empty
 };
 
 /// Receives the events of a call, on the thread that runs it. A sink that several calls use at once
@@ -187,6 +206,9 @@ struct CallOptions {
   /// Sees the state between the instructions (scopevm/execution_hook.h). Null: none. Must outlive
   /// the run.
   ExecutionHook* hook = nullptr;
+  /// Identifies the run in the trace and in the log. 0: submitted and traced runs get a number that
+  /// is unique in the process.
+  uint64_t request_id = 0;
 };
 
 /// The options of Call::submit().

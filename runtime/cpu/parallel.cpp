@@ -11,11 +11,13 @@
 #include <latch>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "runtime/cpu/available_cpus.h"
 #include "runtime/cpu/sanitizer_order.h"
+#include "runtime/log.h"
 
 #ifdef SCOPEVM_THREAD_SANITIZER
 // Suppresses reports inside TBB, whose synchronisation ThreadSanitizer cannot see.
@@ -106,6 +108,9 @@ class ArenaExecutor final : public Executor {
       limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
     arena_.emplace(threads);
     running_ = threads;
+    if (threads < threads_ && is_logged(LogSeverity::kWarning))
+      log(LogSeverity::kWarning, "the system could start " + std::to_string(threads) + " of " +
+                                     std::to_string(threads_) + " threads");
   }
 
   // Returns the first item of task number `task` of `tasks`. Task sizes differ by at most one item.

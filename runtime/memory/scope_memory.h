@@ -64,6 +64,8 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
     release_hook_ = std::move(hook);
   }
   AllocatorStats stats() const;
+  // The live bytes of stats().
+  int64_t live_bytes() const { return counters_.live(); }
 
  private:
   friend class Storage;

@@ -126,7 +126,7 @@ class LaneSink final : public TraceSink {
     }
     if (event.lane != lane_) return;
     launches += event.kind == TraceEvent::Kind::kLaunch ? 1 : 0;
-    copied_bytes += event.bytes;
+    if (event.kind == TraceEvent::Kind::kCopy) copied_bytes += event.bytes;
     // The intervals of a device do not overlap.
     if (lane_ == TraceEvent::Lane::kDevice) {
       EXPECT_EQ(event.device, "dev");

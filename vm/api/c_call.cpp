@@ -159,6 +159,7 @@ Status run(scopevm_call& call, const scopevm_run_options* given) {
   CallOptions options;
   options.deadline = deadline_of(c.timeout_ns);
   if (c.trace != nullptr) options.trace = &trace;
+  options.request_id = c.request_id;
   return call.call.run(options);
 }
 
@@ -177,6 +178,7 @@ Status submit(scopevm_call& call, const scopevm_submit_options* given,
                                      "data_budget_size", "budgets"));
   call.trace.reset();
   if (c.trace != nullptr) options.call.trace = &call.trace.emplace(c.trace, c.trace_context);
+  options.call.request_id = c.request_id;
   if (done == nullptr) return call.call.submit(options);
   return call.call.submit(options, [done, context](const Status& status) {
     const scopevm_status result{status};
@@ -190,7 +192,10 @@ void CTrace::record(const TraceEvent& event) {
   // The parts of an event are not all NUL-terminated.
   const std::string name(event.name), kernel(event.kernel), device(event.device),
       from_device(event.from_device), from_scope(event.from_scope), to_device(event.to_device),
-      to_scope(event.to_scope);
+      to_scope(event.to_scope), scope(event.scope);
+  // The name of a dimension is the whole of a std::string.
+  std::vector<scopevm_trace_dim> dims;
+  for (const TraceDim& dim : event.dims) dims.push_back({dim.name.data(), dim.value});
   const scopevm_trace_event c = {sizeof(scopevm_trace_event),
                                  static_cast<int>(event.kind),
                                  static_cast<int>(event.lane),
@@ -204,7 +209,13 @@ void CTrace::record(const TraceEvent& event) {
                                  to_scope.c_str(),
                                  event.bytes,
                                  event.start_ns,
-                                 event.duration_ns};
+                                 event.duration_ns,
+                                 scope.c_str(),
+                                 event.request_id,
+                                 static_cast<int>(event.status),
+                                 dims.data(),
+                                 dims.size(),
+                                 sizeof(scopevm_trace_dim)};
   function_(context_, &c);
 }
 

@@ -2,11 +2,14 @@
 #include "scopevm/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "runtime/log.h"
 #include "runtime/nearest_name.h"
 #include "runtime/without_exceptions.h"
 #include "vm/api/module_access.h"
@@ -168,6 +171,15 @@ Status set_zeros(const vm::LoadedModule& module, const std::map<std::string, int
     }
   }
   return {};
+}
+
+// A session that takes longer to create has, for example, built kernels for a device.
+constexpr std::chrono::milliseconds kSlowStart{500};
+
+void log_slow_start(std::chrono::nanoseconds duration) {
+  if (duration < kSlowStart || !runtime::is_logged(LogSeverity::kInfo)) return;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+  runtime::log(LogSeverity::kInfo, "the session started in " + std::to_string(ms.count()) + " ms");
 }
 
 }  // namespace
@@ -334,9 +346,11 @@ Session::Session(std::shared_ptr<vm::BoundSession> bound) : bound_(std::move(bou
 
 Result<Session> Session::create(const Module& module, SessionOptions options) {
   return without_exceptions([&]() -> Result<Session> {
+    const auto start = std::chrono::steady_clock::now();
     SCOPEVM_ASSIGN_OR_RETURN(
         std::shared_ptr<vm::BoundSession> bound,
         vm::BoundSession::create(ModuleAccess::loaded(module), std::move(options)));
+    log_slow_start(std::chrono::steady_clock::now() - start);
     return Session(std::move(bound));
   });
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/count_text.h"
+#include "runtime/log.h"
 #include "runtime/tensor/tensor_access.h"
 #include "runtime/without_exceptions.h"
 #include "vm/run/bound/bound.h"
@@ -17,6 +18,7 @@
 #include "vm/run/call/request.h"
 #include "vm/run/fiber/call_fiber.h"
 #include "vm/run/interpreter/interpreter.h"
+#include "vm/run/trace/tracer.h"
 
 namespace scopevm::vm {
 namespace {
@@ -75,6 +77,38 @@ class Lease {
   std::unique_ptr<CallContext> context_;
 };
 
+// Records the live bytes after the call has released its memory, except for results.
+void record_memory(BoundSession& session, CallContext& context, const RunOptions& options) {
+  for (size_t i = 0; i < session.pool_count(); ++i) {
+    if (context.pools()[i].allocations == 0) continue;
+    const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
+    TraceEvent event;
+    event.kind = TraceEvent::Kind::kMemory;
+    event.device = memory.device();
+    event.scope = memory.scope();
+    event.bytes = memory.live_bytes();
+    event.start_ns = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+    event.request_id = options.request_id;
+    options.trace->record(event);
+  }
+}
+
+// The severity of a submitted call's failure.
+LogSeverity severity_of(StatusCode code) {
+  if (code == StatusCode::kCancelled) return LogSeverity::kInfo;
+  const bool is_defect = code == StatusCode::kDevice || code == StatusCode::kInternal;
+  return is_defect ? LogSeverity::kError : LogSeverity::kWarning;
+}
+
+void log_failure(const Status& status, uint64_t request_id) {
+  const LogSeverity severity = severity_of(status.code());
+  if (!runtime::is_logged(severity)) return;
+  (void)without_exceptions([&]() -> Status {
+    runtime::log(severity, "a submitted call failed: " + std::string(status.message()), request_id);
+    return {};
+  });
+}
+
 // By pool of the module: the bytes that a run needs. Modules without bound functions need the
 // formulas of memory_bound().
 Result<std::vector<int64_t>> bound_of(const Request& request) {
@@ -99,6 +133,13 @@ Result<std::vector<int64_t>> bound_of(const Request& request) {
 
 Status Request::run_here(const CallOptions& options) {
   const Clock::time_point start = Clock::now();
+  session->metrics().start();
+  Status status = without_exceptions([&] { return run_unmeasured(options, start); });
+  session->metrics().end(status.code());
+  return status;
+}
+
+Status Request::run_unmeasured(const CallOptions& options, Clock::time_point start) {
   clear_results();
   if (Status attached = attach_state(); !attached.ok()) {
     stats = {};  // stats() must not return the statistics of the previous run
@@ -123,15 +164,17 @@ Status Request::run_attached(const CallOptions& options, Clock::time_point start
 
 Status Request::run_leased(CallContext& context, const CallOptions& given, CallFiber* fiber,
                            Clock::time_point start) {
-  const RunOptions options{given, &is_cancelled_, fiber};
+  RunOptions options{given, &is_cancelled_, fiber};
+  if (options.trace != nullptr) options.request_id = request_id_of(given);
   Status status = without_exceptions([&] { return interpret(*session, context, options); });
   // Releases the storages of the call, also after a failure. Results have their own references to
   // their storages.
   on_thread_stack(fiber, [&] { context.end(); });
-  const Clock::time_point end = Clock::now();
+  const std::chrono::nanoseconds latency = Clock::now() - start;
+  session->metrics().ran.add(latency);
   const Status filled = without_exceptions([&]() -> Status {
-    fill_stats(*session, context, stats,
-               std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+    fill_stats(*session, context, stats, latency.count());
+    if (options.trace != nullptr) record_memory(*session, context, options);
     return {};
   });
   if (status.ok()) status = filled;
@@ -175,6 +218,15 @@ Status Request::find_needs(const SubmitOptions& options) {
 }
 
 Status Request::submit(const SubmitOptions& options, Done done) {
+  const std::shared_ptr<BoundSession> counted = session;  // `done` can destroy this object
+  counted->metrics().start();
+  Status submitted =
+      without_exceptions([&] { return submit_unmeasured(options, std::move(done)); });
+  if (!submitted.ok()) counted->metrics().end(submitted.code());
+  return submitted;
+}
+
+Status Request::submit_unmeasured(const SubmitOptions& options, Done done) {
   if (session->scheduler() == nullptr)
     return {StatusCode::kInvalidArgument,
             "the session has no scheduler: set SessionOptions::scheduler"};
@@ -195,6 +247,9 @@ Status Request::queue(const SubmitOptions& options, Done done) {
   SCOPEVM_RETURN_IF_ERROR(bind_inputs(session->module(), *this));
   SCOPEVM_RETURN_IF_ERROR(find_needs(options));
   options_ = options.call;
+  options_.request_id = request_id_of(options.call);
+  submitted_ = Clock::now();
+  admitted_.reset();
   done_ = std::move(done);
   is_in_flight_.store(true, std::memory_order_relaxed);
   // The request can end, and `done` can destroy the call, before submit() of the scheduler returns.
@@ -222,13 +277,23 @@ void Request::hold_results() {
     for (const Tensor& element : list.elements) hold(element);
 }
 
-// Only work of devices and emulated delays are waited for. The sink of a trace is a function of the
-// program that depends on the thread.
-bool Request::can_wait() const { return session->can_wait() && options_.trace == nullptr && options_.hook == nullptr; }
+// Only work of devices and emulated delays are waited for. Trace sinks and hooks are functions of
+// the program that depend on the thread.
+bool Request::can_wait() const {
+  return session->can_wait() && options_.trace == nullptr && options_.hook == nullptr;
+}
+
+Status Request::end_waits(Clock::time_point now, StatusCode status) {
+  CallMetrics& metrics = session->metrics();
+  metrics.waited_for_memory.add(admitted_.value_or(now) - submitted_);
+  if (admitted_) metrics.waited_for_worker.add(now - *admitted_);
+  return record_waits(options_, submitted_, admitted_, now, status);
+}
 
 void Request::run(CallFiber* fiber) {
   const Clock::time_point start = Clock::now();
   Status status = without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(end_waits(start, StatusCode::kOk));
     Lease lease(*session, fiber);
     CallContext& context = *lease;
     context.begin(*this);
@@ -241,9 +306,14 @@ void Request::run(CallFiber* fiber) {
   on_thread_stack(fiber, [&] { finish(status); });
 }
 
-void Request::refuse(const Status& status) { finish(status); }
+void Request::refuse(const Status& status) {
+  (void)end_waits(Clock::now(), status.code());
+  finish(status);
+}
 
 void Request::finish(const Status& status) {
+  session->metrics().end(status.code());
+  if (!status.ok()) log_failure(status, options_.request_id);
   const Done done = std::exchange(done_, {});
   detach_state(status.ok());
   is_cancelled_.store(false, std::memory_order_relaxed);

@@ -95,23 +95,35 @@ SCOPEVM_API scopevm_status* scopevm_call_set_output_at(scopevm_call* call, size_
 SCOPEVM_API scopevm_status* scopevm_call_set_output_buffer(scopevm_call* call, size_t index,
                                                            void* data, int64_t capacity);
 
+/** The value of a dimension in a traced call. */
+typedef struct scopevm_trace_dim {
+  const char* name; /**< of the dimension */
+  int64_t value;    /**< its value */
+} scopevm_trace_dim;
+
 /** What happened in an interval of a traced call: TraceEvent in scopevm/session.h. Strings are
  * valid as long as the module. */
 typedef struct scopevm_trace_event {
   size_t struct_size;      /**< sizeof(scopevm_trace_event) in the library */
-  int kind;                /**< 0: call, 1: function, 2: launch, 3: copy */
+  int kind;                /**< 0: call, 1: function, 2: launch, 3: copy, 4: wait, 5: memory */
   int lane;                /**< 0: the calling thread, 1: a worker, 2: a non-CPU device */
   int64_t worker;          /**< index of the worker, for lane 1 */
   const char* name;        /**< the function of a call; the model's ops of a launch or copy */
   const char* kernel;      /**< symbol of a launch's kernel or external function; else empty */
-  const char* device;      /**< device that executes a launch or copy; else empty */
+  const char* device;      /**< that executes a launch or copy, or of memory; else empty */
   const char* from_device; /**< of a copy's source; else empty */
   const char* from_scope;  /**< of a copy's source; else empty */
   const char* to_device;   /**< of a copy's destination; else empty */
   const char* to_scope;    /**< of a copy's destination; else empty */
-  int64_t bytes;           /**< size of a copy; else 0 */
+  int64_t bytes;           /**< of a copy or launch; peak of a call; live bytes of memory */
   int64_t start_ns;        /**< time since the epoch of the steady clock (CLOCK_MONOTONIC) */
   int64_t duration_ns;     /**< end of the interval minus its start */
+  const char* scope;       /**< memory scope of memory; else empty */
+  uint64_t request_id;     /**< scopevm_run_options::request_id */
+  int status;              /**< result of a call, or of a wait that ended without a run; else 0 */
+  const scopevm_trace_dim* dims; /**< of a call; else NULL */
+  size_t dim_count;              /**< number of elements of `dims` */
+  size_t dim_size;               /**< sizeof(scopevm_trace_dim) in the library */
 } scopevm_trace_event;
 
 /** The options of one run. Initialise with {sizeof(scopevm_run_options)}. */
@@ -124,6 +136,8 @@ typedef struct scopevm_run_options {
    * and its strings are valid during the call of this function. */
   void (*trace)(void* context, const scopevm_trace_event* event);
   void* trace_context; /**< first argument of `trace` */
+  /** Identifies the run in the trace and the log; 0: the library chooses a number. */
+  uint64_t request_id;
 } scopevm_run_options;
 
 /** Runs the call and waits for its end. `options` can be NULL. */
@@ -143,6 +157,7 @@ typedef struct scopevm_submit_options {
   /** As in scopevm_run_options. */
   void (*trace)(void* context, const scopevm_trace_event* event);
   void* trace_context; /**< first argument of `trace` */
+  uint64_t request_id; /**< as in scopevm_run_options */
 } scopevm_submit_options;
 
 /** Queues the call; a worker of the session's scheduler runs it: Call::submit in scopevm/session.h.

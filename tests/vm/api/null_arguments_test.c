@@ -90,6 +90,20 @@ static void check_scheduler(void) {
   EXPECT(scheduler == NULL);
 }
 
+static void check_monitor(const scopevm_session* session) {
+  scopevm_metrics* metrics = NULL;
+  scopevm_metrics_source source = {"model", session};
+  const size_t size = sizeof source;
+  EACH_FAILS(2, scopevm_metrics_read(ARGUMENT(0, &source), 1, size, ARGUMENT(1, &metrics)));
+  source.model = NULL;
+  EACH_FAILS(1, scopevm_metrics_read(&source, 1, size, &metrics));
+  source = (scopevm_metrics_source){"model", NULL};
+  EACH_FAILS(1, scopevm_metrics_read(&source, 1, size, &metrics));
+  EXPECT(metrics == NULL && scopevm_metrics_text(NULL) == NULL);
+  scopevm_metrics_free(NULL);
+  OK(scopevm_set_log(NULL));
+}
+
 static void check_signature(const scopevm_module* module) {
   scopevm_value_info info = {sizeof(scopevm_value_info)};
   scopevm_dimension_info dimension = {sizeof(scopevm_dimension_info)};
@@ -318,6 +332,7 @@ int main(int argc, char** argv) {
   check_results_without_status();
   check_allocator();
   check_scheduler();
+  check_monitor(session);
   check_signature(module);
   check_module(argv[1], module);
   check_inputs(session, call);

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scopevm/session.h"
@@ -17,8 +19,12 @@
 namespace scopevm {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using Kind = TraceEvent::Kind;
 using Lane = TraceEvent::Lane;
 
@@ -31,8 +37,14 @@ struct Event {
         name(event.name),
         kernel(event.kernel),
         device(event.device),
+        scope(event.scope),
+        bytes(event.bytes),
         start_ns(event.start_ns),
-        end_ns(event.start_ns + event.duration_ns) {}
+        end_ns(event.start_ns + event.duration_ns),
+        request_id(event.request_id),
+        status(event.status) {
+    for (const TraceDim& dim : event.dims) dims.emplace_back(dim.name, dim.value);
+  }
   bool contains(const Event& other) const {
     return start_ns <= other.start_ns && other.end_ns <= end_ns;
   }
@@ -40,8 +52,11 @@ struct Event {
   Kind kind;
   Lane lane;
   int64_t worker;
-  std::string name, kernel, device;
-  int64_t start_ns, end_ns;
+  std::string name, kernel, device, scope;
+  int64_t bytes, start_ns, end_ns;
+  uint64_t request_id;
+  StatusCode status;
+  std::vector<std::pair<std::string, int64_t>> dims;
 };
 
 class Recorder final : public TraceSink {
@@ -67,10 +82,13 @@ void expect_well_formed(const Recorder& recorder) {
   ASSERT_EQ(recorder.of(Kind::kCall).size(), 1U);
   const Event call = recorder.of(Kind::kCall).front();
   for (const Event& a : recorder.events) {
+    EXPECT_EQ(a.request_id, call.request_id);
     EXPECT_LE(a.start_ns, a.end_ns);
+    if (a.kind == Kind::kMemory || a.kind == Kind::kWait) continue;
     EXPECT_TRUE(call.contains(a)) << a.name;
     for (const Event& b : recorder.events) {
-      if (a.lane != b.lane || a.worker != b.worker) continue;
+      if (a.lane != b.lane || a.worker != b.worker || b.kind == Kind::kWait) continue;
+      if (b.kind == Kind::kMemory) continue;
       EXPECT_TRUE(a.contains(b) || b.contains(a) || a.end_ns <= b.start_ns ||
                   b.end_ns <= a.start_ns)
           << a.name << " " << a.kernel << " and " << b.name << " " << b.kernel;
@@ -88,8 +106,83 @@ TEST(Trace, HasLaunchesOfTheCall) {
   EXPECT_EQ(launches[0].kernel, "test_add");
   EXPECT_EQ(launches[1].kernel, "test_scale");
   for (const Event& launch : launches) EXPECT_EQ(launch.device, "cpu");
-  EXPECT_EQ(recorder.of(Kind::kCall).front().name, "main");
-  EXPECT_EQ(recorder.events.size(), 3U);
+  // x, y and the sum; the sum, the factor and z.
+  EXPECT_EQ(launches[0].bytes, 3 * 32);
+  EXPECT_EQ(launches[1].bytes, 2 * 32 + 4);
+  const Event call = recorder.of(Kind::kCall).front();
+  EXPECT_EQ(call.name, "main");
+  EXPECT_EQ(call.status, StatusCode::kOk);
+  EXPECT_THAT(call.dims, ElementsAre(std::pair(std::string("n"), int64_t{2})));
+  EXPECT_EQ(call.bytes, 32 + (32 + 64));  // z and the workspace
+}
+
+// Each change of the live bytes is an event, up to the result that remains.
+TEST(Trace, HasTheLiveBytesOfPools) {
+  const Session session = *Session::create(test::load(test::sum_contents()));
+  Recorder recorder;
+  const auto results =
+      session.call(std::vector{floats({2, 4}), floats({2, 4})}, {.trace = &recorder});
+  ASSERT_TRUE(results.ok());
+  std::map<std::string, std::vector<int64_t>> live;
+  for (const Event& event : recorder.of(Kind::kMemory)) {
+    EXPECT_EQ(event.device, "cpu");
+    EXPECT_EQ(event.start_ns, event.end_ns);
+    live[event.scope].push_back(event.bytes);
+  }
+  EXPECT_THAT(live["global"], AllOf(Not(IsEmpty()), Each(32)));
+  EXPECT_THAT(live["global.workspace"], ElementsAre(96, 0, 0));
+}
+
+TEST(Trace, HasTheRequestAndItsFailure) {
+  const Session session =
+      *Session::create(test::load(test::sum_contents()), {.memory_limits = {{"global", 31}}});
+  Recorder recorder;
+  EXPECT_FALSE(
+      session
+          .call(std::vector{floats({2, 4}), floats({2, 4})}, {.trace = &recorder, .request_id = 77})
+          .ok());
+  expect_well_formed(recorder);
+  EXPECT_EQ(recorder.of(Kind::kCall).front().request_id, 77U);
+  EXPECT_EQ(recorder.of(Kind::kCall).front().status, StatusCode::kResourceLimit);
+}
+
+TEST(Trace, HasTheWaitsOfSubmittedCalls) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  const Session session =
+      *Session::create(test::load(test::sum_contents()), {.scheduler = scheduler});
+  Recorder first, second;
+  for (Recorder* recorder : {&first, &second})
+    ASSERT_TRUE(
+        session.call(std::vector{floats({2, 4}), floats({2, 4})}, {.trace = recorder}).ok());
+  for (const Recorder* recorder : {&first, &second}) {
+    expect_well_formed(*recorder);
+    const std::vector<Event> waits = recorder->of(Kind::kWait);
+    ASSERT_EQ(waits.size(), 2U);
+    EXPECT_EQ(waits[0].name, "memory");
+    EXPECT_EQ(waits[1].name, "worker");
+    EXPECT_EQ(waits[0].end_ns, waits[1].start_ns);
+    EXPECT_LE(waits[1].end_ns, recorder->of(Kind::kCall).front().start_ns);
+  }
+  EXPECT_NE(first.events[0].request_id, second.events[0].request_id);
+}
+
+// A call that ends before it is admitted has waited for memory only.
+TEST(Trace, HasTheWaitOfACancelledCall) {
+  const Scheduler scheduler =
+      *Scheduler::create({.workers = 1, .capacities = {{"cpu.global", 48}}});
+  const Session session =
+      *Session::create(test::load(test::sum_contents()), {.scheduler = scheduler});
+  const auto held = session.call(std::vector{floats({2, 4}), floats({2, 4})});
+  ASSERT_TRUE(held.ok());
+  Call call = *session.make_call();
+  for (size_t i = 0; i < 2; ++i) ASSERT_TRUE(call.set_input(i, floats({2, 4})).ok());
+  Recorder recorder;
+  ASSERT_TRUE(call.submit({.call = {.trace = &recorder}}).ok());
+  call.cancel();
+  EXPECT_EQ(call.wait().code(), StatusCode::kCancelled);
+  ASSERT_EQ(recorder.events.size(), 1U);
+  EXPECT_EQ(recorder.events[0].name, "memory");
+  EXPECT_EQ(recorder.events[0].status, StatusCode::kCancelled);
 }
 
 TEST(Trace, NamesTheVariant) {
@@ -183,7 +276,10 @@ class ThrowingSink final : public TraceSink {
 TEST(Trace, ExceptionOfASinkEndsTheCall) {
   const Session session = *Session::create(test::load(test::sum_contents()));
   const std::vector<Tensor> inputs{floats({2, 4}), floats({2, 4})};
-  for (const int event : {0, 1, 2}) {
+  Recorder counted;
+  ASSERT_TRUE(session.call(inputs, {.trace = &counted}).ok());
+  const auto count = static_cast<int>(counted.events.size());
+  for (int event = 0; event < count; ++event) {
     ThrowingSink sink(event);
     const Status status = session.call(inputs, {.trace = &sink}).status();
     EXPECT_EQ(status.code(), StatusCode::kInternal) << event;
@@ -191,7 +287,7 @@ TEST(Trace, ExceptionOfASinkEndsTheCall) {
     for (const ScopeStats& scope : *session.memory_stats()) EXPECT_EQ(scope.memory.live_bytes, 0);
     EXPECT_TRUE(session.call(inputs).ok());
   }
-  ThrowingSink unused(3);
+  ThrowingSink unused(count);
   EXPECT_TRUE(session.call(inputs, {.trace = &unused}).ok());
 }
 

@@ -100,8 +100,11 @@ void RunRecorder::flush(uint32_t stack) {
 
 void RunRecorder::record(const TraceEvent& event) {
   if (next_ != nullptr) next_->record(event);
-  // The end of a function says nothing about the next op.
-  if (event.lane != TraceEvent::Lane::kCaller || event.kind == TraceEvent::Kind::kFunction) return;
+  // Allocations belong to the next event of an op, or to the call.
+  using Kind = TraceEvent::Kind;
+  if (event.lane != TraceEvent::Lane::kCaller ||
+      (event.kind != Kind::kLaunch && event.kind != Kind::kCopy && event.kind != Kind::kCall))
+    return;
   const std::lock_guard lock(mutex_);
   if (pending_.empty() || has_ended_) return;
   uint32_t stack = 0;

@@ -163,6 +163,7 @@ void CallScheduler::admit() {
   while (std::optional<AdmissionQueue::Entry> admitted = queue_.admit()) {
     Job& job = *static_cast<Job*>(admitted->request);
     job.is_ready = true;
+    job.request->admitted();
     ready_.splice(ready_.end(), waiting_, job.self);
     ++busy_;
     work_.notify_one();

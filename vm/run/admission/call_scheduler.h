@@ -36,6 +36,9 @@ class ScheduledRequest {
   virtual std::span<const Need> needs() const = 0;
   // Whether run() can wait for events. Constant until the end.
   virtual bool can_wait() const = 0;
+  // The needs were reserved: the request waits for a worker now. Called with a mutex of the
+  // scheduler. Does not throw.
+  virtual void admitted() {}
   // Runs the request on a worker. Its needs are reserved until CallScheduler::end(). `fiber` runs
   // this, or is null: then the request blocks the worker while it waits.
   virtual void run(CallFiber* fiber) = 0;

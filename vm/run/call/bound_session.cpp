@@ -10,6 +10,7 @@
 
 #include "runtime/count_text.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/log.h"
 #include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/sources/block_sources.h"
@@ -364,6 +365,10 @@ bool BoundSession::make_room(uint32_t pool) {
   const std::vector<format::PoolDecl>& pools = contents.pools;
   const uint32_t source = contents.block_source(pools[pool]);
   if (devices_.device(source) == nullptr) return false;
+  if (runtime::is_logged(LogSeverity::kInfo))
+    runtime::log(LogSeverity::kInfo, name_of(contents, pools[pool]) +
+                                         ": no room, the cached blocks of device \"" +
+                                         contents.devices[source].name + "\" are returned");
   for (size_t i = 0; i < pools.size(); ++i)
     // All pools of the device share its memory, so blocks cached for one pool can prevent an
     // allocation in another.

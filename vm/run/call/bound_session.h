@@ -20,6 +20,7 @@
 #include "vm/run/devices/bound_devices.h"
 #include "vm/run/devices/emulation.h"
 #include "vm/run/external/bound_externals.h"
+#include "vm/run/metrics/call_metrics.h"
 
 namespace scopevm::vm {
 
@@ -56,6 +57,7 @@ class BoundSession {
   // Errors: kInvalidArgument (it denotes none).
   Result<std::vector<bool>> pools_of(const std::string& scope) const;
   runtime::ScopeMemory& pool(uint32_t index) { return *pools_[index]; }
+  CallMetrics& metrics() { return metrics_; }
   size_t pool_count() const { return pools_.size(); }
 
   // Allocates a storage with one reference. Errors: kOutOfMemory, kResourceLimit, kDevice (the
@@ -110,6 +112,7 @@ class BoundSession {
   int threads_ = 1;
   std::vector<std::shared_ptr<runtime::ScopeMemory>> pools_;
   std::unique_ptr<const Emulation> emulation_;
+  CallMetrics metrics_;
   std::atomic<bool> has_reserved_{false};
   std::atomic<CallContext*> last_returned_{nullptr};  // owned; a spare context, or null
   std::mutex mutex_;

@@ -85,6 +85,7 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
 
   std::span<const Need> needs() const override { return needs_; }
   bool can_wait() const override;
+  void admitted() override { admitted_ = std::chrono::steady_clock::now(); }
   void run(CallFiber* fiber) override;
   void refuse(const Status& status) override;
   bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
@@ -93,12 +94,17 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   // Begins the use of the state, if there is one. Errors: those of CallState::attach().
   Status attach_state();
   void detach_state(bool is_swapped);
-  // run_here() and submit() after the state was attached.
+  // run_here() and submit() without metrics.
+  Status run_unmeasured(const CallOptions& options, std::chrono::steady_clock::time_point start);
+  Status submit_unmeasured(const SubmitOptions& options, Done done);
+  // These after the state was attached.
   Status run_attached(const CallOptions& options, std::chrono::steady_clock::time_point start);
   Status queue(const SubmitOptions& options, Done done);
   // With a fiber, the fiber runs this.
   Status run_leased(CallContext& context, const CallOptions& given, CallFiber* fiber,
                     std::chrono::steady_clock::time_point start);
+  // Counts and traces the waits of the submission, which ended now.
+  Status end_waits(std::chrono::steady_clock::time_point now, StatusCode status);
   // Sets the needs and budgets. REQUIRES: bind_inputs() succeeded.
   Status find_needs(const SubmitOptions& options);
   // Sets Need::held to the bytes of results, which the scheduler holds until their release.
@@ -109,6 +115,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   std::atomic<bool> is_in_flight_{false};
   // Of the submission; not accessed by others while the request is in flight.
   CallOptions options_;
+  std::chrono::steady_clock::time_point submitted_;
+  std::optional<std::chrono::steady_clock::time_point> admitted_;
   std::vector<Need> needs_;
   std::vector<int64_t> budgets_;  // by pool of the module: the most live bytes; -1: any
   Done done_;

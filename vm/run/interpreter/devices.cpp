@@ -81,10 +81,13 @@ bool Interpreter::is_in_host_memory(const Storage& storage) const {
 // Pending work on host memory may still read or write a host storage. Its release then waits until
 // this work has ended, so that no other call allocates the block before.
 void Interpreter::release_storage(Storage* storage) {
-  if (pending_device_ != nullptr && is_in_host_memory(*storage))
+  if (pending_device_ != nullptr && is_in_host_memory(*storage)) {
     deferred_.push_back(storage);
-  else
-    on_thread([&] { context_.release(storage); });
+    return;
+  }
+  const int32_t pool = storage->pool;
+  on_thread([&] { context_.release(storage); });
+  if (is_traced_) trace_memory(pool);
 }
 
 // Waits for all device work of the call. Runs at the end of every call, successful or not.
@@ -165,7 +168,7 @@ bool Interpreter::launch_on_device(const format::LaunchDecl& launch, isa::Regist
   const BoundDevices::Kernel& kernel = session_.devices().kernel(launch.kernel);
   runtime::DeviceStream& stream = *context_.streams[decl.device];
   if (uses_host_memory(buffers) && !begin_host_access(decl.device)) return false;
-  if (is_traced_) context_.tracer.observe(stream, traced_launch(launch.kernel));
+  if (is_traced_) context_.tracer.observe(stream, traced_launch(launch));
   const runtime::DeviceLaunch launched = {
       .kernel = kernel.function,
       .buffers = {frame_.buffers, decl.buffer_count},

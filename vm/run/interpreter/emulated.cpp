@@ -72,7 +72,7 @@ bool Interpreter::finish_launch(const format::LaunchDecl& launch, isa::RegisterL
     }
     if (!wait_at_least(seconds, start)) return false;
   }
-  if (is_traced_) context_.tracer.record(traced_launch(launch.kernel), start);
+  if (is_traced_) context_.tracer.record(traced_launch(launch), start);
   return true;
 }
 

@@ -57,7 +57,7 @@ int64_t element(const Register& of, int64_t index) {
 Status Interpreter::run() {
   context_.entry = &session_.module().entry(context_.request->dimensions);
   const Status thrown = runtime::without_exceptions([&]() -> Status {
-    context_.tracer.begin(options_.trace, session_.threads());
+    context_.tracer.begin(options_.trace, session_.threads(), options_.request_id);
     SCOPEVM_RETURN_IF_ERROR(on_thread([&] { return intern_inputs(); }));
     if (start(*context_.entry)) loop();
     return {};
@@ -66,12 +66,9 @@ Status Interpreter::run() {
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
-  if (is_traced_) {
-    const Status traced = context_.tracer.end(context_.entry->decl->name);
-    if (status_.ok()) status_ = traced;
-  }
   // A call whose deadline passes during its last instruction fails too.
   if (status_.ok()) (void)check_interrupts();
+  if (is_traced_) trace_call();
   // With one frame, the chain of calls would consist of the entry function only.
   if (status_.ok() || context_.frames.depth() < 2) return std::move(status_);
   return std::move(status_).with_context(context_.frames.chain());
@@ -212,6 +209,7 @@ bool Interpreter::allocate(uint32_t pool, int64_t bytes, Storage** storage) {
       on_thread([&] { return session_.allocate(context_, pool, bytes, storage); });
   if (!status.ok()) return fail(status.code(), std::string(status.message()));
   context_.own(*storage, static_cast<int32_t>(pool));
+  if (is_traced_) trace_memory(static_cast<int32_t>(pool));
   return true;
 }
 

@@ -123,8 +123,11 @@ class Interpreter {
   bool finish_launch(const format::LaunchDecl& launch, isa::RegisterList buffers,
                      Clock::time_point start);
   TraceEvent traced_op(TraceEvent::Kind kind) const;
-  TraceEvent traced_launch(uint32_t kernel) const;
+  TraceEvent traced_launch(const format::LaunchDecl& launch) const;
   TraceEvent traced_copy(const isa::op::device_copy& in) const;
+  // Records the live bytes of a pool, and the whole call.
+  void trace_memory(int32_t pool);
+  void trace_call();
   void run_parallel(int64_t total, int64_t grain, Executor::Body body, void* context);
   bool copy_bytes(const isa::op::device_copy& in);
   bool launch_on_device(const format::LaunchDecl& launch, isa::RegisterList buffers, int64_t grid,

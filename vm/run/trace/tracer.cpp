@@ -42,7 +42,7 @@ struct Tracer::TracedLoop {
   }
 };
 
-void Tracer::begin(TraceSink* sink, int threads) {
+void Tracer::begin(TraceSink* sink, int threads, uint64_t request_id) {
   sink_ = nullptr;
   if (sink == nullptr) return;
   if (worker_times_ == nullptr) {
@@ -53,7 +53,8 @@ void Tracer::begin(TraceSink* sink, int threads) {
   open_.clear();
   submitted_.clear();
   failure_ = Status();
-  call_.start = Clock::now();
+  request_id_ = request_id;
+  start_ = Clock::now();
   sink_ = sink;
 }
 
@@ -64,12 +65,12 @@ void Tracer::clear_worker_times() {
   }
 }
 
-Status Tracer::end(std::string_view name) {
+Status Tracer::end(TraceEvent event) {
   if (sink_ == nullptr) return {};  // begin() failed
   Status sent = runtime::without_exceptions([&]() -> Status {
     while (!open_.empty()) leave();
-    call_.function = name;
-    send_call(TraceEvent::Kind::kCall, call_);
+    event.kind = TraceEvent::Kind::kCall;
+    send(event, start_, Clock::now());
     return {};
   });
   sink_ = nullptr;
@@ -80,12 +81,8 @@ void Tracer::leave() {
   const OpenCall call = open_.back();
   // Removed first, so that an exception of the sink does not repeat the event.
   open_.pop_back();
-  send_call(TraceEvent::Kind::kFunction, call);
-}
-
-void Tracer::send_call(TraceEvent::Kind kind, const OpenCall& call) {
   TraceEvent event;
-  event.kind = kind;
+  event.kind = TraceEvent::Kind::kFunction;
   event.name = call.function;
   send(event, call.start, Clock::now());
 }
@@ -93,6 +90,7 @@ void Tracer::send_call(TraceEvent::Kind kind, const OpenCall& call) {
 void Tracer::send(TraceEvent event, Clock::time_point start, Clock::time_point end) {
   event.start_ns = nanoseconds(start.time_since_epoch());
   event.duration_ns = nanoseconds(end - start);
+  event.request_id = request_id_;
   sink_->record(event);
 }
 
@@ -133,6 +131,35 @@ void Tracer::parallel_for(Executor& executor, int64_t total, int64_t grain, Exec
                           void* context) {
   TracedLoop loop{body, context, worker_times_.get()};
   executor.parallel_for(total, grain, TracedLoop::run_range, &loop);
+}
+
+Status record_waits(const CallOptions& options, Tracer::Clock::time_point submitted,
+                    std::optional<Tracer::Clock::time_point> admitted,
+                    Tracer::Clock::time_point end, StatusCode status) {
+  if (options.trace == nullptr) return {};
+  return runtime::without_exceptions([&]() -> Status {
+    TraceEvent event;
+    event.kind = TraceEvent::Kind::kWait;
+    event.request_id = options.request_id;
+    const auto send = [&](std::string_view name, Tracer::Clock::time_point from,
+                          Tracer::Clock::time_point to) {
+      event.name = name;
+      event.start_ns = nanoseconds(from.time_since_epoch());
+      event.duration_ns = nanoseconds(to - from);
+      options.trace->record(event);
+    };
+    if (!admitted) event.status = status;
+    send("memory", submitted, admitted.value_or(end));
+    event.status = status;
+    if (admitted) send("worker", *admitted, end);
+    return {};
+  });
+}
+
+uint64_t request_id_of(const CallOptions& options) {
+  static std::atomic<uint64_t> last{0};
+  if (options.request_id != 0) return options.request_id;
+  return 1 + last.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace scopevm::vm

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -22,10 +23,10 @@ class Tracer final : public runtime::CommandObserver {
   using Clock = std::chrono::steady_clock;
 
   // Starts a run with at most `threads` workers. Null: the run is not traced.
-  void begin(TraceSink* sink, int threads);
-  // Ends the run: records the open calls, and the whole call of function `name`. The sink is not
-  // used afterwards. Returns the first failure of executed(), or the sink's failure.
-  Status end(std::string_view name);
+  void begin(TraceSink* sink, int threads, uint64_t request_id);
+  // Ends the run: records the open calls, and the whole call, which `event` describes. The sink is
+  // not used afterwards. Returns the first failure of executed(), or the sink's failure.
+  Status end(TraceEvent event);
 
   // A call of a function of the model.
   void enter(std::string_view function) { open_.push_back({function, Clock::now()}); }
@@ -33,6 +34,11 @@ class Tracer final : public runtime::CommandObserver {
   // A launch or copy on the calling thread, which ends now. Also records the ranges that workers
   // have run since the last event.
   void record(const TraceEvent& event, Clock::time_point start);
+  // An event without a duration, which happens now.
+  void record_now(const TraceEvent& event) {
+    const Clock::time_point now = Clock::now();
+    send(event, now, now);
+  }
   // Makes `stream` report the execution of the next launch or copy, which `event` describes.
   void observe(runtime::DeviceStream& stream, const TraceEvent& event);
   // executor.parallel_for(), with the times of the ranges of each worker. Thread-safe.
@@ -54,11 +60,11 @@ class Tracer final : public runtime::CommandObserver {
   struct TracedLoop;
 
   void send(TraceEvent event, Clock::time_point start, Clock::time_point end);
-  void send_call(TraceEvent::Kind kind, const OpenCall& call);
   void clear_worker_times();
 
   TraceSink* sink_ = nullptr;
-  OpenCall call_;
+  uint64_t request_id_ = 0;
+  Clock::time_point start_;
   std::vector<OpenCall> open_;  // calls of functions that have not returned, outermost first
   std::unique_ptr<WorkerTime[]> worker_times_;
   int threads_ = 0;
@@ -68,5 +74,15 @@ class Tracer final : public runtime::CommandObserver {
   uint64_t next_command_ = 0;
   Status failure_;  // of executed()
 };
+
+// Sends the waits of a submitted call to its sink: for memory until `admitted`, and for a worker
+// until `end`. A call that was not admitted has waited for memory only. `status`: why it ended
+// without a run. Errors: an exception of the sink.
+Status record_waits(const CallOptions& options, Tracer::Clock::time_point submitted,
+                    std::optional<Tracer::Clock::time_point> admitted,
+                    Tracer::Clock::time_point end, StatusCode status);
+
+// options.request_id, or a number that is unique in the process if it is 0.
+uint64_t request_id_of(const CallOptions& options);
 
 }  // namespace scopevm::vm

@@ -33,6 +33,10 @@ const char* category(TraceEvent::Kind kind) {
       return "launch";
     case TraceEvent::Kind::kCopy:
       return "copy";
+    case TraceEvent::Kind::kWait:
+      return "wait";
+    case TraceEvent::Kind::kMemory:
+      return "memory";
   }
   return "";
 }
@@ -50,11 +54,21 @@ std::string place(std::string_view device, std::string_view scope) {
 Json arguments(const TraceEvent& event) {
   Json json = Json::object();
   if (event.kind == TraceEvent::Kind::kLaunch)
-    json = {{"kernel", std::string(event.kernel)}, {"device", std::string(event.device)}};
+    json = {{"kernel", std::string(event.kernel)},
+            {"device", std::string(event.device)},
+            {"bytes", event.bytes}};
   if (event.kind == TraceEvent::Kind::kCopy)
     json = {{"from", place(event.from_device, event.from_scope)},
             {"to", place(event.to_device, event.to_scope)},
             {"bytes", event.bytes}};
+  if (event.kind == TraceEvent::Kind::kCall || event.kind == TraceEvent::Kind::kWait) {
+    json["request"] = event.request_id;
+    json["status"] = static_cast<int>(event.status);
+  }
+  if (event.kind == TraceEvent::Kind::kCall) {
+    json["peak_bytes"] = event.bytes;
+    for (const TraceDim& dim : event.dims) json["dims"][std::string(dim.name)] = dim.value;
+  }
   return json;
 }
 
@@ -66,24 +80,28 @@ std::string name_of(const TraceEvent& event) {
          place(event.to_device, event.to_scope);
 }
 
-// Viewers show tracks in the order of their numbers: the caller, the workers, the devices.
-constexpr int64_t kCallerTrack = 1;
-constexpr int64_t kFirstWorkerTrack = 2;
-constexpr int64_t kFirstDeviceTrack = 10000;  // above all workers: SessionOptions::threads
+// Viewers show tracks in the order of their numbers: for each thread that runs calls, the thread,
+// its workers and its devices.
+constexpr int64_t kFirstWorker = 1;
+constexpr int64_t kFirstDevice = 10000;  // above all workers: SessionOptions::threads
+constexpr int64_t kTracksOfCaller = 20000;
 
 }  // namespace
 
 TraceFile::TraceFile() : began_ns_(now_ns()) {}
 
 int64_t TraceFile::track_of(const TraceEvent& event) {
-  std::string name = "caller";
-  int64_t track = kCallerTrack;
+  const int64_t caller =
+      callers_.try_emplace(std::this_thread::get_id(), callers_.size()).first->second;
+  std::string name = caller == 0 ? "caller" : "caller " + std::to_string(caller);
+  int64_t track = 1 + caller * kTracksOfCaller;
+  const std::string prefix = caller == 0 ? "" : name + " ";
   if (event.lane == TraceEvent::Lane::kWorker) {
-    name = "worker " + std::to_string(event.worker);
-    track = kFirstWorkerTrack + event.worker;
+    name = prefix + "worker " + std::to_string(event.worker);
+    track += kFirstWorker + event.worker;
   } else if (event.lane == TraceEvent::Lane::kDevice) {
-    name = "device " + std::string(event.device);
-    track = kFirstDeviceTrack;
+    name = prefix + "device " + std::string(event.device);
+    track += kFirstDevice;
     while (tracks_.contains(track) && tracks_[track] != name) ++track;
   }
   tracks_.try_emplace(track, std::move(name));
@@ -91,17 +109,40 @@ int64_t TraceFile::track_of(const TraceEvent& event) {
 }
 
 void TraceFile::record(const TraceEvent& event) {
+  const auto microseconds = [](int64_t ns) { return static_cast<double>(ns) / 1e3; };
+  const int64_t start_ns = event.start_ns - began_ns_;
+  const std::lock_guard lock(mutex_);
+  Json json = {{"name", name_of(event)},
+               {"cat", category(event.kind)},
+               // A "complete event": it has a start and a duration, in microseconds.
+               {"ph", "X"},
+               {"ts", microseconds(start_ns)},
+               {"dur", microseconds(event.duration_ns)},
+               {"pid", 1},
+               {"tid", track_of(event)},
+               {"args", arguments(event)}};
+  if (event.kind == TraceEvent::Kind::kMemory) {
+    // A counter of the process, whose track has the name of the event.
+    json["name"] = std::string(event.device) + "." + std::string(event.scope);
+    json["ph"] = "C";
+    json["args"] = {{"bytes", event.bytes}};
+    json.erase("dur");
+  }
+  if (event.kind == TraceEvent::Kind::kWait) {
+    // Waits of requests overlap. A pair of events with an id has a track of its own.
+    json["ph"] = "b";
+    json["id"] = std::to_string(event.request_id);
+    json.erase("dur");
+    append(line_of(json));
+    json["ph"] = "e";
+    json["ts"] = microseconds(start_ns + event.duration_ns);
+  }
+  append(line_of(json));
+}
+
+void TraceFile::append(const std::string& line) {
   if (error_ != 0) return;
-  const Json json = {{"name", name_of(event)},
-                     {"cat", category(event.kind)},
-                     // A "complete event": it has a start and a duration, in microseconds.
-                     {"ph", "X"},
-                     {"ts", static_cast<double>(event.start_ns - began_ns_) / 1e3},
-                     {"dur", static_cast<double>(event.duration_ns) / 1e3},
-                     {"pid", 1},
-                     {"tid", track_of(event)},
-                     {"args", arguments(event)}};
-  const std::string text = (events_ == nullptr ? "" : ",\n") + line_of(json);
+  const std::string text = (events_ == nullptr ? "" : ",\n") + line;
   errno = 0;
   if (events_ == nullptr) events_.reset(std::tmpfile());
   if (events_ == nullptr || std::fwrite(text.data(), 1, text.size(), events_.get()) != text.size())

@@ -5,14 +5,16 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "scopevm/session.h"
 
 namespace scopevm::tool {
 
 // Records trace events in a file without a name, so that long runs need no more memory than short
-// ones and an interrupted command leaves no file. Not thread-safe.
+// ones and an interrupted command leaves no file. record() is thread-safe.
 class TraceFile final : public TraceSink {
  public:
   // Times in the file are relative to this.
@@ -25,15 +27,19 @@ class TraceFile final : public TraceSink {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  // The number of the lane's track.
+  // The functions below need mutex_.
+  // The number of the lane's track. Each thread that runs calls has tracks of its own.
   int64_t track_of(const TraceEvent& event);
+  void append(const std::string& line);
   // One event per track, each followed by a comma. Each track has further events.
   std::string track_names() const;
 
   const int64_t began_ns_;
-  std::unique_ptr<std::FILE, Close> events_;  // opened by the first event
-  int error_ = 0;                             // the system's error number of the first failure
-  std::map<int64_t, std::string> tracks_;     // their names, by number
+  std::mutex mutex_;                            // guards the members below
+  std::unique_ptr<std::FILE, Close> events_;    // opened by the first event
+  int error_ = 0;                               // the system's error number of the first failure
+  std::map<int64_t, std::string> tracks_;       // their names, by number
+  std::map<std::thread::id, int64_t> callers_;  // threads that run calls, numbered from 0
 };
 
 }  // namespace scopevm::tool
