@@ -13,7 +13,7 @@
 #include "bench/kernels/compiled_kernel.h"
 #include "bench/kernels/conv_layer.h"
 #include "bench/kernels/interleaved.h"
-#include "bench/kernels/machine_peak.h"
+#include "tools/machine_peak/machine_peak.h"
 
 namespace {
 
@@ -119,11 +119,12 @@ void cold_line(CompiledKernel& kernel) {
   kernel.bind({{"m", 1}}, kCopies);
   std::vector<float> stream = filled(kCopies * kFloats);
   size_t copy = 0;
-  std::vector<double> t = medians({[&] { kernel.run(); },
-                                   [&] {
-                                     read_floats(&stream[copy * kFloats], kFloats);
-                                     copy = (copy + 1) % kCopies;
-                                   }});
+  std::vector<double> t =
+      medians({[&] { kernel.run(); },
+               [&] {
+                 scopevm::machine_peak::read_floats(&stream[copy * kFloats], kFloats);
+                 copy = (copy + 1) % kCopies;
+               }});
   std::printf("%-24s M=1    %7.1f GB/s    %5.1f %% of a plain read's %.1f GB/s\n",
               "matmul 768x768, cold", kFloats * 4e-9 / t[0], 100 * t[1] / t[0],
               kFloats * 4e-9 / t[1]);

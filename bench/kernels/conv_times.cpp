@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/kernels/compiled_kernel.h"
-#include "bench/kernels/machine_peak.h"
+#include "tools/machine_peak/machine_peak.h"
 
 namespace scopevm::compiler::bench {
 
@@ -18,10 +18,11 @@ ConvTimes time_conv(dnnl::engine& engine, const ConvLayer& layer, const Rounds& 
   const double floats = layer.bytes() / sizeof(float);
   const std::vector<float> data =
       filled(std::max<size_t>(static_cast<size_t>(floats) / kFloats, 1) * kFloats);
-  const std::vector<double> t = medians({[&] { blocked->run(); }, [&] { by_channel->run(); },
-                                         dnnl_conv(engine, layer, dnnl::memory::format_tag::any),
-                                         peak_work, [&] { read_floats(data.data(), data.size()); }},
-                                        rounds);
+  const std::vector<double> t =
+      medians({[&] { blocked->run(); }, [&] { by_channel->run(); },
+               dnnl_conv(engine, layer, dnnl::memory::format_tag::any), peak_work,
+               [&] { machine_peak::read_floats(data.data(), data.size()); }},
+              rounds);
   return {.blocked = t[0],
           .by_channel = t[1],
           .dnnl = t[2],

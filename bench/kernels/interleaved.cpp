@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "bench/kernels/machine_peak.h"
+#include "tools/machine_peak/machine_peak.h"
 
 namespace scopevm::compiler::bench {
 namespace {
@@ -20,8 +20,8 @@ constexpr int64_t kPeakRounds = 20'000;
 
 }  // namespace
 
-const double kPeakGflop = 1e-9 * peak_flops(kPeakRounds);
-void peak_work() { run_peak(kPeakRounds); }
+const double kPeakGflop = 1e-9 * machine_peak::peak_flops(kPeakRounds);
+void peak_work() { machine_peak::run_peak(kPeakRounds); }
 
 std::vector<double> medians(const std::vector<Work>& works, const Rounds& rounds) {
   std::vector<std::vector<double>> times(works.size());

@@ -59,6 +59,7 @@ command_arguments() {
     replay) echo "$modules/digits.rec" ;;
     compare-runs) echo "$modules/digits.rec $modules/digits.rec" ;;
     debug) echo "$digits --input $image" ;;
+    bench) echo "$digits --input $image --requests 2 --warm-up 1" ;;
     dis) echo "$digits -o $modules/digits.s" ;;
     asm) echo "$modules/digits.s -o $modules/again.bc" ;;
     inspect | verify) echo "$digits" ;;

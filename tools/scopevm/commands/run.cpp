@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "scopevm/allocators.h"
 #include "scopevm/session.h"
 #include "tools/command_line/arguments.h"
 #include "tools/command_line/command.h"
@@ -18,7 +17,7 @@
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 #include "tools/lab/trace/run_recorder.h"
-#include "tools/scopevm/commands/run/allocator_option.h"
+#include "tools/scopevm/commands/run/call_arguments.h"
 #include "tools/scopevm/commands/run/inputs.h"
 #include "tools/scopevm/commands/run/report.h"
 #include "tools/scopevm/commands/run/run_record.h"
@@ -30,60 +29,29 @@
 namespace scopevm::tool {
 namespace {
 
-struct RunOptions {
-  std::string module;
-  // NAME=NUMBER: values of dimensions, for random inputs, and of inputs
-  std::vector<std::string> values;
-  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B, NAME=NUMBER or NAME=none; for a
-  // sequence, NAME=VALUE,VALUE,... with values of the first four forms
-  std::vector<std::string> inputs;
-  std::vector<std::string> outputs;     // NAME=FILE.npy
-  std::vector<std::string> limits;      // [DEVICE.]SCOPE=BYTES
-  std::vector<std::string> allocators;  // [DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]
-  std::vector<std::string> reserve;     // NAME=VALUE or NAME=LEAST..MOST; "all": no range
-  std::vector<std::string> devices;     // NAME=KIND:NUMBER
-  // names or paths of plug-ins with external libraries
-  std::vector<std::string> external_libraries;
+struct RunOptions : CallArguments {
+  std::vector<std::string> outputs;  // NAME=FILE.npy
+  std::vector<std::string> reserve;  // NAME=VALUE or NAME=LEAST..MOST; "all": no range
   StreamOptions stream;
-  std::string trace;         // a file; empty: none
-  std::string memory_trace;  // a file; empty: none
-  std::string record;        // a file; empty: none
+  std::string trace;                 // a file; empty: none
+  std::string memory_trace;          // a file; empty: none
+  std::string record;                // a file; empty: none
   bool has_recorded_tensors = false;
-  int threads = 1;
   int repeat = 1;
   int timeout_ms = 0;  // 0: none
-  uint64_t seed = 1;
   bool emulate = false;
   bool stats = false;
   bool json = false;
 };
 
-// "pool, arena or direct".
-std::string allocator_list() {
-  const std::vector<std::string> names = allocator_names();
-  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
-}
-
 void declare(CLI::App& command, RunOptions& options) {
-  command.add_option("MODULE", options.module, "Module file")->required();
-  command.add_option("VALUES", options.values,
-                     "Dimensions and scalar inputs: n=512 rate=16000. With dimensions, inputs "
-                     "that are not given are random");
-  command
-      .add_option(
-          "--input", options.inputs,
-          "NAME=FILE.npy, NAME=random:1x3x48x320[:LOW..HIGH], NAME=16000 or NAME=string:A,B,C; "
-          "for a sequence: NAME=FILE.npy,random:3x4,... (one value per element); NAME=none "
-          "for an optional without a value")
-      ->allow_extra_args(false);
+  declare_inputs(command, options);
   command
       .add_option("--output", options.outputs,
                   "NAME=FILE.npy; the elements of a sequence or optional are written to "
                   "FILE.0.npy, FILE.1.npy, ...")
       ->allow_extra_args(false);
-  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per CPU")
-      ->check(integer_in(0))
-      ->capture_default_str();
+  declare_threads(command, options);
   CLI::Option* const repeat = command.add_option("--repeat", options.repeat, "Number of calls")
                                   ->check(integer_in(1))
                                   ->capture_default_str();
@@ -108,28 +76,7 @@ void declare(CLI::App& command, RunOptions& options) {
                   "Time limit of each call in milliseconds; a call that exceeds it fails with "
                   "exit code 3 (default: none)")
       ->check(integer_in(1));
-  command.add_option("--seed", options.seed, "Seed of random inputs")
-      ->check(integer_in<uint64_t>(0))
-      ->capture_default_str();
-  command
-      .add_option("--memory-limit", options.limits,
-                  "[DEVICE.]SCOPE=BYTES: limit the memory of a scope; a run that needs more "
-                  "fails with exit code 3")
-      ->allow_extra_args(false);
-  command
-      .add_option("--allocator", options.allocators,
-                  "[DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]: allocate a scope with this allocator: " +
-                      allocator_list())
-      ->allow_extra_args(false);
-  command
-      .add_option("--device", options.devices,
-                  "NAME=KIND:NUMBER: bind a device of the module to a device of this host")
-      ->allow_extra_args(false);
-  command
-      .add_option("--external", options.external_libraries,
-                  "NAME or PATH of a plug-in that computes external functions of the module; "
-                  "NAME denotes libscopevm_NAME.so")
-      ->allow_extra_args(false);
+  declare_session(command, options);
   command
       .add_option("--reserve", options.reserve,
                   "NAME=LEAST..MOST, NAME=VALUE or all: before the first call, allocate the memory "
@@ -204,19 +151,6 @@ Status check_record(const RunOptions& options) {
   return {};
 }
 
-// Parses "gpu=opencl:0". Errors: kInvalidArgument.
-Result<DeviceBinding> parse_binding(const std::string& text) {
-  SCOPEVM_ASSIGN_OR_RETURN(const auto parts, split_assignment(text));
-  const size_t colon = parts.second.find(':');
-  const auto number = colon == std::string::npos
-                          ? Result<int64_t>(Status(StatusCode::kInvalidArgument, ""))
-                          : parse_number(std::string_view(parts.second).substr(colon + 1));
-  if (!number.ok() || colon == 0 || *number < 0 || *number > INT32_MAX)
-    return Status(StatusCode::kInvalidArgument,
-                  "--device " + text + ": expected NAME=KIND:NUMBER, such as gpu=opencl:0");
-  return DeviceBinding{parts.first, parts.second.substr(0, colon), static_cast<int>(*number)};
-}
-
 Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   Plan plan;
   SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options.inputs, options.values, signature));
@@ -226,28 +160,10 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
   SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
   SCOPEVM_RETURN_IF_ERROR(check_record(options));
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits,
-                           parse_named(options.limits, {}, "the limit of"));
-  for (const NamedText& limit : limits) {
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(limit.text));
-    plan.session.memory_limits.push_back({limit.name, bytes});
-  }
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> allocators,
-                           parse_named(options.allocators, {}, "the allocator of"));
-  for (const NamedText& allocator : allocators) {
-    SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator made,
-                             parse_scope_allocator(allocator.name, allocator.text));
-    plan.session.allocators.push_back(std::move(made));
-  }
+  SCOPEVM_ASSIGN_OR_RETURN(plan.session, session_options(options));
   if (options.reserve != std::vector<std::string>{kAll}) {
     SCOPEVM_ASSIGN_OR_RETURN(plan.reserved, parse_dim_ranges(options.reserve));
   }
-  SCOPEVM_RETURN_IF_ERROR(parse_named(options.devices, {}, "device").status());
-  for (const std::string& device : options.devices) {
-    SCOPEVM_ASSIGN_OR_RETURN(DeviceBinding binding, parse_binding(device));
-    plan.session.devices.push_back(std::move(binding));
-  }
-  plan.session.threads = options.threads;
   plan.session.emulate = options.emulate;
   plan.session.time_devices = !options.trace.empty();
   return plan;
@@ -327,10 +243,7 @@ Result<Session> create_session(const Plan& plan, const RunOptions& options, cons
                                const Traces& traces) {
   SessionOptions session = plan.session;
   if (traces.memory != nullptr) session.wrap_allocator = lab::RunRecorder::wrapper(traces.memory);
-  for (const std::string& name : options.external_libraries) {
-    SCOPEVM_ASSIGN_OR_RETURN(const ExternalLibrary library, ExternalLibrary::load(name));
-    session.external_libraries.push_back(library.get());
-  }
+  SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session));
   return Session::create(module, std::move(session));
 }
 

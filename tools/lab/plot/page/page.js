@@ -1,27 +1,13 @@
-// Shows the data of page_data.h. Without dependencies: the page works offline.
-"use strict";
-
-const data = JSON.parse(document.getElementById("data").textContent);
-const element = (id) => document.getElementById(id);
+// Shows the data of page_data.h. A colour of --s0 to --s5 is a memory scope, in both drawings.
 const colour = (scope) => `var(--s${scope % 6})`;
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-function bytesText(bytes) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let unit = 0;
-  while (bytes >= 1024 && unit < units.length - 1) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return `${unit === 0 ? bytes : bytes.toFixed(1)} ${units[unit]}`;
-}
 
 function timeText(time) {
   if (data.unit === "step") return `step ${Math.round(time) + data.first_step}`;
   const ns = time - data.begin;
-  if (ns >= 1e9) return `${(ns / 1e9).toFixed(3)} s`;
-  if (ns >= 1e6) return `${(ns / 1e6).toFixed(3)} ms`;
-  return `${(ns / 1e3).toFixed(1)} us`;
+  const rounded = (value, digits) => String(Number(value.toFixed(digits)));
+  if (ns >= 1e9) return `${rounded(ns / 1e9, 3)} s`;
+  if (ns >= 1e6) return `${rounded(ns / 1e6, 3)} ms`;
+  return `${rounded(ns / 1e3, 1)} us`;
 }
 
 // The address at a position of the axis.
@@ -40,36 +26,25 @@ const whole = { left: data.begin, right: Math.max(data.end, data.begin + 1), low
 const view = { ...whole };
 let selected = -1;
 
-// Clears a canvas and gives it one pixel per pixel of the screen.
-function prepare(canvas) {
-  const scale = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth, height = canvas.clientHeight;
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  const context = canvas.getContext("2d");
-  context.scale(scale, scale);
-  return { context, width, height };
-}
-
 const xOf = (time, width) => ((time - view.left) / (view.right - view.left)) * width;
 
-// Text on a background, so that it is legible on top of blocks.
-function drawLabel(context, text, x, y) {
-  context.font = "12px system-ui, sans-serif";
-  context.globalAlpha = 0.75;
-  context.fillStyle = css("--back");
-  context.fillRect(x - 2, y - 11, context.measureText(text).width + 4, 14);
-  context.globalAlpha = 1;
-  context.fillStyle = css("--front");
-  context.fillText(text, x, y);
-}
-
+// Round times, relative to the begin.
 function drawTimes(context, width, height) {
   context.strokeStyle = css("--line");
-  for (let i = 1; i < 6; ++i) {
-    const x = (width * i) / 6;
+  const count = data.unit === "step" ? Math.min(width / 160, view.right - view.left) : width / 160;
+  for (const time of ticks(view.left - data.begin, view.right - data.begin, count)) {
+    const x = xOf(time + data.begin, width);
     context.strokeRect(x, 0, 0, height);
-    drawLabel(context, timeText(view.left + ((view.right - view.left) * i) / 6), x + 4, height - 4);
+    drawLabel(context, timeText(time + data.begin), x + 4, height - 4);
+  }
+}
+
+// Round numbers of bytes. `y` is the place of a number.
+function drawBytes(context, width, height, most, y) {
+  context.strokeStyle = css("--line");
+  for (const bytes of ticks(0, most, height / 50, true)) {
+    context.strokeRect(0, y(bytes), width, 0);
+    if (bytes > 0) drawLabel(context, bytesText(bytes), 4, y(bytes) - 3);
   }
 }
 
@@ -96,6 +71,7 @@ function drawLive() {
     context.fill();
   });
   drawTimes(context, width, height);
+  drawBytes(context, width, height, data.peak.bytes, y);
   const x = xOf(data.peak.time, width);
   context.strokeStyle = css("--front");
   context.strokeRect(x, 0, 0, height);
@@ -136,7 +112,7 @@ function drawBlocks() {
   data.blocks.forEach((block, i) => {
     const rectangle = rectangleOf(block, width, height);
     if (rectangle[0] > width || rectangle[0] + rectangle[2] < 0) return;
-    context.fillStyle = i === selected ? css("--focus") : colours[block[5] % 6];
+    context.fillStyle = i === selected ? css("--focus") : colours[block[4] % 6];
     context.fillRect(...rectangle);
     if (rectangle[2] > 3 && rectangle[3] > 3) {
       context.strokeStyle = edge;
@@ -229,12 +205,6 @@ function blockAt(event, canvas) {
   return -1;
 }
 
-function flameColour(name) {
-  let hash = 0;
-  for (const character of name) hash = (hash * 31 + character.codePointAt(0)) % 360;
-  return `hsl(${20 + (hash % 40)} 85% ${62 + (hash % 15)}%)`;
-}
-
 // Shows the part of the tree below `root`.
 function showFlame(root) {
   const flame = element("flame");
@@ -244,8 +214,7 @@ function showFlame(root) {
     depth = Math.max(depth, level);
     const box = document.createElement("button");
     box.type = "button";
-    box.style.cssText = `left:${left}%;width:${width}%;top:${level * 20}px;` +
-      `background:${flameColour(node.name)}`;
+    box.style.cssText = `left:${left}%;width:${width}%;top:${level * 20}px`;
     box.textContent = node.name;
     box.title = box.ariaLabel = `${node.name}: ${node.bytes} bytes (${bytesText(node.bytes)}), ` +
       `${node.blocks} blocks`;
@@ -294,11 +263,6 @@ function showSummary() {
   });
 }
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  draw();
-}
-
 showSummary();
 showFlame(data.flame);
 showLargest();
@@ -309,7 +273,4 @@ element("blocks").addEventListener("click",
 element("flame").addEventListener("keydown", (event) => {
   if (event.key === "Escape") showFlame(data.flame);
 });
-element("theme").addEventListener("click",
-  () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-window.addEventListener("resize", draw);
-setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+addTheme(draw);

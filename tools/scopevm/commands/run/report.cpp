@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "runtime/count_text.h"
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
+#include "tools/scopevm/commands/run/latency.h"
 #include "tools/tensors/element_text.h"
 
 namespace scopevm::tool {
@@ -28,26 +28,6 @@ std::string shape_text(const Tensor& tensor) {
 std::string place_text(std::string_view device, std::string_view scope) {
   return fmt::format("{}.{}", device, scope);
 }
-
-struct Latency {
-  double median_us;
-  double min_us;
-  double p99_us;
-};
-
-Latency summarise(std::vector<int64_t> latency_ns) {
-  std::ranges::sort(latency_ns);
-  const size_t count = latency_ns.size();
-  const auto at = [&](size_t index) { return static_cast<double>(latency_ns[index]) / 1e3; };
-  const double median = count % 2 == 1 ? at(count / 2) : (at(count / 2 - 1) + at(count / 2)) / 2;
-  // The nearest-rank method: the smallest value that at least 99 % of the values do not exceed.
-  const auto p99 = static_cast<size_t>(std::ceil(static_cast<double>(count) * 0.99)) - 1;
-  return {median, at(0), at(p99)};
-}
-
-}  // namespace
-
-namespace {
 
 void print_tensor(const Tensor& output) {
   print("{}", shape_text(output));
@@ -81,11 +61,11 @@ void print_text(const RunReport& report) {
     }
   }
   if (!report.has_stats) return;
-  const Latency latency = summarise(report.latency_ns);
+  const Latency latency(report.latency_ns);
   print("module load and session, us: {:.1f}\n", static_cast<double>(report.load_ns) / 1e3);
   print("latency of {}, us: median {:.1f}, min {:.1f}, p99 {:.1f}\n",
-        count_text(report.latency_ns.size(), "run"), latency.median_us, latency.min_us,
-        latency.p99_us);
+        count_text(report.latency_ns.size(), "run"), latency.median_us(), latency.min_us(),
+        latency.quantile_us(0.99));
   if (report.emulated_seconds)
     print("times are emulated: copies and launches take at least {:.1f} us per run\n",
           *report.emulated_seconds * 1e6);
@@ -103,10 +83,11 @@ void print_text(const RunReport& report) {
 
 void print_json(const RunReport& report) {
   nlohmann::ordered_json out;
-  const Latency latency = summarise(report.latency_ns);
+  const Latency latency(report.latency_ns);
   out["load_us"] = static_cast<double>(report.load_ns) / 1e3;
-  out["latency_us"] = {
-      {"median", latency.median_us}, {"min", latency.min_us}, {"p99", latency.p99_us}};
+  out["latency_us"] = {{"median", latency.median_us()},
+                       {"min", latency.min_us()},
+                       {"p99", latency.quantile_us(0.99)}};
   if (report.emulated_seconds) out["emulated_seconds"] = *report.emulated_seconds;
   out["function"] = std::string(report.function);
   out["outputs"] = nlohmann::ordered_json::array();

@@ -1,9 +1,16 @@
 // Implements machine_peak.h with register-only multiply-adds and streaming reads.
-#include "bench/kernels/machine_peak.h"
+#include "tools/machine_peak/machine_peak.h"
 
 #include <immintrin.h>
 
-namespace scopevm::compiler::bench {
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <limits>
+#include <thread>
+#include <vector>
+
+namespace scopevm::machine_peak {
 namespace {
 
 // Independent sums hide the latency of multiply-adds. The micro-kernels have as many.
@@ -60,7 +67,37 @@ float read_plain(const float* data, size_t floats) {
 // Stores the results, so that the compiler cannot remove the loops.
 volatile float sink;
 
+// The shortest time, in seconds, that all threads need for `work`, of several rounds.
+template <typename Work>
+double seconds(int threads, const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kRounds = 5;
+  std::barrier together(threads);
+  double best = std::numeric_limits<double>::infinity();
+  const auto measure = [&](int thread) {
+    for (int round = 0; round < kRounds; ++round) {
+      together.arrive_and_wait();
+      const Clock::time_point start = Clock::now();
+      work(thread);
+      together.arrive_and_wait();
+      if (thread == 0)
+        best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int thread = 1; thread < threads; ++thread) others.emplace_back(measure, thread);
+    measure(0);
+  }
+  return best;
+}
+
 }  // namespace
+
+bool has_peak() {
+  return __builtin_cpu_supports("avx512f") ||
+         (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+}
 
 void run_peak(int64_t rounds) {
   sink = __builtin_cpu_supports("avx512f") ? multiply_add_512(rounds) : multiply_add_256(rounds);
@@ -75,4 +112,21 @@ void read_floats(const float* data, size_t floats) {
   sink = __builtin_cpu_supports("avx512f") ? read_512(data, floats) : read_plain(data, floats);
 }
 
-}  // namespace scopevm::compiler::bench
+Limits measure_limits(int threads) {
+  constexpr int64_t kRounds = 1'000'000;
+  constexpr size_t kFloats = size_t{64} << 20;
+  Limits limits;
+  if (has_peak())
+    limits.flops_per_second =
+        threads * peak_flops(kRounds) / seconds(threads, [](int) { run_peak(kRounds); });
+  const std::vector<float> data(kFloats, 1.0F);
+  // read_floats() reads multiples of 128.
+  const size_t part = kFloats / static_cast<size_t>(threads) / 128 * 128;
+  const double time = seconds(threads, [&](int thread) {
+    read_floats(data.data() + static_cast<size_t>(thread) * part, part);
+  });
+  limits.read_bytes_per_second = static_cast<double>(part * sizeof(float)) * threads / time;
+  return limits;
+}
+
+}  // namespace scopevm::machine_peak

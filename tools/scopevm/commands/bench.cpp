@@ -1,0 +1,165 @@
+// scopevm bench: measures latency, throughput and memory of a module, and its kernels.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "scopevm/session.h"
+#include "tools/command_line/command.h"
+#include "tools/command_line/exit_code.h"
+#include "tools/command_line/parser.h"
+#include "tools/files/file.h"
+#include "tools/files/json_output.h"
+#include "tools/files/standard_streams.h"
+#include "tools/page/page.h"
+#include "tools/scopevm/commands/bench/load.h"
+#include "tools/scopevm/commands/bench/profile.h"
+#include "tools/scopevm/commands/bench/report.h"
+#include "tools/scopevm/commands/run/call_arguments.h"
+#include "tools/scopevm/commands/run/inputs.h"
+#include "tools/scopevm/commands/run/trace_file.h"
+#include "tools/scopevm/module_file.h"
+
+// The page of commands/bench/page, which CMake embeds.
+extern const std::string_view kBenchPage;
+
+namespace scopevm::tool {
+namespace {
+
+struct BenchOptions : CallArguments {
+  int64_t requests = 100;
+  int64_t warm_up = 10;
+  int in_flight = 1;
+  bool profile = false;
+  std::string html;   // a file; empty: none
+  std::string json;   // a file; empty: none
+  std::string trace;  // a file; empty: none
+};
+
+constexpr int kMaxInFlight = 65536;
+
+void declare(CLI::App& command, BenchOptions& options) {
+  declare_inputs(command, options);
+  command.add_option("--requests", options.requests, "Number of measured requests")
+      ->check(integer_in<int64_t>(1, 100'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--in-flight", options.in_flight,
+                  "Number of requests at a time; above 1, a scheduler with one worker per core "
+                  "runs them")
+      ->check(integer_in(1, kMaxInFlight))
+      ->capture_default_str();
+  command.add_option("--warm-up", options.warm_up, "Number of requests before the measurement")
+      ->check(integer_in<int64_t>(0, 100'000'000))
+      ->capture_default_str();
+  declare_threads(command, options);
+  declare_session(command, options);
+  command.add_flag("--profile", options.profile,
+                   "Print the times of each kernel, and the memory bandwidth of this machine");
+  command.add_option("--html", options.html, "Write the report to this file, as an HTML page");
+  command.add_option("--json", options.json, "Write the report to this file, as JSON");
+  command.add_option(
+      "--trace", options.trace,
+      "Write the times of the measured requests to this file, in Chrome trace format");
+}
+
+// The files that the command writes. Errors: kInvalidArgument.
+Status check_files(const BenchOptions& options) {
+  const std::string files[] = {options.html, options.json, options.trace};
+  for (size_t i = 0; i < std::size(files); ++i) {
+    SCOPEVM_RETURN_IF_ERROR(check_is_no_input(files[i], {options.module}));
+    SCOPEVM_RETURN_IF_ERROR(check_is_writable(files[i]));
+    for (size_t j = 0; j < i; ++j)
+      if (!files[i].empty() && files[i] == files[j])
+        return {StatusCode::kInvalidArgument, "output file \"" + files[i] + "\" is given twice"};
+  }
+  return {};
+}
+
+bool writes_to_stdout(const BenchOptions& options) {
+  return options.html == kStandardStream || options.json == kStandardStream ||
+         options.trace == kStandardStream;
+}
+
+// The numbers of workers that can run at once.
+int worker_count(int in_flight) {
+  return std::min(in_flight, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const Session& session,
+                                             const Prepare& prepare) {
+  BenchReport::Kernels kernels;
+  kernels.limits = machine_peak::measure_limits(session.threads());
+  Profile profile;
+  SCOPEVM_RETURN_IF_ERROR(run_load(session, options.requests, 1, prepare, &profile).status());
+  kernels.kernels = profile.kernels();
+  kernels.calls = profile.calls();
+  kernels.call_ns = profile.call_ns();
+  return kernels;
+}
+
+Status measure(const BenchOptions& options, const Module& module, const RunInputs& inputs,
+               SessionOptions session_options, std::chrono::steady_clock::time_point began) {
+  SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
+  BenchReport report{.module = options.module};
+  report.in_flight = options.in_flight;
+  if (options.in_flight > 1) {
+    report.workers = worker_count(options.in_flight);
+    SCOPEVM_ASSIGN_OR_RETURN(session_options.scheduler,
+                             Scheduler::create({.workers = report.workers}));
+  }
+  session_options.time_devices = options.profile || !options.trace.empty();
+  SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, session_options));
+  report.load_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  report.threads = session.threads();
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedValue> values,
+                           make_inputs(inputs, module, options.seed));
+  const Prepare prepare = [&](Call& call) -> Status {
+    for (const NamedValue& value : values) SCOPEVM_RETURN_IF_ERROR(set_value(call, value));
+    return {};
+  };
+  if (options.warm_up > 0) {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        report.warm_up, run_load(session, options.warm_up, options.in_flight, prepare, nullptr));
+  }
+  TraceFile trace;
+  SCOPEVM_ASSIGN_OR_RETURN(report.load,
+                           run_load(session, options.requests, options.in_flight, prepare,
+                                    options.trace.empty() ? nullptr : &trace));
+  SCOPEVM_ASSIGN_OR_RETURN(report.memory, session.memory_stats());
+  if (options.profile) {
+    SCOPEVM_ASSIGN_OR_RETURN(report.profile, measure_kernels(options, session, prepare));
+  }
+  if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(trace.write(options.trace));
+  const nlohmann::ordered_json json = bench_json(report);
+  if (!options.json.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(options.json, json_text(json)));
+  if (!options.html.empty()) {
+    const std::string data = json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    SCOPEVM_RETURN_IF_ERROR(write_file(options.html, html_page(kBenchPage, data)));
+  }
+  if (!writes_to_stdout(options)) print_bench(report);
+  return {};
+}
+
+int bench(const BenchOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  const Result<Module> module = load_module(options.module);
+  if (!module.ok()) return report(module.status());
+  const Result<RunInputs> inputs =
+      parse_inputs(options.inputs, options.values, module->signature());
+  if (!inputs.ok()) return report_usage(inputs.status().message());
+  Result<SessionOptions> session = session_options(options);
+  if (!session.ok()) return report_usage(session.status().message());
+  if (Status files = check_files(options); !files.ok()) return report_usage(files.message());
+  return report(measure(options, *module, *inputs, *std::move(session), began));
+}
+
+const Command<BenchOptions> registered({.position = 45,
+                                        .name = "bench",
+                                        .description = "Measure latency, throughput and memory"},
+                                       declare, bench);
+
+}  // namespace
+}  // namespace scopevm::tool

@@ -1,0 +1,35 @@
+// Sums launches by kernel; see profile.h.
+#include "tools/scopevm/commands/bench/profile.h"
+
+#include <algorithm>
+
+namespace scopevm::tool {
+
+void Profile::record(const TraceEvent& event) {
+  using Kind = TraceEvent::Kind;
+  if (event.kind == Kind::kCall) {
+    call_ns_ += event.duration_ns;
+    ++calls_;
+  }
+  if (event.kind != Kind::kLaunch && event.kind != Kind::kCopy) return;
+  if (event.lane == TraceEvent::Lane::kWorker) return;  // a part of the launch
+  const std::string kernel = event.kind == Kind::kCopy ? "copy" : std::string(event.kernel);
+  Lanes& lanes = kernels_[kernel + "\n" + std::string(event.device)];
+  KernelTimes& times = event.lane == TraceEvent::Lane::kDevice ? lanes.device : lanes.caller;
+  times.kernel = kernel;
+  times.ops = event.name;
+  times.device = event.device;
+  ++times.launches;
+  times.ns += event.duration_ns;
+  times.bytes += event.bytes;
+}
+
+std::vector<KernelTimes> Profile::kernels() const {
+  std::vector<KernelTimes> kernels;
+  for (const auto& [key, lanes] : kernels_)
+    kernels.push_back(lanes.device.launches > 0 ? lanes.device : lanes.caller);
+  std::ranges::stable_sort(kernels, std::ranges::greater(), &KernelTimes::ns);
+  return kernels;
+}
+
+}  // namespace scopevm::tool

@@ -1,0 +1,41 @@
+// Arguments that `run` and `bench` share: the module, its inputs, and the options of the session.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scopevm/session.h"
+#include "tools/command_line/parser.h"
+
+namespace scopevm::tool {
+
+struct CallArguments {
+  std::string module;
+  // NAME=NUMBER: values of dimensions, for random inputs, and of inputs
+  std::vector<std::string> values;
+  // NAME=FILE.npy, NAME=random:DIMS[:LOW..HIGH], NAME=string:A,B, NAME=NUMBER or NAME=none; for a
+  // sequence, NAME=VALUE,VALUE,... with values of the first four forms
+  std::vector<std::string> inputs;
+  std::vector<std::string> limits;      // [DEVICE.]SCOPE=BYTES
+  std::vector<std::string> allocators;  // [DEVICE.]SCOPE=NAME[:OPTION=VALUE,...]
+  std::vector<std::string> devices;     // NAME=KIND:NUMBER
+  // names or paths of plug-ins with external libraries
+  std::vector<std::string> external_libraries;
+  int threads = 1;
+  uint64_t seed = 1;
+};
+
+// The module, the values and the inputs.
+void declare_inputs(CLI::App& command, CallArguments& arguments);
+void declare_threads(CLI::App& command, CallArguments& arguments);
+// The seed of random inputs, limits, allocators, devices and external libraries.
+void declare_session(CLI::App& command, CallArguments& arguments);
+
+// The options of a session, except for the external libraries. Errors: kInvalidArgument, and those
+// of parse_scope_allocator().
+Result<SessionOptions> session_options(const CallArguments& arguments);
+// Loads the external libraries. Errors: those of ExternalLibrary::load().
+Status add_external_libraries(const CallArguments& arguments, SessionOptions& session);
+
+}  // namespace scopevm::tool
