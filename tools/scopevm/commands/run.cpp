@@ -33,9 +33,9 @@ struct RunOptions : CallArguments {
   std::vector<std::string> outputs;  // NAME=FILE.npy
   std::vector<std::string> reserve;  // NAME=VALUE or NAME=LEAST..MOST; "all": no range
   StreamOptions stream;
-  std::string trace;                 // a file; empty: none
-  std::string memory_trace;          // a file; empty: none
-  std::string record;                // a file; empty: none
+  std::string trace;         // a file; empty: none
+  std::string memory_trace;  // a file; empty: none
+  std::string record;        // a file; empty: none
   bool has_recorded_tensors = false;
   int repeat = 1;
   int timeout_ms = 0;  // 0: none

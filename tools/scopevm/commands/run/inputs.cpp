@@ -180,8 +180,7 @@ Result<std::vector<NamedValue>> make_inputs(const RunInputs& inputs, const Modul
       return module.input_shape(0, inputs.dims).status();  // names the unknown dimension
   std::vector<NamedValue> values;
   for (const NamedText& input : inputs.given) {
-    SCOPEVM_ASSIGN_OR_RETURN(NamedValue value,
-                             make_given(input, module.signature(), inputs, seed));
+    SCOPEVM_ASSIGN_OR_RETURN(NamedValue value, make_given(input, module.signature(), inputs, seed));
     values.push_back(std::move(value));
   }
   if (inputs.dims.empty()) return values;
