@@ -144,7 +144,7 @@ Status check_record(const RunOptions& options) {
     return {StatusCode::kInvalidArgument, "--record records one call: expected no --repeat"};
   if (!options.stream.states.empty() || !options.stream.steps.empty())
     return {StatusCode::kInvalidArgument,
-            "--record records one call without a state: expected neither --state nor --steps"};
+            "--record records one call: expected no --state or --steps"};
   // Both replace the allocators of the session.
   if (!options.memory_trace.empty())
     return {StatusCode::kInvalidArgument, "expected at most one of --record and --memory-trace"};

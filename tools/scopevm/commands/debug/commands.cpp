@@ -163,7 +163,7 @@ Debugger::Next Debugger::run_again(const std::string&) {
 
 Debugger::Next Debugger::resume(const std::string&) {
   if (has_ended_ && state_ == nullptr)
-    return reject("the call has ended; `run` starts it again, `back` goes back");
+    return reject("this is the end of the call; `run` starts it again, `back` goes back");
   target_.reset();
   are_breakpoints_active_ = true;
   return state_ != nullptr ? Next::kContinue : Next::kAgain;
@@ -173,7 +173,7 @@ Debugger::Next Debugger::step(const std::string& argument) {
   const std::optional<int64_t> count = number(argument, 1, 1);
   if (!count) return Next::kCommand;
   if (has_ended_ && state_ == nullptr)
-    return reject("the call has ended; `run` starts it again, `back` goes back");
+    return reject("this is the end of the call; `run` starts it again, `back` goes back");
   return move_to(state_ == nullptr ? *count - 1 : position_ + *count);
 }
 
