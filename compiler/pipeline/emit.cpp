@@ -3,7 +3,7 @@
 
 #include "compiler/pipeline/stages.h"
 #include "compiler/shapes/emit_llvm.h"
-#include "runtime/cpu/available_cpus.h"
+#include "runtime/process/available_cpus.h"
 #include "scopevm/kernel_abi.h"
 #include "vm/format/assembly/disassembler.h"
 #include "vm/format/binary/launch_checksum.h"

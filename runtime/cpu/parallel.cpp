@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu/available_cpus.h"
 #include "runtime/cpu/sanitizer_order.h"
 #include "runtime/log.h"
+#include "runtime/process/available_cpus.h"
 
 #ifdef SCOPEVM_THREAD_SANITIZER
 // Suppresses reports inside TBB, whose synchronisation ThreadSanitizer cannot see.

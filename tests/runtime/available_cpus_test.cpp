@@ -1,5 +1,5 @@
 // The CPUs that the affinity and the control groups of the process allow.
-#include "runtime/cpu/available_cpus.h"
+#include "runtime/process/available_cpus.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "runtime/control_groups.h"
+#include "runtime/process/control_groups.h"
 
 namespace scopevm::runtime {
 namespace {

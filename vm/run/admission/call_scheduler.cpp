@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "runtime/count_text.h"
-#include "runtime/cpu/available_cpus.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/process/available_cpus.h"
 
 namespace scopevm::vm {
 namespace {

@@ -1,5 +1,5 @@
 // Reads /proc/self/cgroup; see control_groups.h.
-#include "runtime/control_groups.h"
+#include "runtime/process/control_groups.h"
 
 #include <algorithm>
 #include <fstream>

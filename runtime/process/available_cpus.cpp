@@ -1,5 +1,5 @@
 // Reads the affinity and the limits of control groups; see available_cpus.h.
-#include "runtime/cpu/available_cpus.h"
+#include "runtime/process/available_cpus.h"
 
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/control_groups.h"
+#include "runtime/process/control_groups.h"
 
 namespace scopevm::runtime {
 namespace {
