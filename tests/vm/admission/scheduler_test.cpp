@@ -84,10 +84,12 @@ TEST(Scheduler, InvalidOptions) {
   EXPECT_THAT(std::string(call.submit().message()), HasSubstr("no scheduler"));
   // A misspelt pool.
   const Scheduler misspelt = *Scheduler::create({.capacities = {{"cpu.globl", 1 << 20}}});
-  EXPECT_THAT(std::string(Session::create(test::load(test::sum_contents()), {.scheduler = misspelt})
-                              .status()
-                              .message()),
-              HasSubstr("it has no \"cpu.globl\"; did you mean \"cpu.global\"?"));
+  EXPECT_THAT(
+      std::string(Session::create(test::load(test::sum_contents()), {.scheduler = misspelt})
+                      .status()
+                      .message()),
+      HasSubstr("no capacity of the scheduler is for a memory scope of the module; it has no \""
+                "cpu.globl\"; did you mean \"cpu.global\"?"));
   const Scheduler scheduler = *Scheduler::create({.workers = 1});
   Call submitted = sum_call(session_on(scheduler, test::sum_contents()), 1);
   SubmitOptions options;

@@ -156,7 +156,7 @@ int bench(const BenchOptions& options) {
   return report(measure(options, *module, *inputs, *std::move(session), began));
 }
 
-const Command<BenchOptions> registered({.position = 45,
+const Command<BenchOptions> registered({.position = 41,
                                         .name = "bench",
                                         .description = "Measure latency, throughput and memory"},
                                        declare, bench);
