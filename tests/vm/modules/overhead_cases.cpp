@@ -64,12 +64,12 @@ format::ModuleContents alloc_and_free() {
 }
 
 constexpr OverheadCase kCases[] = {
-    {"Call", call, 1, 2800},
-    {"CallOnTheStack", call_on_the_stack, 1, 2000},
+    {"Call", call, 1, 2900},
+    {"CallOnTheStack", call_on_the_stack, 1, 2100},
     {"Move", move, kRepetitions, 90},
     {"AllocTensor", alloc_tensor, kRepetitions, 105},
-    {"LaunchOfAnEmptyKernel", launch, kRepetitions, 220},
-    {"AllocAndFreeAStorage", alloc_and_free, kRepetitions, 770},
+    {"LaunchOfAnEmptyKernel", launch, kRepetitions, 240},
+    {"AllocAndFreeAStorage", alloc_and_free, kRepetitions, 820},
 };
 
 }  // namespace
