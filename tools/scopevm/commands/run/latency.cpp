@@ -11,6 +11,7 @@ namespace scopevm::tool {
 namespace {
 
 constexpr double kBins = 16;
+constexpr double kMostSpread = 4;  // of the bins, in differences between minimum and p90
 
 // The smallest of 1, 2, 5, 10, ... times a power of ten that is not below `least`.
 double round_step(double least) {
@@ -42,7 +43,9 @@ double Latency::quantile_us(double part) const {
 }
 
 std::vector<Latency::Bin> Latency::histogram() const {
-  const double most = quantile_us(0.99);
+  // A few slow requests must not leave one bin for all others.
+  const double most =
+      std::min(quantile_us(0.99), min_us() + kMostSpread * (quantile_us(0.9) - min_us()));
   const double step = round_step(std::max((most - min_us()) / kBins, 1e-3));
   std::vector<Bin> bins;
   for (double begin = std::floor(min_us() / step); begin * step <= most; ++begin)

@@ -24,8 +24,8 @@ class Latency {
     double end_us;    // excluded; infinite for the last bin
     size_t count;
   };
-  // Equal bins from the minimum to the 99th percentile, whose bounds are round numbers, and one for
-  // larger values.
+  // Equal bins whose bounds are round numbers, and one for larger values. They begin at the minimum
+  // and end at the 99th percentile, or earlier if it is far from the 90th.
   std::vector<Bin> histogram() const;
 
  private:
