@@ -59,6 +59,11 @@ class Encoder {
     out_.i64(binding.number);
   }
 
+  void write(const ScopeLimit& limit) {
+    out_.text(limit.scope);
+    out_.i64(limit.bytes);
+  }
+
   void write(const NamedValue& value) {
     out_.text(value.name);
     out_.u8(static_cast<uint8_t>(value.kind));
@@ -142,6 +147,11 @@ class Decoder {
     binding.number = static_cast<int>(in_.i64());
   }
 
+  void read(ScopeLimit& limit) {
+    read(limit.scope);
+    limit.bytes = in_.i64();
+  }
+
   void read(NamedValue& value) {
     read(value.name);
     const uint8_t kind = in_.u8();
@@ -191,6 +201,7 @@ std::vector<uint8_t> write_recording(const Recording& recording) {
   run.write(recording.threads);
   run.write(int64_t{recording.is_emulated});
   run.list(recording.devices);
+  run.list(recording.memory_limits);
   run.list(recording.external_libraries);
   run.write(recording.error);
   format::RecordWriter out(kKind, recording.module_digest);
@@ -218,6 +229,7 @@ Result<Recording> read_recording(std::span<const uint8_t> file) {
     recording.threads = static_cast<int>(threads);
     recording.is_emulated = in.i64() != 0;
     decoder.list(recording.devices);
+    decoder.list(recording.memory_limits);
     decoder.list(recording.external_libraries);
     decoder.read(recording.error);
   }));

@@ -30,6 +30,7 @@ struct Recording {
   int threads = 1;
   bool is_emulated = false;
   std::vector<DeviceBinding> devices;
+  std::vector<ScopeLimit> memory_limits;
   std::vector<std::string> external_libraries;  // as in `scopevm run --external`
   std::string error;                            // of the call; empty: it has succeeded
   std::vector<NamedValue> inputs;               // those that were set

@@ -47,7 +47,7 @@ __attribute__((target("avx512f"))) float read_512(const float* data, size_t floa
   for (auto& sum : sums) sum = _mm512_setzero_ps();
   for (size_t i = 0; i + 128 <= floats; i += 128) {
 #pragma clang loop unroll(full)
-    for (int s = 0; s < 8; ++s) {
+    for (size_t s = 0; s < 8; ++s) {
       _mm_prefetch(reinterpret_cast<const char*>(data + i + s * 16 + 1024), _MM_HINT_T0);
       sums[s] = _mm512_add_ps(sums[s], _mm512_loadu_ps(data + i + s * 16));
     }

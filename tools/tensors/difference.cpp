@@ -85,7 +85,12 @@ void compare_numbers(TensorDifference& result, int64_t i, const Tensor& first, c
   result.nans_of_second += std::isnan(f) ? 1 : 0;
   if (e == f || (std::isnan(e) && std::isnan(f))) return;
   ++result.different;
-  if (!std::isfinite(e) || !std::isfinite(f)) return count_outside(result, i);
+  if (std::isnan(e) || std::isnan(f)) return count_outside(result, i);
+  if (!std::isfinite(e) || !std::isfinite(f)) {
+    raise(result.absolute, std::numeric_limits<double>::infinity(), i);
+    raise(result.relative, std::numeric_limits<double>::infinity(), i);
+    return count_outside(result, i);
+  }
   const auto absolute = static_cast<double>(std::fabs(e - f));
   const auto magnitude = static_cast<double>(std::fabs(f));
   raise(result.absolute, absolute, i);

@@ -40,6 +40,14 @@ std::string element_text(const Tensor& tensor, int64_t index) {
   });
 }
 
+std::string exact_element_text(const Tensor& tensor, int64_t index) {
+  if (tensor.dtype() == DType::kF32)
+    return fmt::format("{}", static_cast<const float*>(tensor.data())[index]);
+  if (tensor.dtype() == DType::kF64)
+    return fmt::format("{}", static_cast<const double*>(tensor.data())[index]);
+  return element_text(tensor, index);
+}
+
 std::string index_text(std::span<const int64_t> dims, int64_t index) {
   std::vector<int64_t> coordinates(dims.size());
   for (size_t axis = dims.size(); axis-- > 0; index /= dims[axis])

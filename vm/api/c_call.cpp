@@ -195,7 +195,7 @@ void CTrace::record(const TraceEvent& event) {
       to_scope(event.to_scope), scope(event.scope);
   // The name of a dimension is the whole of a std::string.
   std::vector<scopevm_trace_dim> dims;
-  for (const TraceDim& dim : event.dims) dims.push_back({dim.name.data(), dim.value});
+  for (const TraceDim& dim : event.dims) dims.push_back({scopevm::to_c(dim.name), dim.value});
   const scopevm_trace_event c = {sizeof(scopevm_trace_event),
                                  static_cast<int>(event.kind),
                                  static_cast<int>(event.lane),

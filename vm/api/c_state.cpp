@@ -44,6 +44,8 @@ Result<StateOptions> to_cpp(const scopevm_state_options* given) {
     }
     out.pairs.push_back({std::string(input), std::string(output), std::move(initial)});
   }
+  SCOPEVM_RETURN_IF_ERROR(check_array(c.dim_names, c.dim_count, "dim_names"));
+  SCOPEVM_RETURN_IF_ERROR(check_array(c.dim_values, c.dim_count, "dim_values"));
   SCOPEVM_ASSIGN_OR_RETURN(out.dims, to_dims(c.dim_names, c.dim_values, c.dim_count));
   return out;
 }

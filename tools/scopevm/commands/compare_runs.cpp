@@ -47,7 +47,7 @@ CLI::Validator tolerance_value() {
 void declare(CLI::App& command, CompareOptions& options) {
   command
       .add_option("FIRST", options.first,
-                  "File of run --record, folder of .npy files, or .npz or .npy file")
+                  "File of run --record (also -), folder of .npy files, or .npz or .npy file")
       ->required();
   command.add_option("SECOND", options.second, "Like FIRST: the expected values")->required();
   command
@@ -116,8 +116,8 @@ void print_measures(const Compared& pair) {
   if (difference.nans_of_first + difference.nans_of_second > 0)
     print("  NaNs: {} and {}\n", difference.nans_of_first, difference.nans_of_second);
   if (const auto index = difference.first_outside)
-    print("  first outside at {}: {} and {}\n", where(*index), element_text(first, *index),
-          element_text(second, *index));
+    print("  first outside at {}: {} and {}\n", where(*index), exact_element_text(first, *index),
+          exact_element_text(second, *index));
 }
 
 void print_tensor(const Compared& pair) {

@@ -258,6 +258,7 @@ Status run_recorded(const Plan& plan, const RunOptions& options, const ObservedM
   about.threads = options.threads;
   about.is_emulated = options.emulate;
   about.devices = plan.session.devices;
+  about.memory_limits = plan.session.memory_limits;
   about.external_libraries = options.external_libraries;
   about.inputs = std::move(inputs);
   const Status written = record.write(options.record, std::move(about), call, status);
@@ -287,9 +288,9 @@ Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
   for (int64_t i = 0; i < std::max<int64_t>(options.repeat, stream.count()); ++i) {
     stream.set_step(i);
     const CallOptions with = call_options(options, traces);
-    SCOPEVM_RETURN_IF_ERROR(observed == nullptr ? call.run(with)
-                                                : run_recorded(plan, options, *observed,
-                                                               std::move(inputs), call, with));
+    SCOPEVM_RETURN_IF_ERROR(observed == nullptr
+                                ? call.run(with)
+                                : run_recorded(plan, options, *observed, inputs, call, with));
     SCOPEVM_RETURN_IF_ERROR(stream.keep_outputs(call, i));
     report.latency_ns.push_back(call.stats().latency_ns);
   }

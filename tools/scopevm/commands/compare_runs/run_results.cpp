@@ -37,6 +37,11 @@ Result<std::vector<RunTensor>> read_recorded(const std::string& path) {
                              " output " + std::to_string(i),
                          launch.tensors[i]});
   add_values(tensors, std::move(recording->results));
+  if (!recording->error.empty()) {
+    const std::string_view error = recording->error;
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor text, Tensor::from_strings({&error, 1}, {}));
+    tensors.push_back({"the error of the call", std::move(text)});
+  }
   return tensors;
 }
 

@@ -15,10 +15,10 @@ struct RunTensor {
   Tensor tensor;
 };
 
-// The tensors of a recording (what its launches wrote, if it has tensors, then the results), of a
-// folder of .npy files in alphabetical order, of a .npz file, or of one .npy file, which is named
-// "tensor". Errors: those of read_recording(), read_npz() and read_npy(); kNotFound;
-// kInvalidArgument (no such kind of file, a folder without .npy files).
+// The tensors of a recording (what its launches wrote, if it has tensors, then the results, and a
+// failed call's message), of a folder of .npy files in alphabetical order, of a .npz file, or of
+// one .npy file, which is named "tensor". Errors: those of read_recording(), read_npz() and
+// read_npy(); kNotFound; kInvalidArgument (no such kind of file, a folder without .npy files).
 Result<std::vector<RunTensor>> read_run(const std::string& path);
 
 }  // namespace scopevm::tool
