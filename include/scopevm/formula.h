@@ -16,7 +16,7 @@ namespace scopevm {
 struct FormulaDefinition {
   std::string name;     ///< "A", ..., "Z", "A1", ...; never the name of a dimension
   std::string formula;  ///< "ceildiv(n, 12)"
-  bool operator==(const FormulaDefinition&) const = default;
+  bool operator==(const FormulaDefinition&) const = default;  ///< compares both members
 };
 
 }  // namespace scopevm
