@@ -94,8 +94,9 @@ Status Stream::split(Call& call) {
                                runtime::shape_text(given)));
   const auto axis = static_cast<size_t>(steps.axis);
   if (given[axis] == 0 || given[axis] % steps.size != 0)
-    return invalid(fmt::format("{}: dim {} is {}, expected a multiple of {}, the size of a step",
-                               where, axis, given[axis], steps.size));
+    return invalid(
+        fmt::format("{}: dim {} is {}, expected a positive multiple of {}, the size of a step",
+                    where, axis, given[axis], steps.size));
   count_ = given[axis] / steps.size;
   std::vector<int64_t> dims(given.begin(), given.end());
   if (dims.size() == declared.dims.size() + 1 && steps.size == 1)
