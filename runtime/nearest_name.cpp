@@ -54,4 +54,12 @@ std::string name_suggestion(std::string_view given, const std::vector<std::strin
   return list;
 }
 
+Result<size_t> find_name(std::string_view kind, std::string_view name,
+                         const std::vector<std::string>& known) {
+  const auto found = std::ranges::find(known, name);
+  if (found != known.end()) return static_cast<size_t>(found - known.begin());
+  return Status(StatusCode::kNotFound, "the module has no " + std::string(kind) + " \"" +
+                                           std::string(name) + "\"" + name_suggestion(name, known));
+}
+
 }  // namespace scopevm::runtime

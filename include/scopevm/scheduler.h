@@ -55,7 +55,7 @@ struct SchedulerOptions {
   std::chrono::nanoseconds ageing = std::chrono::seconds(1);
   /// Calls of modules with non-CPU devices, or with emulated delays, that can run at once, at least
   /// 1. Workers run other calls while these wait for their devices. Each needs a stack, of which it
-  /// uses about 8 KiB, and the memory of a run.
+  /// uses at most 16 KiB, and the memory of a run.
   size_t max_suspended = 1024;
 };
 

@@ -16,28 +16,12 @@
 #include "tests/corpus/cases.h"
 #include "tests/corpus/corpus_modules.h"
 #include "tests/external/negation.h"
+#include "tools/execution/zeroed_memory.h"
 #include "vm/format/binary/checksum.h"
 #include "vm/format/binary/reader.h"
 
 namespace scopevm::corpus {
 namespace {
-
-// Zeroes each block, because a tensor has any bytes until a kernel writes it.
-class ZeroedBlocks final : public Allocator {
- public:
-  explicit ZeroedBlocks(std::shared_ptr<Allocator> allocator) : allocator_(std::move(allocator)) {}
-  void* allocate(int64_t bytes) override {
-    void* const block = allocator_->allocate(bytes);
-    if (block != nullptr) std::memset(block, 0, static_cast<size_t>(bytes));
-    return block;
-  }
-  void deallocate(void* block, int64_t bytes) override { allocator_->deallocate(block, bytes); }
-  AllocatorStats stats() const override { return allocator_->stats(); }
-  void trim() override { allocator_->trim(); }
-
- private:
-  std::shared_ptr<Allocator> allocator_;
-};
 
 // A digest of the place, the slots and the tensors of a state. Lists contain addresses.
 format::Digest digest_of(const ExecutionState& state, const format::ModuleContents& contents) {
@@ -94,10 +78,8 @@ TEST_P(CorpusState, IsEqualWhenARunIsRepeatedUpToIt) {
   external.patterns = nullptr;
   SessionOptions options;
   options.external_libraries = {&external};
-  options.wrap_allocator = [](std::string_view, std::string_view,
-                              std::shared_ptr<Allocator> allocator) {
-    return std::make_shared<ZeroedBlocks>(std::move(allocator));
-  };
+  // A tensor has any bytes until a kernel writes it.
+  options.wrap_allocator = tool::zeroed_memory(*contents);
   const Result<Session> session = Session::create(*module, std::move(options));
   ASSERT_TRUE(session.ok()) << session.status().message();
   const Cases cases =

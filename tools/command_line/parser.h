@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "runtime/cpu/parallel.h"
+
 namespace scopevm::tool {
 
 // Accepts decimal integers of type T from `least` to `most`.
@@ -22,6 +24,9 @@ CLI::Validator integer_in(T least, T most = std::numeric_limits<T>::max()) {
           },
           ""};
 }
+
+// Accepts numbers of worker threads of a session.
+inline CLI::Validator thread_count() { return integer_in(0, runtime::kMaxThreads); }
 
 inline CLI::Validator not_empty() {
   return {[](const std::string& text) { return text.empty() ? "expected a name" : ""; }, ""};

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/tensor/shape.h"
 #include "tools/execution/byte_reader.h"
 #include "tools/execution/byte_writer.h"
@@ -15,7 +16,6 @@ namespace scopevm::tool {
 namespace {
 
 constexpr std::string_view kKind = "recording";
-constexpr int64_t kMaxThreads = 4096;  // of SessionOptions::threads
 constexpr std::string_view kRun = "run", kInputs = "inputs", kLaunches = "launches",
                            kResults = "results";
 
@@ -225,7 +225,7 @@ Result<Recording> read_recording(std::span<const uint8_t> file) {
     decoder.read(recording.module);
     decoder.read(recording.producer);
     const int64_t threads = in.i64();
-    if (threads < 0 || threads > kMaxThreads) in.fail();
+    if (threads < 0 || threads > runtime::kMaxThreads) in.fail();
     recording.threads = static_cast<int>(threads);
     recording.is_emulated = in.i64() != 0;
     decoder.list(recording.devices);

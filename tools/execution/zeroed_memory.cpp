@@ -7,28 +7,20 @@
 #include <string>
 #include <utility>
 
+#include "runtime/memory/wrappers.h"
+
 namespace scopevm::tool {
 namespace {
 
-class ZeroedPool final : public Allocator {
+class ZeroedPool final : public runtime::ForwardingAllocator {
  public:
-  explicit ZeroedPool(std::shared_ptr<Allocator> allocator) : allocator_(std::move(allocator)) {}
+  using ForwardingAllocator::ForwardingAllocator;
 
   void* allocate(int64_t bytes) override {
-    void* const block = allocator_->allocate(bytes);
+    void* const block = inner().allocate(bytes);
     if (block != nullptr) std::memset(block, 0, static_cast<size_t>(bytes));
     return block;
   }
-  void deallocate(void* block, int64_t bytes) override { allocator_->deallocate(block, bytes); }
-  AllocatorStats stats() const override { return allocator_->stats(); }
-  void trim() override { allocator_->trim(); }
-  std::string describe_failure(int64_t bytes) const override {
-    return allocator_->describe_failure(bytes);
-  }
-  Result<AllocatorSnapshot> snapshot() const override { return allocator_->snapshot(); }
-
- private:
-  const std::shared_ptr<Allocator> allocator_;
 };
 
 }  // namespace

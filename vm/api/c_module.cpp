@@ -67,16 +67,10 @@ Status describe(const std::vector<TensorSignature>& tensors,
 Status find(const std::vector<TensorSignature>& tensors, std::string_view what, const char* name,
             size_t* out) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, to_text(name, "name"));
-  const auto found = std::ranges::find(tensors, text, &TensorSignature::name);
-  if (found != tensors.end()) {
-    *out = static_cast<size_t>(found - tensors.begin());
-    return {};
-  }
   std::vector<std::string> known;
   for (const TensorSignature& tensor : tensors) known.push_back(tensor.name);
-  return {StatusCode::kNotFound, "the module has no " + std::string(what) + " \"" +
-                                     std::string(text) + "\"" +
-                                     runtime::name_suggestion(text, known)};
+  SCOPEVM_ASSIGN_OR_RETURN(*out, runtime::find_name(what, text, known));
+  return {};
 }
 
 // Computes a bound with `bound_of` for the dims that the arguments denote, and adds up its memory
@@ -88,9 +82,7 @@ Status scope_bound(const Module& module, const char* const* names, const int64_t
   SCOPEVM_ASSIGN_OR_RETURN(const std::string_view wanted, to_text(scope, "scope"));
   std::vector<std::string> known;
   for (const MemoryScope& each : module.memory_scopes()) known.push_back(each.scope);
-  if (std::ranges::find(known, wanted) == known.end())
-    return {StatusCode::kNotFound, "the module has no memory scope \"" + std::string(wanted) +
-                                       "\"" + runtime::name_suggestion(wanted, known)};
+  SCOPEVM_RETURN_IF_ERROR(runtime::find_name("memory scope", wanted, known).status());
   SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, bound_of(dims));
   *out_bytes = 0;
   for (const ScopeBound& line : bound.scopes)

@@ -14,6 +14,7 @@
 #include "runtime/without_exceptions.h"
 #include "vm/api/module_access.h"
 #include "vm/run/bound/bound.h"
+#include "vm/run/bound/request_check.h"
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
 #include "vm/run/call/request.h"
@@ -23,26 +24,17 @@ namespace {
 
 using runtime::without_exceptions;
 
-Result<size_t> find_name(std::string_view kind, std::string_view name,
-                         const std::vector<std::string>& known) {
-  const auto found = std::ranges::find(known, name);
-  if (found != known.end()) return static_cast<size_t>(found - known.begin());
-  return Status(StatusCode::kNotFound, "the module has no " + std::string(kind) + " \"" +
-                                           std::string(name) + "\"" +
-                                           runtime::name_suggestion(name, known));
-}
-
 Status bad_index(std::string_view kind, size_t index, size_t count) {
   return {StatusCode::kNotFound, "no " + std::string(kind) + " " + std::to_string(index) +
                                      ": the module has " + runtime::count_text(count, kind)};
 }
 
 Result<size_t> find_input(const vm::Request& request, std::string_view name) {
-  return find_name("input", name, request.session->module().input_names());
+  return runtime::find_name("input", name, request.session->module().input_names());
 }
 
 Result<size_t> find_output(const vm::Request& request, std::string_view name) {
-  return find_name("output", name, request.session->module().output_names());
+  return runtime::find_name("output", name, request.session->module().output_names());
 }
 
 // Sets an input to a tensor, or to no tensor if `tensor` is empty.
@@ -156,6 +148,7 @@ Result<std::vector<Tensor>> call_once(const std::shared_ptr<vm::BoundSession>& s
 
 Status set_zeros(const vm::LoadedModule& module, const std::map<std::string, int64_t>& dims,
                  Call& call) {
+  SCOPEVM_RETURN_IF_ERROR(vm::check_request(module.signature(), dims, 1));
   const std::vector<TensorSignature>& inputs = module.signature().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].kind == ValueKind::kSequence) {

@@ -8,10 +8,6 @@
 #include "vm/run/call/request.h"
 #include "vm/run/call/state/call_state.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm {
 
 using runtime::without_exceptions;
@@ -74,7 +70,3 @@ Status Call::unset_state() {
 }
 
 }  // namespace scopevm
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif

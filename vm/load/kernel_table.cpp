@@ -7,10 +7,6 @@
 #include "vm/format/binary/launch_checksum.h"
 #include "vm/load/loaded_module.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm::vm {
 namespace {
 
@@ -137,7 +133,3 @@ Result<KernelTable> LoadedModule::load_kernels() const {
 }
 
 }  // namespace scopevm::vm
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif

@@ -16,6 +16,7 @@
 #include "vm/run/call/call_context.h"
 #include "vm/run/call/interrupts.h"
 #include "vm/run/call/request.h"
+#include "vm/run/call/state/call_state.h"
 #include "vm/run/fiber/call_fiber.h"
 #include "vm/run/interpreter/interpreter.h"
 #include "vm/run/trace/tracer.h"
@@ -131,34 +132,36 @@ Result<std::vector<int64_t>> bound_of(const Request& request) {
 
 }  // namespace
 
+Status Request::prepare(bool& is_attached) {
+  clear_results();
+  Status status;
+  if (state != nullptr) {
+    status = state->attach(*this);
+    is_attached = status.ok();
+  }
+  if (status.ok()) {
+    status = bind_inputs(session->module(), *this);
+    if (is_attached && !status.ok())
+      status = std::move(status).with_context("with the values of the state");
+  }
+  if (!status.ok()) stats = {};  // stats() must not return the statistics of the previous run
+  return status;
+}
+
 Status Request::run_here(const CallOptions& options) {
   const Clock::time_point start = Clock::now();
   session->metrics().start();
-  Status status = without_exceptions([&] { return run_unmeasured(options, start); });
+  bool is_attached = false;
+  Status status = without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(prepare(is_attached));
+    Lease lease(*session, nullptr);
+    (*lease).begin(*this);
+    Status ran = run_leased(*lease, options, nullptr, start);
+    is_cancelled_.store(false, std::memory_order_relaxed);
+    return ran;
+  });
+  if (is_attached) state->detach(*this, status.ok());
   session->metrics().end(status.code());
-  return status;
-}
-
-Status Request::run_unmeasured(const CallOptions& options, Clock::time_point start) {
-  clear_results();
-  if (Status attached = attach_state(); !attached.ok()) {
-    stats = {};  // stats() must not return the statistics of the previous run
-    return attached;
-  }
-  Status status = without_exceptions([&] { return run_attached(options, start); });
-  detach_state(status.ok());
-  return status;
-}
-
-Status Request::run_attached(const CallOptions& options, Clock::time_point start) {
-  if (Status bound = bind_inputs(session->module(), *this); !bound.ok()) {
-    stats = {};
-    return bound;
-  }
-  Lease lease(*session, nullptr);
-  (*lease).begin(*this);
-  Status status = run_leased(*lease, options, nullptr, start);
-  is_cancelled_.store(false, std::memory_order_relaxed);
   return status;
 }
 
@@ -220,13 +223,16 @@ Status Request::find_needs(const SubmitOptions& options) {
 Status Request::submit(const SubmitOptions& options, Done done) {
   const std::shared_ptr<BoundSession> counted = session;  // `done` can destroy this object
   counted->metrics().start();
+  bool is_attached = false;
   Status submitted =
-      without_exceptions([&] { return submit_unmeasured(options, std::move(done)); });
-  if (!submitted.ok()) counted->metrics().end(submitted.code());
+      without_exceptions([&] { return queue(options, std::move(done), is_attached); });
+  if (submitted.ok()) return submitted;  // `done` can have destroyed this object
+  if (is_attached) state->detach(*this, false);
+  counted->metrics().end(submitted.code());
   return submitted;
 }
 
-Status Request::submit_unmeasured(const SubmitOptions& options, Done done) {
+Status Request::queue(const SubmitOptions& options, Done done, bool& is_attached) {
   if (session->scheduler() == nullptr)
     return {StatusCode::kInvalidArgument,
             "the session has no scheduler: set SessionOptions::scheduler"};
@@ -234,17 +240,8 @@ Status Request::submit_unmeasured(const SubmitOptions& options, Done done) {
     return {StatusCode::kInvalidArgument, "priority " + std::to_string(options.priority) +
                                               ", expected -" + std::to_string(kMaxPriority) +
                                               " to " + std::to_string(kMaxPriority)};
-  clear_results();
+  SCOPEVM_RETURN_IF_ERROR(prepare(is_attached));
   stats = {};
-  SCOPEVM_RETURN_IF_ERROR(attach_state());
-  Status queued = without_exceptions([&] { return queue(options, std::move(done)); });
-  // A queued request can have been destroyed.
-  if (!queued.ok()) detach_state(false);
-  return queued;
-}
-
-Status Request::queue(const SubmitOptions& options, Done done) {
-  SCOPEVM_RETURN_IF_ERROR(bind_inputs(session->module(), *this));
   SCOPEVM_RETURN_IF_ERROR(find_needs(options));
   options_ = options.call;
   options_.request_id = request_id_of(options.call);
@@ -315,7 +312,7 @@ void Request::finish(const Status& status) {
   session->metrics().end(status.code());
   if (!status.ok()) log_failure(status, options_.request_id);
   const Done done = std::exchange(done_, {});
-  detach_state(status.ok());
+  if (state != nullptr) state->detach(*this, status.ok());
   is_cancelled_.store(false, std::memory_order_relaxed);
   {
     std::lock_guard lock(mutex_);

@@ -29,7 +29,7 @@ class Received {
     EXPECT_TRUE(set_log(
                     [this](const LogMessage& message) {
                       const std::lock_guard lock(mutex_);
-                      texts.push_back(std::string(message.text));
+                      messages.push_back(std::string(message.text));
                       ids.push_back(message.request_id);
                       severities.push_back(message.severity);
                     },
@@ -37,7 +37,7 @@ class Received {
                     .ok());
   }
   ~Received() { EXPECT_TRUE(set_log({}).ok()); }
-  std::vector<std::string> texts;
+  std::vector<std::string> messages;
   std::vector<uint64_t> ids;
   std::vector<LogSeverity> severities;
 
@@ -54,7 +54,7 @@ TEST(Log, ReportsFromTheLeastSeverity) {
     runtime::log(LogSeverity::kInfo, "info");
     runtime::log(LogSeverity::kWarning, "warning", 5);
     runtime::log(LogSeverity::kError, "error");
-    EXPECT_THAT(received.texts, ElementsAre("warning", "error"));
+    EXPECT_THAT(received.messages, ElementsAre("warning", "error"));
     EXPECT_THAT(received.ids, ElementsAre(5, 0));
   }
   EXPECT_FALSE(runtime::is_logged(LogSeverity::kError));
@@ -106,7 +106,7 @@ TEST(Log, HasFailuresOfSubmittedCalls) {
   ASSERT_TRUE(late.submit().ok());
   late.cancel();
   EXPECT_EQ(late.wait().code(), StatusCode::kCancelled);
-  EXPECT_THAT(received.texts,
+  EXPECT_THAT(received.messages,
               ElementsAre("a submitted call failed: the call's deadline passed before it was "
                           "admitted"));
   EXPECT_THAT(received.ids, ElementsAre(12));
@@ -115,7 +115,7 @@ TEST(Log, HasFailuresOfSubmittedCalls) {
   const Session direct = *Session::create(test::load(test::sum_contents()));
   Call empty = *direct.make_call();
   EXPECT_FALSE(empty.run().ok());
-  EXPECT_EQ(received.texts.size(), 1U);
+  EXPECT_EQ(received.messages.size(), 1U);
 }
 
 }  // namespace

@@ -80,6 +80,13 @@ TEST(Metrics, EscapesLabels) {
   EXPECT_EQ(requests(parser, "success", ""), 0);
 }
 
+TEST(Metrics, ReplacesBytesThatAreNotUtf8) {
+  const Session session = sum_session();
+  PrometheusParser parser(
+      *prometheus_text(std::vector<MetricsSource>{{"a\xff\xc3(\xe2\x82", session}}));
+  EXPECT_EQ(requests(parser, "success", "a\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd"), 0);
+}
+
 TEST(Metrics, RefusesEqualNames) {
   const Session session = sum_session();
   const auto text = prometheus_text(std::vector<MetricsSource>{{"a", session}, {"a", session}});

@@ -159,7 +159,8 @@ TEST(State, ATiedInputOrBufferThatIsSetIsAnError) {
   const Tensor view = *call.output("z");
   ASSERT_TRUE(call.run().ok());
   ASSERT_TRUE(call.set_input("x", view).ok());
-  EXPECT_EQ(message_of(call.run()), "output \"z\" overlaps input \"x\"");
+  EXPECT_EQ(message_of(call.run()),
+            "with the values of the state: output \"z\" overlaps input \"x\"");
   EXPECT_EQ(message_of(sum_session().make_call()->set_state(state)),
             "the state is of another session than the call");
 }

@@ -3,37 +3,31 @@
 
 #include <utility>
 
+#include "runtime/memory/wrappers.h"
 #include "tools/lab/trace/trace_file.h"
 
 namespace scopevm::lab {
 
-class RunRecorder::RecordedPool final : public Allocator {
+class RunRecorder::RecordedPool final : public runtime::ForwardingAllocator {
  public:
   RecordedPool(std::shared_ptr<RunRecorder> recorder, uint32_t scope,
                std::shared_ptr<Allocator> allocator)
-      : recorder_(std::move(recorder)), scope_(scope), allocator_(std::move(allocator)) {}
+      : ForwardingAllocator(std::move(allocator)), recorder_(std::move(recorder)), scope_(scope) {}
 
   void* allocate(int64_t bytes) override {
-    void* block = allocator_->allocate(bytes);
+    void* block = inner().allocate(bytes);
     if (block != nullptr) recorder_->allocated(scope_, block, bytes);
     return block;
   }
   void deallocate(void* block, int64_t bytes) override {
     // Before the call: afterwards, another thread can allocate the same address.
     recorder_->released(scope_, block);
-    allocator_->deallocate(block, bytes);
+    inner().deallocate(block, bytes);
   }
-  AllocatorStats stats() const override { return allocator_->stats(); }
-  void trim() override { allocator_->trim(); }
-  std::string describe_failure(int64_t bytes) const override {
-    return allocator_->describe_failure(bytes);
-  }
-  Result<AllocatorSnapshot> snapshot() const override { return allocator_->snapshot(); }
 
  private:
   const std::shared_ptr<RunRecorder> recorder_;
   const uint32_t scope_;
-  const std::shared_ptr<Allocator> allocator_;
 };
 
 RunRecorder::RunRecorder(std::string_view command, TraceSink* next)

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "runtime/process/available_cpus.h"
 #include "scopevm/session.h"
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
@@ -46,7 +46,7 @@ void declare(CLI::App& command, BenchOptions& options) {
       ->capture_default_str();
   command
       .add_option("--in-flight", options.in_flight,
-                  "Number of requests at a time; above 1, a scheduler with one worker per core "
+                  "Number of requests at a time; above 1, a scheduler with one worker per CPU "
                   "runs them")
       ->check(integer_in(1, kMaxInFlight))
       ->capture_default_str();
@@ -64,16 +64,22 @@ void declare(CLI::App& command, BenchOptions& options) {
       "Write the times of the measured requests to this file, in Chrome trace format");
 }
 
-// The files that the command writes. Errors: kInvalidArgument.
+// Files that the command can write: not its inputs, and none twice. Errors: kInvalidArgument.
 Status check_files(const BenchOptions& options) {
   const std::string files[] = {options.html, options.json, options.trace};
   for (size_t i = 0; i < std::size(files); ++i) {
     SCOPEVM_RETURN_IF_ERROR(check_is_no_input(files[i], {options.module}));
-    SCOPEVM_RETURN_IF_ERROR(check_is_writable(files[i]));
     for (size_t j = 0; j < i; ++j)
       if (!files[i].empty() && files[i] == files[j])
         return {StatusCode::kInvalidArgument, "output file \"" + files[i] + "\" is given twice"};
   }
+  return {};
+}
+
+// Errors: those of check_is_writable(), before the requests run.
+Status check_are_writable(const BenchOptions& options) {
+  for (const std::string& file : {options.html, options.json, options.trace})
+    SCOPEVM_RETURN_IF_ERROR(check_is_writable(file));
   return {};
 }
 
@@ -82,10 +88,8 @@ bool writes_to_stdout(const BenchOptions& options) {
          options.trace == kStandardStream;
 }
 
-// The numbers of workers that can run at once.
-int worker_count(int in_flight) {
-  return std::min(in_flight, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-}
+// The number of workers that can run at once.
+int worker_count(int in_flight) { return std::min(in_flight, runtime::available_cpus()); }
 
 Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const Session& session,
                                              const Prepare& prepare) {
@@ -101,6 +105,7 @@ Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const 
 
 Status measure(const BenchOptions& options, const Module& module, const RunInputs& inputs,
                SessionOptions session_options, std::chrono::steady_clock::time_point began) {
+  SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
   SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
   BenchReport report{.module = options.module};
   report.in_flight = options.in_flight;

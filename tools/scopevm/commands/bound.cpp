@@ -36,7 +36,7 @@ void declare(CLI::App& command, BoundOptions& options) {
                      "Values or ranges of dimensions: n=512, n=1..512. With ranges, or without "
                      "some dimensions, the largest number of bytes over them");
   command.add_option("--threads", options.threads, "Number of worker threads of the session")
-      ->check(integer_in(1))
+      ->check(integer_in(1, runtime::kMaxThreads))
       ->capture_default_str();
   command.add_flag("--formulas", options.formulas,
                    "Print the formula of each number over the dimensions");

@@ -35,8 +35,8 @@ void declare(CLI::App& command, DebugOptions& options) {
       .add_option("--external", options.external_libraries,
                   "NAME or PATH of a plug-in that computes external functions of the module")
       ->allow_extra_args(false);
-  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per core")
-      ->check(integer_in(0))
+  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per CPU")
+      ->check(thread_count())
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of random inputs")
       ->check(integer_in<uint64_t>(0))

@@ -37,8 +37,8 @@ void declare(CLI::App& command, ReplayOptions& options) {
                      "Module file (default: the path that was recorded)");
   command
       .add_option("--threads", options.threads,
-                  "Number of worker threads; 0: one per core (default: as recorded)")
-      ->check(integer_in(0));
+                  "Number of worker threads; 0: one per CPU (default: as recorded)")
+      ->check(thread_count());
   command
       .add_option("--external", options.external_libraries,
                   "NAME or PATH of a plug-in that computes external functions of the module "

@@ -70,11 +70,12 @@ void add_durations(std::span<const SessionSource> sessions, PrometheusText& text
     DurationHistogram CallMetrics::* histogram;
   };
   for (const auto& [name, help, histogram] :
-       {Durations{"scopevm_request_memory_wait_seconds",
-                  "Time from the submission of a request to its admission.",
-                  &CallMetrics::waited_for_memory},
+       {Durations{
+            "scopevm_request_memory_wait_seconds",
+            "Time from the submission of a request to its admission, or to its end without one.",
+            &CallMetrics::waited_for_memory},
         Durations{"scopevm_request_worker_wait_seconds",
-                  "Time from the admission of a request to its start.",
+                  "Time from the admission of a request to its start, or to its end without one.",
                   &CallMetrics::waited_for_worker},
         Durations{"scopevm_request_run_seconds", "Time from the start of a request to its end.",
                   &CallMetrics::ran}}) {

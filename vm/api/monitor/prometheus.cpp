@@ -1,6 +1,10 @@
 // The text format of Prometheus; see prometheus.h.
 #include "vm/api/monitor/prometheus.h"
 
+#include <algorithm>
+
+#include "runtime/string/utf8.h"
+
 namespace scopevm {
 
 std::string seconds_text(int64_t nanoseconds) {
@@ -16,6 +20,22 @@ std::string seconds_text(int64_t nanoseconds) {
 
 void PrometheusText::put(std::string_view text) { text_ += text; }
 
+void PrometheusText::put_label(std::string_view label) {
+  while (!label.empty()) {
+    const size_t bytes = runtime::decode_utf8(label).bytes;
+    const std::string_view character = label.substr(0, bytes);
+    if (character == "\n") {
+      put("\\n");
+    } else if (bytes == 0) {
+      put("\xEF\xBF\xBD");  // U+FFFD, the replacement character, in UTF-8
+    } else {
+      if (character == "\"" || character == "\\") put("\\");
+      put(character);
+    }
+    label.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+}
+
 void PrometheusText::start(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
   for (const std::string_view part :
@@ -30,10 +50,7 @@ void PrometheusText::add_text(Labels labels, std::string_view value, std::string
   std::string_view before = "{";
   for (const auto& [name, label] : labels) {
     for (const std::string_view part : {before, name, std::string_view("=\"")}) put(part);
-    for (const char& c : label) {
-      if (c == '"' || c == '\\' || c == '\n') put("\\");
-      put(c == '\n' ? std::string_view("n") : std::string_view(&c, 1));
-    }
+    put_label(label);
     put("\"");
     before = ",";
   }

@@ -23,6 +23,8 @@ class PrometheusText {
   std::string take() && { return std::move(text_); }
 
  private:
+  // Escapes the label, which must be UTF-8: each byte that is not becomes U+FFFD.
+  void put_label(std::string_view label);
   void add_text(Labels labels, std::string_view value, std::string_view suffix);
   [[gnu::noinline]] void put(std::string_view text);  // not inlined, for its size
 

@@ -10,10 +10,6 @@
 #include "vm/format/binary/checksum.h"
 #include "vm/format/binary/layout.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm::format {
 namespace {
 
@@ -216,7 +212,3 @@ uint64_t module_digest(std::span<const uint8_t> file) {
 }
 
 }  // namespace scopevm::format
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "vm/run/call/bound_session.h"
-#include "vm/run/call/state/call_state.h"
 
 namespace scopevm::vm {
 
@@ -35,12 +34,6 @@ void Request::set_output(size_t index, OutputBuffer buffer) {
 Status Request::check_idle() const {
   if (!is_in_flight()) return {};
   return {StatusCode::kInvalidArgument, "the call is in flight: wait for its end"};
-}
-
-Status Request::attach_state() { return state == nullptr ? Status() : state->attach(*this); }
-
-void Request::detach_state(bool is_swapped) {
-  if (state != nullptr) state->detach(*this, is_swapped);
 }
 
 void Request::clear_results() {

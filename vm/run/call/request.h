@@ -91,15 +91,11 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
 
  private:
-  // Begins the use of the state, if there is one. Errors: those of CallState::attach().
-  Status attach_state();
-  void detach_state(bool is_swapped);
-  // run_here() and submit() without metrics.
-  Status run_unmeasured(const CallOptions& options, std::chrono::steady_clock::time_point start);
-  Status submit_unmeasured(const SubmitOptions& options, Done done);
-  // These after the state was attached.
-  Status run_attached(const CallOptions& options, std::chrono::steady_clock::time_point start);
-  Status queue(const SubmitOptions& options, Done done);
+  // Begins the use of the state, if there is one, and binds the inputs. `is_attached` becomes true
+  // when the use begins; its end is the caller's task, also after a failure.
+  Status prepare(bool& is_attached);
+  // submit() without metrics.
+  Status queue(const SubmitOptions& options, Done done, bool& is_attached);
   // With a fiber, the fiber runs this.
   Status run_leased(CallContext& context, const CallOptions& given, CallFiber* fiber,
                     std::chrono::steady_clock::time_point start);

@@ -11,10 +11,6 @@
 #include "runtime/tensor/shape.h"
 #include "runtime/without_exceptions.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm::vm {
 namespace {
 
@@ -193,7 +189,3 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, bool is
 }
 
 }  // namespace scopevm::vm
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif

@@ -8,10 +8,6 @@
 
 #include "runtime/without_exceptions.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm::vm {
 namespace {
 
@@ -132,7 +128,3 @@ Status BoundExternals::create(const format::ModuleContents& contents, const Libr
 }
 
 }  // namespace scopevm::vm
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif

@@ -57,20 +57,25 @@ Result<Breakpoint> parse_place(const std::string& text, const CodeMap& code) {
   return Breakpoint{.kind = Kind::kPlace, .text = text, .place = place};
 }
 
-Result<Breakpoint> parse_condition(const std::string& text, const std::string& condition) {
-  const size_t at = condition.find_first_of("<>=!");
-  if (at != std::string::npos) {
-    const size_t size = at + 1 < condition.size() && condition[at + 1] == '=' ? 2 : 1;
-    Breakpoint made{.kind = Kind::kCondition,
-                    .text = text,
-                    .left = condition.substr(0, at),
-                    .comparison = condition.substr(at, size),
-                    .right = condition.substr(at + size)};
-    for (const std::string_view known : {"<", "<=", ">", ">=", "==", "!="})
-      if (made.comparison == known) return made;
-  }
-  return wrong_breakpoint("\"" + condition +
-                          "\": expected a comparison such as n > 4, s3 == 0 or r5.0 < 2");
+Result<Breakpoint> parse_condition(const std::string& text, const std::string& condition,
+                                   const CodeMap& code) {
+  const size_t at = std::min(condition.find_first_of("<>=!"), condition.size());
+  const size_t end = std::min(condition.find_first_not_of("<>=!", at), condition.size());
+  const Breakpoint made{.kind = Kind::kCondition,
+                        .text = text,
+                        .left = condition.substr(0, at),
+                        .comparison = condition.substr(at, end - at),
+                        .right = condition.substr(end)};
+  constexpr std::string_view kComparisons[] = {"<", "<=", ">", ">=", "==", "!="};
+  if (std::ranges::find(kComparisons, made.comparison) == std::end(kComparisons))
+    return wrong_breakpoint("\"" + condition +
+                            "\": expected a comparison such as n > 4, s3 == 0 or r5.0 < 2");
+  for (const std::string& side : {made.left, made.right})
+    if (!is_formula(side, code.module()))
+      return wrong_breakpoint(runtime::quoted(side) +
+                              ": expected a formula of dimensions, slots (s3) and dims of "
+                              "registers (r5.0, r5.rank)");
+  return made;
 }
 
 bool compare_values(int64_t a, std::string_view comparison, int64_t b) {
@@ -89,7 +94,7 @@ Result<Breakpoint> parse_breakpoint(const std::string& text, const CodeMap& code
   const size_t space = text.find(' ');
   const std::string word = text.substr(0, space);
   const std::string rest = space == std::string::npos ? "" : text.substr(space + 1);
-  if (word == "if") return parse_condition(text, rest);
+  if (word == "if") return parse_condition(text, rest, code);
   const bool is_op = word == "op", is_kernel = word == "kernel";
   if ((!is_op && !is_kernel && word != "opcode") || rest.empty()) return parse_place(text, code);
   Breakpoint made{.kind = is_op       ? Kind::kOp

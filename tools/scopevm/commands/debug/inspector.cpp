@@ -36,6 +36,52 @@ std::optional<uint32_t> parse_index(std::string_view text) {
   return value;
 }
 
+// What a name of a formula denotes.
+struct FormulaName {
+  enum class Kind : uint8_t { kSlot, kDim, kRank };
+  Kind kind;
+  uint32_t index;     // of the slot or register
+  uint32_t axis = 0;  // of a dim
+};
+
+// Parses `s3`, `r5.0` or `r5.rank`.
+std::optional<FormulaName> parse_formula_name(std::string_view name) {
+  if (name.size() < 2) return std::nullopt;
+  const size_t dot = name.find('.');
+  const auto index = parse_index(name.substr(1, dot == std::string_view::npos ? dot : dot - 1));
+  if (!index) return std::nullopt;
+  if (name[0] == 's' && dot == std::string_view::npos)
+    return FormulaName{FormulaName::Kind::kSlot, *index};
+  if (name[0] != 'r' || dot == std::string_view::npos) return std::nullopt;
+  if (name.substr(dot + 1) == "rank") return FormulaName{FormulaName::Kind::kRank, *index};
+  const auto axis = parse_index(name.substr(dot + 1));
+  if (!axis) return std::nullopt;
+  return FormulaName{FormulaName::Kind::kDim, *index, *axis};
+}
+
+bool exists_in(const format::FunctionDecl& function, const FormulaName& name) {
+  return name.index <
+         (name.kind == FormulaName::Kind::kSlot ? function.slot_count : function.register_count);
+}
+
+// Only checks names: each formula has the value 1.
+struct NameAlgebra {
+  using Value = int64_t;
+  const format::ModuleContents& module;
+
+  std::optional<int64_t> symbol(std::string_view name) const {
+    const auto& functions = module.functions;
+    const std::optional<FormulaName> parsed = parse_formula_name(name);
+    const bool is_known = std::ranges::any_of(functions, [&](const auto& function) {
+      return std::ranges::find(function.dimensions, name, &format::DimensionDecl::name) !=
+                 function.dimensions.end() ||
+             (parsed && exists_in(function, *parsed));
+    });
+    return is_known ? std::optional<int64_t>(1) : std::nullopt;
+  }
+  static std::optional<int64_t> apply(FormulaOp, int64_t, int64_t) { return 1; }
+};
+
 struct StateAlgebra {
   using Value = int64_t;
   const DimensionValues& dimensions;
@@ -44,23 +90,15 @@ struct StateAlgebra {
 
   std::optional<int64_t> symbol(std::string_view name) const {
     if (const auto found = dimensions.find(name); found != dimensions.end()) return found->second;
-    if (state == nullptr || name.size() < 2) return std::nullopt;
-    const format::FunctionDecl& function = module.functions[state->next().function];
-    if (name[0] == 's') {
-      const auto slot = parse_index(name.substr(1));
-      if (!slot || *slot >= function.slot_count) return std::nullopt;
-      return state->slot(*slot);
-    }
-    const size_t dot = name.find('.');
-    if (name[0] != 'r' || dot == std::string_view::npos) return std::nullopt;
-    const auto index = parse_index(name.substr(1, dot - 1));
-    if (!index || *index >= function.register_count) return std::nullopt;
-    const RegisterValue value = state->register_value(*index);
+    const std::optional<FormulaName> parsed = parse_formula_name(name);
+    if (state == nullptr || !parsed) return std::nullopt;
+    if (!exists_in(module.functions[state->next().function], *parsed)) return std::nullopt;
+    if (parsed->kind == FormulaName::Kind::kSlot) return state->slot(parsed->index);
+    const RegisterValue value = state->register_value(parsed->index);
     if (value.data == nullptr || value.is_list || is_storage(value)) return std::nullopt;
-    if (name.substr(dot + 1) == "rank") return static_cast<int64_t>(value.dims.size());
-    const auto axis = parse_index(name.substr(dot + 1));
-    if (!axis || *axis >= value.dims.size()) return std::nullopt;
-    return value.dims[*axis];
+    if (parsed->kind == FormulaName::Kind::kRank) return static_cast<int64_t>(value.dims.size());
+    if (parsed->axis >= value.dims.size()) return std::nullopt;
+    return value.dims[parsed->axis];
   }
   static std::optional<int64_t> apply(FormulaOp op, int64_t a, int64_t b) {
     return format::apply(op, a, b);
@@ -112,6 +150,10 @@ std::optional<int64_t> find_special(const Tensor& tensor, bool infinite) {
     if (!found && (infinite ? std::isinf(value) : std::isnan(value))) found = i;
   });
   return found;
+}
+
+bool is_formula(const std::string& text, const format::ModuleContents& module) {
+  return format::FormulaParser<NameAlgebra>(text, {module}).parse().has_value();
 }
 
 std::optional<int64_t> Inspector::evaluate(const std::string& formula,

@@ -24,6 +24,9 @@ struct ElementRange {
   int64_t end = 8;
 };
 
+// Whether `text` is a formula of Inspector::evaluate() whose names exist in some function.
+bool is_formula(const std::string& text, const format::ModuleContents& module);
+
 class Inspector {
  public:
   // `code` must outlive this object.

@@ -51,7 +51,7 @@ void declare_inputs(CLI::App& command, CallArguments& arguments) {
 
 void declare_threads(CLI::App& command, CallArguments& arguments) {
   command.add_option("--threads", arguments.threads, "Number of worker threads; 0: one per CPU")
-      ->check(integer_in(0))
+      ->check(thread_count())
       ->capture_default_str();
 }
 

@@ -54,6 +54,9 @@ size_t product(std::span<const int64_t> dims) {
 
 Result<StreamPlan> parse_stream(const StreamOptions& options, const Signature& signature) {
   StreamPlan plan;
+  for (const std::string& state : options.states)
+    if (state.find('=') == std::string::npos)
+      return invalid("--state " + state + ": expected INPUT=OUTPUT");
   SCOPEVM_ASSIGN_OR_RETURN(plan.pairs,
                            parse_named(options.states, signature.inputs, "the state of input"));
   plan.file = options.file;

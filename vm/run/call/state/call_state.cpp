@@ -17,20 +17,8 @@
 #include "vm/run/call/request.h"
 #include "vm/run/call/state/state_use.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm::vm {
 namespace {
-
-Result<size_t> find_declared(const std::vector<std::string>& names, std::string_view kind,
-                             const std::string& name) {
-  const auto found = std::ranges::find(names, name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  return Status(StatusCode::kNotFound, "the module has no " + std::string(kind) + " \"" + name +
-                                           "\"" + runtime::name_suggestion(name, names));
-}
 
 // The pool of a tied input. The blocks of heaps and arenas can be of any size and have any
 // lifetime.
@@ -62,7 +50,7 @@ Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
   for (const StatePair& pair : options.pairs) {
     if (pair.initial.is_empty()) continue;
     SCOPEVM_ASSIGN_OR_RETURN(const size_t input,
-                             find_declared(module.input_names(), "input", pair.input));
+                             runtime::find_name("input", pair.input, module.input_names()));
     SCOPEVM_RETURN_IF_ERROR(check_input(module, input, pair.initial));
     const std::vector<AxisRule>& rules = module.axis_rules()[input];
     for (size_t axis = 0; axis < rules.size(); ++axis) {
@@ -97,9 +85,10 @@ Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSessio
 Status CallState::add(const StatePair& given, const std::map<std::string, int64_t>& dims) {
   const LoadedModule& module = session_->module();
   Pair pair;
-  SCOPEVM_ASSIGN_OR_RETURN(pair.input, find_declared(module.input_names(), "input", given.input));
+  SCOPEVM_ASSIGN_OR_RETURN(pair.input,
+                           runtime::find_name("input", given.input, module.input_names()));
   SCOPEVM_ASSIGN_OR_RETURN(pair.output,
-                           find_declared(module.output_names(), "output", given.output));
+                           runtime::find_name("output", given.output, module.output_names()));
   SCOPEVM_RETURN_IF_ERROR(check_pair(given, pair));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, input_shape(module, pair.input, dims));
   for (Tensor& buffer : pair.buffers) {
@@ -254,7 +243,3 @@ Result<std::shared_ptr<CallState>> CallState::fork() {
 }
 
 }  // namespace scopevm::vm
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif

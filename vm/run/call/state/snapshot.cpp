@@ -9,10 +9,6 @@
 #include "vm/run/call/bound_session.h"
 #include "vm/run/call/state/state_use.h"
 
-#ifdef __clang__  // small code: none of it is executed often
-#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
-#endif
-
 namespace scopevm::vm {
 namespace {
 
@@ -72,7 +68,3 @@ Status CallState::restore(std::span<const uint8_t> snapshot) {
 }
 
 }  // namespace scopevm::vm
-
-#ifdef __clang__
-#pragma clang attribute pop
-#endif
