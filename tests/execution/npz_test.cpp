@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#define ZLIB_CONST
+#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,8 +16,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// numpy.savez() of a = float32 [1, 2] and b = int64 scalar 7.
-std::string archive() {
+std::string deflated(const std::string& data) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string bytes(deflateBound(&stream, data.size()), 0);
+  stream.next_in = reinterpret_cast<const Bytef*>(data.data());
+  stream.avail_in = static_cast<uInt>(data.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  bytes.resize(stream.total_out);
+  deflateEnd(&stream);
+  return bytes;
+}
+
+// numpy.savez() or numpy.savez_compressed() of a = float32 [1, 2] and b = int64 scalar 7.
+std::string archive(bool is_compressed = false) {
   const auto number = [](uint64_t value, int bytes) {
     std::string text;
     for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
@@ -29,10 +45,13 @@ std::string archive() {
            data;
   };
   std::string file, directory;
-  const auto add = [&](const std::string& name, const std::string& data) {
-    // After the signature: versions and flags, method 0, time, date, checksum, sizes.
-    const std::string common = number(0, 2) + number(0, 2) + number(0, 4) + number(0, 4) +
-                               number(data.size(), 4) + number(data.size(), 4) +
+  const auto add = [&](const std::string& name, const std::string& array) {
+    const std::string data = is_compressed ? deflated(array) : array;
+    const auto crc =
+        crc32(0, reinterpret_cast<const Bytef*>(array.data()), static_cast<uInt>(array.size()));
+    // After the signature and the version: flags, method, time and date, checksum, sizes.
+    const std::string common = number(0, 2) + number(is_compressed ? 8 : 0, 2) + number(0, 4) +
+                               number(crc, 4) + number(data.size(), 4) + number(array.size(), 4) +
                                number(name.size(), 2) + number(0, 2);
     directory += number(0x02014b50, 4) + number(20, 2) + number(20, 2) + common + number(0, 2) +
                  number(0, 2) + number(0, 2) + number(0, 4) + number(file.size(), 4) + name;
@@ -52,36 +71,55 @@ Result<std::vector<NamedValue>> read(const std::string& bytes) {
   return values;
 }
 
-TEST(Npz, HasTheArrays) {
-  const auto values = read(archive());
-  ASSERT_TRUE(values.ok()) << values.status().message();
-  ASSERT_EQ(values->size(), 2U);
-  EXPECT_EQ((*values)[0].name, "a");
-  EXPECT_EQ((*values)[0].elements[0].elements<float>()[1], 2.0f);
-  EXPECT_EQ((*values)[1].name, "b");
-  EXPECT_EQ((*values)[1].elements[0].elements<int64_t>()[0], 7);
-}
+// The places of fields in the entry of the directory.
+constexpr size_t kMethod = 10, kCrc = 16, kSize = 20;
 
-TEST(Npz, DamagedArchivesAreErrorsOrArrays) {
-  const std::string good = archive();
-  for (size_t size = 0; size < good.size(); size += 5)
-    EXPECT_FALSE(read(good.substr(0, size)).ok()) << size;
-  std::mt19937 random(1);
-  for (int round = 0; round < 500; ++round) {
-    std::string damaged = good;
-    for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
-    (void)read(damaged).ok();
+TEST(Npz, HasTheArrays) {
+  for (const bool is_compressed : {false, true}) {
+    const auto values = read(archive(is_compressed));
+    ASSERT_TRUE(values.ok()) << values.status().message();
+    ASSERT_EQ(values->size(), 2U);
+    EXPECT_EQ((*values)[0].name, "a");
+    EXPECT_EQ((*values)[0].elements[0].elements<float>()[1], 2.0f);
+    EXPECT_EQ((*values)[1].name, "b");
+    EXPECT_EQ((*values)[1].elements[0].elements<int64_t>()[0], 7);
   }
 }
 
-TEST(Npz, CompressedArraysAreUnsupported) {
-  std::string compressed = archive();
-  const size_t entry = compressed.find(std::string("PK\x01\x02"));
-  compressed[entry + 10] = 8;
-  EXPECT_THAT(std::string(read(compressed).status().message()),
-              HasSubstr("\"a.npy\" is compressed; write the file with numpy.savez()"));
+TEST(Npz, DamagedArchivesAreErrorsOrArrays) {
+  for (const std::string& good : {archive(false), archive(true)}) {
+    for (size_t size = 0; size < good.size(); size += 5)
+      EXPECT_FALSE(read(good.substr(0, size)).ok()) << size;
+    std::mt19937 random(1);
+    for (int round = 0; round < 500; ++round) {
+      std::string damaged = good;
+      for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
+      (void)read(damaged).ok();
+    }
+  }
+}
+
+TEST(Npz, ArraysHaveChecksums) {
+  for (const bool is_compressed : {false, true}) {
+    std::string damaged = archive(is_compressed);
+    damaged[damaged.find("PK\x01\x02") + kCrc] ^= 1;
+    EXPECT_THAT(std::string(read(damaged).status().message()),
+                HasSubstr("a.npy: checksum mismatch; the file is damaged"));
+  }
+  std::string inflated = archive(true);
+  inflated[inflated.find("PK\x01\x02") + kSize + 7] = 0x7f;  // nearly 2 GiB
+  EXPECT_THAT(std::string(read(inflated).status().message()),
+              HasSubstr("a.npy: checksum mismatch; the file is damaged"));
+}
+
+TEST(Npz, UnsupportedArchives) {
+  std::string other = archive();
+  const size_t entry = other.find("PK\x01\x02");
+  other[entry + kMethod] = 12;
+  EXPECT_THAT(std::string(read(other).status().message()),
+              HasSubstr("\"a.npy\" has compression method 12, which is not supported"));
   std::string large = archive();
-  large.replace(entry + 20, 4, "\xff\xff\xff\xff");
+  large.replace(entry + kSize, 4, "\xff\xff\xff\xff");
   EXPECT_THAT(std::string(read(large).status().message()),
               HasSubstr("archives above 4 GiB are not supported"));
 }

@@ -1,5 +1,5 @@
-// Reads the arrays of NumPy's .npz files, as numpy.savez() writes them: ZIP archives of .npy files
-// without compression.
+// Reads the arrays of NumPy's .npz files, which numpy.savez() and numpy.savez_compressed() write:
+// ZIP archives of .npy files.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace scopevm::tool {
 
 // The arrays, in the order of the archive; their names lack ".npy". "-" denotes stdin. Errors:
 // those of read_npy(), kInvalidArgument (not a ZIP archive, or a damaged one), kUnsupported (a
-// compressed array, or an archive above 4 GiB).
+// method of compression that these functions do not use, or an archive above 4 GiB). Throws
+// std::bad_alloc.
 Result<std::vector<NamedValue>> read_npz(const std::string& path);
 
 }  // namespace scopevm::tool

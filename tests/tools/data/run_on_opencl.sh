@@ -20,6 +20,11 @@ for rule in '*=gpu' 'type:conv=gpu' 'type:matmul=gpu' 'output:*=gpu'; do
     --output "probability=$folder/pool.npy" --allocator global=pool \
     --allocator global.workspace=pool:chunk=64KiB >"$folder/log"
   cmp "$folder/gpu.npy" "$folder/pool.npy"
+  # Recordings and the debugger read the memory of devices.
+  scopevm run "$folder/gpu.bc" --input image=random:5x1x8x8 --record "$folder/gpu.rec" >"$folder/log"
+  scopevm replay "$folder/gpu.rec" --device gpu=opencl:0 | grep -q '^equal: '
+  printf 'break nan\nrun\nprint probability\n' |
+    scopevm debug "$folder/gpu.bc" n=5 --device gpu=opencl:0 | grep -q '^probability.*: f32\[5, 10\]'
   scopevm explain "$model" --machine "$machine" --place "$rule" --copies --dim n=5 --json >"$folder/explain.json"
   python3 - "$folder" "$rule" <<'PYTHON'
 import json, struct, sys

@@ -7,9 +7,9 @@
 
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
-#include "tools/command_line/parser.h"
 #include "tools/files/standard_streams.h"
 #include "tools/scopevm/commands/debug/debugger.h"
+#include "tools/scopevm/commands/run/call_arguments.h"
 #include "tools/scopevm/commands/run/inputs.h"
 #include "tools/scopevm/commands/run/run_record.h"
 #include "tools/scopevm/module_file.h"
@@ -17,30 +17,10 @@
 namespace scopevm::tool {
 namespace {
 
-struct DebugOptions {
-  std::string module;
-  std::vector<std::string> values;
-  std::vector<std::string> inputs;
-  std::vector<std::string> external_libraries;
-  int threads = 1;
-  uint64_t seed = 1;
-};
-
-void declare(CLI::App& command, DebugOptions& options) {
-  command.add_option("MODULE", options.module, "Module file")->required();
-  command.add_option("VALUES", options.values, "Dimensions and scalar inputs, as for run");
-  command.add_option("--input", options.inputs, "NAME=VALUE: an input, as for run")
-      ->allow_extra_args(false);
-  command
-      .add_option("--external", options.external_libraries,
-                  "NAME or PATH of a plug-in that computes external functions of the module")
-      ->allow_extra_args(false);
-  command.add_option("--threads", options.threads, "Number of worker threads; 0: one per CPU")
-      ->check(thread_count())
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of random inputs")
-      ->check(integer_in<uint64_t>(0))
-      ->capture_default_str();
+void declare(CLI::App& command, CallArguments& arguments) {
+  declare_inputs(command, arguments);
+  declare_threads(command, arguments);
+  declare_session(command, arguments);
 }
 
 // The dimensions of the signature, from the dims of the inputs that have exactly these names.
@@ -57,20 +37,15 @@ DimensionValues dimensions_of(const std::vector<NamedValue>& inputs, const Signa
   return values;
 }
 
-Status debug_call(const DebugOptions& options, const ObservedModule& module,
-                  const RunInputs& given) {
-  SessionOptions session_options;
-  session_options.threads = options.threads;
-  RunRecord::prepare(session_options, module);
-  for (const std::string& name : options.external_libraries) {
-    SCOPEVM_ASSIGN_OR_RETURN(const ExternalLibrary library, ExternalLibrary::load(name));
-    session_options.external_libraries.push_back(library.get());
-  }
+Status debug_call(const CallArguments& arguments, SessionOptions options,
+                  const ObservedModule& module, const RunInputs& given) {
+  RunRecord::prepare(options, module);
+  SCOPEVM_RETURN_IF_ERROR(add_external_libraries(arguments, options));
   SCOPEVM_ASSIGN_OR_RETURN(const Session session,
-                           Session::create(module.module, std::move(session_options)));
+                           Session::create(module.module, std::move(options)));
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedValue> inputs,
-                           make_inputs(given, module.module, options.seed));
+                           make_inputs(given, module.module, arguments.seed));
   for (const NamedValue& input : inputs) SCOPEVM_RETURN_IF_ERROR(set_value(call, input));
   CodeMap code(module.contents);
   const Signature& signature = module.module.signature();
@@ -80,21 +55,23 @@ Status debug_call(const DebugOptions& options, const ObservedModule& module,
   return {};
 }
 
-int debug(const DebugOptions& options) {
-  if (options.module == kStandardStream)
+int debug(const CallArguments& arguments) {
+  if (arguments.module == kStandardStream)
     return report_usage("the commands are read from standard input: expected a module file");
-  const Result<ObservedModule> module = load_observed_module(options.module);
+  const Result<ObservedModule> module = load_observed_module(arguments.module);
   if (!module.ok()) return report(module.status());
   const Result<RunInputs> inputs =
-      parse_inputs(options.inputs, options.values, module->module.signature());
+      parse_inputs(arguments.inputs, arguments.values, module->module.signature());
   if (!inputs.ok()) return report_usage(inputs.status().message());
-  return report(debug_call(options, *module, *inputs));
+  Result<SessionOptions> session = session_options(arguments);
+  if (!session.ok()) return report_usage(session.status().message());
+  return report(debug_call(arguments, *std::move(session), *module, *inputs));
 }
 
-const Command<DebugOptions> registered({.position = 46,
-                                        .name = "debug",
-                                        .description = "Step through a call of a module"},
-                                       declare, debug);
+const Command<CallArguments> registered({.position = 46,
+                                         .name = "debug",
+                                         .description = "Step through a call of a module"},
+                                        declare, debug);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -13,6 +13,7 @@
 #include "tools/execution/recorder.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
+#include "tools/scopevm/commands/run/call_arguments.h"
 #include "tools/scopevm/commands/run/run_record.h"
 #include "tools/scopevm/module_file.h"
 #include "tools/tensors/difference.h"
@@ -29,6 +30,7 @@ struct ReplayOptions {
   std::string module;  // empty: the path in the recording
   std::optional<int> threads;
   std::vector<std::string> external_libraries;  // empty: those of the recording
+  std::vector<std::string> devices;             // NAME=KIND:NUMBER; empty: those of the recording
 };
 
 void declare(CLI::App& command, ReplayOptions& options) {
@@ -39,6 +41,11 @@ void declare(CLI::App& command, ReplayOptions& options) {
       .add_option("--threads", options.threads,
                   "Number of worker threads; 0: one per CPU (default: as recorded)")
       ->check(thread_count());
+  command
+      .add_option("--device", options.devices,
+                  "NAME=KIND:NUMBER: bind a device of the module to a device of this host "
+                  "(default: as recorded)")
+      ->allow_extra_args(false);
   command
       .add_option("--external", options.external_libraries,
                   "NAME or PATH of a plug-in that computes external functions of the module "
@@ -123,6 +130,9 @@ Result<Session> create_session(const ReplayOptions& options, const Recording& re
   SessionOptions session;
   session.threads = options.threads.value_or(recording.threads);
   session.devices = recording.devices;
+  if (!options.devices.empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(session.devices, parse_devices(options.devices));
+  }
   session.memory_limits = recording.memory_limits;
   session.emulate = recording.is_emulated;
   RunRecord::prepare(session, module);
@@ -186,6 +196,8 @@ Result<Recording> read_file_of(const std::string& path) {
 }
 
 int replay(const ReplayOptions& options) {
+  if (const auto devices = parse_devices(options.devices); !devices.ok())
+    return report_usage(devices.status().message());
   const Result<Recording> recording = read_file_of(options.recording);
   if (!recording.ok()) return report(recording.status());
   const std::string& path = options.module.empty() ? recording->module : options.module;

@@ -17,7 +17,8 @@ void Profile::record(const TraceEvent& event) {
   Lanes& lanes = kernels_[kernel + "\n" + std::string(event.device)];
   KernelTimes& times = event.lane == TraceEvent::Lane::kDevice ? lanes.device : lanes.caller;
   times.kernel = kernel;
-  times.ops = event.name;
+  if (!event.name.empty() && std::ranges::find(times.ops, event.name) == times.ops.end())
+    times.ops.emplace_back(event.name);
   times.device = event.device;
   ++times.launches;
   times.ns += event.duration_ns;

@@ -11,8 +11,8 @@
 namespace scopevm::tool {
 
 struct KernelTimes {
-  std::string kernel;  // its symbol; "copy" for copies between memory scopes
-  std::string ops;     // the model's ops, of one of its launches
+  std::string kernel;            // its symbol; "copy" for copies between memory scopes
+  std::vector<std::string> ops;  // the model's ops, in order of their first launch
   std::string device;
   int64_t launches = 0;
   int64_t ns = 0;     // on a non-CPU device that measures times: of the executions

@@ -42,6 +42,14 @@ std::string number(std::optional<double> value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
+// "pool1, pool2 and 3 others".
+std::string ops_text(const std::vector<std::string>& ops) {
+  constexpr size_t kMostNamed = 3;
+  const size_t named = ops.size() > kMostNamed ? kMostNamed - 1 : ops.size();
+  const std::string names = fmt::format("{}", fmt::join(ops.begin(), ops.begin() + named, ", "));
+  return named == ops.size() ? names : fmt::format("{} and {} others", names, ops.size() - named);
+}
+
 void print_histogram(const Latency& latency) {
   const std::vector<Latency::Bin> bins = latency.histogram();
   const size_t most = std::ranges::max(bins, {}, &Latency::Bin::count).count;
@@ -70,7 +78,7 @@ void print_profile(const BenchReport::Kernels& profile) {
           static_cast<double>(kernel.ns) / 1e3 / calls, 100 * share,
           number(gigabytes_per_second(kernel), 1),
           limit ? fmt::format("{:.0f}%", 100 * *limit) : "-", kernel.kernel,
-          kernel.ops.empty() ? "" : ": " + kernel.ops);
+          kernel.ops.empty() ? "" : ": " + ops_text(kernel.ops));
   }
   print("{:>9} {:>12.2f} {:>6.1f}% {:>8} {:>9}  outside of kernels\n", "-",
         std::max(rest, 0.0) * static_cast<double>(profile.call_ns) / 1e3 / calls,
@@ -92,7 +100,7 @@ Json profile_json(const BenchReport::Kernels& profile) {
   Json kernels = Json::array();
   for (const KernelTimes& kernel : profile.kernels)
     kernels.push_back({{"kernel", kernel.kernel},
-                       {"ops", kernel.ops},
+                       {"ops", ops_text(kernel.ops)},
                        {"device", kernel.device},
                        {"launches", kernel.launches},
                        {"us", static_cast<double>(kernel.ns) / 1e3},

@@ -80,6 +80,16 @@ void declare_session(CLI::App& command, CallArguments& arguments) {
       ->allow_extra_args(false);
 }
 
+Result<std::vector<DeviceBinding>> parse_devices(const std::vector<std::string>& texts) {
+  SCOPEVM_RETURN_IF_ERROR(parse_named(texts, {}, "device").status());
+  std::vector<DeviceBinding> devices;
+  for (const std::string& text : texts) {
+    SCOPEVM_ASSIGN_OR_RETURN(DeviceBinding binding, parse_binding(text));
+    devices.push_back(std::move(binding));
+  }
+  return devices;
+}
+
 Result<SessionOptions> session_options(const CallArguments& arguments) {
   SessionOptions session;
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> limits,
@@ -95,11 +105,7 @@ Result<SessionOptions> session_options(const CallArguments& arguments) {
                              parse_scope_allocator(allocator.name, allocator.text));
     session.allocators.push_back(std::move(made));
   }
-  SCOPEVM_RETURN_IF_ERROR(parse_named(arguments.devices, {}, "device").status());
-  for (const std::string& device : arguments.devices) {
-    SCOPEVM_ASSIGN_OR_RETURN(DeviceBinding binding, parse_binding(device));
-    session.devices.push_back(std::move(binding));
-  }
+  SCOPEVM_ASSIGN_OR_RETURN(session.devices, parse_devices(arguments.devices));
   session.threads = arguments.threads;
   return session;
 }

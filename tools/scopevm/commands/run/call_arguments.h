@@ -1,4 +1,5 @@
-// Arguments that `run` and `bench` share: the module, its inputs, and the options of the session.
+// Arguments that `run`, `bench` and `debug` share: the module, its inputs, and the options of the
+// session.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,9 @@ void declare_inputs(CLI::App& command, CallArguments& arguments);
 void declare_threads(CLI::App& command, CallArguments& arguments);
 // The seed of random inputs, limits, allocators, devices and external libraries.
 void declare_session(CLI::App& command, CallArguments& arguments);
+
+// Parses "gpu=opencl:0". Errors: kInvalidArgument, also if a device is given twice.
+Result<std::vector<DeviceBinding>> parse_devices(const std::vector<std::string>& texts);
 
 // The options of a session, except for the external libraries. Errors: kInvalidArgument, and those
 // of parse_scope_allocator().
