@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/kernels/target/target_attributes.h"
+#include "compiler/support/stop.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
 
@@ -142,7 +143,9 @@ Result<std::vector<format::ImageDecl>> KernelModules::make_images(const Program&
                              request.threads,
                              group.backend->is_host() ? request.add_functions : nullptr,
                              request.progress,
-                             request.dump};
+                             request.dump,
+                             request.stop_token};
+      SCOPEVM_RETURN_IF_ERROR(check_not_stopped(request.stop_token));
       SCOPEVM_ASSIGN_OR_RETURN(Image image, group.backend->make_image(one));
       images.push_back(declared(std::move(image), devices, group.targets[i], *group.backend));
     }

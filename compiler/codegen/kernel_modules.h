@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ImagesRequest {
   std::function<void(llvm::Module&)> add_functions;           // the module's shape functions
   std::function<void(int64_t done, int64_t total)> progress;  // may be empty
   std::function<void(const std::string& text)> dump;          // may be empty
+  std::stop_token stop_token;                                 // of CompileOptions
 };
 
 // The core for which the host's layouts and schedules are chosen: that of its first target. The
@@ -53,7 +55,7 @@ class KernelModules {
   // Makes an image for each target of each group that runs kernels of `program`. The host's group
   // always has images, because they also contain the shape functions. The modules cannot be used
   // afterwards. REQUIRES: the program's machine has no devices that the one passed to create()
-  // lacks. Errors: those of Backend::make_image.
+  // lacks. Errors: those of Backend::make_image, kCancelled.
   Result<std::vector<format::ImageDecl>> make_images(const Program& program,
                                                      const ImagesRequest& request);
 

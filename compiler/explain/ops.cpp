@@ -22,7 +22,7 @@ OpsExplanation::Support support_of(frontend::ModelOp::Support support) {
 
 Result<OpsExplanation> ops(pipeline::Context& context) {
   const CompileOptions& options = context.options;
-  frontend::ModelFile file(options.model_path);
+  frontend::ModelFile file(options);
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<frontend::ModelOp> ops,
                            file.ops({options.dims, options.external_functions,
                                      options.external_functions_name, options.outputs},

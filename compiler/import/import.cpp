@@ -1,6 +1,7 @@
 // Selects the reader of a model file: see import.h.
 #include "compiler/import/import.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -24,34 +25,43 @@ Status check_file(const std::string& path) {
   return {};
 }
 
+// The first bytes of the file.
+std::string start_of(const std::string& path) {
+  std::string start(256, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<size_t>(file.gcount()));
+  return start;
+}
+
 // True if the first 256 bytes contain no control character except white space. An ONNX file begins
 // with the control character 0x08: the protobuf tag of ir_version.
-bool looks_like_text(const std::string& path) {
-  char start[256];
-  std::ifstream file(path, std::ios::binary);
-  file.read(start, sizeof start);
-  for (std::streamsize i = 0; i < file.gcount(); ++i) {
-    unsigned char c = static_cast<unsigned char>(start[i]);
-    if (c < 0x20 && c != '\n' && c != '\r' && c != '\t') return false;
-  }
-  return true;
+bool looks_like_text(std::string_view bytes) {
+  return std::ranges::all_of(bytes.substr(0, 256), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
 }
 
 }  // namespace
 
 Result<OnnxFile*> ModelFile::onnx() {
   if (onnx_) return onnx_.get();
-  SCOPEVM_RETURN_IF_ERROR(check_file(path_));
+  if (!bytes_) SCOPEVM_RETURN_IF_ERROR(check_file(path_));
+  if (bytes_ && bytes_->empty()) return Status(StatusCode::kInvalidModel, path_ + ": is empty");
+  const std::string_view given =
+      bytes_ ? std::string_view(reinterpret_cast<const char*>(bytes_->data()), bytes_->size()) : "";
   std::string extension = std::filesystem::path(path_).extension().string();
   // A known extension selects the reader; otherwise the contents do.
-  if (extension == ".mlir" || (extension != ".onnx" && looks_like_text(path_))) return nullptr;
-  SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_));
+  if (extension == ".mlir" || (extension != ".onnx" && (bytes_ ? looks_like_text(given)
+                                                               : looks_like_text(start_of(path_)))))
+    return nullptr;
+  SCOPEVM_ASSIGN_OR_RETURN(onnx_, read_onnx_file(path_, bytes_));
   return onnx_.get();
 }
 
 Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLIRContext& context) {
   SCOPEVM_ASSIGN_OR_RETURN(const OnnxFile* onnx, this->onnx());
-  if (onnx == nullptr) return import_text(path_, options, context);
+  if (onnx == nullptr) return import_text(path_, bytes_, options, context);
   return import_onnx(path_, onnx_, options, context);
 }
 
@@ -64,6 +74,11 @@ Result<std::vector<ModelOp>> ModelFile::ops(const ImportOptions& options,
   Result<std::vector<ModelOp>> ops = list_ops(onnx->model, options, context);
   if (!ops.ok()) return std::move(ops).status().with_context(path_);
   return ops;
+}
+
+std::vector<std::string> ModelFile::data_files() const {
+  if (!onnx_) return {};
+  return {onnx_->data_files.begin(), onnx_->data_files.end()};
 }
 
 }  // namespace scopevm::compiler::frontend

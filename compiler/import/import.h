@@ -18,8 +18,12 @@
 //   kInvalidArgument  ImportOptions names a dimension or an output that the model does not have
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +48,8 @@ struct ImportOptions {
   // CompileOptions::outputs. The nodes of an ONNX model that only other outputs need are not
   // imported.
   std::vector<std::string> outputs;
+  // Receives the errors of an import that fails, with their locations. Can be empty.
+  std::function<void(const Diagnostic&)> diagnose;
 };
 
 // A graph module, and warnings about the model.
@@ -77,6 +83,9 @@ struct ModelOp {
 class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
+  // CompileOptions::model_path and model_bytes.
+  explicit ModelFile(const CompileOptions& options)
+      : path_(options.model_path), bytes_(options.model_bytes) {}
 
   // REQUIRES: the context has the graph and func dialects loaded.
   Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
@@ -87,18 +96,25 @@ class ModelFile {
   // list of opsets).
   Result<std::vector<ModelOp>> ops(const ImportOptions& options, mlir::MLIRContext& context);
 
+  // The name of the file in messages.
+  const std::string& path() const { return path_; }
+  // The files with external data that the imported modules use, relative to the model's folder.
+  std::vector<std::string> data_files() const;
+
  private:
   // Reads an ONNX file on first use. Returns null for MLIR assembly.
   Result<OnnxFile*> onnx();
 
   std::string path_;
-  std::shared_ptr<OnnxFile> onnx_;  // read on first use
+  std::optional<std::span<const uint8_t>> bytes_;  // unset: those of the file
+  std::shared_ptr<OnnxFile> onnx_;                 // read on first use
 };
 
-// The readers, one per file format.
+// The readers, one per file format. `bytes` are those of the file, if they are known.
 Result<ImportedModule> import_onnx(const std::string& path, const std::shared_ptr<OnnxFile>& file,
                                    const ImportOptions& options, mlir::MLIRContext& context);
-Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
-                                   mlir::MLIRContext& context);
+Result<ImportedModule> import_text(const std::string& path,
+                                   const std::optional<std::span<const uint8_t>>& bytes,
+                                   const ImportOptions& options, mlir::MLIRContext& context);
 
 }  // namespace scopevm::compiler::frontend

@@ -66,6 +66,8 @@ class ModelImport {
 
   // Errors name the node, not the file.
   Result<ImportedModule> run();
+  // The node of the error of run(); empty if it has none.
+  const std::string& failed_node() const { return failed_node_; }
 
  private:
   mlir::Location named_location(const std::string& name) {
@@ -99,6 +101,7 @@ class ModelImport {
   // reports the contradiction.
   DeclaredTypes declared_types_;
   size_t subgraph_depth_ = 0;
+  std::string failed_node_;
   ImportState state_;
 };
 
@@ -242,6 +245,7 @@ Status ModelImport::import_nodes(const Nodes& nodes, const NeededPart& part) {
       status = invalid("the model does not import an opset of domain " + runtime::quoted(domain));
     }
     if (status.ok()) continue;
+    if (failed_node_.empty()) failed_node_ = name;  // the innermost node
     return std::move(status).with_context(
         "node " + runtime::quoted(name) + " (" + (domain.empty() ? "" : domain + ".") +
         node.op_type() + ", opset " + (opset ? std::to_string(*opset) : "?") + ")");
@@ -397,12 +401,20 @@ Result<ImportedModule> import_onnx(const std::string& path, const std::shared_pt
   constexpr int kMostTries = 16;
   BranchChoices choices;
   Status first;
+  std::string node;
   for (int i = 0; i < kMostTries; ++i) {
-    Result<ImportedModule> module = ModelImport(file, options, context, choices).run();
+    ModelImport import(file, options, context, choices);
+    Result<ImportedModule> module = import.run();
     if (module.ok()) return module;
-    if (i == 0) first = module.status();
+    if (i == 0) {
+      first = module.status();
+      node = import.failed_node();
+    }
     if (!choices.advance()) break;
   }
+  if (options.diagnose)
+    options.diagnose(
+        {Diagnostic::Severity::kError, path, 0, 0, node, std::string(first.message())});
   return std::move(first).with_context(path);
 }
 

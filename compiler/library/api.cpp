@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/explain/report.h"
+#include "compiler/library/diagnostics.h"
 #include "compiler/pipeline/stages.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "runtime/without_exceptions.h"
@@ -73,16 +74,27 @@ Result<CompileOutput> compile_output(pipeline::Context& context) {
 namespace scopevm {
 
 Result<CompileOutput> compile(const CompileOptions& options) {
-  return compiler::run(options, &compiler::compile_output);
+  return runtime::without_exceptions([&]() -> Result<CompileOutput> {
+    compiler::Diagnostics diagnostics(options);
+    Result<CompileOutput> output = compiler::run(diagnostics.options, &compiler::compile_output);
+    if (output.ok())
+      diagnostics.report_warnings(output->warnings);
+    else
+      diagnostics.report_error(output.status());
+    return output;
+  });
 }
 
 Status explain_kind(std::string_view kind, const CompileOptions& options, void* report) {
   return runtime::without_exceptions([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const auto found, compiler::explain::find_report(kind));
-    CompileOptions general = options;
-    general.variants.clear();
-    return compiler::run(
-        general, [&](compiler::pipeline::Context& context) { return found.make(context, report); });
+    compiler::Diagnostics diagnostics(options);
+    diagnostics.options.variants.clear();
+    Status status = compiler::run(diagnostics.options, [&](compiler::pipeline::Context& context) {
+      return found.make(context, report);
+    });
+    if (!status.ok()) diagnostics.report_error(status);
+    return status;
   });
 }
 

@@ -27,6 +27,7 @@ Result<Compiled> finish(Imported imported, Context& context) {
     if (op.is_blocked && !op.forms.empty()) output.convolutions.push_back({op.name, op.forms});
   output.times = context.take_times();
   output.warnings = std::move(planned.warnings);
+  compiled.data_files = std::move(planned.data_files);
   compiled.external_parts = std::move(planned.external_parts);
   compiled.dimensions = std::move(planned.program.functions.front().dimensions);
   return compiled;

@@ -7,6 +7,7 @@
 
 #include "compiler/passes/context.h"
 #include "compiler/support/leaked_on_exception.h"
+#include "compiler/support/stop.h"
 
 namespace scopevm::compiler::pipeline {
 
@@ -18,11 +19,12 @@ Context::Context(const CompileOptions& options, const codegen::Backends& backend
 Context::Context(const CompileOptions& options, const Context& other)
     : options(options), backends(other.backends), mlir(other.mlir) {}
 
-void Context::begin(std::string_view stage) {
+Status Context::begin(std::string_view stage) {
   end();
   stage_ = stage;
   began_ = std::chrono::steady_clock::now();
   if (options.progress) options.progress(stage, 0, 0);
+  return check_not_stopped(options.stop_token);
 }
 
 // Adds the time of the current stage to its entry. A stage that runs several times has one entry.

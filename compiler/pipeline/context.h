@@ -26,8 +26,8 @@ class Context {
   const codegen::Backends& backends;
   const std::shared_ptr<mlir::MLIRContext> mlir;
 
-  // Ends the current stage and starts to measure `stage`.
-  void begin(std::string_view stage);
+  // Ends the current stage and starts to measure `stage`. Errors: kCancelled.
+  Status begin(std::string_view stage);
   void end();
   // The current stage, or the stage that failed. Empty before the first one.
   std::string_view stage() const { return stage_; }

@@ -43,6 +43,7 @@ Result<std::vector<format::ImageDecl>> make_images(const Planned& planned,
     request.progress = [&](int64_t done, int64_t total) {
       options.progress("codegen", done, total);
     };
+  request.stop_token = options.stop_token;
   if (context.wants("codegen")) request.dump = options.dump;
   return planned.kernels->make_images(planned.program, request);
 }
@@ -50,13 +51,13 @@ Result<std::vector<format::ImageDecl>> make_images(const Planned& planned,
 }  // namespace
 
 Result<format::ModuleContents> emit(Planned& planned, Context& context) {
-  context.begin("bytecode");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("bytecode"));
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents,
                            bytecode::emit_module(planned.program, planned.functions));
   SCOPEVM_ASSIGN_OR_RETURN(contents.variants, variant_table(planned.program, planned.variants));
-  context.begin("codegen");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("codegen"));
   SCOPEVM_ASSIGN_OR_RETURN(contents.images, make_images(planned, contents, context));
-  context.begin("bytecode");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("bytecode"));
   if (context.wants("bytecode")) context.dump("bytecode", format::disassemble(contents));
   // The loader refuses some models that pass all stages: two inputs of one name, a rank above 16.
   SCOPEVM_RETURN_IF_ERROR(format::verify(contents).with_context(context.options.model_path));

@@ -50,12 +50,13 @@ Status import_function(frontend::ModelFile& file, const std::string& name,
                        const std::map<std::string, DimBound>& dims, Context& context,
                        Imported& imported) {
   const CompileOptions& options = context.options;
-  SCOPEVM_ASSIGN_OR_RETURN(frontend::ImportedModule module,
-                           file.import({dims, options.external_functions,
-                                        options.external_functions_name, options.outputs},
-                                       *context.mlir));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      frontend::ImportedModule module,
+      file.import({dims, options.external_functions, options.external_functions_name,
+                   options.outputs, options.diagnose},
+                  *context.mlir));
   for (const std::string& text : module.warnings) {
-    const std::string warning = options.model_path + ": " + text;
+    const std::string warning = file.path() + ": " + text;
     // The variants have equal declarations.
     if (std::ranges::find(imported.warnings, warning) == imported.warnings.end())
       imported.warnings.push_back(warning);
@@ -77,9 +78,9 @@ Result<Imported> import_model(Context& context) {
   SCOPEVM_RETURN_IF_ERROR(check_options(options));
   SCOPEVM_ASSIGN_OR_RETURN(imported.variants, check_variants(options));
   SCOPEVM_RETURN_IF_ERROR(read_machine(context, imported));
-  context.begin("frontend");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("frontend"));
   // The file is imported once for main, and once for each variant.
-  frontend::ModelFile file(options.model_path);
+  frontend::ModelFile file(options);
   SCOPEVM_RETURN_IF_ERROR(
       import_function(file, format::kEntryName, options.dims, context, imported));
   for (const Variant& variant : imported.variants)
@@ -87,6 +88,7 @@ Result<Imported> import_model(Context& context) {
         import_function(file, std::string(format::kEntryName) + "[" + variant.label + "]",
                         variant.dims, context, imported)
             .with_context("variant " + variant.label));
+  imported.data_files = file.data_files();
   return imported;
 }
 

@@ -12,7 +12,7 @@ namespace scopevm::compiler::pipeline {
 
 // Lowers the graphs in rounds, one per target. The Program must be identical in all rounds.
 Result<Lowering> lower_graphs(const Placed& placed, Context& context) {
-  context.begin("kernels");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("kernels"));
   std::vector<kernels::GraphFunction> functions;
   for (const Graph& graph : placed.graphs)
     functions.push_back({graph.module(), graph.name, graph.dims});
@@ -39,7 +39,7 @@ Result<Lowering> lower_graphs(const Placed& placed, Context& context) {
 }
 
 Status choose_pools(Lowering& lowering, Context& context) {
-  context.begin("memory");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("memory"));
   Program& program = lowering.program;
   transform::inline_calls(program, context.options.inline_limit);
   if (context.options.reorder) transform::reorder_steps(program);

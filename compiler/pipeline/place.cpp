@@ -30,6 +30,7 @@ Simplified clone(const Simplified& simplified) {
                    simplified.rules,
                    simplified.variants,
                    {},
+                   simplified.data_files,
                    simplified.warnings},
                   simplified.external_parts};
   for (const Graph& graph : simplified.graphs)
@@ -83,7 +84,7 @@ Result<Placed> place(Simplified simplified, placement::PoolChoice choice, Contex
       codegen::host_core(context.backends, placed.machine, context.options.target_cpus);
   for (const auto& run : placed.runs) run->layout_options.core = &core;
   for (const PassStage& stage : pass_stages() | std::views::drop(1)) {
-    context.begin(stage.name);
+    SCOPEVM_RETURN_IF_ERROR(context.begin(stage.name));
     for (size_t i = 0; i < placed.graphs.size(); ++i) {
       const Graph& graph = placed.graphs[i];
       PlacementRun& run = *placed.runs[i];

@@ -37,15 +37,15 @@ void dump_plan(const Machine& machine, const Function& function,
 
 Result<Planned> plan(Lowered lowered, Context& context) {
   Planned planned{std::move(lowered), {}};
-  context.begin("memory");
+  SCOPEVM_RETURN_IF_ERROR(context.begin("memory"));
   // Renumbers devices and pools.
   transform::remove_unused_devices(planned.program);
   const Machine& machine = planned.program.machine;
   for (const Function& function : planned.program.functions) {
-    context.begin("shapes");
+    SCOPEVM_RETURN_IF_ERROR(context.begin("shapes"));
     SCOPEVM_ASSIGN_OR_RETURN(ShapeProgram shapes, ShapeProgram::create(function));
     context.dump("shapes", shapes.str());
-    context.begin("memory");
+    SCOPEVM_RETURN_IF_ERROR(context.begin("memory"));
     SCOPEVM_ASSIGN_OR_RETURN(memory::Plan plan, memory::make_plan(machine, function, shapes));
     planned.functions.push_back({std::move(shapes), std::move(plan)});
     dump_plan(machine, function, planned.functions.back(), context);

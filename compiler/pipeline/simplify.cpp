@@ -11,7 +11,7 @@ Result<Simplified> simplify(Imported imported, Context& context) {
   SCOPEVM_RETURN_IF_ERROR(external::check_libraries(options.external_libraries));
   Simplified simplified{std::move(imported), {}};
   const PassStage& stage = pass_stages().front();
-  context.begin(stage.name);
+  SCOPEVM_RETURN_IF_ERROR(context.begin(stage.name));
   external::MeasurePart measure;
   if (options.tuning.measure) {
     SCOPEVM_RETURN_IF_ERROR(check_requests(options, simplified.graphs.front().module()));

@@ -50,7 +50,8 @@ struct Imported {
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
   std::vector<Variant> variants;
-  std::vector<Graph> graphs;  // of main, then of `variants`
+  std::vector<Graph> graphs;            // of main, then of `variants`
+  std::vector<std::string> data_files;  // frontend::ModelFile::data_files()
   std::vector<std::string> warnings;
 };
 
@@ -117,6 +118,7 @@ struct Compiled {
   CompileOutput output;
   std::vector<ExternalExplanation::Part> external_parts;  // of main
   std::vector<Dimension> dimensions;                      // of main
+  std::vector<std::string> data_files;                    // of the model
 };
 // All stages. With CompileOptions::tuning, can compile the model several times and return the
 // fastest module.

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,11 +71,31 @@ enum class ImageLayout : uint8_t {
   kBlocked,    ///< every image that can be blocked
 };
 
-/// The input and the options of compile() and explain().
+/// A warning or an error about a model or an option, with its location if that is known.
+struct Diagnostic {
+  /// How serious it is.
+  enum class Severity : uint8_t {
+    kWarning,  ///< the compilation continues
+    kError,    ///< the compilation fails
+  };
+  Severity severity = Severity::kError;  ///< how serious it is
+  std::string file;  ///< the model, machine description or declarations; empty: unknown
+  int line = 0;      ///< in a textual graph, from 1; 0: unknown
+  int column = 0;    ///< in a textual graph, from 1; 0: unknown
+  std::string node;  ///< the node of an ONNX model, or the op of a graph; empty: unknown
+  std::string text;  ///< the message without the file and the line
+};
+
+/// The input and the options of compile() and explain(). Most options also have a name and values
+/// as text: see scopevm/compile_options.h.
 struct CompileOptions {
   /// An ONNX model (.onnx) or a textual graph (.mlir). A file with another extension is read as a
   /// graph if it is a text file, else as an ONNX model.
   std::string model_path;
+  /// The contents of the model, which are not copied and must outlive the call. `model_path` is
+  /// then only the name in messages, the extension that selects the reader, and the location of
+  /// files with external data; it can be empty. Unset: the file `model_path` is read.
+  std::optional<std::span<const uint8_t>> model_bytes;
   /// LLVM CPU names ("x86-64-v3", "cascadelake") or "host", optionally with feature changes:
   /// "x86-64-v3,+avxvnni". The module contains one kernel image per entry. Empty: the targets of
   /// `machine_json`, or the host CPU if it has none.
@@ -125,6 +146,13 @@ struct CompileOptions {
   /// kernels to compile; both are 0 when the count is unknown. Calls are serialized but can come
   /// from any thread of the compiler.
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
+  /// Ends the compilation: after a request to stop, it fails with kCancelled at the next stage, or
+  /// when the kernels that are being compiled are complete. `progress` can request the stop.
+  std::stop_token stop_token;
+  /// Receives each warning of a compilation that succeeds, and the errors of one that fails, at the
+  /// end and on the calling thread. Reports of explain() contain their warnings, which are not
+  /// passed to it. Can be empty.
+  std::function<void(const Diagnostic& diagnostic)> diagnose;
   int threads = 0;  ///< number of threads that compile kernels; 0: one per CPU
   /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
   /// control flow) afterwards. Recursive calls are never inlined.
@@ -197,7 +225,8 @@ struct CompileOutput {
 /// Compiles a model to a module. Errors: kInvalidArgument (an invalid option), kNotFound (no such
 /// file), kInvalidModel (an invalid machine description or model: "model.onnx: node \"conv_3\":
 /// ..."), kUnsupported (for an op, the message names the op, the opset and the node),
-/// kResourceLimit (a pool exceeds its limit in the machine description).
+/// kResourceLimit (a pool exceeds its limit in the machine description), kCancelled (a request of
+/// CompileOptions::stop_token).
 SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 
 /// Writes the report of the kind `kind` to `report`, which refers to a default-constructed struct

@@ -129,6 +129,7 @@ cmake_examples() {
   # not.
   install_to "$scratch/small" runtime development
   cmake_example c "$scratch/small"
+  [[ ! -e $scratch/c/compile_and_run ]] || fail "built compile_and_run without the compiler"
   if (cmake_example compile "$scratch/small") 2>"$scratch/errors"; then
     fail "find_package found the component compiler, which is not installed"
   fi
@@ -142,6 +143,7 @@ cmake_examples() {
   prints 'probability:' "$scratch/embed/embed" "$modules/digits.bc" n=2
   prints 'distance: 5 0' "$scratch/c/run_module" "$modules/distance.bc"
   prints 'main ran in' "$scratch/c/any_module" "$modules/digits.bc" n=2
+  prints 'output 0: ' "$scratch/c/compile_and_run" "$examples/digits/digits.onnx" dim=n=4
   prints 'output probability' "$scratch/compile/compile_model" "$examples/digits/digits.onnx"
 
   cmake_example external "$prefix"

@@ -4,14 +4,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/command_line/parser.h"
-#include "tools/compile/options/dim_bounds.h"
 #include "tools/compile/options/model_input.h"
 #include "tools/compile/options/model_options.h"
 #include "tools/compile/program.h"
@@ -26,61 +24,20 @@ namespace {
 struct CompileCommand {
   ModelOptions model;
   std::string output;
-  std::vector<std::string> variants;  // each in the syntax of `dims`
   bool timing = false;
   bool json = false;
 };
 
-std::string stage_names() {
-  std::string names;
-  for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
-  return names;
-}
-
-// Checks stage names only. The compiler checks names of MLIR passes.
-std::string check_stage(const std::string& name) {
-  if (name.starts_with("sv-") || std::ranges::find(kStages, name) != std::end(kStages)) return "";
-  return "unknown stage \"" + name + "\"; expected one of " + stage_names();
-}
-
 void declare(CLI::App& command, CompileCommand& options) {
   add_model(command, options.model);
   command.add_option("-o,--output", options.output, "Output module file");
-  add_dims(command, options.model);
-  command
-      .add_option("--variant", options.variants,
-                  "Add a variant for requests within these bounds: n=1 or n<=8,seq=128 "
-                  "(one variant per option)")
-      ->allow_extra_args(false);
-  command
-      .add_option("--target-cpu", options.model.compile.target_cpus,
-                  "Target CPU: host, x86-64, x86-64-v3, ..., optionally with features, such as "
-                  "x86-64-v3,+avxvnni (one image per option)")
-      ->allow_extra_args(false);
-  add_places(command, options.model);
+  add_named(command, options.model, /*is_explain=*/false);
   add_external(command, options.model,
                "NAME or PATH of a plug-in: parts of the model that its library accepts become "
                "external functions");
-  command
-      .add_option("--dump-after", options.model.compile.dump_after,
-                  "Print the result of a pipeline stage: " + stage_names() +
-                      "; or of an MLIR pass: sv-simplify, ...")
-      ->check(check_stage);
-  command
-      .add_option("--threads", options.model.compile.threads,
-                  "Number of kernels to compile in parallel; 0: one per CPU")
-      ->check(integer_in(0))
-      ->capture_default_str();
-  add_inline_limit(command, options.model,
-                   "Inline a call if its caller has at most this number of steps afterwards; 0: "
-                   "inline no call");
-  add_order_and_layout(command, options.model);
   command.add_flag("--timing", options.timing,
                    "Print time, share and peak memory of each stage, and the time of its "
                    "passes, to stderr");
-  command.add_option("--crash-reproducer", options.model.compile.reproducer_path,
-                     "Write the graph and the passes to this file if an MLIR pass fails (for "
-                     "scopevm-opt --run-reproducer)");
   command.add_flag("--json", options.json, "With --timing: print the times as JSON to stdout");
 }
 
@@ -146,7 +103,8 @@ void print_text(const std::vector<StageTime>& times) {
                 static_cast<double>(times.back().peak_bytes) / 1e6);
 }
 
-void print_json(const std::vector<StageTime>& times) {
+void print_json(const CompileOutput& output) {
+  const std::vector<StageTime>& times = output.times;
   nlohmann::ordered_json out{{"seconds", total_seconds(times)},
                              {"peak_bytes", times.back().peak_bytes},
                              {"stages", nlohmann::ordered_json::array()}};
@@ -180,9 +138,9 @@ void note_target(const CompileCommand& command, const CompileOptions& options) {
 
 Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   const StageTime loading = loading_time();
-  SCOPEVM_RETURN_IF_ERROR(check_is_no_input(
-      command.output,
-      {options.model_path, command.model.machine, command.model.external_functions}));
+  SCOPEVM_RETURN_IF_ERROR(
+      check_is_no_input(command.output, {options.model_path, command.model.value("machine"),
+                                         command.model.value("external-functions")}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(options.reproducer_path));
   note_target(command, options);
@@ -205,25 +163,15 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
     print_message(stderr, "scopevm: warning: {}\n", warning);
   SCOPEVM_RETURN_IF_ERROR(write_module(command.output, output));
   if (command.json)
-    print_json(output.times);
+    print_json(output);
   else if (command.timing)
     print_text(output.times);
   return {};
 }
 
-// The bounds of a variant are combined with the bounds of --dim.
-Status add_variants(const CompileCommand& command, CompileOptions& options) {
-  for (const std::string& text : command.variants) {
-    std::vector<std::string> strings = command.model.dims;
-    strings.push_back(text);
-    SCOPEVM_RETURN_IF_ERROR(add_dim_bounds(strings, options.variants.emplace_back(), "--variant"));
-  }
-  return {};
-}
-
 // The message about options that conflict; empty if there is none.
-std::string conflict(const CompileCommand& command) {
-  const bool dumps = !command.model.compile.dump_after.empty();
+std::string conflict(const CompileCommand& command, const CompileOptions& options) {
+  const bool dumps = !options.dump_after.empty();
   if (command.output.empty() && !dumps && !command.timing)
     return "compile requires -o FILE, --dump-after STAGE or --timing";
   if (command.json && !command.timing) return "--json requires --timing";
@@ -233,14 +181,13 @@ std::string conflict(const CompileCommand& command) {
 }
 
 int compile(const CompileCommand& command) {
-  CompileOptions options = command.model.compile;
-  if (const Status status = add_dim_bounds(command.model.dims, options.dims); !status.ok())
-    return report_usage(std::string(status.message()));
-  if (const Status status = add_variants(command, options); !status.ok())
-    return report_usage(std::string(status.message()));
-  if (const Status status = read_model_options(command.model, options); !status.ok())
+  Result<OptionSetter> parsed = parse_model_options(command.model);
+  if (!parsed.ok()) return report_usage(std::string(parsed.status().message()));
+  CompileOptions& options = parsed->compile;
+  if (const Status status = read_model_options(command.model, *parsed); !status.ok())
     return report(status);
-  if (const std::string message = conflict(command); !message.empty()) return report_usage(message);
+  if (const std::string message = conflict(command, options); !message.empty())
+    return report_usage(message);
   if (!options.dump_after.empty())
     // Unlike print(), std::fwrite() throws no exception, which must not cross the compiler
     // library. finish_output() reports the write error.

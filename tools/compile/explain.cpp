@@ -10,7 +10,6 @@
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/command_line/parser.h"
-#include "tools/compile/options/dim_bounds.h"
 #include "tools/compile/options/model_input.h"
 #include "tools/compile/options/model_options.h"
 #include "tools/compile/program.h"
@@ -32,8 +31,9 @@ namespace {
 struct ExplainCommand {
   ModelOptions model;
   std::set<std::string> kinds;      // of the requested reports
-  std::vector<std::string> values;  // NAME=VALUE: the dims of MemoryRequest
-  std::string svg;                  // a file; empty: none
+  std::vector<std::string> values;  // NAME=VALUE: the dims of `request`
+  MemoryRequest request;
+  std::string svg;  // a file; empty: none
   bool json = false;
   const CLI::App* parser = nullptr;
 };
@@ -59,20 +59,15 @@ void declare(CLI::App& command, ExplainCommand& options) {
                   "representative size)")
       ->needs(memory)
       ->allow_extra_args(false);
-  command
-      .add_option("--threads", options.model.compile.memory_request.threads,
-                  "Number of threads of the session")
+  command.add_option("--threads", options.request.threads, "Number of threads of the session")
       ->needs(memory)
       ->check(integer_in(1))
       ->capture_default_str();
-  add_dims(command, options.model);
-  add_places(command, options.model);
+  add_named(command, options.model, /*is_explain=*/true);
+  for (const char* name : {"--inline-limit", "--reorder"}) command.get_option(name)->needs(memory);
   add_external(command, options.model,
                "NAME or PATH of a plug-in, as for compile; without another report: print "
                "the parts that its library could compute, and its decisions");
-  add_inline_limit(command, options.model, "As for compile")->needs(memory);
-  add_order_and_layout(command, options.model);
-  command.get_option("--reorder")->needs(memory);
   command.add_flag("--json", options.json, "Print JSON");
   options.parser = &command;
 }
@@ -116,7 +111,7 @@ std::string conflict(const ExplainCommand& command, const ReportEntry& report) {
 Status print_report(const ExplainCommand& command, const ReportEntry& report,
                     CompileOptions options) {
   SCOPEVM_RETURN_IF_ERROR(
-      check_is_no_input(command.svg, {options.model_path, command.model.machine}));
+      check_is_no_input(command.svg, {options.model_path, command.model.value("machine")}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.svg));
   SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(options.model_path));
   options.model_path = model.path();
@@ -137,10 +132,11 @@ Status add_request_dim(const std::string& text, std::map<std::string, int64_t>& 
 }
 
 int explain(const ExplainCommand& command) {
-  CompileOptions options = command.model.compile;
-  if (const Status status = add_dim_bounds(command.model.dims, options.dims); !status.ok())
-    return report_usage(std::string(status.message()));
-  if (const Status status = read_model_options(command.model, options); !status.ok())
+  Result<OptionSetter> parsed = parse_model_options(command.model);
+  if (!parsed.ok()) return report_usage(std::string(parsed.status().message()));
+  CompileOptions& options = parsed->compile;
+  options.memory_request = command.request;
+  if (const Status status = read_model_options(command.model, *parsed); !status.ok())
     return report(status);
   for (const std::string& value : command.values)
     if (const Status status = add_request_dim(value, options.memory_request.dims); !status.ok())

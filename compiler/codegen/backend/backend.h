@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct ImageRequest {
   std::function<void(llvm::Module&)> add_functions;
   std::function<void(int64_t done, int64_t total)> progress;  // may be empty
   std::function<void(const std::string& text)> dump;  // for --dump-after=codegen; may be empty
+  std::stop_token stop_token;                         // of CompileOptions
 };
 
 class Backend : public DeviceKind {
@@ -55,7 +57,7 @@ class Backend : public DeviceKind {
   virtual uint32_t kernel_abi() const { return 1; }
 
   // Deterministic: equal requests give equal images. Errors: kUnsupported for an operation that
-  // devices of the kind cannot run.
+  // devices of the kind cannot run, kCancelled.
   virtual Result<Image> make_image(const ImageRequest& request) const = 0;
 };
 

@@ -57,10 +57,12 @@ class CpuBackend final : public Backend {
       mlir::ModuleOp(request.kernels).print(stream);
       request.dump(text);
     }
-    SCOPEVM_ASSIGN_OR_RETURN(
-        std::vector<uint8_t> elf,
-        compile_image(request.kernels, request.table, request.target,
-                      {request.threads, request.add_functions, request.progress}));
+    SCOPEVM_ASSIGN_OR_RETURN(std::vector<uint8_t> elf,
+                             compile_image(request.kernels, request.table, request.target,
+                                           {.threads = request.threads,
+                                            .add_functions = request.add_functions,
+                                            .progress = request.progress,
+                                            .stop_token = request.stop_token}));
     return Image{required_features(request.target), std::move(elf)};
   }
 };

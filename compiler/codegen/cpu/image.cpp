@@ -14,6 +14,7 @@
 #include "compiler/kernels/target/target_attributes.h"
 #include "compiler/schedule/target.h"
 #include "compiler/support/leaked_on_exception.h"
+#include "compiler/support/stop.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/LLVMContext.h"
@@ -149,6 +150,7 @@ Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::ve
   Status failure;
   int64_t done = 0;
   auto compile_next = [&](size_t i) -> Status {
+    SCOPEVM_RETURN_IF_ERROR(check_not_stopped(options.stop_token));
     SCOPEVM_ASSIGN_OR_RETURN(std::string object,
                              i < modules->size()
                                  ? compile_part(*(*modules)[i], entries, target, options, max_bytes)

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,10 +48,12 @@ struct ImageOptions {
   // Changes the LLVM IR of kernels before it is optimised, for tests that count what kernels
   // execute. May be empty. Called by all threads.
   std::function<void(llvm::Module&)> instrument;
+  std::stop_token stop_token;  // checked before each part of the kernels is compiled
 };
 
 // Compiles every kernel of `kernels` and removes it from the module. The image exports one KernelFn
-// per entry of `table`, and the functions with external linkage that add_functions added.
+// per entry of `table`, and the functions with external linkage that add_functions added. Errors:
+// kCancelled.
 Result<std::vector<uint8_t>> compile_image(mlir::ModuleOp kernels, const std::vector<Kernel>& table,
                                            const schedule::Target& target,
                                            const ImageOptions& options);

@@ -22,15 +22,44 @@
 namespace scopevm::compiler::frontend {
 namespace {
 
-// The prefix of a message: "model.mlir:12:7: ". Without a file position, the prefix is the name of
-// the op, if there is one.
-std::string position(mlir::Location location) {
-  auto file = location->findInstanceOf<mlir::FileLineColLoc>();
-  auto name = location->findInstanceOf<mlir::NameLoc>();
-  if (!file && name) return runtime::quoted(name.getName().str()) + ": ";
-  if (!file) return "";
-  return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
-         std::to_string(file.getColumn()) + ": ";
+Diagnostic located(mlir::Location location, std::string text) {
+  Diagnostic made{.text = std::move(text)};
+  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>()) {
+    made.file = file.getFilename().str();
+    made.line = static_cast<int>(file.getLine());
+    made.column = static_cast<int>(file.getColumn());
+  }
+  if (auto name = location->findInstanceOf<mlir::NameLoc>()) made.node = name.getName().str();
+  return made;
+}
+
+// The message with its position as a prefix: "model.mlir:12:7: ". Without a file position, the
+// prefix is the name of the op, if there is one.
+std::string message_of(const Diagnostic& error) {
+  if (error.file.empty() && !error.node.empty())
+    return runtime::quoted(error.node) + ": " + error.text;
+  if (error.file.empty()) return error.text;
+  return error.file + ":" + std::to_string(error.line) + ":" + std::to_string(error.column) + ": " +
+         error.text;
+}
+
+// Passes the errors of a file to ImportOptions::diagnose.
+void report(const std::vector<Diagnostic>& errors, const std::string& path,
+            const ImportOptions& options) {
+  if (!options.diagnose) return;
+  for (Diagnostic error : errors) {
+    if (error.file.empty()) error.file = path;
+    options.diagnose(error);
+  }
+}
+
+llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> open_text(
+    const std::string& path, const std::optional<std::span<const uint8_t>>& bytes) {
+  if (!bytes)
+    return llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
+  // The parser requires a terminating zero, which the caller's bytes lack.
+  return llvm::MemoryBuffer::getMemBufferCopy(
+      {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path);
 }
 
 // True if `name` can be a part of a symbol of the compiled code.
@@ -148,18 +177,23 @@ Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>
 
 }  // namespace
 
-Result<ImportedModule> import_text(const std::string& path, const ImportOptions& options,
-                                   mlir::MLIRContext& context) {
-  std::string messages;
+Result<ImportedModule> import_text(const std::string& path,
+                                   const std::optional<std::span<const uint8_t>>& bytes,
+                                   const ImportOptions& options, mlir::MLIRContext& context) {
+  std::vector<Diagnostic> errors;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
     const std::string message = diagnostic.str();
     // MLIR adds this message to each error of a type rule.
-    if (!messages.empty() && llvm::StringRef(message).ends_with("failed to infer returned types"))
+    if (!errors.empty() && llvm::StringRef(message).ends_with("failed to infer returned types"))
       return mlir::success();
-    messages += (messages.empty() ? "" : "\n") + position(diagnostic.getLocation()) + message;
+    errors.push_back(located(diagnostic.getLocation(), message));
     return mlir::success();
   });
   auto parse_error = [&] {
+    report(errors, path, options);
+    std::string messages;
+    for (const Diagnostic& error : errors)
+      messages += (messages.empty() ? "" : "\n") + message_of(error);
     bool has_position = messages.find(path) != std::string::npos;
     return Status(StatusCode::kInvalidModel, has_position ? messages : path + ": " + messages);
   };
@@ -168,7 +202,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
     if (bound.min == 0) may_be_zero.insert(name);
   // The parser gives each named dim the minimum 1, except those in zero_dims.
   const graph::ZeroDims zero_dims(std::move(may_be_zero));
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
+  auto file = open_text(path, bytes);
   if (!file) {
     const bool is_memory = file.getError() == std::errc::not_enough_memory;
     return Status(is_memory ? StatusCode::kOutOfMemory : StatusCode::kNotFound,
@@ -183,7 +217,7 @@ Result<ImportedModule> import_text(const std::string& path, const ImportOptions&
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
   auto main = module->lookupSymbol<mlir::func::FuncOp>(format::kEntryName);
   if (Status status = apply_dims(main, options.dims); !status.ok())
-    return messages.empty() ? std::move(status).with_context(path) : parse_error();
+    return errors.empty() ? std::move(status).with_context(path) : parse_error();
   SCOPEVM_RETURN_IF_ERROR(keep_outputs(main, options.outputs).with_context(path));
   return ImportedModule(std::move(module));
 }

@@ -110,13 +110,13 @@ Result<std::string> resolved(const std::string& location, const std::filesystem:
 }  // namespace
 
 Result<TensorBytes> external_bytes(const onnx::TensorProto& tensor, TensorBytes bytes,
-                                   const std::string& folder) {
+                                   OnnxFile& file) {
   SCOPEVM_ASSIGN_OR_RETURN(const Place place, place_of(tensor));
   if (place.length && *place.length != bytes.size)
     return invalid("the length of its external data is " + std::to_string(*place.length) +
                    ", expected " + std::to_string(bytes.size) + " bytes for its dims");
   SCOPEVM_ASSIGN_OR_RETURN(const std::string path,
-                           resolved(place.location, folder.empty() ? "." : folder));
+                           resolved(place.location, file.folder.empty() ? "." : file.folder));
   SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, map_file(path));
   // The subtraction cannot wrap, whereas offset + bytes.size could overflow.
   if (place.offset > mapping->size || mapping->size - place.offset < bytes.size)
@@ -126,6 +126,7 @@ Result<TensorBytes> external_bytes(const onnx::TensorProto& tensor, TensorBytes 
   // Elements of an empty tensor are not read, so any address is valid for them.
   bytes.data = bytes.size == 0 ? "" : static_cast<const char*>(mapping->address) + place.offset;
   bytes.owner = mapping;
+  file.data_files.insert(place.location);
   return bytes;
 }
 

@@ -7,9 +7,10 @@
 
 namespace scopevm::compiler::frontend {
 
-// Maps the external data of `tensor`. `bytes` has the type, the dims and the size. The location is
-// relative to `folder`, the model's folder. Errors: kInvalidModel.
+// Maps the external data of `tensor` of `file`, and adds the location to OnnxFile::data_files.
+// `bytes` has the type, the dims and the size. The location is relative to the model's folder.
+// Errors: kInvalidModel.
 Result<TensorBytes> external_bytes(const onnx::TensorProto& tensor, TensorBytes bytes,
-                                   const std::string& folder);
+                                   OnnxFile& file);
 
 }  // namespace scopevm::compiler::frontend

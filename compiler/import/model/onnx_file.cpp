@@ -92,25 +92,39 @@ Status check_nesting(const onnx::ModelProto& model) {
   return invalid("graphs are nested more than " + std::to_string(kMaxNesting) + " deep");
 }
 
+bool parse(google::protobuf::io::ZeroCopyInputStream& raw, onnx::ModelProto& model) {
+  google::protobuf::io::CodedInputStream stream(&raw);
+  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  // A nested graph is three messages deep: in an attribute of a node of a graph.
+  constexpr int kMostMessages = 3 * (kMaxNesting + 1) + 16;
+  stream.SetRecursionLimit(kMostMessages);
+  return model.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+}
+
 }  // namespace
 
-Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path) {
-  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
+Result<std::shared_ptr<OnnxFile>> read_onnx_file(
+    const std::string& path, const std::optional<std::span<const uint8_t>>& bytes) {
+  if (bytes && bytes->size() > std::numeric_limits<int>::max())
+    return invalid(path + ": not an ONNX model: it has more than 2 GiB");
+  const int descriptor = bytes ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (!bytes && descriptor < 0)
     return Status(StatusCode::kNotFound, path + ": cannot open: " + strerror(errno));
   auto file = std::make_shared<OnnxFile>();
   file->folder = std::filesystem::path(path).parent_path().string();
   bool parsed = false;
   // Protobuf throws if it detects a fatal error.
   try {
-    google::protobuf::io::FileInputStream raw(descriptor);
-    raw.SetCloseOnDelete(true);
-    google::protobuf::io::CodedInputStream stream(&raw);
-    stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
-    // A nested graph is three messages deep: in an attribute of a node of a graph.
-    constexpr int kMostMessages = 3 * (kMaxNesting + 1) + 16;
-    stream.SetRecursionLimit(kMostMessages);
-    parsed = file->model.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+    std::unique_ptr<google::protobuf::io::ZeroCopyInputStream> raw;
+    if (bytes) {
+      raw = std::make_unique<google::protobuf::io::ArrayInputStream>(
+          bytes->data(), static_cast<int>(bytes->size()));
+    } else {
+      auto opened = std::make_unique<google::protobuf::io::FileInputStream>(descriptor);
+      opened->SetCloseOnDelete(true);
+      raw = std::move(opened);
+    }
+    parsed = parse(*raw, file->model);
   } catch (const std::bad_alloc&) {
     throw;  // not an error of the file
   } catch (const std::exception& error) {
@@ -150,7 +164,7 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
     return std::move(result).status().with_context("tensor \"" + tensor.name() + "\"");
   };
   if (tensor.has_data_location() && tensor.data_location() == TensorProto::EXTERNAL)
-    return located(external_bytes(tensor, std::move(bytes), file->folder));
+    return located(external_bytes(tensor, std::move(bytes), *file));
   if (!tensor.has_raw_data()) return located(typed_bytes(tensor, std::move(bytes)));
   if (tensor.raw_data().size() != bytes.size)
     return invalid("tensor \"" + tensor.name() + "\": expected " + std::to_string(bytes.size) +

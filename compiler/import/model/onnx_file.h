@@ -3,7 +3,11 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,10 +21,13 @@ struct OnnxFile {
   std::string folder;  // base of relative external-data paths
   // Imported function bodies. Constants of the graph can share the bytes of their tensors.
   std::vector<std::unique_ptr<onnx::FunctionProto>> bodies;
+  std::set<std::string> data_files;  // with external data that was mapped; relative to `folder`
 };
 
-// Errors: kNotFound (the file cannot be opened), kInvalidModel (not an ONNX model).
-Result<std::shared_ptr<OnnxFile>> read_onnx_file(const std::string& path);
+// `bytes`: those of the file, if they are known. Errors: kNotFound (the file cannot be opened),
+// kInvalidModel (not an ONNX model).
+Result<std::shared_ptr<OnnxFile>> read_onnx_file(
+    const std::string& path, const std::optional<std::span<const uint8_t>>& bytes);
 
 // The name of a node, or "OP_POSITION" for a node without one. `index` is its position in its
 // graph.

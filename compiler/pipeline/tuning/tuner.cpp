@@ -20,6 +20,7 @@ CompileOptions part_options(const CompileOptions& model) {
   options.machine_json = model.machine_json;
   options.machine_name = model.machine_name;
   options.threads = model.threads;
+  options.stop_token = model.stop_token;
   return options;
 }
 

@@ -7,12 +7,16 @@
 namespace scopevm::tool {
 namespace {
 
-void declare(CLI::App& command, ModelOptions& options) { add_order_and_layout(command, options); }
+void declare(CLI::App& command, ModelOptions& options) {
+  add_named(command, options, /*is_explain=*/true);
+}
 
 int print_option(const ModelOptions& options) {
+  const Result<OptionSetter> parsed = parse_model_options(options);
+  if (!parsed.ok()) return 1;
   std::printf("warnings are errors: %s, fast convolutions: %s\n",
-              options.compile.warnings_are_errors ? "yes" : "no",
-              options.compile.fast_conv ? "yes" : "no");
+              parsed->compile.warnings_are_errors ? "yes" : "no",
+              parsed->compile.fast_conv ? "yes" : "no");
   return 0;
 }
 

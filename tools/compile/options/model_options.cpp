@@ -1,7 +1,10 @@
 // Declares and reads the options of a model; see model_options.h.
 #include "tools/compile/options/model_options.h"
 
-#include <map>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
 
 #include "scopevm/session.h"
 #include "tools/command_line/parser.h"
@@ -35,105 +38,88 @@ void add_tuning(CLI::App& command, TuneOptions& options) {
       ->needs(tune);
 }
 
-Status read_machine(const std::string& path, CompileOptions& compile) {
-  if (path.empty()) return {};
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(path));
-  compile.machine_json.assign(bytes.begin(), bytes.end());
-  compile.machine_name = input_name(path);
-  // An empty string would select the default machine. A blank makes an empty file a JSON error.
-  if (compile.machine_json.empty()) compile.machine_json = " ";
-  return {};
+bool is_file(const NamedOption& option) { return option.kind == NamedOption::Kind::kFile; }
+
+// CLI11's type of the value.
+std::string type_of(const NamedOption& option) {
+  if (option.kind == NamedOption::Kind::kNumber) return "INT";
+  if (option.kind != NamedOption::Kind::kChoice) return "TEXT";
+  return fmt::format("{{{}}}", fmt::join(option.choices, ","));
 }
 
-Status read_external(const ModelOptions& options, CompileOptions& compile) {
-  for (const std::string& name : options.external_libraries) {
-    SCOPEVM_ASSIGN_OR_RETURN(const ExternalLibrary library, ExternalLibrary::load(name));
-    compile.external_libraries.push_back(library.get());
+void add_named_option(CLI::App& command, const NamedOption& option,
+                      std::map<std::string, std::vector<std::string>>& named) {
+  const std::string flag = "--" + option.name;
+  const auto set = [&named, name = option.name](const std::vector<std::string>& values) {
+    named[name] = values;
+  };
+  switch (option.kind) {
+    case NamedOption::Kind::kFlag:
+      command.add_flag_function(
+          flag, [set](int64_t count) { set({count > 0 ? "true" : "false"}); }, option.description);
+      return;
+    case NamedOption::Kind::kList:
+      // Without allow_extra_args(false), CLI11 lets an option with a vector take all following
+      // arguments.
+      command.add_option_function<std::vector<std::string>>(flag, set, option.description)
+          ->allow_extra_args(false);
+      return;
+    default:
+      command
+          .add_option_function<std::string>(
+              flag, [set](const std::string& value) { set({value}); }, option.description)
+          ->type_name(type_of(option))
+          ->default_str(option.initial);
   }
-  if (options.external_functions.empty()) return {};
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(options.external_functions));
-  compile.external_functions.assign(bytes.begin(), bytes.end());
-  compile.external_functions_name = input_name(options.external_functions);
-  return {};
 }
 
 }  // namespace
 
 void add_model(CLI::App& command, ModelOptions& options) {
-  command
-      .add_option("MODEL", options.compile.model_path,
-                  "Model: an ONNX file (.onnx) or MLIR assembly (.mlir)")
+  command.add_option("MODEL", options.path, "Model: an ONNX file (.onnx) or MLIR assembly (.mlir)")
       ->required();
 }
 
-void add_dims(CLI::App& command, ModelOptions& options) {
-  // Without allow_extra_args(false), CLI11 lets an option with a vector take all following
-  // arguments.
-  command
-      .add_option("--dim", options.dims,
-                  "Constraint on a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0")
-      ->allow_extra_args(false);
-  command
-      .add_option("--keep-output", options.compile.outputs,
-                  "Omit the other outputs of the model, and what only they need (one output per "
-                  "option; default: all outputs)")
-      ->allow_extra_args(false);
-}
-
-void add_places(CLI::App& command, ModelOptions& options) {
-  command.add_option("--machine", options.machine,
-                     "Machine description, a JSON file (default: one CPU)");
-  command
-      .add_option("--place", options.compile.places,
-                  "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
-                  "\"output:y=cpu.global.fast\" (later rules take precedence)")
-      ->allow_extra_args(false);
-  command.add_flag("--allow-unmatched", options.compile.allow_unmatched,
-                   "Warn about a --place rule that matches nothing, do not fail");
+void add_named(CLI::App& command, ModelOptions& options, bool is_explain) {
+  for (const NamedOption& option : named_options())
+    if (!is_explain || option.is_for_explain) add_named_option(command, option, options.named);
 }
 
 void add_external(CLI::App& command, ModelOptions& options, const std::string& description) {
   command.add_option("--external", options.external_libraries, description)
       ->allow_extra_args(false);
-  command.add_option("--external-functions", options.external_functions,
-                     "A file that declares the external functions of an ONNX model's ops "
-                     "(docs/external.md)");
   add_tuning(command, options.tune);
 }
 
-CLI::Option* add_inline_limit(CLI::App& command, ModelOptions& options,
-                              const std::string& description) {
-  return command.add_option("--inline-limit", options.compile.inline_limit, description)
-      ->check(integer_in<int64_t>(0))
-      ->capture_default_str();
+Result<OptionSetter> parse_model_options(const ModelOptions& options) {
+  OptionSetter setter;
+  setter.compile.model_path = options.path;
+  // In the order of the table: the bounds of a variant are combined with those of --dim.
+  for (const NamedOption& option : named_options()) {
+    const auto given = options.named.find(option.name);
+    if (given == options.named.end() || is_file(option)) continue;
+    for (const std::string& value : given->second)
+      if (const Status status = setter.set(option.name, value); !status.ok())
+        return Status(status.code(), "--" + option.name + " " + std::string(status.message()));
+  }
+  if (const Status status = setter.check(); !status.ok())
+    return Status(status.code(), "--" + std::string(status.message()));
+  return setter;
 }
 
-void add_order_and_layout(CLI::App& command, ModelOptions& options) {
-  command.add_flag("--reorder", options.compile.reorder,
-                   "Run steps in another order than the model's if this lowers the peak memory");
-  const std::map<std::string, ImageLayout> layouts = {{"auto", ImageLayout::kAuto},
-                                                      {"by-channel", ImageLayout::kByChannel},
-                                                      {"blocked", ImageLayout::kBlocked}};
-  command
-      .add_option_function<std::string>(
-          "--image-layout",
-          [&layout = options.compile.image_layout, layouts](const std::string& name) {
-            layout = layouts.at(name);
-          },
-          "Layout of images inside the model: by-channel, in blocks of 16 channels, or auto: the "
-          "layouts with the least estimated time")
-      ->check(CLI::IsMember({"auto", "by-channel", "blocked"}))
-      ->type_name("LAYOUT")
-      ->default_str("auto");
-  command.add_flag(
-      "--fast-conv", options.compile.fast_conv,
-      "Winograd's algorithm for 3x3 convolutions: about 0.4 times the time, 4 times the "
-      "weights, 1.8 times the rounding errors");
-}
-
-Status read_model_options(const ModelOptions& options, CompileOptions& compile) {
-  SCOPEVM_RETURN_IF_ERROR(read_machine(options.machine, compile));
-  return read_external(options, compile);
+Status read_model_options(const ModelOptions& options, OptionSetter& setter) {
+  for (const NamedOption& option : named_options()) {
+    const std::string path = is_file(option) ? options.value(option.name) : "";
+    if (path.empty()) continue;
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(path));
+    const std::string_view contents(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    SCOPEVM_RETURN_IF_ERROR(setter.set_contents(option.name, contents, input_name(path)));
+  }
+  for (const std::string& name : options.external_libraries) {
+    SCOPEVM_ASSIGN_OR_RETURN(const ExternalLibrary library, ExternalLibrary::load(name));
+    setter.compile.external_libraries.push_back(library.get());
+  }
+  return {};
 }
 
 }  // namespace scopevm::tool

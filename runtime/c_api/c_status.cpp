@@ -1,47 +1,21 @@
-// The functions of the C API for statuses and versions (scopevm/c/status.h).
+// The functions of the C API for statuses (scopevm/c/status.h). libscopevm and libscopevm_compiler
+// export them, and a status of one can be passed to those of the other.
 #include <new>
-#include <string>
 #include <utility>
 
-#include "runtime/drivers/built_in.h"
-#include "scopevm/scopevm.h"
-#include "vm/api/c_support.h"
+#include "runtime/c_api/c_arguments.h"
+#include "scopevm/c/status.h"
 
 namespace scopevm {
-namespace {
-
-// The status that to_c() returns if it cannot allocate one. It is never released.
-scopevm_status& shared_out_of_memory() {
-  static scopevm_status status{Status::out_of_memory()};
-  return status;
-}
-
-// The kinds of devices that this build can run kernels on.
-std::string features() {
-  std::string text;
-  for (const runtime::DeviceDriver* driver : runtime::built_in_drivers().all())
-    text.append(text.empty() ? "" : " ").append(driver->kind());
-  return text;
-}
-
-}  // namespace
 
 scopevm_status* to_c(Status status) noexcept {
+  static scopevm_status out_of_memory{Status::out_of_memory(), true};
   if (status.ok()) return nullptr;
   auto* made = new (std::nothrow) scopevm_status{std::move(status)};
-  return made == nullptr ? &shared_out_of_memory() : made;
+  return made == nullptr ? &out_of_memory : made;
 }
 
 }  // namespace scopevm
-
-int scopevm_api_version(void) { return SCOPEVM_API_VERSION; }
-
-const char* scopevm_version(void) { return SCOPEVM_VERSION; }
-
-const char* scopevm_features(void) {
-  static const std::string text = scopevm::features();
-  return text.c_str();
-}
 
 int scopevm_status_code(const scopevm_status* status) {
   return status == nullptr ? 0 : static_cast<int>(status->status.code());
@@ -53,7 +27,7 @@ const char* scopevm_status_message(const scopevm_status* status) {
 }
 
 void scopevm_status_free(scopevm_status* status) {
-  if (status != &scopevm::shared_out_of_memory()) delete status;
+  if (status != nullptr && !status->is_shared) delete status;
 }
 
 int scopevm_status_fields(const scopevm_status* status, scopevm_error_fields* out) {

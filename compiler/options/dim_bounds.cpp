@@ -1,14 +1,13 @@
-// Parses the values of --dim and --variant, such as "n=1..512" and "n%8==0", into one bound per
-// name; see dim_bounds.h.
-#include "tools/compile/options/dim_bounds.h"
+// Parses the values of the options "dim" and "variant", such as "n=1..512" and "n%8==0", into one
+// bound per name; see dim_bounds.h.
+#include "compiler/options/dim_bounds.h"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <optional>
 
-#include "tools/command_line/arguments.h"
-
-namespace scopevm::tool {
+namespace scopevm::compiler::options {
 namespace {
 
 Status wrong(std::string_view text, const std::string& what) {
@@ -54,10 +53,9 @@ Result<Constraint> split_constraint(std::string_view text) {
 }
 
 Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
-  const Result<int64_t> parsed = parse_number(number);
-  if (!parsed.ok() || number.empty())
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || end != number.data() + number.size())
     return wrong(text, "\"" + std::string(number) + "\" is not a 64-bit integer");
-  value = *parsed;
   if (value < least)
     return wrong(text, std::to_string(value) + " is below " + std::to_string(least));
   return {};
@@ -116,29 +114,31 @@ Result<DimBound> combine(const Constraints& constraints) {
   return wrong(constraints.strings, reason);
 }
 
-Status add_bounds(const std::vector<std::string>& strings,
-                  std::map<std::string, DimBound>& bounds) {
-  std::map<std::string, Constraints> names;
-  for (const std::string& text : strings)
-    for (std::string_view rest = text;;) {
-      const size_t comma = rest.find(',');
-      SCOPEVM_RETURN_IF_ERROR(add_constraint(rest.substr(0, comma), names));
-      if (comma == std::string_view::npos) break;
-      rest.remove_prefix(comma + 1);
-    }
-  for (const auto& [name, constraints] : names) {
-    SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(constraints));
+// The constraints of a value.
+Status add_constraints(const std::string& value, std::map<std::string, Constraints>& names) {
+  for (std::string_view rest = value;;) {
+    const size_t comma = rest.find(',');
+    SCOPEVM_RETURN_IF_ERROR(add_constraint(rest.substr(0, comma), names));
+    if (comma == std::string_view::npos) return {};
+    rest.remove_prefix(comma + 1);
   }
-  return {};
 }
 
 }  // namespace
 
-Status add_dim_bounds(const std::vector<std::string>& strings,
-                      std::map<std::string, DimBound>& bounds, const std::string& option) {
-  Status status = add_bounds(strings, bounds);
-  if (!status.ok()) return {status.code(), option + " " + std::string(status.message())};
-  return {};
+Status check_dim_bounds(const std::string& value) {
+  std::map<std::string, Constraints> names;
+  return add_constraints(value, names);
 }
 
-}  // namespace scopevm::tool
+Result<std::map<std::string, DimBound>> parse_dim_bounds(const std::vector<std::string>& strings) {
+  std::map<std::string, Constraints> names;
+  for (const std::string& value : strings) SCOPEVM_RETURN_IF_ERROR(add_constraints(value, names));
+  std::map<std::string, DimBound> bounds;
+  for (const auto& [name, constraints] : names) {
+    SCOPEVM_ASSIGN_OR_RETURN(bounds[name], combine(constraints));
+  }
+  return bounds;
+}
+
+}  // namespace scopevm::compiler::options

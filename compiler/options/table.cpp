@@ -1,0 +1,153 @@
+// The compile options with a name, in the order of the help of `scopevm compile`.
+#include "compiler/options/table.h"
+
+#include "compiler/options/dim_bounds.h"
+#include "compiler/options/rows.h"
+
+namespace scopevm::compiler::options {
+namespace {
+
+std::string stage_names() {
+  std::string names;
+  for (std::string_view stage : kStages) names += (names.empty() ? "" : ", ") + std::string(stage);
+  return names;
+}
+
+Status named(Status status, const char* option) {
+  if (status.ok()) return status;
+  return {status.code(), std::string(option) + " " + std::string(status.message())};
+}
+
+// Combines the values of "dim", and those of each "variant" with them.
+Status combine_bounds(const Target& target) {
+  auto bounds = parse_dim_bounds(target.dims);
+  if (!bounds.ok()) return named(bounds.status(), "dim");
+  target.compile.dims = *std::move(bounds);
+  target.compile.variants.clear();
+  for (const std::string& variant : target.variants) {
+    std::vector<std::string> values = target.dims;
+    values.push_back(variant);
+    auto narrowed = parse_dim_bounds(values);
+    if (!narrowed.ok()) return named(narrowed.status(), "variant");
+    target.compile.variants.push_back(*std::move(narrowed));
+  }
+  return {};
+}
+
+// A later value can make a contradictory bound valid, such as one above the default upper bound.
+Status add_bounds(const Target& target, std::vector<std::string>& values, const Value& value) {
+  SCOPEVM_RETURN_IF_ERROR(check_dim_bounds(value.text));
+  values.push_back(value.text);
+  target.bounds = combine_bounds(target);
+  return {};
+}
+
+void add_bounds_to_key(const std::map<std::string, DimBound>& bounds, Key& key) {
+  key.add(std::to_string(bounds.size()));
+  for (const auto& [name, bound] : bounds) {
+    key.add(name);
+    for (const int64_t number : {bound.min, bound.max, bound.multiple_of})
+      key.add(std::to_string(number));
+  }
+}
+
+Row dims() {
+  return {
+      {"dim", Kind::kList, "Constraint on a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0", ""},
+      [](const Target& target, const Value& value) {
+        return add_bounds(target, target.dims, value);
+      },
+      [](const CompileOptions& options, Key& key) { add_bounds_to_key(options.dims, key); }};
+}
+
+Row variants() {
+  return {{"variant", Kind::kList,
+           "Add a variant for requests within these bounds: n=1 or n<=8,seq=128 (one variant per "
+           "option)",
+           ""},
+          [](const Target& target, const Value& value) {
+            return add_bounds(target, target.variants, value);
+          },
+          [](const CompileOptions& options, Key& key) {
+            key.add(std::to_string(options.variants.size()));
+            for (const auto& variant : options.variants) add_bounds_to_key(variant, key);
+          }};
+}
+
+// Checks stage names only. The compiler checks names of MLIR passes.
+Row dump_after() {
+  Row row = text("dump-after", &CompileOptions::dump_after,
+                 "Print the result of a pipeline stage: " + stage_names() +
+                     "; or of an MLIR pass: sv-simplify, ...");
+  row.set = [](const Target& target, const Value& value) -> Status {
+    if (!value.text.starts_with("sv-") &&
+        std::ranges::find(kStages, value.text) == std::end(kStages))
+      return invalid_value(value, "unknown stage; expected one of " + stage_names());
+    target.compile.dump_after = value.text;
+    return {};
+  };
+  return row;
+}
+
+std::vector<Row> make_table() {
+  using Options = CompileOptions;
+  return {
+      dims(),
+      list("keep-output", &Options::outputs,
+           "Omit the other outputs of the model, and what only they need (one output per option; "
+           "default: all outputs)"),
+      compile_only(variants()),
+      compile_only(list("target-cpu", &Options::target_cpus,
+                        "Target CPU: host, x86-64, x86-64-v3, ..., optionally with features, such "
+                        "as x86-64-v3,+avxvnni (one image per option)")),
+      file("machine", &Options::machine_json, &Options::machine_name,
+           "Machine description, a JSON file (default: one CPU)"),
+      list("place", &Options::places,
+           "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
+           "\"output:y=cpu.global.fast\" (later rules take precedence)"),
+      flag("allow-unmatched", &Options::allow_unmatched,
+           "Warn about a --place rule that matches nothing, do not fail"),
+      file("external-functions", &Options::external_functions, &Options::external_functions_name,
+           "A file that declares the external functions of an ONNX model's ops "
+           "(docs/external.md)"),
+      without_effect_on_module(compile_only(dump_after())),
+      without_effect_on_module(
+          compile_only(number("threads", &Options::threads,
+                              "Number of kernels to compile in parallel; 0: one per CPU"))),
+      number("inline-limit", &Options::inline_limit,
+             "Inline a call if its caller has at most this number of steps afterwards; 0: inline "
+             "no call"),
+      flag("reorder", &Options::reorder,
+           "Run steps in another order than the model's if this lowers the peak memory"),
+      choice<ImageLayout>("image-layout", &Options::image_layout,
+                          {{"auto", ImageLayout::kAuto},
+                           {"by-channel", ImageLayout::kByChannel},
+                           {"blocked", ImageLayout::kBlocked}},
+                          "Layout of images inside the model: by-channel, in blocks of 16 "
+                          "channels, or auto: the layouts with the least estimated time"),
+      flag("fast-conv", &Options::fast_conv,
+           "Winograd's algorithm for 3x3 convolutions: about 0.4 times the time, 4 times the "
+           "weights, 1.8 times the rounding errors"),
+      without_effect_on_module(
+          compile_only(text("crash-reproducer", &Options::reproducer_path,
+                            "Write the graph and the passes to this file if an MLIR pass fails "
+                            "(for scopevm-opt --run-reproducer)"))),
+  };
+}
+
+}  // namespace
+
+const std::vector<Row>& table() {
+  static const std::vector<Row> rows = make_table();
+  return rows;
+}
+
+void add_to_key(const CompileOptions& options, Key& key) {
+  for (const Row& row : table()) {
+    if (!row.add_to_key) continue;
+    key.add(row.option.name);
+    row.add_to_key(options, key);
+  }
+}
+
+}  // namespace scopevm::compiler::options
