@@ -50,6 +50,7 @@ codegen
 bytecode
 passes
 pipeline
+cache
 explain
 library
 '

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "compiler/cache/cache.h"
 #include "compiler/explain/report.h"
 #include "compiler/library/diagnostics.h"
 #include "compiler/pipeline/stages.h"
@@ -64,7 +65,7 @@ auto run(const CompileOptions& options, const Function& function) noexcept
 }
 
 Result<CompileOutput> compile_output(pipeline::Context& context) {
-  SCOPEVM_ASSIGN_OR_RETURN(pipeline::Compiled compiled, pipeline::compile_model(context));
+  SCOPEVM_ASSIGN_OR_RETURN(pipeline::Compiled compiled, cache::compile_model(context));
   return std::move(compiled.output);
 }
 

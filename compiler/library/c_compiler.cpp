@@ -36,6 +36,7 @@ struct AlignedDelete {
 struct scopevm_compiled {
   std::unique_ptr<uint8_t, scopevm::AlignedDelete> bytes;
   size_t size = 0;
+  bool is_cached = false;
 };
 
 namespace scopevm {
@@ -84,6 +85,7 @@ Status compile_to(scopevm_compiler& compiler, CompileOptions options, scopevm_co
   made->size = output.module.size();
   made->bytes.reset(static_cast<uint8_t*>(::operator new(made->size, AlignedDelete::kAlignment)));
   std::memcpy(made->bytes.get(), output.module.data(), made->size);
+  made->is_cached = output.is_cached;
   *out = made.release();
   return {};
 }
@@ -237,6 +239,10 @@ const void* scopevm_compiled_bytes(const scopevm_compiled* compiled) {
 
 size_t scopevm_compiled_size(const scopevm_compiled* compiled) {
   return compiled == nullptr ? 0 : compiled->size;
+}
+
+int scopevm_compiled_is_cached(const scopevm_compiled* compiled) {
+  return compiled != nullptr && compiled->is_cached ? 1 : 0;
 }
 
 scopevm_status* scopevm_compiled_write(const scopevm_compiled* compiled, const char* path) {

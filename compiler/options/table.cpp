@@ -129,6 +129,10 @@ std::vector<Row> make_table() {
            "Winograd's algorithm for 3x3 convolutions: about 0.4 times the time, 4 times the "
            "weights, 1.8 times the rounding errors"),
       without_effect_on_module(
+          compile_only(text("cache", &Options::cache_folder,
+                            "Folder of compiled modules: take the module from it if it has that of "
+                            "an equal model with equal options, else add the module"))),
+      without_effect_on_module(
           compile_only(text("crash-reproducer", &Options::reproducer_path,
                             "Write the graph and the passes to this file if an MLIR pass fails "
                             "(for scopevm-opt --run-reproducer)"))),

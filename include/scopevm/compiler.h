@@ -153,6 +153,11 @@ struct CompileOptions {
   /// end and on the calling thread. Reports of explain() contain their warnings, which are not
   /// passed to it. Can be empty.
   std::function<void(const Diagnostic& diagnostic)> diagnose;
+  /// A folder of compiled modules, which is created if it does not exist. If it has the module of
+  /// the same model, options, target and compiler, compile() returns this module. Otherwise it
+  /// compiles the model and adds the module. Several processes can use the folder. A failure to
+  /// write to it is a warning. Empty: no cache. Not used with `tuning` or `dump_after`.
+  std::string cache_folder;
   int threads = 0;  ///< number of threads that compile kernels; 0: one per CPU
   /// A call is inlined if its caller has at most this number of steps (kernels, copies, calls and
   /// control flow) afterwards. Recursive calls are never inlined.
@@ -220,6 +225,7 @@ struct CompileOutput {
   std::vector<TunedModel> tuned;               ///< empty without tuning
   std::vector<TunedConvolution> convolutions;  ///< in program order; empty without tuning
   std::vector<std::string> warnings;           ///< one message each
+  bool is_cached = false;                      ///< `module` is from CompileOptions::cache_folder
 };
 
 /// Compiles a model to a module. Errors: kInvalidArgument (an invalid option), kNotFound (no such

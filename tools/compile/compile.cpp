@@ -103,11 +103,12 @@ void print_text(const std::vector<StageTime>& times) {
                 static_cast<double>(times.back().peak_bytes) / 1e6);
 }
 
-void print_json(const CompileOutput& output) {
+void print_json(const CompileCommand& command, const CompileOutput& output) {
   const std::vector<StageTime>& times = output.times;
   nlohmann::ordered_json out{{"seconds", total_seconds(times)},
                              {"peak_bytes", times.back().peak_bytes},
                              {"stages", nlohmann::ordered_json::array()}};
+  if (!command.model.value("cache").empty()) out["is_cached"] = output.is_cached;
   for (const StageTime& time : times) {
     nlohmann::ordered_json& stage = out["stages"].emplace_back();
     stage = {{"stage", time.stage}, {"seconds", time.seconds}, {"peak_bytes", time.peak_bytes}};
@@ -136,6 +137,14 @@ void note_target(const CompileCommand& command, const CompileOptions& options) {
                   "such as x86-64-v3\n");
 }
 
+// Reports the use of the cache; under the conditions of note_target().
+void note_cache(const CompileCommand& command, const CompileOutput& output) {
+  if (command.model.value("cache").empty()) return;
+  if (isatty(STDERR_FILENO) != 0 || (command.timing && !command.json))
+    print_message(stderr, "scopevm: note: the module is {} the cache\n",
+                  output.is_cached ? "from" : "new in");
+}
+
 Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   const StageTime loading = loading_time();
   SCOPEVM_RETURN_IF_ERROR(
@@ -161,9 +170,10 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
       print_message(stderr, "scopevm: {}: {}\n", convolution.name, text_of(convolution.forms));
   for (const std::string& warning : output.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
+  note_cache(command, output);
   SCOPEVM_RETURN_IF_ERROR(write_module(command.output, output));
   if (command.json)
-    print_json(output);
+    print_json(command, output);
   else if (command.timing)
     print_text(output.times);
   return {};
@@ -177,6 +187,8 @@ std::string conflict(const CompileCommand& command, const CompileOptions& option
   if (command.json && !command.timing) return "--json requires --timing";
   if ((command.output == kStandardStream) + dumps + command.json > 1)
     return "expected at most one of -o -, --dump-after and --json: each writes to stdout";
+  if (!options.cache_folder.empty() && (dumps || command.model.tune.is_enabled))
+    return "--cache excludes --dump-after and --tune";
   return "";
 }
 

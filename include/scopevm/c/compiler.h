@@ -131,6 +131,8 @@ SCOPEVM_API scopevm_status* scopevm_compiler_diagnostic(const scopevm_compiler* 
 SCOPEVM_API const void* scopevm_compiled_bytes(const scopevm_compiled* compiled);
 /** The number of bytes; 0 for NULL. */
 SCOPEVM_API size_t scopevm_compiled_size(const scopevm_compiled* compiled);
+/** 1 if the module is from the folder of the option "cache", else 0. */
+SCOPEVM_API int scopevm_compiled_is_cached(const scopevm_compiled* compiled);
 /** Writes the module to a file. A regular file is replaced atomically. Fails with
  * SCOPEVM_INVALID_ARGUMENT if it cannot be written. */
 SCOPEVM_API scopevm_status* scopevm_compiled_write(const scopevm_compiled* compiled,

@@ -52,6 +52,7 @@ static const struct {
     {"reorder", "false", ""},
     {"image-layout", "blocked", "block"},
     {"fast-conv", "true", "1"},
+    {"cache", "", NULL},
     {"crash-reproducer", "", NULL},
 };
 enum { kOptionCount = sizeof kOptions / sizeof kOptions[0] };
@@ -123,6 +124,7 @@ static void check_models_in_memory(void) {
     EXPECT(memcmp(scopevm_compiled_bytes(file), scopevm_compiled_bytes(memory),
                   scopevm_compiled_size(file)) == 0);
     EXPECT((uintptr_t)scopevm_compiled_bytes(file) % 64 == 0);
+    EXPECT(scopevm_compiled_is_cached(file) == 0);
     scopevm_compiled_free(memory);
     memory = NULL;
     // Without a name, the contents select the format, and there is no folder of external data.
@@ -314,6 +316,7 @@ static void check_null_arguments(void) {
   EXPECT(scopevm_compiler_version()[0] != 0);
   EXPECT(scopevm_compiler_diagnostic_count(NULL) == 0);
   EXPECT(scopevm_compiled_bytes(NULL) == NULL && scopevm_compiled_size(NULL) == 0);
+  EXPECT(scopevm_compiled_is_cached(NULL) == 0);
   scopevm_compiler_cancel(NULL);
   scopevm_compiled_free(NULL);
   scopevm_compiler_free(NULL);
