@@ -2,24 +2,12 @@
 #include "runtime/cpu/stop_check.h"
 
 namespace scopevm::runtime {
-namespace {
 
-thread_local StopCheckScope::Check g_check = nullptr;
-thread_local void* g_context = nullptr;
+thread_local constinit StopCheckScope::Current StopCheckScope::current_ = {nullptr, nullptr};
 
-}  // namespace
-
-StopCheckScope::StopCheckScope(Check check, void* context)
-    : outer_check_(g_check), outer_context_(g_context) {
-  g_check = check;
-  g_context = context;
+bool should_kernel_stop() {
+  const StopCheckScope::Current current = StopCheckScope::current_;
+  return current.check != nullptr && current.check(current.context);
 }
-
-StopCheckScope::~StopCheckScope() {
-  g_check = outer_check_;
-  g_context = outer_context_;
-}
-
-bool should_kernel_stop() { return g_check != nullptr && g_check(g_context); }
 
 }  // namespace scopevm::runtime

@@ -8,14 +8,21 @@ namespace scopevm::runtime {
 class StopCheckScope {
  public:
   using Check = bool (*)(void* context);
-  StopCheckScope(Check check, void* context);
-  ~StopCheckScope();
+  StopCheckScope(Check check, void* context) : outer_(current_) { current_ = {check, context}; }
+  ~StopCheckScope() { current_ = outer_; }
   StopCheckScope(const StopCheckScope&) = delete;
   StopCheckScope& operator=(const StopCheckScope&) = delete;
 
  private:
-  const Check outer_check_;
-  void* const outer_context_;
+  friend bool should_kernel_stop();
+  struct Current {
+    Check check;
+    void* context;
+  };
+
+  // Initial-exec, because each launch accesses it: a load instead of a call.
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Current current_;
+  const Current outer_;
 };
 
 // The function to which KernelImage::load() sets the pointer of an image. False outside of all

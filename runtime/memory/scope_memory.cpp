@@ -41,7 +41,7 @@ ScopeMemory::Outcome ScopeMemory::allocate(int64_t bytes, Storage** storage, Reg
   made->data = data;
   made->bytes = bytes;
   made->region = region;
-  // Relaxed: no other thread has the storage yet, and mutex_ orders its reuse.
+  // Relaxed: no other thread has the storage yet, and spare_lock_ orders its reuse.
   made->references_.store(1, std::memory_order_relaxed);
   made->call_references = 0;
   made->is_list = made->is_result = made->is_held = false;
@@ -111,14 +111,14 @@ void ScopeMemory::leave_region(Region* region) {
 
 Storage* ScopeMemory::take_spare() {
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(spare_lock_);
     if (spare_ != nullptr) return std::exchange(spare_, spare_->next);
   }
   return new (std::nothrow) Storage;
 }
 
 void ScopeMemory::return_spare(Storage* storage) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(spare_lock_);
   storage->next = spare_;
   spare_ = storage;
 }

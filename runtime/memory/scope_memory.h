@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/memory/counters.h"
+#include "runtime/memory/pool/spin_lock.h"
 #include "runtime/memory/region.h"
 #include "runtime/memory/storage.h"
 #include "scopevm/allocator.h"
@@ -85,8 +86,9 @@ class ScopeMemory : public std::enable_shared_from_this<ScopeMemory> {
   const int64_t alignment_;
   std::function<void(int64_t bytes)> release_hook_;
   MemoryCounters counters_;
+  SpinLock spare_lock_;
+  Storage* spare_ = nullptr;  // free list of Storage objects; guarded by spare_lock_
   mutable std::mutex mutex_;  // guards the members below
-  Storage* spare_ = nullptr;  // free list of Storage objects
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<Region*> free_regions_;  // has capacity for all regions
   std::atomic<int64_t> region_live_bytes_{0};

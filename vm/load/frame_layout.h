@@ -34,8 +34,12 @@ constexpr size_t align_in_frame(size_t bytes) {
   return (bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
 }
 
+// A move copies dims in blocks of this number.
+inline constexpr uint32_t kDimBlock = 4;
+
 struct FrameLayout {
   uint32_t max_rank = 0;
+  uint32_t dims_per_register = 0;  // max_rank, rounded up to a multiple of kDimBlock
   uint32_t max_buffers = 0;
   uint32_t max_shape_dims = 0;
   size_t dims_offset = 0;

@@ -39,8 +39,9 @@ FrameLayout layout_of(const format::ModuleContents& contents, const format::Func
     count_instruction(contents, isa::verified_instruction(function.code, pc), layout);
   // Registers come first: FrameStack::push() clears them with one memset.
   layout.dims_offset = function.register_count * sizeof(Register);
-  layout.slots_offset =
-      layout.dims_offset + size_t{function.register_count} * layout.max_rank * sizeof(int64_t);
+  layout.dims_per_register = (layout.max_rank + kDimBlock - 1) / kDimBlock * kDimBlock;
+  layout.slots_offset = layout.dims_offset + size_t{function.register_count} *
+                                                 layout.dims_per_register * sizeof(int64_t);
   layout.buffers_offset = layout.slots_offset + size_t{function.slot_count} * sizeof(int64_t);
   layout.shape_dims_offset = layout.buffers_offset + layout.max_buffers * sizeof(void*);
   layout.stack_offset =
@@ -89,8 +90,12 @@ Status LoadedModule::prepare() {
     functions_.push_back({&function, layout, std::move(stacks), {}});
   }
   prepare_signature();
-  for (const format::PoolDecl& pool : contents_.pools)
-    memory_scopes_.push_back({contents_.devices[pool.device].name, pool.scope});
+  for (const format::PoolDecl& pool : contents_.pools) {
+    const format::DeviceDecl& device = contents_.devices[pool.device];
+    if (!heap_pool_ && pool.kind == format::PoolKind::kHeap && device.is_host())
+      heap_pool_ = static_cast<uint32_t>(memory_scopes_.size());
+    memory_scopes_.push_back({device.name, pool.scope});
+  }
   strings_ = ModuleStrings(contents_.strings);
   // Only results of main and its variants can be stored in output buffers of the caller.
   functions_[main_].result_allocations = find_result_allocations(contents_, *main().decl);
@@ -130,15 +135,6 @@ void LoadedModule::prepare_signature() {
     signature_.outputs.push_back(signature_of(output));
     output_names_.push_back(output.name);
   }
-}
-
-std::optional<uint32_t> LoadedModule::heap_pool() const {
-  const auto& pools = contents_.pools;
-  const auto heap = std::ranges::find_if(pools, [&](const format::PoolDecl& pool) {
-    return pool.kind == format::PoolKind::kHeap && contents_.devices[pool.device].is_host();
-  });
-  if (heap == pools.end()) return std::nullopt;
-  return static_cast<uint32_t>(heap - pools.begin());
 }
 
 std::string_view LoadedModule::source_name(const format::FunctionDecl& function,

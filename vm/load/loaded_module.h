@@ -92,7 +92,7 @@ class LoadedModule {
   const std::vector<MemoryScope>& memory_scopes() const { return memory_scopes_; }  // by pool
   // The first heap pool in host memory, if there is one. The lists of list inputs, strings, and
   // copies of those results for which the function declares no pool are allocated in it.
-  std::optional<uint32_t> heap_pool() const;
+  std::optional<uint32_t> heap_pool() const { return heap_pool_; }
   // The names of the model's ops from which the instruction at `word` was compiled, or "".
   std::string_view source_name(const format::FunctionDecl& function, uint32_t word) const;
 
@@ -124,6 +124,7 @@ class LoadedModule {
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
   std::vector<MemoryScope> memory_scopes_;
+  std::optional<uint32_t> heap_pool_;
 
   mutable std::mutex kernels_mutex_;
   mutable std::optional<KernelTable> kernel_table_;  // empty until it has been loaded

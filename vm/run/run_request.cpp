@@ -45,12 +45,19 @@ void fill_stats(BoundSession& session, CallContext& context, CallStats& stats, i
   const std::vector<PoolAccount>& pools = context.pools();
   stats.latency_ns = latency_ns;
   stats.function = context.entry->decl->name;
-  stats.memory.resize(pools.size());
+  if (stats.memory.size() != pools.size()) {  // later runs have the same names
+    stats.memory.resize(pools.size());
+    for (size_t i = 0; i < pools.size(); ++i) {
+      const MemoryScope& scope = session.module().memory_scopes()[i];
+      stats.memory[i] = {scope.device, scope.scope};
+    }
+  }
   for (size_t i = 0; i < pools.size(); ++i) {
-    const runtime::ScopeMemory& memory = session.pool(static_cast<uint32_t>(i));
-    stats.memory[i] = {memory.device(),      memory.scope(),
-                       pools[i].bound_bytes, pools[i].lower_bound_bytes,
-                       pools[i].peak_bytes,  pools[i].allocations};
+    ScopeUse& use = stats.memory[i];
+    use.bound_bytes = pools[i].bound_bytes;
+    use.lower_bound_bytes = pools[i].lower_bound_bytes;
+    use.peak_bytes = pools[i].peak_bytes;
+    use.allocations = pools[i].allocations;
   }
   stats.emulated_seconds = context.emulated_seconds;
   stats.copies.clear();

@@ -36,9 +36,9 @@ Status missing(const TensorSignature& signature, std::string message) {
 
 // The first input axis whose dim is a given dimension. It determines the value of the dimension.
 struct Witness {
-  size_t input = 0;
-  size_t axis = 0;
-  int64_t value = -1;
+  size_t input;
+  size_t axis;
+  int64_t value;  // -1: not bound yet
 };
 
 Status bind_dimension(const LoadedModule& module, int32_t dimension, const Witness& here,
@@ -170,6 +170,7 @@ Status bind_inputs(const LoadedModule& module, Request& request) {
   std::vector<Witness> more(signature.dimensions.size() > kInline ? signature.dimensions.size()
                                                                   : 0);
   Witness* witnesses = more.empty() ? inline_witnesses : more.data();
+  std::fill_n(witnesses, signature.dimensions.size(), Witness{0, 0, -1});
   for (size_t input = 0; input < request.inputs.size(); ++input) {
     const Tensor& given = request.inputs[input];
     const bool is_tensor = signature.inputs[input].kind == ValueKind::kTensor;

@@ -17,12 +17,9 @@ CallContext::~CallContext() { end(); }
 void CallContext::begin(Request& of) {
   request = &of;
   std::ranges::fill(pools_, PoolAccount{});
-  std::ranges::fill(budgets_, -1);
   copies_.clear();
   emulated_seconds = 0;
-  if (!of.session->has_reserved()) return;
-  for (size_t i = 0; i < regions_.size(); ++i)
-    regions_[i] = of.session->pool(static_cast<uint32_t>(i)).enter_region();
+  if (of.session->has_reserved()) enter_regions();
 }
 
 Status CallContext::over_budget(uint32_t pool, int64_t bytes,
@@ -31,8 +28,8 @@ Status CallContext::over_budget(uint32_t pool, int64_t bytes,
   return {StatusCode::kResourceLimit,
           name + ": " + runtime::count_text(bytes, "byte") + " requested, with " +
               runtime::count_text(pools_[pool].live_bytes, "live byte") + ", of a budget of " +
-              runtime::count_text(budgets_[pool], "byte"),
-          {name, -1, "at most " + runtime::count_text(budgets_[pool], "byte"),
+              runtime::count_text(pools_[pool].budget, "byte"),
+          {name, -1, "at most " + runtime::count_text(pools_[pool].budget, "byte"),
            runtime::count_text(pools_[pool].live_bytes + bytes, "byte")}};
 }
 
@@ -78,10 +75,21 @@ void CallContext::end() {
   while (live_ != nullptr) unlink_and_release(live_);
   // A failed call leaves frames that no `ret` has popped.
   while (frames.depth() > 0) pop_frame();
+  if (has_regions_) leave_regions();
+  request = nullptr;
+}
+
+void CallContext::enter_regions() {
+  has_regions_ = true;
+  for (size_t i = 0; i < regions_.size(); ++i)
+    regions_[i] = request->session->pool(static_cast<uint32_t>(i)).enter_region();
+}
+
+void CallContext::leave_regions() {
+  has_regions_ = false;
   for (size_t i = 0; i < regions_.size(); ++i)
     if (runtime::Region* region = std::exchange(regions_[i], nullptr))
       request->session->pool(static_cast<uint32_t>(i)).leave_region(region);
-  request = nullptr;
 }
 
 }  // namespace scopevm::vm

@@ -24,6 +24,7 @@ struct PoolAccount {
   int64_t allocations = 0;
   int64_t bound_bytes = 0;
   int64_t lower_bound_bytes = 0;
+  int64_t budget = -1;  // the most live bytes; negative: no limit
 };
 
 // The call's copies from one pool to another.
@@ -36,8 +37,7 @@ struct CopyAccount {
 
 class CallContext {
  public:
-  explicit CallContext(size_t pool_count)
-      : pools_(pool_count), budgets_(pool_count, -1), regions_(pool_count) {}
+  explicit CallContext(size_t pool_count) : pools_(pool_count), regions_(pool_count) {}
   ~CallContext();
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -100,10 +100,10 @@ class CallContext {
   void begin(Request& of);
 
   // Limits the live bytes of the run in a pool, from begin() on; negative: no limit.
-  void set_budget(uint32_t pool, int64_t bytes) { budgets_[pool] = bytes; }
+  void set_budget(uint32_t pool, int64_t bytes) { pools_[pool].budget = bytes; }
   // Errors: kResourceLimit (`bytes` more would exceed the budget of the pool).
   Status check_budget(uint32_t pool, int64_t bytes, const runtime::ScopeMemory& memory) const {
-    const int64_t budget = budgets_[pool];
+    const int64_t budget = pools_[pool].budget;
     if (budget < 0 || bytes <= budget - pools_[pool].live_bytes) return {};
     return over_budget(pool, bytes, memory);
   }
@@ -125,6 +125,8 @@ class CallContext {
   const std::vector<CopyAccount>& copies() const { return copies_; }
 
  private:
+  void enter_regions();
+  void leave_regions();
   Status over_budget(uint32_t pool, int64_t bytes, const runtime::ScopeMemory& memory) const;
   Status charge_stacks(const LoadedFunction& function);
   void release_stacks(std::span<const FrameStorages::Use> uses);
@@ -137,8 +139,8 @@ class CallContext {
   }
 
   std::vector<PoolAccount> pools_;
-  std::vector<int64_t> budgets_;           // by pool
   std::vector<runtime::Region*> regions_;  // by pool; null without reserved memory
+  bool has_regions_ = false;               // some can be not null
   std::vector<CopyAccount> copies_;  // one per pair of pools; linear search, because they are few
   runtime::Storage* live_ = nullptr;
 };

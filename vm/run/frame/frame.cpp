@@ -16,12 +16,10 @@ constexpr size_t kMinChunk = size_t{64} << 10;
 // Each chunk is a stack, because frames are popped in LIFO order. A frame that does not fit into
 // the current chunk is allocated in the next chunk. An empty chunk that is too small is replaced by
 // a larger one.
-std::byte* FrameStack::take(size_t bytes) {
+std::byte* FrameStack::take_from_next_chunk(size_t bytes) {
   size_t index = chunk_;
-  if (!chunks_.empty() && chunks_[index].size - chunks_[index].used < bytes &&
-      // An empty chunk is replaced below instead.
-      chunks_[index].used > 0)
-    ++index;
+  // An empty chunk is replaced below instead.
+  if (!chunks_.empty() && chunks_[index].used > 0) ++index;
   if (index == chunks_.size()) chunks_.emplace_back();
   Chunk& chunk = chunks_[index];
   if (chunk.size - chunk.used < bytes) {
@@ -34,9 +32,7 @@ std::byte* FrameStack::take(size_t bytes) {
   }
   // Set last, so that a failure above leaves the stack unchanged.
   chunk_ = index;
-  std::byte* taken = chunk.bytes.get() + chunk.used;
-  chunk.used += bytes;
-  return taken;
+  return chunk.take(bytes);
 }
 
 Status FrameStack::push(const LoadedFunction& function) {
@@ -52,7 +48,7 @@ Status FrameStack::push(const LoadedFunction& function) {
     return {StatusCode::kOutOfMemory, function.decl->name + ": cannot allocate a frame of " +
                                           std::to_string(layout.bytes) + " bytes"};
   used_ += layout.bytes;
-  Frame frame;
+  Frame& frame = frames_.emplace_back();
   frame.function = &function;
   // The parts have the offsets that layout_of() computed (vm/load/loaded_module.cpp).
   frame.registers = reinterpret_cast<Register*>(memory);
@@ -61,9 +57,9 @@ Status FrameStack::push(const LoadedFunction& function) {
   frame.buffers = reinterpret_cast<void**>(memory + layout.buffers_offset);
   frame.shape_dims = reinterpret_cast<int64_t*>(memory + layout.shape_dims_offset);
   frame.stack = memory + layout.stack_offset;
+  frame.dims_per_register = layout.dims_per_register;
   // All-zero bytes are empty registers.
   std::memset(memory, 0, layout.dims_offset);
-  frames_.push_back(frame);
   return {};
 }
 

@@ -20,17 +20,16 @@ namespace scopevm::vm {
 struct Frame {
   const LoadedFunction* function = nullptr;
   Register* registers = nullptr;
-  int64_t* dims = nullptr;  // layout.max_rank per register
+  int64_t* dims = nullptr;  // dims_per_register for each register
   int64_t* slots = nullptr;
   void** buffers = nullptr;
   int64_t* shape_dims = nullptr;
   std::byte* stack = nullptr;
+  size_t dims_per_register = 0;      // of the layout
   const uint32_t* resume = nullptr;  // the caller's return address; null in the entry function
   isa::RegisterList results;         // the caller's registers that receive the results
 
-  int64_t* dims_of(uint32_t index) const {
-    return dims + static_cast<size_t>(index) * function->layout.max_rank;
-  }
+  int64_t* dims_of(uint32_t index) const { return dims + index * dims_per_register; }
 };
 
 class FrameStack {
@@ -65,9 +64,22 @@ class FrameStack {
     std::unique_ptr<std::byte, FreeChunk> bytes;
     size_t size = 0;
     size_t used = 0;
+
+    // REQUIRES: size - used >= bytes.
+    std::byte* take(size_t count) {
+      std::byte* taken = bytes.get() + used;
+      used += count;
+      return taken;
+    }
   };
   // Null if out of memory.
-  std::byte* take(size_t bytes);
+  std::byte* take(size_t bytes) {
+    if (!chunks_.empty()) [[likely]]
+      if (Chunk& chunk = chunks_[chunk_]; chunk.size - chunk.used >= bytes) [[likely]]
+        return chunk.take(bytes);
+    return take_from_next_chunk(bytes);
+  }
+  std::byte* take_from_next_chunk(size_t bytes);
 
   size_t used_ = 0;
   std::vector<Chunk> chunks_;

@@ -1,5 +1,6 @@
 // Calls of functions and returns from them.
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -19,8 +20,10 @@ constexpr size_t kMaxCallDepth = 1024;
 }  // namespace
 
 bool Interpreter::enter(const LoadedFunction& function) {
-  status_ = context_.push_frame(function);
-  if (!status_.ok()) return false;
+  if (Status pushed = context_.push_frame(function); !pushed.ok()) {
+    status_ = std::move(pushed);
+    return false;
+  }
   frame_ = context_.frames.top();
   // The slots and all that follows them: an execution hook can read them before they are written.
   if (options_.hook != nullptr)
@@ -30,7 +33,8 @@ bool Interpreter::enter(const LoadedFunction& function) {
 }
 
 void Interpreter::leave_frame() {
-  for (uint32_t i = 0; i < frame_.function->decl->register_count; ++i) reset(reg({i}));
+  for (Register& each : std::span(frame_.registers, frame_.function->decl->register_count))
+    reset(each);
   context_.pop_frame();
 }
 

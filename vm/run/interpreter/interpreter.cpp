@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "runtime/count_text.h"
+#include "runtime/cpu/stop_check.h"
 #include "runtime/without_exceptions.h"
 #include "vm/run/bound/request_check.h"
 #include "vm/run/call/results.h"
@@ -52,9 +54,41 @@ int64_t element(const Register& of, int64_t index) {
   }
 }
 
+// The words of Op's instructions; 0 if it has a list, so that they differ.
+template <typename Op>
+consteval uint32_t fixed_word_count() {
+  uint32_t count = 1;
+  bool has_list = false;
+  isa::visit_fields(Op(), [&]<typename Field>(const Field&) {
+    ++count;
+    if constexpr (requires(Field field) { field.words(); }) has_list = true;
+  });
+  return has_list ? 0 : count;
+}
+
+// For most opcodes a constant, so that the address of the next instruction depends on no load.
+template <typename Op>
+uint32_t word_count(const uint32_t* at) {
+  constexpr uint32_t kFixed = fixed_word_count<Op>();
+  return kFixed != 0 ? kFixed : isa::word_count(*at);
+}
+
+// Whether an execution of Op reads or writes Interpreter::next_. A shape function can fall back to
+// main.
+template <typename Op>
+constexpr bool uses_next() {
+  constexpr isa::Opcode kCode = Op::kOpcode;
+  return Op::has(isa::Trait::no_fall_through) || kCode == isa::Opcode::call ||
+         kCode == isa::Opcode::call_closure || kCode == isa::Opcode::shape_function;
+}
+
 }  // namespace
 
 Status Interpreter::run() {
+  // Of the kernels that execute() calls directly. On a fiber, run_range() calls all kernels,
+  // because the thread can change.
+  std::optional<runtime::StopCheckScope> stop_check;
+  if (options_.fiber == nullptr) stop_check.emplace(is_interrupted, this);
   context_.entry = &session_.module().entry(context_.request->dimensions);
   const Status thrown = runtime::without_exceptions([&]() -> Status {
     context_.tracer.begin(options_.trace, session_.threads(), options_.request_id);
@@ -105,18 +139,28 @@ bool Interpreter::can_fall_back() const {
          frame_.function != &session_.module().main();
 }
 
+template <typename Op>
+SCOPEVM_HOT bool Interpreter::step(const uint32_t*& at) {
+  const uint32_t* const next = at + word_count<Op>(at);
+  if constexpr (uses_next<Op>()) next_ = next;
+  const bool goes_on = execute(isa::decode<Op>(at));
+  at = uses_next<Op>() ? next_ : next;
+  return goes_on;
+}
+
 void Interpreter::loop() {
-  for (;;) {
-    at_ = next_;
-    next_ = at_ + isa::word_count(*at_);
+  for (const uint32_t* at = next_;;) {
+    at_ = at;
     if (is_watched_) [[unlikely]]
       if (!before_instruction()) return;
-    switch (isa::opcode(*at_)) {
-#define OPCODE(name, code, effect, ...)               \
-  case isa::Opcode::name:                             \
-    if (!execute(isa::decode<op::name>(at_))) return; \
+    switch (isa::opcode(*at)) {
+#define OPCODE(name, code, effect, ...) \
+  case isa::Opcode::name:               \
+    if (!step<op::name>(at)) return;    \
     break;
 #include "vm/isa/opcodes.def"
+      default:
+        __builtin_unreachable();  // the code is verified
     }
   }
 }
@@ -292,14 +336,14 @@ SCOPEVM_HOT bool Interpreter::execute(const op::launch& in) {
   if (!set_buffers(in, launch)) return false;
   // An empty grid is not launched: some devices reject an empty range.
   if (grid <= 0) return true;
-  const Clock::time_point start = is_timed_ ? Clock::now() : Clock::time_point();
-  // A slot can contain any number, but executors and devices require a positive grain.
-  const int64_t grain = std::max<int64_t>(value(launch.grain), 1);
-  if (kernels_[launch.kernel] == nullptr)
-    return launch_on_device(launch, in.buffers, grid, grain) &&
-           (!is_timed_ || finish_launch(launch, in.buffers, start));
-  if (!launch_on_cpu(launch, grid, grain)) return false;
-  return !is_timed_ || finish_launch(launch, in.buffers, start);
+  const KernelFn kernel = kernels_[launch.kernel];
+  // A single task runs on this thread, because a hand-over to another thread would take longer than
+  // a small kernel.
+  const bool is_single = grid == 1 || grid <= value(launch.grain);
+  if (!is_single || !is_direct_ || kernel == nullptr)
+    return launch_kernel(launch, in.buffers, grid);
+  kernel(frame_.buffers, frame_.slots + launch.params.value, 0, grid, 0, 0);
+  return check_kernel();
 }
 
 // Shapes.
@@ -377,9 +421,13 @@ SCOPEVM_HOT bool Interpreter::execute(const op::add_slot& in) {
 // Values.
 
 SCOPEVM_HOT bool Interpreter::execute(const op::move& in) {
-  set(in.dst, reg(in.from));
-  // memmove, because the registers can be the same.
-  std::memmove(dims(in.dst), dims(in.from), reg(in.dst).rank * sizeof(int64_t));
+  const Register& from = reg(in.from);
+  const int64_t* from_dims = dims(in.from);
+  int64_t* to_dims = dims(in.dst);
+  // In blocks of constant size, without calls. memmove, because the registers can be the same.
+  for (uint32_t i = 0; i < from.rank; i += kDimBlock)
+    std::memmove(to_dims + i, from_dims + i, kDimBlock * sizeof(int64_t));
+  set(in.dst, from);
   return true;
 }
 

@@ -16,6 +16,7 @@
 // Then either the entry function has returned, or status_ is the error.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -46,14 +47,21 @@ class Interpreter {
         kernels_(session.kernels().kernels.data()),
         is_traced_(options.trace != nullptr),
         is_timed_(is_traced_ || session.emulation() != nullptr),
+        is_direct_(!is_timed_ && options.fiber == nullptr),
+        is_limited_(options.deadline || options.cancel != nullptr),
         is_watched_(options.hook != nullptr) {}
 
   Status run();
 
  private:
+  struct KernelLoop;
+
   bool start(const LoadedFunction& function);
   bool can_fall_back() const;
   void loop();
+  // Executes the instruction at `at`, and sets `at` to the next one.
+  template <typename Op>
+  bool step(const uint32_t*& at);
   // What is done before the next instruction if `is_watched_`.
   [[gnu::noinline]] bool before_instruction();
   class HookedState;
@@ -76,8 +84,7 @@ class Interpreter {
   // reference of the old value. `made` is a copy, because it can be the register's own value.
   void set(RegisterIndex index, Register made) {
     if (made.storage != nullptr) ++made.storage->call_references;
-    reset(reg(index));
-    reg(index) = made;
+    release_reference(std::exchange(reg(index), made).storage);
   }
   void reset(Register& target) { release_reference(std::exchange(target.storage, nullptr)); }
   void release_reference(Storage* storage) {
@@ -104,11 +111,23 @@ class Interpreter {
   void leave_frame();
   bool go_to(isa::Target target);
   bool check_interrupts() {
+    if (!is_limited_ && !options_.is_cancelled->load(std::memory_order_relaxed)) return true;
     const StatusCode code = interrupt(options_);
     return code == StatusCode::kOk || fail_for_interrupt(code);
   }
   bool fail_for_interrupt(StatusCode code);
   bool set_buffers(const isa::op::launch& in, const format::LaunchDecl& launch);
+  // StopCheckScope::Check of kernels; `interpreter` is an Interpreter.
+  static bool is_interrupted(void* interpreter);
+  // An Executor::Body; `loop` is a KernelLoop.
+  static void run_range(void* loop, int64_t begin, int64_t end, int64_t worker);
+  bool check_kernel() {
+    const StatusCode code = interrupt_.load(std::memory_order_relaxed);
+    return code == StatusCode::kOk || fail_for_interrupt(code);
+  }
+  // Launches that execute() does not run directly.
+  [[gnu::noinline]] bool launch_kernel(const format::LaunchDecl& launch, isa::RegisterList buffers,
+                                       int64_t grid);
   bool launch_on_cpu(const format::LaunchDecl& launch, int64_t grid, int64_t grain);
   bool set_external_tensors(const isa::op::call_extern& in, const format::LaunchDecl& launch);
   bool set_external_tensor(const format::LaunchDecl& launch, uint32_t index, const Register& buffer,
@@ -171,13 +190,17 @@ class Interpreter {
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
   const bool is_traced_;
-  const bool is_timed_;  // launches and copies are measured
+  const bool is_timed_;    // launches and copies are measured
+  const bool is_direct_;   // the interpreter calls kernels without a closure for on_thread()
+  const bool is_limited_;  // interrupts are not those of Call::cancel() only
   // There is an execution hook, or `pending_device_` is not null. One test for both, so that a run
   // without them does not pay for a hook.
   bool is_watched_;
   int64_t position_ = 0;          // instructions before at_; counted with an execution hook only
   Frame frame_;                   // a copy of the top of context_.frames
   const uint32_t* at_ = nullptr;  // the current instruction
+  // The instruction that will follow. Valid only in step() of an opcode that can change it, and
+  // before loop().
   const uint32_t* next_ = nullptr;
   std::vector<Register> input_ids_;  // ids of string tensors: inputs, and elements of list inputs
   size_t next_ids_ = 0;              // index in input_ids_ of the next input to bind
@@ -190,6 +213,8 @@ class Interpreter {
   // Host storages without references that this work can still use. They are released when it has
   // ended, or by CallContext::end() after a failure.
   std::vector<Storage*> deferred_;
+  // The interrupt that a kernel has found: kCancelled or kDeadlineExceeded, or kOk. Any worker.
+  std::atomic<StatusCode> interrupt_{StatusCode::kOk};
   Status status_;
 };
 
