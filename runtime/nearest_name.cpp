@@ -33,15 +33,24 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 constexpr size_t kMaxCompared = 128;
 constexpr size_t kMaxListed = 8;
 
+size_t bounded_distance(std::string_view a, std::string_view b) {
+  return edit_distance(a.substr(0, kMaxCompared), b.substr(0, kMaxCompared));
+}
+
+// The largest edit distance of a similar name.
+size_t most_distance(std::string_view given) { return std::max<size_t>(1, given.size() / 3); }
+
 }  // namespace
 
+bool are_similar(std::string_view given, std::string_view known) {
+  return bounded_distance(given, known) <= most_distance(given);
+}
+
 std::string name_suggestion(std::string_view given, const std::vector<std::string>& known) {
-  // Accepts a distance of at most a third of the length, but always a distance of 1.
-  size_t best_distance = std::max<size_t>(1, given.size() / 3) + 1;
+  size_t best_distance = most_distance(given) + 1;
   std::string_view best;
   for (std::string_view name : known) {
-    const size_t distance =
-        edit_distance(given.substr(0, kMaxCompared), name.substr(0, kMaxCompared));
+    const size_t distance = bounded_distance(given, name);
     if (distance < best_distance) {
       best_distance = distance;
       best = name;

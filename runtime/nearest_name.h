@@ -10,8 +10,10 @@
 
 namespace scopevm::runtime {
 
-// Returns "; did you mean \"x\"?" if a known name is similar to `given`. Names are similar if their
-// edit distance is at most 1 or at most a third of the length of `given`. Otherwise returns
+// Whether the edit distance of the names is at most 1 or at most a third of the length of `given`.
+bool are_similar(std::string_view given, std::string_view known);
+
+// Returns "; did you mean \"x\"?" if a known name is similar to `given`. Otherwise returns
 // "; there are \"x\", \"y\"" for a short list of known names, and "" for a long or empty one.
 std::string name_suggestion(std::string_view given, const std::vector<std::string>& known);
 

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/tensor/tensor_access.h"
 #include "runtime/without_exceptions.h"
+#include "vm/isa/opcodes.h"
 #include "vm/run/bound/bound.h"
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
@@ -137,6 +138,18 @@ Result<std::vector<int64_t>> bound_of(const Request& request) {
   return bytes;
 }
 
+// Subtracts the results that the run stores in buffers of the state. The scheduler holds the bytes
+// of these buffers already.
+void subtract_state_results(const Request& request, std::vector<int64_t>& bytes) {
+  const LoadedFunction& entry = request.session->module().entry(request.dimensions);
+  for (const ResultAllocation& result : entry.result_allocations) {
+    const Tensor& buffer = request.outputs[result.output].tensor;
+    if (!buffer.is_read_only()) continue;  // only a state has read-only buffers
+    const uint32_t* const at = &entry.decl->code[result.alloc_word];
+    bytes[isa::decode<isa::op::alloc_storage>(at).from.value] -= buffer.bytes();
+  }
+}
+
 }  // namespace
 
 Status Request::prepare(bool& is_attached) {
@@ -196,7 +209,8 @@ Status Request::find_needs(const SubmitOptions& options) {
   needs_.clear();
   const LoadedModule& module = session->module();
   const size_t count = session->pool_count();
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> bytes, bound_of(*this));
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> bytes, bound_of(*this));
+  if (state != nullptr) subtract_state_results(*this, bytes);
   std::vector<int64_t> budgets(count, -1);
   for (const ScopeLimit& budget : options.data_budgets) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::vector<bool> named, session->pools_of(budget.scope));
@@ -214,14 +228,14 @@ Status Request::find_needs(const SubmitOptions& options) {
                   session->pool(line.pool).scope() + " depends on data (\"" + line.what +
                   "\"): set its budget in SubmitOptions::data_budgets"};
   for (uint32_t i = 0; i < count; ++i) {
-    const std::optional<uint32_t> pool = session->scheduled_pool(i);
+    const std::optional<Need>& pool = session->scheduled_pool(i);
     if (!pool && budgets[i] < 0) continue;
     // For dims that a check rejects, a bound can be any number. The run will fail.
     const int64_t bounded = std::max<int64_t>(bytes[i], 0);
     budgets[i] =
         bounded + std::clamp<int64_t>(budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
     if (!pool) continue;
-    needs_.push_back({*pool, budgets[i]});
+    needs_.emplace_back(*pool).bytes = budgets[i];
   }
   budgets_ = std::move(budgets);
   return {};
@@ -270,11 +284,10 @@ void Request::hold_results() {
   const auto hold = [&](const Tensor& result) {
     runtime::Storage* storage = TensorAccess::storage(result);
     if (storage == nullptr || storage->pool < 0 || storage->is_held) return;
-    const std::optional<uint32_t> pool =
-        session->scheduled_pool(static_cast<uint32_t>(storage->pool));
+    const std::optional<Need>& pool = session->scheduled_pool(static_cast<uint32_t>(storage->pool));
     if (!pool) return;
     storage->is_held = true;
-    std::ranges::find(needs_, *pool, &Need::pool)->held += storage->bytes;
+    std::ranges::find(needs_, pool->pool, &Need::pool)->held += storage->bytes;
   };
   for (const Tensor& result : results) hold(result);
   for (const ListValue& list : list_results)

@@ -73,7 +73,7 @@ class Machine {
         break;
       case Event::kRelease:
         for (size_t i = 0; i < model.needs.size(); ++i)
-          ledger_.release(model.needs[i].pool, model.results[i]);
+          ledger_.release({.pool = model.needs[i].pool, .bytes = model.results[i]});
         model.state = State::kDone;
         break;
       case Event::kCancel:
@@ -123,6 +123,7 @@ class Machine {
       EXPECT_EQ(pool.reserved, reserved[i]);
       EXPECT_EQ(pool.held, held[i]);
       EXPECT_LE(reserved[i] + held[i], pool.capacity);
+      EXPECT_EQ(pool.users[0].used, reserved[i] + held[i]);
     }
   }
 
@@ -131,6 +132,30 @@ class Machine {
   std::vector<Model> models_;
   int64_t time_ = 0;
 };
+
+TEST(Ledger, CountsTheMostBytesOfEachUser) {
+  Ledger ledger({{.name = "a", .capacity = 100}});
+  const uint32_t first = ledger.add_user(0), second = ledger.add_user(0);
+  const Need large{.pool = 0, .bytes = 60, .held = 10, .user = first};
+  ASSERT_TRUE(ledger.reserve({&large, 1}));
+  ledger.end({&large, 1});
+  EXPECT_EQ(ledger.pools()[0].occupied, 60);
+  // The first user can still occupy 60 bytes.
+  const Need small{.pool = 0, .bytes = 40, .user = second};
+  ASSERT_TRUE(ledger.reserve({&small, 1}));
+  EXPECT_FALSE(ledger.can_exceed(0));
+  const Need more{.pool = 0, .bytes = 1, .user = second};
+  ASSERT_TRUE(ledger.reserve({&more, 1}));
+  EXPECT_TRUE(ledger.can_exceed(0));
+  ledger.trimmed(0);
+  EXPECT_EQ(ledger.pools()[0].occupied, 10 + 41);
+  ledger.release({.pool = 0, .bytes = 10, .user = first});
+  ledger.end({&small, 1});
+  ledger.end({&more, 1});
+  EXPECT_EQ(ledger.pools()[0].occupied, 10 + 41);
+  ledger.trimmed(0);
+  EXPECT_EQ(ledger.pools()[0].occupied, 0);
+}
 
 using Pools = std::vector<Ledger::Pool>;
 Pools two_pools() { return {{.name = "a", .capacity = 4}, {.name = "b", .capacity = 3}}; }

@@ -98,6 +98,57 @@ TEST(Scheduler, InvalidOptions) {
   EXPECT_FALSE(submitted.is_in_flight());
 }
 
+// With this capacity next to one of the module's pool cpu.global.
+std::string error_with_capacity(const std::string& pool) {
+  const Scheduler scheduler =
+      *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 1 << 20}, {pool, 1 << 20}}});
+  return std::string(Session::create(test::load(test::sum_contents()), {.scheduler = scheduler})
+                         .status()
+                         .message());
+}
+
+TEST(Scheduler, AMisspeltCapacityIsAnError) {
+  EXPECT_EQ(error_with_capacity("cpu.global.workspce"),
+            "the scheduler has a capacity for \"cpu.global.workspce\", which is no memory scope of "
+            "the module; did you mean \"cpu.global.workspace\"?");
+  EXPECT_THAT(error_with_capacity("cpu.globl.workspace"),
+              HasSubstr("did you mean \"cpu.global.workspace\"?"));
+}
+
+TEST(Scheduler, ACapacityCanBeForAnotherModule) {
+  EXPECT_EQ(error_with_capacity(kWorkspace), "");
+  EXPECT_EQ(error_with_capacity("npu.global"), "");
+  EXPECT_EQ(error_with_capacity("cp.global.workspace"), "") << "another device";
+  EXPECT_EQ(error_with_capacity("cpu.local"), "");
+  EXPECT_EQ(error_with_capacity("cpu.globl"), "") << "cpu.global has a capacity";
+  EXPECT_EQ(error_with_capacity("cpu"), "");
+  EXPECT_EQ(error_with_capacity(""), "");
+}
+
+// The bytes of the workspace that the allocators of a session keep.
+int64_t cached_workspace(const Session& session) {
+  for (const ScopeStats& stats : *session.memory_stats())
+    if (stats.scope == "global.workspace") return stats.memory.cached_bytes;
+  return -1;
+}
+
+TEST(Scheduler, ReturnsCachedBlocksThatWouldExceedACapacity) {
+  // A call of n rows needs 16 n + 64 bytes of workspace.
+  const Scheduler scheduler =
+      *Scheduler::create({.workers = 1, .capacities = {{kWorkspace, 1000}}});
+  const Session first = session_on(scheduler, test::sum_contents());
+  const Session second = session_on(scheduler, test::sum_contents());
+  ASSERT_TRUE(sum_call(first, 30).run().ok());
+  EXPECT_GE(cached_workspace(first), 30 * 16 + 64);
+  // Together, the sessions occupy less than the capacity.
+  ASSERT_TRUE(sum_call(second, 10).run().ok());
+  EXPECT_GE(cached_workspace(first), 30 * 16 + 64);
+  ASSERT_TRUE(sum_call(second, 40).run().ok());
+  EXPECT_EQ(cached_workspace(first), 0);
+  EXPECT_GE(cached_workspace(second), 40 * 16 + 64);
+  EXPECT_LE(cached_workspace(second), 1000);
+}
+
 TEST(Scheduler, ACallInFlightCannotBeChanged) {
   const Scheduler scheduler = *Scheduler::create({.workers = 1});
   Blocker blocker(scheduler, milliseconds(300));

@@ -11,6 +11,7 @@ namespace scopevm {
 namespace {
 
 using test::kGlobal;
+using test::kWorkspace;
 using test::message_of;
 using test::rows;
 using test::stepping_call;
@@ -55,14 +56,15 @@ TEST(ScheduledState, AQueuedCallUsesTheState) {
   State state = *State::create(blocked.session, rows(3));
   Call call = stepping_call(blocked.session, state, 1, 3);
   Call other = stepping_call(blocked.session, state, 1, 3);
-  // The result of 96 bytes fits only after the release of the result of 800 bytes.
   EXPECT_EQ(use_of(blocked.scheduler, kGlobal).held_bytes, 800 + 2 * 48);
   State large = *State::create(blocked.session, rows(1));
   EXPECT_EQ(use_of(blocked.scheduler, kGlobal).held_bytes, 800 + 2 * 48 + 2 * 16);
   Call fill = test::sum_call(blocked.session, 4);
   ASSERT_TRUE(fill.submit().ok());
   ASSERT_TRUE(fill.wait().ok());
-  ASSERT_TRUE(call.submit().ok());
+  // These bytes fit only after the release of the result of 800 bytes.
+  const SubmitOptions waiting = {.data_budgets = {{kGlobal, 48}}};
+  ASSERT_TRUE(call.submit(waiting).ok());
   EXPECT_TRUE(call.is_in_flight());
   EXPECT_EQ(message_of(other.submit()),
             "the state is in use: wait for the end of the call or function that uses it");
@@ -72,10 +74,12 @@ TEST(ScheduledState, AQueuedCallUsesTheState) {
   EXPECT_EQ(call.wait().code(), StatusCode::kCancelled);
   EXPECT_EQ(value_of(state), 0);
   // A deadline that passes in the queue.
-  ASSERT_TRUE(other.submit({.call = {.deadline = std::chrono::steady_clock::now()}}).ok());
+  SubmitOptions late = waiting;
+  late.call.deadline = std::chrono::steady_clock::now();
+  ASSERT_TRUE(other.submit(late).ok());
   EXPECT_EQ(other.wait().code(), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(state.steps(), 0);
-  ASSERT_TRUE(other.submit().ok());
+  ASSERT_TRUE(other.submit(waiting).ok());
   blocked.holder.clear_outputs();
   ASSERT_TRUE(other.wait().ok());
   EXPECT_EQ(value_of(state), 2);
@@ -94,6 +98,48 @@ TEST(ScheduledState, TheSchedulerHoldsTheMemoryOfAState) {
     EXPECT_EQ(use_of(scheduler, kGlobal).held_bytes, 96);
   }
   EXPECT_EQ(use_of(scheduler, kGlobal).held_bytes, 0);
+}
+
+// The bytes that the scheduler reserves while a launch runs.
+class ReservedBytes final : public TraceSink {
+ public:
+  explicit ReservedBytes(const Scheduler& scheduler) : scheduler_(scheduler) {}
+  void record(const TraceEvent& event) override {
+    if (event.kind != TraceEvent::Kind::kLaunch) return;
+    global = use_of(scheduler_, kGlobal).reserved_bytes;
+    workspace = use_of(scheduler_, kWorkspace).reserved_bytes;
+  }
+  int64_t global = -1;
+  int64_t workspace = -1;
+
+ private:
+  const Scheduler& scheduler_;
+};
+
+// The state holds the bytes of its results already, so that a call does not reserve them again.
+TEST(ScheduledState, ACallReservesNoMemoryForTheResultsOfItsState) {
+  const Scheduler scheduler =
+      *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 96}, {kWorkspace, 1000}}});
+  const Session session = test::session_on(scheduler, test::sum_contents());
+  State state = *State::create(session, rows(3));
+  Call call = stepping_call(session, state, 1, 3);
+  ReservedBytes reserved(scheduler);
+  ASSERT_TRUE(call.submit({.call = {.trace = &reserved}}).ok());
+  ASSERT_TRUE(call.wait().ok());
+  EXPECT_EQ(value_of(state), 2);
+  EXPECT_EQ(reserved.global, 0);
+  EXPECT_GT(reserved.workspace, 0);
+  for (const ScopeUse& use : call.stats().memory) {
+    if (use.scope == "global") EXPECT_EQ(use.peak_bytes, reserved.global);
+    if (use.scope == "global.workspace") EXPECT_EQ(use.peak_bytes, reserved.workspace);
+  }
+  // Without the state, the call needs memory for its result.
+  ASSERT_TRUE(call.unset_state().ok());
+  ASSERT_TRUE(call.set_input("y", test::filled(1, {3, 4})).ok());
+  ASSERT_TRUE(call.submit().ok());
+  EXPECT_TRUE(call.is_in_flight()) << "it waits for the memory that the state holds";
+  call.cancel();
+  EXPECT_EQ(call.wait().code(), StatusCode::kCancelled);
 }
 
 TEST(ScheduledState, ACallIsDestroyedInItsFunction) {

@@ -9,6 +9,7 @@
 #include "runtime/count_text.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/process/available_cpus.h"
+#include "runtime/without_exceptions.h"
 
 namespace scopevm::vm {
 namespace {
@@ -81,6 +82,7 @@ class CallScheduler::RequestFiber final : public CallFiber {
 CallScheduler::CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools)
     : options_(std::move(options)),
       ledger_(std::move(pools)),
+      memories_(ledger_.pools().size(), std::vector<std::weak_ptr<runtime::ScopeMemory>>(1)),
       queue_(ledger_, {.max_bypass = options_.max_bypass, .ageing = options_.ageing}) {}
 
 CallScheduler::~CallScheduler() = default;
@@ -217,10 +219,44 @@ Status CallScheduler::hold(std::span<const Need> needs, std::string_view what) {
   return {};
 }
 
-void CallScheduler::release(uint32_t pool, int64_t bytes) {
+void CallScheduler::release(const Need& need) {
   std::lock_guard lock(mutex_);
-  ledger_.release(pool, bytes);
+  ledger_.release(need);
   admit();
+}
+
+uint32_t CallScheduler::add_user(uint32_t pool,
+                                 const std::shared_ptr<runtime::ScopeMemory>& memory) {
+  std::lock_guard lock(mutex_);
+  std::vector<std::weak_ptr<runtime::ScopeMemory>>& known = memories_[pool];
+  for (uint32_t user = 1; user < known.size(); ++user)
+    if (known[user].expired()) {
+      known[user] = memory;
+      return user;
+    }
+  // Nothing below fails after add_user().
+  if (known.size() == known.capacity()) known.reserve(2 * known.size());
+  const uint32_t user = ledger_.add_user(pool);
+  known.push_back(memory);
+  return user;
+}
+
+void CallScheduler::trim_caches(std::span<const Need> needs, std::unique_lock<std::mutex>& lock) {
+  for (const Need& need : needs) {
+    if (!ledger_.can_exceed(need.pool)) continue;
+    ledger_.trimmed(need.pool);
+    for (size_t user = 1; user < memories_[need.pool].size(); ++user) {
+      std::shared_ptr<runtime::ScopeMemory> memory = memories_[need.pool][user].lock();
+      if (memory == nullptr) continue;
+      lock.unlock();
+      (void)runtime::without_exceptions([&]() -> Status {
+        memory->allocator().trim();
+        return {};
+      });
+      memory.reset();  // can be the last reference
+      lock.lock();
+    }
+  }
 }
 
 bool CallScheduler::is_own_thread() const { return scheduler_of_thread == this; }
@@ -254,6 +290,7 @@ void CallScheduler::start_request(std::unique_lock<std::mutex>& lock) {
   std::shared_ptr<ScheduledRequest> request = take(ready_, ready_.begin());
   ++running_;
   RequestFiber* const fiber = request->can_wait() ? take_fiber() : nullptr;
+  trim_caches(request->needs(), lock);
   if (fiber != nullptr) {
     fiber->request = std::move(request);
     run_fiber(*fiber, lock);

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/memory/scope_memory.h"
 #include "scopevm/scheduler.h"
 #include "scopevm/status.h"
 #include "vm/run/admission/ledger.h"
@@ -64,6 +65,8 @@ class CallScheduler {
   CallScheduler& operator=(const CallScheduler&) = delete;
 
   std::optional<uint32_t> find_pool(std::string_view name) const { return ledger_.find(name); }
+  // Adds the memory of a session in a pool. Returns its number, for Need::user.
+  uint32_t add_user(uint32_t pool, const std::shared_ptr<runtime::ScopeMemory>& memory);
   // Queues a request, which ends with one call of run() or refuse(), unless this fails. Errors:
   // kResourceLimit (the needs exceed a capacity, or too many requests wait), kOutOfMemory.
   Status submit(std::shared_ptr<ScheduledRequest> request, int priority,
@@ -77,7 +80,7 @@ class CallScheduler {
   // Errors: kResourceLimit (no room in one of these different pools).
   Status hold(std::span<const Need> needs, std::string_view what);
   // Memory of hold(), or a held result, was released.
-  void release(uint32_t pool, int64_t bytes);
+  void release(const Need& need);
 
   SchedulerStats stats() const;
   int workers() const { return options_.workers; }
@@ -119,6 +122,9 @@ class CallScheduler {
   // A fiber that runs no request; null if the system has no memory for one.
   RequestFiber* take_fiber();
   void return_fiber(RequestFiber& fiber);
+  // Returns the cached blocks of all sessions in the pools of the needs in which they could
+  // otherwise occupy more bytes than the capacity. `lock` locks mutex_ before and after.
+  void trim_caches(std::span<const Need> needs, std::unique_lock<std::mutex>& lock);
   // Whether a worker can start the first ready request.
   bool can_start() const;
   // The earliest deadline or end of a sleep.
@@ -133,6 +139,9 @@ class CallScheduler {
   const SchedulerOptions options_;
   mutable std::mutex mutex_;  // guards the members below, except the threads
   Ledger ledger_;
+  // By pool and number of the user; the first is empty. A number is used again when the memory of a
+  // session does not exist any more.
+  std::vector<std::vector<std::weak_ptr<runtime::ScopeMemory>>> memories_;
   AdmissionQueue queue_;
   Jobs waiting_;  // for memory
   Jobs ready_;    // for a worker

@@ -15,6 +15,7 @@
 #include "runtime/memory/pool/pool_allocator.h"
 #include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
+#include "vm/run/admission/capacity_names.h"
 #include "vm/run/admission/scheduler_access.h"
 #include "vm/run/bound/bound.h"
 #include "vm/run/frame/allocation.h"
@@ -207,26 +208,26 @@ Status BoundSession::bind_scheduler(const SessionOptions& options) {
   scheduled_pools_.resize(contents.pools.size());
   if (!options.scheduler) return {};
   const std::shared_ptr<CallScheduler> scheduler = SchedulerAccess::get(*options.scheduler);
+  SCOPEVM_RETURN_IF_ERROR(
+      check_capacity_names(scheduler->stats().pools, qualified_names(contents)));
   for (size_t i = 0; i < contents.pools.size(); ++i) {
     const std::optional<uint32_t> index =
         scheduler->find_pool(name_of(contents, contents.pools[i]));
-    scheduled_pools_[i] = index;
     if (!index) continue;
-    pools_[i]->set_release_hook(
-        [scheduler, pool = *index](int64_t bytes) { scheduler->release(pool, bytes); });
+    Need& need = scheduled_pools_[i].emplace();
+    need.pool = *index;
+    need.user = scheduler->add_user(*index, pools_[i]);
+    pools_[i]->set_release_hook([scheduler, need](int64_t bytes) {
+      Need released = need;  // a copy, because threads can release storages at once
+      released.bytes = bytes;
+      scheduler->release(released);
+    });
     int64_t bytes = 0;
     for (const format::ConstantDecl& constant : contents.constants)
       if (constant.pool == i && contents.pools[i].kind != format::PoolKind::kConstant)
         bytes += static_cast<int64_t>(constant.bytes.size);
-    if (bytes > 0) held_.push_back({*index, bytes});
+    if (bytes > 0) held_.emplace_back(need).bytes = bytes;
   }
-  const std::vector<PoolUse> limited = scheduler->stats().pools;
-  if (!limited.empty() &&
-      std::ranges::none_of(scheduled_pools_, &std::optional<uint32_t>::has_value))
-    return {StatusCode::kInvalidArgument,
-            "no capacity of the scheduler is for a memory scope of the module; it has no \"" +
-                limited.front().pool + "\"" +
-                runtime::name_suggestion(limited.front().pool, qualified_names(contents))};
   if (Status held = scheduler->hold(held_, "constants"); !held.ok()) {
     held_.clear();
     return held;
@@ -236,7 +237,7 @@ Status BoundSession::bind_scheduler(const SessionOptions& options) {
 }
 
 BoundSession::~BoundSession() {
-  for (const Need& need : held_) scheduler_->release(need.pool, need.bytes);
+  for (const Need& need : held_) scheduler_->release(need);
   delete last_returned_.load(std::memory_order_relaxed);
 }
 
@@ -294,15 +295,15 @@ Status BoundSession::allocate(const CallContext& context, uint32_t pool, int64_t
 }
 
 Status BoundSession::allocate_held(uint32_t pool, int64_t bytes, runtime::Storage** storage) {
-  const std::optional<uint32_t> scheduled = scheduled_pools_[pool];
-  if (!scheduled) return allocate(pool, bytes, storage, nullptr);
-  const Need need{*scheduled, bytes};
+  if (!scheduled_pools_[pool]) return allocate(pool, bytes, storage, nullptr);
+  Need need = *scheduled_pools_[pool];
+  need.bytes = bytes;
   SCOPEVM_RETURN_IF_ERROR(scheduler_->hold({&need, 1}, "state"));
   Status allocated = allocate(pool, bytes, storage, nullptr);
   if (allocated.ok())
     (*storage)->is_held = true;
   else
-    scheduler_->release(need.pool, need.bytes);
+    scheduler_->release(need);
   return allocated;
 }
 

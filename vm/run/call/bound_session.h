@@ -51,8 +51,10 @@ class BoundSession {
   bool can_wait() const { return !devices_.are_all_cpus() || emulation_ != nullptr; }
   // Null without a scheduler.
   const std::shared_ptr<CallScheduler>& scheduler() const { return scheduler_; }
-  // The pool of the scheduler that limits a pool of the module, if any.
-  std::optional<uint32_t> scheduled_pool(uint32_t index) const { return scheduled_pools_[index]; }
+  // A need of 0 bytes in the pool of the scheduler that limits a pool of the module, if any.
+  const std::optional<Need>& scheduled_pool(uint32_t index) const {
+    return scheduled_pools_[index];
+  }
   // The pools that a scope of an option denotes: for each pool of the module, whether it does.
   // Errors: kInvalidArgument (it denotes none).
   Result<std::vector<bool>> pools_of(const std::string& scope) const;
@@ -100,8 +102,8 @@ class BoundSession {
 
   // Destroyed last: pools report the release of results to it.
   std::shared_ptr<CallScheduler> scheduler_;
-  std::vector<std::optional<uint32_t>> scheduled_pools_;  // by pool of the module
-  std::vector<Need> held_;                                // of constants
+  std::vector<std::optional<Need>> scheduled_pools_;  // by pool of the module
+  std::vector<Need> held_;                            // of constants
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;
   // Declared before the pools, and therefore destroyed after them: pools return their blocks to the
