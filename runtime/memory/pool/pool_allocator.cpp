@@ -122,8 +122,9 @@ void* PoolAllocator::allocate_small(int size_class, int64_t bytes) {
 void* PoolAllocator::refill(ThreadCache& cache, int size_class) {
   ThreadCache::Stack& stack = cache.stack(size_class);
   if (stack.end == stack.begin) {
-    const int wanted = std::max(1, cache_capacity(size_class) / 2);
-    stack.end += slabs_.allocate(size_class, stack.begin, wanted);
+    const auto limit = static_cast<int>(stack.limit - stack.begin);
+    stack.end += slabs_.allocate(size_class, stack.begin, limit / 2);
+    stack.limit = stack.begin + std::min(2 * limit, cache_capacity(size_class));
     // The first block in the stack is allocated last: blocks are allocated in address order.
     std::reverse(stack.begin, stack.end);
     if (stack.end == stack.begin) return nullptr;
@@ -159,7 +160,8 @@ void PoolAllocator::deallocate_small(void* block, int64_t bytes) {
   if (cache == nullptr) return slabs_.release(block);
   const int size_class = classes_.class_of(bytes);
   ThreadCache::Stack& stack = cache->stack(size_class);
-  if (stack.end == stack.limit) flush(*cache, size_class, cache_capacity(size_class) / 2);
+  if (stack.end == stack.limit)
+    flush(*cache, size_class, static_cast<int>(stack.limit - stack.begin) / 2);
   *stack.end++ = block;
 }
 
@@ -251,6 +253,7 @@ void PoolAllocator::return_cache(ThreadCache* cache) {
   add_up(*cache);
   if (has_limit_) revoke_grant(*cache);
   for (int c = 0; c < SizeClasses::kCount; ++c) flush(*cache, c, 0);
+  cache->reset_limits();
   cache->is_owned = false;
 }
 

@@ -19,6 +19,11 @@ constexpr int cache_capacity(int size_class) {
   return static_cast<int>(std::clamp<int64_t>(32768 / SizeClasses::bytes_of(size_class), 4, 64));
 }
 
+// The limit of a class in a new cache. It doubles when the thread finds no block of the class, up
+// to the capacity. A thread that only deallocates, such as one that releases results of calls that
+// ran on other threads, therefore keeps few blocks.
+inline constexpr int kFirstCacheLimit = 4;
+
 class ThreadCache {
  public:
   ThreadCache() {
@@ -26,8 +31,14 @@ class ThreadCache {
     for (int c = 0; c < SizeClasses::kCount; ++c) {
       Stack& stack = stacks_[static_cast<size_t>(c)];
       stack.begin = stack.end = next;
-      next = stack.limit = next + cache_capacity(c);
+      next += cache_capacity(c);
     }
+    reset_limits();
+  }
+
+  // For a new owner. REQUIRES: the stacks are empty.
+  void reset_limits() {
+    for (Stack& stack : stacks_) stack.limit = stack.begin + kFirstCacheLimit;
   }
 
   // The following two are the common case of the pool. They compile to about 20 instructions
@@ -72,7 +83,7 @@ class ThreadCache {
   struct Stack {
     void** begin;
     void** end;    // after the last block
-    void** limit;  // end of the stack's storage
+    void** limit;  // the stack is full here
   };
   Stack& stack(int size_class) { return stacks_[static_cast<size_t>(size_class)]; }
   const Stack& stack(int size_class) const { return stacks_[static_cast<size_t>(size_class)]; }
