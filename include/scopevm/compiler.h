@@ -146,8 +146,8 @@ struct CompileOptions {
   /// kernels to compile; both are 0 when the count is unknown. Calls are serialized but can come
   /// from any thread of the compiler.
   std::function<void(std::string_view stage, int64_t done, int64_t total)> progress;
-  /// Ends the compilation: after a request to stop, it fails with kCancelled at the next stage, or
-  /// when the kernels that are being compiled are complete. `progress` can request the stop.
+  /// Ends the compilation: after a request to stop, it fails with kCancelled at the next stage, at
+  /// the next group of kernels or the next pass of LLVM. `progress` can request the stop.
   std::stop_token stop_token;
   /// Receives each warning of a compilation that succeeds, and the errors of one that fails, at the
   /// end and on the calling thread. Reports of explain() contain their warnings, which are not

@@ -110,7 +110,7 @@ Result<std::string> compile_part(mlir::ModuleOp part, const llvm::StringMap<Kern
   if (options.instrument) options.instrument(**module);
   const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
       make_target_machine(target));
-  return compile_object(**module, **machine, max_stack_bytes);
+  return compile_object(**module, **machine, max_stack_bytes, options.stop_token);
 }
 
 Result<std::string> compile_added(const ImageOptions& options, const schedule::Target& target,
@@ -120,7 +120,7 @@ Result<std::string> compile_added(const ImageOptions& options, const schedule::T
   options.add_functions(*module);
   const LeakedOnException<std::unique_ptr<llvm::TargetMachine>> machine(
       make_target_machine(target));
-  return compile_object(*module, **machine, max_stack_bytes);
+  return compile_object(*module, **machine, max_stack_bytes, options.stop_token);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Optimises LLVM IR and compiles it to an object file.
 #include "compiler/codegen/cpu/stages.h"
 #include "compiler/support/leaked_on_exception.h"
+#include "compiler/support/stop.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -20,13 +22,18 @@ struct AnalysisManagers {
   llvm::ModuleAnalysisManager modules;
 };
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+// After a request to stop, skips the remaining passes.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine,
+              const std::stop_token& stop_token) {
   llvm::PipelineTuningOptions tuning;
   // The generators already emit vectors in hot loops, so these passes would only increase the
   // compile time.
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
-  const LeakedOnException<llvm::PassBuilder> builder(&machine, tuning);
+  const LeakedOnException<llvm::PassInstrumentationCallbacks> callbacks;
+  callbacks->registerShouldRunOptionalPassCallback(
+      [&](llvm::StringRef, const llvm::Any&) { return !stop_token.stop_requested(); });
+  const LeakedOnException<llvm::PassBuilder> builder(&machine, tuning, std::nullopt, &*callbacks);
   const LeakedOnException<AnalysisManagers> analyses;
   auto& [loops, functions, graphs, modules] = *analyses;
   builder->registerModuleAnalyses(modules);
@@ -65,14 +72,15 @@ Status check_locals(const llvm::Module& module, int64_t max_bytes) {
 }  // namespace
 
 Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine,
-                                   int64_t max_stack_bytes) {
+                                   int64_t max_stack_bytes, const std::stop_token& stop_token) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
   std::string error;
   llvm::raw_string_ostream error_stream(error);
   if (llvm::verifyModule(module, &error_stream))
     return Status(StatusCode::kInternal, "invalid LLVM IR: " + error);
-  optimise(module, machine);
+  optimise(module, machine, stop_token);
+  SCOPEVM_RETURN_IF_ERROR(check_not_stopped(stop_token));
   // After the optimisation, which inlines functions and so adds up their local buffers.
   SCOPEVM_RETURN_IF_ERROR(check_locals(module, max_stack_bytes));
   llvm::SmallVector<char, 0> bytes;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,10 @@ Result<std::unique_ptr<llvm::Module>> to_llvm(mlir::ModuleOp kernels,
                                               llvm::LLVMContext& context);
 
 // Optimises and compiles; returns the bytes of an object file. Errors: kInternal, also if the local
-// buffers of a function together take more than `max_stack_bytes`.
+// buffers of a function together take more than `max_stack_bytes`; kCancelled before the next pass
+// of the optimiser.
 Result<std::string> compile_object(llvm::Module& module, llvm::TargetMachine& machine,
-                                   int64_t max_stack_bytes);
+                                   int64_t max_stack_bytes, const std::stop_token& stop_token);
 
 // Links objects, in order, into a shared object. Serialised by a lock, since lld has global state.
 Result<std::vector<uint8_t>> link_shared(const std::vector<std::string>& objects);
