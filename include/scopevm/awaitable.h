@@ -15,14 +15,16 @@ namespace scopevm {
 /// The call is submitted (Call::submit()) when it is awaited, and the coroutine continues where the
 /// function `done` would run: on a worker of the scheduler, or on the thread that ended the waiting
 /// of the call. It can use, submit, await or destroy the call, but run() and wait() fail there. The
-/// errors are those of submit() and of the run; if submit() fails, the coroutine goes on at once.
-/// The call must exist until its end.
+/// errors are those of submit() and of the run.
 class AwaitableCall {
  public:
+  /// `call` must exist until its end.
   explicit AwaitableCall(Call& call, SubmitOptions options = {})
       : call_(call), options_(std::move(options)) {}
 
+  /// False: the call is submitted first.
   bool await_ready() const noexcept { return false; }
+  /// Submits the call. Returns false if this fails: the coroutine goes on at once.
   bool await_suspend(std::coroutine_handle<> coroutine) {
     // The call can end, and the coroutine destroy this object, before submit() returns.
     const SubmitOptions options = std::move(options_);
@@ -34,6 +36,7 @@ class AwaitableCall {
     status_ = std::move(submitted);
     return false;
   }
+  /// The result of the run, or the error of submit().
   Status await_resume() { return std::move(status_); }
 
  private:

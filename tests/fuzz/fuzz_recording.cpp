@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "tests/fuzz/changed_records.h"
@@ -10,11 +11,17 @@
 namespace scopevm::tool {
 namespace {
 
-NamedValue vector_of(const char* name, DType dtype) {
+Tensor numbers() {
   const int64_t dims[] = {3};
-  Tensor tensor = *Tensor::allocate(dtype, dims);
-  if (dtype != DType::kStr) std::memset(tensor.data(), 1, static_cast<size_t>(tensor.bytes()));
-  return {name, ValueKind::kTensor, true, {tensor}};
+  Tensor tensor = *Tensor::allocate(DType::kF32, dims);
+  std::memset(tensor.data(), 1, static_cast<size_t>(tensor.bytes()));
+  return tensor;
+}
+
+Tensor strings() {
+  const std::string_view texts[] = {"", "a b"};
+  const int64_t dims[] = {2};
+  return *Tensor::from_strings(texts, dims);
 }
 
 std::vector<uint8_t> original() {
@@ -23,12 +30,13 @@ std::vector<uint8_t> original() {
   recording.devices = {{"cpu", "cpu", 0}};
   recording.memory_limits = {{"cpu.global", 4096}};
   recording.external_libraries = {"dnnl"};
-  recording.inputs = {vector_of("x", DType::kF32), vector_of("s", DType::kStr)};
+  recording.inputs = {{"x", ValueKind::kTensor, true, {numbers()}},
+                      {"s", ValueKind::kTensor, true, {strings()}}};
   RecordedLaunch launch{.position = 2, .function = "main", .word = 9, .name = "add", .op = "add"};
-  launch.tensors = {vector_of("", DType::kF32).elements[0]};
+  launch.tensors = {numbers()};
   launch.outputs = {tensor_digest(launch.tensors[0])};
   recording.launches = {launch};
-  recording.results = {vector_of("y", DType::kF32)};
+  recording.results = {{"y", ValueKind::kTensor, true, {numbers()}}};
   return write_recording(recording);
 }
 
