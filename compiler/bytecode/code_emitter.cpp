@@ -380,6 +380,8 @@ void CodeEmitter::emit_launch(const Step& step, int64_t index,
   for (BufferIndex buffer : plan_.liveness.buffer_of_temporary[index])
     decl.bytes.push_back(int_operand(plan_.liveness.buffers[buffer].bytes));
   const isa::LaunchIndex entry{static_cast<uint32_t>(module_.launches.size())};
+  if (!launch.flops.is_constant(0))
+    code_.flops.push_back({.word = encoder_.size(), .formula = launch.flops.str()});
   if (module_.kernels[launch.kernel.value].external)
     encoder_.emit(op::call_extern{.entry = entry, .buffers = buffers});
   else

@@ -195,9 +195,11 @@ std::optional<format::ExternalDecl> external_decl(const Kernel& kernel) {
   return decl;
 }
 
-// Appends the function to `module`, with its shape functions, launches and messages.
+// Appends the function to `module`, with its shape functions, launches and messages. Appends the
+// operations of its launches to `flops`.
 Status add_function(const Program& program, FunctionIndex index, PlannedFunction& planned,
-                    const CallMemory& calls, format::ModuleContents& module) {
+                    const CallMemory& calls, format::ModuleContents& module,
+                    std::vector<format::LaunchFlops>& flops) {
   const Machine& machine = program.machine;
   const Function& function = program.functions[index];
   format::FunctionDecl decl;
@@ -221,6 +223,10 @@ Status add_function(const Program& program, FunctionIndex index, PlannedFunction
   decl.slot_count = static_cast<uint32_t>(planned.shapes.stores().size());
   decl.code = std::move(code.words);
   decl.sources = std::move(code.sources);
+  for (format::LaunchFlops& launch : code.flops) {
+    launch.function = index.value;
+    flops.push_back(std::move(launch));
+  }
   module.functions.push_back(std::move(decl));
   for (SegmentIndex segment : function.segments.indices())
     module.shape_functions.push_back(
@@ -269,8 +275,14 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
          constant.pool.value,
          {constant.owner, constant.data, static_cast<uint64_t>(constant.bytes)}});
   const IndexedVector<FunctionIndex, CallMemory> calls = memory_of_calls(program, planned);
+  std::vector<format::LaunchFlops> flops;
   for (FunctionIndex i : program.functions.indices())
-    SCOPEVM_RETURN_IF_ERROR(add_function(program, i, planned[i], calls[i], module));
+    SCOPEVM_RETURN_IF_ERROR(add_function(program, i, planned[i], calls[i], module, flops));
+  if (!flops.empty()) {
+    const std::string text = format::flops_text(flops);
+    module.sections.push_back(
+        {format::kFlopsSection, false, format::aligned_copy(text.data(), text.size())});
+  }
   return module;
 }
 

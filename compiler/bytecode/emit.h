@@ -16,6 +16,7 @@
 #include "compiler/program/program.h"
 #include "compiler/shapes/shape_program.h"
 #include "scopevm/status.h"
+#include "vm/format/schema/launch_flops.h"
 #include "vm/format/schema/module_contents.h"
 
 namespace scopevm::compiler::bytecode {
@@ -37,6 +38,7 @@ struct PlannedFunction {
 struct Code {
   std::vector<uint32_t> words;
   std::vector<format::SourceDecl> sources;
+  std::vector<format::LaunchFlops> flops;  // without the index of the function
   uint32_t register_count = 0;
   std::vector<SlotIndex> result_bytes_slots;  // by output
   // By segment: the shape function that is in effect when that of the segment runs.

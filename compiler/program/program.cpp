@@ -65,6 +65,7 @@ std::vector<DimExpr> Step::expressions() const {
 
 void Step::replace_expressions(const std::function<DimExpr(DimExpr)>& with) {
   visit_expressions(work, [&](DimExpr& expr) { expr = with(expr); });
+  if (auto* launch = as<step::Launch>()) launch->flops = with(launch->flops);
 }
 
 std::vector<Check> Dimension::bounds_checks(DimExpr value) const {

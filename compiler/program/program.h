@@ -138,6 +138,9 @@ struct Launch {
   std::vector<DimExpr> params;  // kernel parameters, without grid and grain
   DimExpr grid = 1;             // work items
   DimExpr grain = 1;            // fewest work items per task; at least 1
+  // Floating-point operations, for reports. 0: unknown, or none. Steps do not evaluate this
+  // formula: it is not one of Step::expressions().
+  DimExpr flops = 0;
   std::vector<InPlace> in_place;
 };
 
@@ -283,7 +286,7 @@ struct Step {
   void set_begin(int64_t position);
   // All expressions that are evaluated when the step runs, except the dims of its values.
   std::vector<DimExpr> expressions() const;
-  // Replaces each of these expressions by the result of calling `with` on it.
+  // Replaces each of these expressions, and Launch::flops, by the result of calling `with` on it.
   void replace_expressions(const std::function<DimExpr(DimExpr)>& with);
   // "launch", "copy", ...
   std::string_view kind_name() const;

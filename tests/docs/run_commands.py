@@ -216,7 +216,8 @@ class Tree:
         names += [inner for name in names for inner in self.commands_of("scopevm", name)]
         strings = [self.help("scopevm", name) for name in names]
         strings += [self.help(name, "") for name in ("scopevm", "scopevm-opt", "property_fuzz",
-                                                   "conformance", "runtime_device_bench",
+                                                   "conformance", "memory_requests_bench",
+                                                   "runtime_device_bench",
                                                    "pooling_kernel_test", "ctest")]
         strings += [self.help("./dev", "compare"), self.help("tests/docs/run_commands.py", "")]
         return "\n".join(strings)

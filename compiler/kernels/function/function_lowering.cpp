@@ -5,6 +5,7 @@
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/values/elements.h"
+#include "compiler/kernels/function/launch_flops.h"
 #include "compiler/placement/place.h"
 
 namespace scopevm::compiler::kernels {
@@ -258,7 +259,23 @@ llvm::LogicalResult FunctionLowering::lower_op(mlir::Operation* op) {
   if (auto slice = mlir::dyn_cast<graph::SliceOp>(op); slice && is_part(slice))
     return lower_part(slice), mlir::success();
   auto lowering = mlir::dyn_cast<graph::LoweringOp>(op);
-  return lowering ? lowering.lower(*this) : op->emitOpError("has no lowering");
+  if (!lowering) return op->emitOpError("has no lowering");
+  const size_t first = function_.steps.size();
+  if (failed(lowering.lower(*this))) return mlir::failure();
+  set_flops(op, first);
+  return mlir::success();
+}
+
+// The last launch of an op computes its result; earlier ones prepare operands. Control flow has no
+// number of its own: the ops in its blocks have set theirs.
+void FunctionLowering::set_flops(mlir::Operation* op, size_t first) {
+  const DimExpr flops = launch_flops(op);
+  if (flops.is_constant(0)) return;
+  for (size_t i = function_.steps.size(); i > first; --i)
+    if (auto* launch = function_.steps[i - 1].as<step::Launch>()) {
+      launch->flops = flops;
+      return;
+    }
 }
 
 llvm::LogicalResult FunctionLowering::lower(graph::ReshapeOp op) {

@@ -105,6 +105,8 @@ class FunctionLowering : public LoweringContext {
 
   llvm::LogicalResult lower_block(mlir::Block& block);
   llvm::LogicalResult lower_op(mlir::Operation* op);
+  // Sets the operations of `op` on the last launch from step `first` on.
+  void set_flops(mlir::Operation* op, size_t first);
   Place place_of(mlir::Type type) const;
   // The pool of the constant `value`: that of the required scope, else the constant pool of its
   // device.

@@ -27,9 +27,18 @@ if "profile" in report:
     assert profile["calls"] == requests and profile["kernels"]
     times = [kernel["us"] for kernel in profile["kernels"]]
     assert times == sorted(times, reverse=True) and sum(times) <= profile["us"]
+    limits = profile["limits"]
     for kernel in profile["kernels"]:
         assert kernel["launches"] % requests == 0 and kernel["bytes"] > 0
         assert abs(kernel["gb_per_second"] * kernel["us"] * 1e3 / kernel["bytes"] - 1) < 1e-6
+        shares = [kernel["gb_per_second"] * 1e9 / limits["read_bytes_per_second"]]
+        if kernel["flops"] is not None:
+            assert abs(kernel["flops_per_byte"] * kernel["bytes"] / kernel["flops"] - 1) < 1e-6
+            rate = kernel["gflop_per_second"]
+            assert abs(rate * kernel["us"] * 1e3 / kernel["flops"] - 1) < 1e-6
+            if limits["flops_per_second"] > 0:
+                shares.append(rate * 1e9 / limits["flops_per_second"])
+        assert abs(kernel["share_of_limit"] / max(shares) - 1) < 1e-6
 if len(sys.argv) > 4:
     text = json.dumps(json.load(open(sys.argv[4], encoding="utf-8")))
     for use in report["memory"]:

@@ -1,7 +1,9 @@
 // scopevm bench: measures latency, throughput and memory of a module, and its kernels.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "runtime/process/available_cpus.h"
@@ -13,6 +15,7 @@
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
 #include "tools/page/page.h"
+#include "tools/scopevm/commands/bench/kernel_flops.h"
 #include "tools/scopevm/commands/bench/load.h"
 #include "tools/scopevm/commands/bench/profile.h"
 #include "tools/scopevm/commands/bench/report.h"
@@ -56,7 +59,7 @@ void declare(CLI::App& command, BenchOptions& options) {
   declare_threads(command, options);
   declare_session(command, options);
   command.add_flag("--profile", options.profile,
-                   "Print the times of each kernel, and the memory bandwidth of this machine");
+                   "Print the times of each kernel, and the limits of this machine");
   command.add_option("--html", options.html, "Write the report to this file, as an HTML page");
   command.add_option("--json", options.json, "Write the report to this file, as JSON");
   command.add_option(
@@ -91,11 +94,20 @@ bool writes_to_stdout(const BenchOptions& options) {
 // The number of workers that can run at once.
 int worker_count(int in_flight) { return std::min(in_flight, runtime::available_cpus()); }
 
+// Of the module that is loaded. A stream cannot be read again, so that its numbers are unknown.
+Result<KernelFlops> read_kernel_flops(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return KernelFlops();
+  SCOPEVM_ASSIGN_OR_RETURN(const ReadModule module, read_module_file(path));
+  return KernelFlops(module.contents);
+}
+
 Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const Session& session,
                                              const Prepare& prepare) {
   BenchReport::Kernels kernels;
   kernels.limits = machine_peak::measure_limits(session.threads());
-  Profile profile;
+  SCOPEVM_ASSIGN_OR_RETURN(KernelFlops flops, read_kernel_flops(options.module));
+  Profile profile(std::move(flops));
   SCOPEVM_RETURN_IF_ERROR(run_load(session, options.requests, 1, prepare, &profile).status());
   kernels.kernels = profile.kernels();
   kernels.calls = profile.calls();

@@ -15,6 +15,7 @@
 #include "tools/scopevm/module_file.h"
 #include "tools/scopevm/record_json.h"
 #include "vm/format/binary/layout.h"
+#include "vm/format/schema/launch_flops.h"
 #include "vm/format/verify/verify.h"
 
 namespace scopevm::tool {
@@ -69,6 +70,15 @@ void print_dimensions(const std::vector<format::DimensionDecl>& dimensions) {
                       ? fmt::format(", a multiple of {}", dimension.multiple_of)
                       : "");
   }
+}
+
+// The floating-point operations of the launches of a function.
+ordered_json flops_json(const std::vector<format::LaunchFlops>& launches, size_t function) {
+  ordered_json out = ordered_json::array();
+  for (const format::LaunchFlops& launch : launches)
+    if (launch.function == function)
+      out.push_back({{"word", launch.word}, {"formula", launch.formula}});
+  return out;
 }
 
 void print_function(const format::ModuleContents& module, const format::FunctionDecl& function) {
@@ -161,7 +171,8 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
 }
 
 ordered_json function_json(const format::ModuleContents& module,
-                           const format::FunctionDecl& function) {
+                           const format::FunctionDecl& function,
+                           const std::vector<format::LaunchFlops>& launches) {
   const auto list = [&](const auto& records) { return RecordJson::of(module, records); };
   return {{"name", function.name},
           {"inputs", list(function.inputs)},
@@ -171,7 +182,8 @@ ordered_json function_json(const format::ModuleContents& module,
           {"memory", list(function.memory)},
           {"code_words", function.code.size()},
           {"registers", function.register_count},
-          {"slots", function.slot_count}};
+          {"slots", function.slot_count},
+          {"flops", flops_json(launches, &function - module.functions.data())}};
 }
 
 void print_json(const format::ModuleContents& module, const runtime::MappedFile& file) {
@@ -180,8 +192,9 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                       {"format", format::version_text(header.version_major, header.version_minor)},
                       {"min_reader", format::version_text(header.version_major, header.min_reader)},
                       {"required_features", module.required_features}};
+  const std::vector<format::LaunchFlops> launches = format::read_flops(module);
   for (const format::FunctionDecl& function : module.functions)
-    out["functions"].push_back(function_json(module, function));
+    out["functions"].push_back(function_json(module, function, launches));
   out["variants"] = RecordJson::of(module, module.variants);
   out["devices"] = RecordJson::of(module, module.devices);
   out["pools"] = RecordJson::of(module, module.pools);

@@ -24,13 +24,30 @@ std::optional<double> gigabytes_per_second(const KernelTimes& kernel) {
   return static_cast<double>(kernel.bytes) / static_cast<double>(kernel.ns);
 }
 
-// The measured bandwidth is that of the host.
+// No value if the number of operations is unknown.
+std::optional<double> gigaflops_per_second(const KernelTimes& kernel) {
+  if (!kernel.flops || kernel.ns == 0) return std::nullopt;
+  return *kernel.flops / static_cast<double>(kernel.ns);
+}
+
+std::optional<double> flops_per_byte(const KernelTimes& kernel) {
+  if (!kernel.flops || kernel.bytes == 0) return std::nullopt;
+  return *kernel.flops / static_cast<double>(kernel.bytes);
+}
+
+// The roofline model (Williams, Waterman, Patterson: Roofline, 2009): the share of
+// min(peak, flops_per_byte() * bandwidth), which is the larger one of the shares of both limits. If
+// the number of operations is unknown, the share of the bandwidth. The measured limits are those of
+// the host.
 std::optional<double> share_of_limit(const KernelTimes& kernel,
                                      const BenchReport::Kernels& profile) {
   const std::optional<double> rate = gigabytes_per_second(kernel);
   if (!rate || kernel.device != "cpu" || profile.limits.read_bytes_per_second <= 0)
     return std::nullopt;
-  return *rate * 1e9 / profile.limits.read_bytes_per_second;
+  const double of_bandwidth = *rate * 1e9 / profile.limits.read_bytes_per_second;
+  const std::optional<double> flops = gigaflops_per_second(kernel);
+  if (!flops || profile.limits.flops_per_second <= 0) return of_bandwidth;
+  return std::max(of_bandwidth, *flops * 1e9 / profile.limits.flops_per_second);
 }
 
 double share_of_time(const KernelTimes& kernel, const BenchReport::Kernels& profile) {
@@ -66,23 +83,23 @@ void print_profile(const BenchReport::Kernels& profile) {
   print("profile of {}, one at a time; limits of this machine: {:.1f} GFLOP/s, {:.1f} GB/s\n",
         count_text(profile.calls, "call"), profile.limits.flops_per_second / 1e9,
         profile.limits.read_bytes_per_second / 1e9);
-  print("{:>9} {:>12} {:>7} {:>8} {:>9}  {}\n", "launches", "us per call", "share", "GB/s",
-        "of limit", "kernel: ops");
+  print("{:>9} {:>12} {:>7} {:>8} {:>8} {:>9}  {}\n", "launches", "us per call", "share", "GFLOP/s",
+        "GB/s", "of limit", "kernel: ops");
   const double calls = static_cast<double>(std::max<int64_t>(profile.calls, 1));
   double rest = 1;
   for (const KernelTimes& kernel : profile.kernels) {
     const double share = share_of_time(kernel, profile);
     rest -= share;
     const std::optional<double> limit = share_of_limit(kernel, profile);
-    print("{:>9} {:>12.2f} {:>6.1f}% {:>8} {:>9}  {}{}\n", kernel.launches,
+    print("{:>9} {:>12.2f} {:>6.1f}% {:>8} {:>8} {:>9}  {}{}\n", kernel.launches,
           static_cast<double>(kernel.ns) / 1e3 / calls, 100 * share,
-          number(gigabytes_per_second(kernel), 1),
+          number(gigaflops_per_second(kernel), 1), number(gigabytes_per_second(kernel), 1),
           limit ? fmt::format("{:.0f}%", 100 * *limit) : "-", kernel.kernel,
           kernel.ops.empty() ? "" : ": " + ops_text(kernel.ops));
   }
-  print("{:>9} {:>12.2f} {:>6.1f}% {:>8} {:>9}  outside of kernels\n", "-",
+  print("{:>9} {:>12.2f} {:>6.1f}% {:>8} {:>8} {:>9}  outside of kernels\n", "-",
         std::max(rest, 0.0) * static_cast<double>(profile.call_ns) / 1e3 / calls,
-        100 * std::max(rest, 0.0), "-", "-");
+        100 * std::max(rest, 0.0), "-", "-", "-");
 }
 
 Json latency_json(const Latency& latency) {
@@ -106,6 +123,9 @@ Json profile_json(const BenchReport::Kernels& profile) {
                        {"us", static_cast<double>(kernel.ns) / 1e3},
                        {"share", share_of_time(kernel, profile)},
                        {"bytes", kernel.bytes == 0 ? Json(nullptr) : Json(kernel.bytes)},
+                       {"flops", optional_json(kernel.flops)},
+                       {"flops_per_byte", optional_json(flops_per_byte(kernel))},
+                       {"gflop_per_second", optional_json(gigaflops_per_second(kernel))},
                        {"gb_per_second", optional_json(gigabytes_per_second(kernel))},
                        {"share_of_limit", optional_json(share_of_limit(kernel, profile))}});
   return {{"calls", profile.calls},
