@@ -396,13 +396,19 @@ class BlockedConv {
     const int64_t lanes = k_.lanes(DType::kF32), step_weights = place.group.step_weights();
     for (int64_t block = 0; block < place.group.blocks; ++block) {
       enter_epilogue(place, block);
+      // The tile does not store sums of channels that are padding. Their sums are 0, as in
+      // emit_tile().
+      const bool is_half = schedule_.has_half_block && block == place.group.blocks - 1;
+      const int64_t channels = is_half ? kChannelBlock / 2 : kChannelBlock;
       for (int64_t row = 0; row < size.rows; ++row) {
         const Term from = sums_at + row * (size.width * step_weights);
         const Term to = pixel + result_pitch() * row;
         k_.loop(done ? done : k_.index(0), size.width, 1, [&](Term i) {
           for (int64_t lane = 0; lane < kChannelBlock; lane += lanes) {
-            const Term sum = k_.load(
-                o_.scratch.buffer, from + i * step_weights + (block * kChannelBlock + lane), lanes);
+            const int64_t stored = std::clamp<int64_t>(channels - lane, 0, lanes);
+            const Term sum =
+                k_.load(o_.scratch.buffer, from + i * step_weights + (block * kChannelBlock + lane),
+                        lanes, stored == lanes ? Term() : k_.mask(k_.index(stored), lanes));
             epilogue_.emit(k_, sum, to + i * axes_[1].phases, k_.index(lane), lanes, {});
           }
         });
