@@ -27,7 +27,7 @@ class AwaitableCall {
   /// Submits the call. Returns false if this fails: the coroutine goes on at once.
   bool await_suspend(std::coroutine_handle<> coroutine) {
     // The call can end, and the coroutine destroy this object, before submit() returns.
-    const SubmitOptions options = std::move(options_);
+    const SubmitOptions options = options_;
     Status submitted = call_.submit(options, [this, coroutine](const Status& status) {
       status_ = status;
       coroutine.resume();

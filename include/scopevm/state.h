@@ -78,9 +78,8 @@ class SCOPEVM_API State {
   /// (in use), kOutOfMemory.
   Result<std::vector<uint8_t>> snapshot() const;
   /// Replaces the values by those of a snapshot. If it fails, the state is unchanged. Errors:
-  /// - kInvalidArgument: the bytes are not a snapshot or are damaged; they are of another module,
-  /// of
-  ///   other pairs or of other dims; or the state is in use
+  /// - kInvalidArgument: the bytes are not a snapshot or are damaged, or the state is in use; the
+  ///   snapshot is of another module, of other pairs or of other dims
   /// - kUnsupported: the snapshot has another version
   Status restore(std::span<const uint8_t> snapshot);
   /// The number of calls that have changed the state since its creation or reset(). A snapshot and

@@ -18,6 +18,9 @@ namespace scopevm::tool {
 Result<std::pair<std::string, std::string>> split_assignment(
     const std::string& text, const std::vector<std::string>& names = {});
 
+// Without blanks at its ends.
+std::string trimmed(const std::string& text);
+
 // Parses a decimal integer. Errors: kInvalidArgument.
 Result<int64_t> parse_number(std::string_view text);
 

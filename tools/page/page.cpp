@@ -7,11 +7,13 @@ std::string html_page(std::string_view page, std::string_view data) {
   constexpr std::string_view kMark = "@DATA@";
   const size_t mark = page.find(kMark);
   std::string filled(page.substr(0, mark));
-  // In a script element, "</" of a name would end the element. "<\/" is the same string in JSON.
-  for (size_t i = 0; i < data.size(); ++i) {
-    filled += data[i];
-    if (data[i] == '<') filled += i + 1 < data.size() && data[i + 1] == '/' ? "\\" : "";
-  }
+  // In a script element, "</" and "<!--" of a name would have a meaning. This is the same string in
+  // JSON.
+  for (const char c : data)
+    if (c == '<')
+      filled += "\\u003c";
+    else
+      filled += c;
   filled += page.substr(mark + kMark.size());
   return filled;
 }

@@ -80,6 +80,13 @@ TEST(Metrics, EscapesLabels) {
   EXPECT_EQ(requests(parser, "success", ""), 0);
 }
 
+TEST(Metrics, RefusesNamesThatAreEqualInTheText) {
+  const Session session = sum_session();
+  const auto text =
+      prometheus_text(std::vector<MetricsSource>{{"a\xff", session}, {"a\xfe", session}});
+  EXPECT_EQ(text.status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST(Metrics, ReplacesBytesThatAreNotUtf8) {
   const Session session = sum_session();
   PrometheusParser parser(

@@ -102,6 +102,17 @@ Result<KernelFlops> read_kernel_flops(const std::string& path) {
   return KernelFlops(module.contents);
 }
 
+// The memory limits as capacities, so that requests wait for memory.
+std::vector<PoolCapacity> capacities(const Module& module, const SessionOptions& options) {
+  std::vector<PoolCapacity> capacities;
+  for (const MemoryScope& scope : module.memory_scopes())
+    for (const ScopeLimit& limit : options.memory_limits)
+      if (const std::string pool = scope.device + "." + scope.scope;
+          limit.scope == scope.scope || limit.scope == pool)
+        capacities.push_back({pool, limit.bytes});
+  return capacities;
+}
+
 Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const Session& session,
                                              const Prepare& prepare) {
   BenchReport::Kernels kernels;
@@ -120,11 +131,14 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
   SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
   BenchReport report{.module = options.module};
-  report.in_flight = options.in_flight;
+  report.in_flight = static_cast<int>(std::min<int64_t>(options.in_flight, options.requests));
   if (options.in_flight > 1) {
     report.workers = worker_count(options.in_flight);
-    SCOPEVM_ASSIGN_OR_RETURN(session_options.scheduler,
-                             Scheduler::create({.workers = report.workers}));
+    SCOPEVM_ASSIGN_OR_RETURN(
+        session_options.scheduler,
+        Scheduler::create(
+            {.workers = report.workers, .capacities = capacities(module, session_options)}));
+    session_options.memory_limits.clear();
   }
   session_options.time_devices = options.profile || !options.trace.empty();
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, session_options));

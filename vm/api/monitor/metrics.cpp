@@ -2,6 +2,7 @@
 #include "scopevm/metrics.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "runtime/without_exceptions.h"
@@ -148,10 +149,11 @@ void add_schedulers(std::span<const SchedulerSource> schedulers, PrometheusText&
 
 Result<std::string> prometheus_text(std::span<const MetricsSource> sources) {
   return runtime::without_exceptions([&]() -> Result<std::string> {
+    std::set<std::string> names;  // as the text has them
     std::vector<SessionSource> sessions;
     std::vector<SchedulerSource> schedulers;
     for (const MetricsSource& source : sources) {
-      if (std::ranges::find(sessions, source.model, &SessionSource::model) != sessions.end())
+      if (!names.insert(label_text(source.model)).second)
         return Status(StatusCode::kInvalidArgument,
                       "two sources of metrics have the name \"" + source.model + "\"");
       vm::BoundSession& session = *SessionAccess::bound(source.session);

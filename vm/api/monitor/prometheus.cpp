@@ -18,23 +18,25 @@ std::string seconds_text(int64_t nanoseconds) {
   return text + digits;
 }
 
-void PrometheusText::put(std::string_view text) { text_ += text; }
-
-void PrometheusText::put_label(std::string_view label) {
+std::string label_text(std::string_view label) {
+  std::string text;
   while (!label.empty()) {
     const size_t bytes = runtime::decode_utf8(label).bytes;
     const std::string_view character = label.substr(0, bytes);
     if (character == "\n") {
-      put("\\n");
+      text += "\\n";
     } else if (bytes == 0) {
-      put("\xEF\xBF\xBD");  // U+FFFD, the replacement character, in UTF-8
+      text += "\xEF\xBF\xBD";  // U+FFFD, the replacement character, in UTF-8
     } else {
-      if (character == "\"" || character == "\\") put("\\");
-      put(character);
+      if (character == "\"" || character == "\\") text += '\\';
+      text += character;
     }
     label.remove_prefix(std::max<size_t>(bytes, 1));
   }
+  return text;
 }
+
+void PrometheusText::put(std::string_view text) { text_ += text; }
 
 void PrometheusText::start(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
@@ -50,7 +52,7 @@ void PrometheusText::add_text(Labels labels, std::string_view value, std::string
   std::string_view before = "{";
   for (const auto& [name, label] : labels) {
     for (const std::string_view part : {before, name, std::string_view("=\"")}) put(part);
-    put_label(label);
+    put(label_text(label));
     put("\"");
     before = ",";
   }

@@ -23,14 +23,15 @@ class PrometheusText {
   std::string take() && { return std::move(text_); }
 
  private:
-  // Escapes the label, which must be UTF-8: each byte that is not becomes U+FFFD.
-  void put_label(std::string_view label);
   void add_text(Labels labels, std::string_view value, std::string_view suffix);
   [[gnu::noinline]] void put(std::string_view text);  // not inlined, for its size
 
   std::string text_;
   std::string_view name_;
 };
+
+// The value of a label, escaped. The format is UTF-8: each byte that is not becomes U+FFFD.
+std::string label_text(std::string_view label);
 
 // Nanoseconds as seconds, without trailing zeros: "0.0025".
 std::string seconds_text(int64_t nanoseconds);

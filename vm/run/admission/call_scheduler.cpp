@@ -205,7 +205,6 @@ void CallScheduler::end(std::span<const Need> needs) {
 }
 
 Status CallScheduler::hold(std::span<const Need> needs, std::string_view what) {
-  SCOPEVM_RETURN_IF_ERROR(check_capacity(needs));
   std::lock_guard lock(mutex_);
   for (const Need& need : needs) {
     const Ledger::Pool& pool = ledger_.pools()[need.pool];

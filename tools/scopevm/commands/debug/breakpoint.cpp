@@ -63,9 +63,9 @@ Result<Breakpoint> parse_condition(const std::string& text, const std::string& c
   const size_t end = std::min(condition.find_first_not_of("<>=!", at), condition.size());
   const Breakpoint made{.kind = Kind::kCondition,
                         .text = text,
-                        .left = condition.substr(0, at),
+                        .left = trimmed(condition.substr(0, at)),
                         .comparison = condition.substr(at, end - at),
-                        .right = condition.substr(end)};
+                        .right = trimmed(condition.substr(end))};
   constexpr std::string_view kComparisons[] = {"<", "<=", ">", ">=", "==", "!="};
   if (std::ranges::find(kComparisons, made.comparison) == std::end(kComparisons))
     return wrong_breakpoint("\"" + condition +

@@ -14,12 +14,6 @@ namespace {
 
 constexpr size_t kListedBefore = 3, kListedAfter = 6;
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 // Splits "NAME BEGIN..END" into the name and the range.
 bool parse_value(const std::string& argument, std::string& name, ElementRange& range) {
   const size_t dots = argument.rfind(".."), space = argument.rfind(' ');
@@ -208,7 +202,8 @@ Debugger::Next Debugger::print_named(const std::string& name, ElementRange range
       }
   for (const TensorSignature& output : signature_.outputs) {
     if (output.name != name) continue;
-    if (!has_ended_ || state_ != nullptr || failure_)
+    if (has_ended_ && failure_) return reject("the call has failed and has no results");
+    if (!has_ended_ || state_ != nullptr)
       return reject("the result " + runtime::quoted(name) + " exists after the end of the call");
     const Result<std::span<const Tensor>> elements = call_.elements(name);
     if (!elements.ok()) return reject(std::string(elements.status().message()));

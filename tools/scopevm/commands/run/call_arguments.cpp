@@ -61,8 +61,8 @@ void declare_session(CLI::App& command, CallArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--memory-limit", arguments.limits,
-                  "[DEVICE.]SCOPE=BYTES: limit the memory of a scope; a run that needs more "
-                  "fails with exit code 3")
+                  "[DEVICE.]SCOPE=BYTES: limit the memory of a scope; a call that needs "
+                  "more fails")
       ->allow_extra_args(false);
   command
       .add_option("--allocator", arguments.allocators,
