@@ -109,6 +109,15 @@ struct LoadOptions {
   /// The text of the file of the signature. If it is empty, Module::load() reads the signature from
   /// the file with the path of the module and the suffix ".sig".
   std::string signature;
+  /// The folder of the file of weights, for a module whose weights are in a file of their own
+  /// (docs/module-format.md). If it is empty, Module::load() searches the folder of the module, and
+  /// Module::load_bytes() needs `weights`.
+  std::string weights_folder;
+  /// The contents of the file of weights. If this is not a null pointer, no file is read. The bytes
+  /// are copied, except by the overload of Module::load_bytes() with an owner: it uses them in
+  /// place, their address must be a multiple of 64, and the owner keeps them alive, too. Not used
+  /// if the module contains its weights.
+  std::span<const uint8_t> weights;
 };
 
 /// A loaded module. Copies of the handle refer to the same module.
@@ -117,9 +126,12 @@ class SCOPEVM_API Module {
   /// Maps the file, validates its checksums and verifies the bytecode. The kernel image for this
   /// CPU is loaded by the first Session::create() or memory_bound(). If `options` has public keys,
   /// the file is read into memory, because a mapped file could change after the check of its
-  /// signature. Errors:
-  /// - kNotFound: no such file, no file of the signature, or libsodium is not installed
-  /// - kInvalidModel: a malformed module, or a signature by another key or of another file
+  /// signature. The same applies to the file of weights, if the module has one. Its checksum is
+  /// always compared, and with public keys also its BLAKE2b digest. Errors:
+  /// - kNotFound: no such file, no file of the signature or of the weights, or libsodium is not
+  ///   installed
+  /// - kInvalidModel: a malformed module, a signature by another key or of another file, or a
+  ///   damaged or other file of weights
   /// - kInvalidArgument: a malformed key or signature
   /// - kUnsupported: a tensor has a rank above kMaxRank, or the module is too large to verify
   static Result<Module> load(const std::string& path, const LoadOptions& options = {});

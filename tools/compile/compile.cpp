@@ -17,6 +17,8 @@
 #include "tools/files/file.h"
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
+#include "tools/files/weights_file.h"
+#include "vm/format/binary/reader.h"
 
 namespace scopevm::tool {
 namespace {
@@ -24,6 +26,7 @@ namespace {
 struct CompileCommand {
   ModelOptions model;
   std::string output;
+  std::string weights;
   bool timing = false;
   bool json = false;
 };
@@ -31,6 +34,7 @@ struct CompileCommand {
 void declare(CLI::App& command, CompileCommand& options) {
   add_model(command, options.model);
   command.add_option("-o,--output", options.output, "Output module file");
+  command.add_option("--weights", options.weights, kWeightsHelp)->type_name("FILE");
   add_named(command, options.model, /*is_explain=*/false);
   add_external(command, options.model,
                "NAME or PATH of a plug-in: parts of the model that its library accepts become "
@@ -118,10 +122,17 @@ void print_json(const CompileCommand& command, const CompileOutput& output) {
   write_json(out);
 }
 
-Status write_module(const std::string& path, CompileOutput& output) {
+Status write_files(const CompileCommand& command, std::span<const uint8_t> module) {
+  if (command.weights.empty()) return write_file(command.output, {&module, 1});
+  // read_module() requires an alignment that the compiler's output lacks.
+  SCOPEVM_ASSIGN_OR_RETURN(const format::ModuleContents contents,
+                           format::read_module(format::aligned_copy(module.data(), module.size())));
+  return write_with_weights(command.output, command.weights, contents);
+}
+
+Status write_module(const CompileCommand& command, CompileOutput& output) {
   const auto began = std::chrono::steady_clock::now();
-  const std::span<const uint8_t> bytes = output.module;
-  if (!path.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(path, {&bytes, 1}));
+  if (!command.output.empty()) SCOPEVM_RETURN_IF_ERROR(write_files(command, output.module));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   output.times.push_back(timed_step("write", elapsed.count()));
   return {};
@@ -151,6 +162,10 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
       check_is_no_input(command.output, {options.model_path, command.model.value("machine"),
                                          command.model.value("external-functions")}));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(command.output));
+  SCOPEVM_RETURN_IF_ERROR(
+      check_is_no_input(command.weights, {options.model_path, command.model.value("machine"),
+                                          command.model.value("external-functions")}));
+  SCOPEVM_RETURN_IF_ERROR(check_weights_path(command.weights, command.output));
   SCOPEVM_RETURN_IF_ERROR(check_is_writable(options.reproducer_path));
   note_target(command, options);
   SCOPEVM_ASSIGN_OR_RETURN(const ModelInput model, ModelInput::open(options.model_path));
@@ -171,7 +186,7 @@ Status compile_to_file(const CompileCommand& command, CompileOptions options) {
   for (const std::string& warning : output.warnings)
     print_message(stderr, "scopevm: warning: {}\n", warning);
   note_cache(command, output);
-  SCOPEVM_RETURN_IF_ERROR(write_module(command.output, output));
+  SCOPEVM_RETURN_IF_ERROR(write_module(command, output));
   if (command.json)
     print_json(command, output);
   else if (command.timing)
@@ -184,6 +199,7 @@ std::string conflict(const CompileCommand& command, const CompileOptions& option
   const bool dumps = !options.dump_after.empty();
   if (command.output.empty() && !dumps && !command.timing)
     return "compile requires -o FILE, --dump-after STAGE or --timing";
+  if (!command.weights.empty() && command.output.empty()) return "--weights requires -o FILE";
   if (command.json && !command.timing) return "--json requires --timing";
   if ((command.output == kStandardStream) + dumps + command.json > 1)
     return "expected at most one of -o -, --dump-after and --json: each writes to stdout";

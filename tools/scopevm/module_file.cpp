@@ -22,12 +22,19 @@ Status with_hint(Status status, const std::string& path) {
                              "; compile the model first: scopevm compile " + path + " -o FILE"};
 }
 
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 }  // namespace
 
 Result<Module> load_module(const std::string& path, const LoadOptions& options) {
   if (path == kStandardStream) {
     SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, map_input(path));
-    Result<Module> module = Module::load_bytes({file.data, file.size}, options);
+    LoadOptions in_folder = options;
+    in_folder.weights_folder = folder_of(path);
+    Result<Module> module = Module::load_bytes({file.data, file.size}, in_folder);
     if (!module.ok()) return std::move(module).status().with_context(input_name(path));
     return module;
   }
@@ -43,16 +50,26 @@ Result<ReadModule> read_module_file(const std::string& path) {
   const format::Bytes bytes = path == kStandardStream || std::filesystem::is_fifo(path, error)
                                   ? format::aligned_copy(file.data, file.size)
                                   : format::Bytes{file.owner, file.data, file.size};
-  Result<format::ModuleContents> module = format::read_module(bytes);
+  std::optional<format::WeightsFile> weights;
+  const auto find_weights = [&](const format::WeightsFile& needed) -> Result<format::Bytes> {
+    weights = needed;
+    SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile found,
+                             runtime::map_file(folder_of(path) + "/" + needed.name));
+    return format::Bytes{found.owner, found.data, found.size};
+  };
+  Result<format::ModuleContents> module =
+      format::read_module(bytes, {.find_weights = find_weights});
   if (!module.ok())
     return with_hint(std::move(module).status().with_context(input_name(path)), path);
-  return ReadModule{std::move(file), *std::move(module)};
+  return ReadModule{std::move(file), *std::move(module), std::move(weights)};
 }
 
 Result<ObservedModule> load_observed_module(const std::string& path) {
   SCOPEVM_ASSIGN_OR_RETURN(ReadModule read, read_module_file(path));
   const std::span<const uint8_t> bytes(read.file.data, read.file.size);
-  Result<Module> module = Module::load_bytes(bytes);
+  LoadOptions options;
+  options.weights_folder = folder_of(path);
+  Result<Module> module = Module::load_bytes(bytes, options);
   if (!module.ok()) return std::move(module).status().with_context(input_name(path));
   return ObservedModule{*std::move(module), std::move(read.contents), format::module_digest(bytes)};
 }

@@ -1,12 +1,15 @@
 // Loads and reads the module of a command: a file, or stdin for "-". The error for a model says
-// that it must be compiled first.
+// that it must be compiled first. A file of weights is searched in the folder of the module, and in
+// the working directory if the module is read from stdin.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "runtime/mapped_file.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
+#include "vm/format/binary/weights.h"
 #include "vm/format/schema/module_contents.h"
 
 namespace scopevm::tool {
@@ -18,6 +21,7 @@ Result<Module> load_module(const std::string& path, const LoadOptions& options =
 struct ReadModule {
   runtime::MappedFile file;
   format::ModuleContents contents;
+  std::optional<format::WeightsFile> weights;  // the file that contains the constants, if any
 };
 
 // Errors: those of map_input() and format::read_module().

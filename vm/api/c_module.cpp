@@ -49,6 +49,9 @@ Result<LoadOptions> to_cpp(const scopevm_load_options* given) {
     out.public_keys.emplace_back(key);
   }
   if (c.signature != nullptr) out.signature = c.signature;
+  if (c.weights_folder != nullptr) out.weights_folder = c.weights_folder;
+  SCOPEVM_RETURN_IF_ERROR(check_array(c.weights, c.weights_size, "weights"));
+  out.weights = {static_cast<const uint8_t*>(c.weights), c.weights_size};
   return out;
 }
 

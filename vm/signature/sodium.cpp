@@ -10,7 +10,9 @@ Result<Sodium> load_sodium() {
   // Of libsodium 1.0.19 and later, and of 1.0.4 to 1.0.18. The functions are the same.
   Result<runtime::DriverLibrary> library = runtime::DriverLibrary::load("libsodium.so.26");
   if (!library.ok()) library = runtime::DriverLibrary::load("libsodium.so.23");
-  if (!library.ok()) return std::move(library).status().with_context("signatures need libsodium");
+  if (!library.ok())
+    return std::move(library).status().with_context(
+        "signatures and files of weights need libsodium");
   Sodium found;
 #define SCOPEVM_SODIUM_FIND(name) SCOPEVM_RETURN_IF_ERROR(library->find(#name, found.name));
   SCOPEVM_SODIUM_FUNCTIONS(SCOPEVM_SODIUM_FIND)

@@ -13,6 +13,9 @@
   F(sodium_base642bin)              \
   F(randombytes_buf)                \
   F(crypto_generichash)             \
+  F(crypto_generichash_init)        \
+  F(crypto_generichash_update)      \
+  F(crypto_generichash_final)       \
   F(crypto_sign_keypair)            \
   F(crypto_sign_detached)           \
   F(crypto_sign_verify_detached)

@@ -27,6 +27,14 @@ typedef struct scopevm_load_options {
   /** The text of the file of the signature. NULL: scopevm_module_load() reads the file with the
    * path of the module and the suffix ".sig". */
   const char* signature;
+  /** The folder of the file of weights, for a module whose weights are in a file of their own.
+   * NULL: scopevm_module_load() searches the folder of the module, and the other functions need
+   * `weights`. */
+  const char* weights_folder;
+  /** The contents of the file of weights. NULL: the file is mapped. The bytes are copied, except by
+   * scopevm_module_load_memory(): it uses them like the bytes of the module, until `release`. */
+  const void* weights;
+  size_t weights_size; /**< size of `weights` in bytes */
 } scopevm_load_options;
 
 /** Maps, validates and verifies a module file. `options` can be NULL. */

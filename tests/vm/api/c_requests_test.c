@@ -410,7 +410,14 @@ static void load_from_memory(const char* path) {
   FAILS(scopevm_module_load_memory(bytes, size, forget, &forgotten, &options, &module),
         SCOPEVM_INVALID_ARGUMENT, "");
   EXPECT(forgotten == 0);
-  OK(scopevm_module_load_memory(bytes, size, forget, &forgotten, NULL, &module));
+  scopevm_load_options with_weights = {sizeof(scopevm_load_options)};
+  with_weights.weights_size = 8;
+  FAILS(scopevm_module_load_memory(bytes, size, forget, &forgotten, &with_weights, &module),
+        SCOPEVM_INVALID_ARGUMENT, "weights");
+  // The module contains its weights, so these are not used.
+  with_weights.weights = "12345678";
+  with_weights.weights_folder = "no folder";
+  OK(scopevm_module_load_memory(bytes, size, forget, &forgotten, &with_weights, &module));
   scopevm_session* session = NULL;
   OK(scopevm_session_create(module, NULL, &session));
   scopevm_module_free(module);

@@ -134,7 +134,9 @@ std::string pool_text(const format::ModuleContents& module, const format::PoolDe
   return text;
 }
 
-void print_text(const format::ModuleContents& module, const runtime::MappedFile& file) {
+void print_text(const ReadModule& read) {
+  const format::ModuleContents& module = read.contents;
+  const runtime::MappedFile& file = read.file;
   print("producer {}\n", module.producer);
   const format::FileHeader header = header_of(file);
   print("format {}, for readers of {} and later\n",
@@ -155,6 +157,9 @@ void print_text(const format::ModuleContents& module, const runtime::MappedFile&
     constant_bytes += constant.bytes.size;
   print("{}, {}\n", count_text(module.constants.size(), "constant"),
         count_text(constant_bytes, "byte"));
+  if (read.weights)
+    print("weights {}: {}, BLAKE2b {}\n", read.weights->name,
+          count_text(read.weights->size, "byte"), format::text_of(read.weights->digest));
   print("{}, {}\n", count_text(module.kernels.size(), "kernel"),
         count_text(module.shape_functions.size(), "shape function"));
   for (const format::KernelDecl& kernel : module.kernels)
@@ -186,7 +191,9 @@ ordered_json function_json(const format::ModuleContents& module,
           {"flops", flops_json(launches, &function - module.functions.data())}};
 }
 
-void print_json(const format::ModuleContents& module, const runtime::MappedFile& file) {
+void print_json(const ReadModule& read) {
+  const format::ModuleContents& module = read.contents;
+  const runtime::MappedFile& file = read.file;
   const format::FileHeader header = header_of(file);
   ordered_json out = {{"producer", module.producer},
                       {"format", format::version_text(header.version_major, header.version_minor)},
@@ -206,6 +213,10 @@ void print_json(const format::ModuleContents& module, const runtime::MappedFile&
                                            {"library", kernel.external->library},
                                            {"description", kernel.external->description}});
   out["constants"] = module.constants.size();
+  if (read.weights)
+    out["weights"] = {{"file", read.weights->name},
+                      {"bytes", read.weights->size},
+                      {"blake2b", format::text_of(read.weights->digest)}};
   out["images"] = RecordJson::of(module, module.images);
   for (const format::SectionEntry& section : section_table(file))
     out["sections"].push_back({{"name", std::string(section.name_text())},
@@ -220,8 +231,7 @@ Status print_module(const InspectOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const ReadModule module, read_module_file(options.module));
   if (Status status = format::verify(module.contents); !status.ok())
     return std::move(status).with_context(input_name(options.module));
-  options.json ? print_json(module.contents, module.file)
-               : print_text(module.contents, module.file);
+  options.json ? print_json(module) : print_text(module);
   return {};
 }
 

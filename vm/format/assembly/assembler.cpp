@@ -8,6 +8,7 @@
 #include "vm/format/assembly/code/reference.h"
 #include "vm/format/assembly/parser.h"
 #include "vm/format/binary/layout.h"
+#include "vm/format/binary/weights.h"
 
 namespace scopevm::format {
 namespace {
@@ -92,6 +93,8 @@ class ModuleParser {
       return parser_.fail(
           "invalid name of a section: expected up to 16 letters, digits, '_', '-' "
           "and '.'");
+    if (section.name == kWeightsSection)
+      return parser_.fail("section \"weights\" is reserved; option --weights of asm writes it");
     const bool is_last = std::ranges::find(module_.sections, section.name, &SectionDecl::name) ==
                              module_.sections.end() - 1 &&
                          std::ranges::find(kSectionNames, section.name) == std::end(kSectionNames);

@@ -75,6 +75,14 @@ struct SectionEntry {
 };
 static_assert(sizeof(SectionEntry) == 48);
 
+// The start of section `weights`. The name of the file follows, without a terminator.
+struct WeightsEntry {
+  uint64_t size;       // of the file of weights
+  uint64_t checksum;   // XXH3, 64 bits
+  uint8_t digest[32];  // BLAKE2b, 256 bits
+};
+static_assert(sizeof(WeightsEntry) == 48);
+
 // A reader that does not know the section must refuse the file.
 inline constexpr uint32_t kRequiredSection = 1;
 

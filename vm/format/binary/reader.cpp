@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/count_text.h"
 #include "vm/format/binary/checksum.h"
 #include "vm/format/binary/layout.h"
 #include "vm/format/binary/tables.h"
+#include "vm/format/binary/weights.h"
 
 namespace scopevm::format {
 namespace {
@@ -146,13 +148,15 @@ Status check_sections(const Bytes& file, const Sections& sections, const ReadOpt
   return {};
 }
 
-// The sections that follow those of SectionKind. Fails if one of them is required and unknown.
+// The sections that follow those of SectionKind, without section `weights`. Fails if one of them is
+// required and unknown.
 Result<std::vector<SectionDecl>> read_further_sections(const Bytes& file,
                                                        const Sections& sections) {
   std::vector<SectionDecl> further;
   for (const SectionEntry& entry : sections.further()) {
     const std::string name(entry.name_text());
     const bool is_required = (entry.flags & kRequiredSection) != 0;
+    if (name == kWeightsSection) continue;
     if (is_required && std::ranges::find(kKnownSections, name) == kKnownSections.end())
       return bad("section " + name +
                  " is required, and this release does not know it; use a later release");
@@ -161,33 +165,54 @@ Result<std::vector<SectionDecl>> read_further_sections(const Bytes& file,
   return further;
 }
 
+// The bytes of the constants, in the module or in the file of weights that it names. `name` is set
+// to what contains them.
+Result<Bytes> find_constants(const Bytes& file, const Sections& sections,
+                             const ReadOptions& options, std::string& name) {
+  const std::span<const uint8_t> section = sections.bytes(file, SectionKind::kConstants);
+  const auto entry =
+      std::ranges::find(sections.further(), kWeightsSection, &SectionEntry::name_text);
+  name = "section constants";
+  if (entry == sections.further().end()) return Bytes{file.owner, section.data(), section.size()};
+  if (entry->flags != kRequiredSection) return bad("section weights: expected a required section");
+  if (!section.empty()) return bad("section weights: section constants is not empty");
+  SCOPEVM_ASSIGN_OR_RETURN(const WeightsFile weights,
+                           decode_weights({file.data + entry->offset, entry->size}));
+  if (!options.find_weights)
+    return Status(StatusCode::kNotFound, "the weights are in the file " + weights.name +
+                                             " (BLAKE2b digest " + text_of(weights.digest) +
+                                             "), which is not given");
+  SCOPEVM_ASSIGN_OR_RETURN(Bytes bytes, options.find_weights(weights));
+  SCOPEVM_RETURN_IF_ERROR(check_weights(weights, bytes, options.check_constants));
+  name = "weights " + weights.name;
+  return bytes;
+}
+
 // Assigns consecutive aligned ranges of a section to the constants or images that it contains.
 class BlobReader {
  public:
-  BlobReader(const Bytes& file, std::span<const uint8_t> section, const char* name)
-      : file_(file), section_(section), name_(name) {}
+  BlobReader(const Bytes& section, std::string name) : section_(section), name_(std::move(name)) {}
 
   Status take(Bytes& blob) {
     uint64_t begin = align_up(end_);
-    if (begin > section_.size() || blob.size > section_.size() - begin)
-      return bad(std::string("section ") + name_ + ": " + count_text(section_.size(), "byte") +
+    if (begin > section_.size || blob.size > section_.size - begin)
+      return bad(name_ + ": " + count_text(section_.size, "byte") +
                  " are fewer than the tables require");
     // Keeps the mapped file alive as long as the blob.
-    blob.owner = file_.owner;
-    blob.data = section_.data() + begin;
+    blob.owner = section_.owner;
+    blob.data = section_.data + begin;
     end_ = begin + blob.size;
     return {};
   }
   Status finish() const {
-    if (end_ == section_.size()) return {};
-    return bad(std::string("section ") + name_ + ": expected " + count_text(end_, "byte") +
-               " according to the tables, given " + std::to_string(section_.size()));
+    if (end_ == section_.size) return {};
+    return bad(name_ + ": expected " + count_text(end_, "byte") +
+               " according to the tables, given " + std::to_string(section_.size));
   }
 
  private:
-  const Bytes& file_;
-  std::span<const uint8_t> section_;
-  const char* name_;
+  const Bytes& section_;
+  std::string name_;
   uint64_t end_ = 0;
 };
 
@@ -225,11 +250,16 @@ Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options
   Result<Tables> tables = read_tables(sections.bytes(file, SectionKind::kTables));
   if (!tables.ok()) return std::move(tables).status().with_context("section tables");
   SCOPEVM_RETURN_IF_ERROR(read_code(sections.bytes(file, SectionKind::kCode), *tables));
-  BlobReader constants(file, sections.bytes(file, SectionKind::kConstants), "constants");
+  std::string constants_name;
+  SCOPEVM_ASSIGN_OR_RETURN(const Bytes constant_bytes,
+                           find_constants(file, sections, options, constants_name));
+  BlobReader constants(constant_bytes, constants_name);
   for (ConstantDecl& constant : tables->module.constants)
     SCOPEVM_RETURN_IF_ERROR(constants.take(constant.bytes));
   SCOPEVM_RETURN_IF_ERROR(constants.finish());
-  BlobReader images(file, sections.bytes(file, SectionKind::kImages), "images");
+  const std::span<const uint8_t> image_section = sections.bytes(file, SectionKind::kImages);
+  const Bytes image_bytes = {file.owner, image_section.data(), image_section.size()};
+  BlobReader images(image_bytes, "section images");
   for (ImageDecl& image : tables->module.images) SCOPEVM_RETURN_IF_ERROR(images.take(image.bytes));
   SCOPEVM_RETURN_IF_ERROR(images.finish());
   tables->module.sections = std::move(further);

@@ -11,6 +11,7 @@
 #include "vm/format/binary/layout.h"
 #include "vm/format/binary/min_reader.h"
 #include "vm/format/binary/tables.h"
+#include "vm/format/binary/weights.h"
 #include "vm/format/binary/write_file.h"
 #include "vm/isa/opcodes.h"
 
@@ -73,19 +74,25 @@ void write_front(File& file, const ModuleContents& module,
   for (const SectionEntry& entry : entries) append_struct(file.front, entry);
 }
 
-// In the order of SectionKind, then the further sections.
-std::vector<Section> sections_of(const ModuleContents& module, const File& file) {
+// In the order of SectionKind, then the further sections. `weights`: the contents of section
+// `weights`; empty if the file contains the constants.
+std::vector<Section> sections_of(const ModuleContents& module, const File& file,
+                                 std::span<const uint8_t> weights) {
   std::vector<Section> sections;
   for (const char* name : kSectionNames) sections.push_back({name, true, {}});
   sections[0].add(file.tables);
   for (const FunctionDecl& function : module.functions)
     sections[1].add({reinterpret_cast<const uint8_t*>(function.code.data()),
                      function.code.size() * sizeof(uint32_t)});
-  for (const ConstantDecl& constant : module.constants)
+  if (weights.empty())
     // Aligned, so that kernels can read the constants in the mapped file.
-    sections[2].add_aligned({constant.bytes.data, constant.bytes.size});
+    for (const Piece piece : weights_of(module)) sections[2].add(piece);
   for (const ImageDecl& image : module.images)
     sections[3].add_aligned({image.bytes.data, image.bytes.size});
+  if (!weights.empty()) {
+    sections.push_back({kWeightsSection, true, {}});
+    sections.back().add(weights);
+  }
   for (const SectionDecl& section : module.sections) {
     sections.push_back({section.name, section.is_required, {}});
     sections.back().add({section.bytes.data, section.bytes.size});
@@ -93,9 +100,9 @@ std::vector<Section> sections_of(const ModuleContents& module, const File& file)
   return sections;
 }
 
-void lay_out(const ModuleContents& module, File& file) {
+void lay_out(const ModuleContents& module, std::span<const uint8_t> weights, File& file) {
   file.tables = write_tables(module);
-  const std::vector<Section> sections = sections_of(module, file);
+  const std::vector<Section> sections = sections_of(module, file, weights);
   std::vector<SectionEntry> entries;
   file.size = sizeof(FileHeader) + sections.size() * sizeof(SectionEntry);
   file.pieces.emplace_back();  // placeholder for the header and section table, set last
@@ -130,9 +137,10 @@ uint16_t min_reader(const ModuleContents& module) {
   return least;
 }
 
-std::vector<uint8_t> write_module(const ModuleContents& module) {
+std::vector<uint8_t> write_module(const ModuleContents& module, const WeightsFile* weights) {
+  const std::vector<uint8_t> section = weights ? encode(*weights) : std::vector<uint8_t>();
   File file;
-  lay_out(module, file);
+  lay_out(module, section, file);
   std::vector<uint8_t> bytes;
   bytes.reserve(file.size);
   for (Piece piece : file.pieces) bytes.insert(bytes.end(), piece.begin(), piece.end());
@@ -141,7 +149,7 @@ std::vector<uint8_t> write_module(const ModuleContents& module) {
 
 Status write_module_file(const std::string& path, const ModuleContents& module) {
   File file;
-  lay_out(module, file);
+  lay_out(module, {}, file);
   return write_file(path, file.pieces);
 }
 

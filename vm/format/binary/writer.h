@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "scopevm/status.h"
+#include "vm/format/binary/weights.h"
 #include "vm/format/schema/module_contents.h"
 
 namespace scopevm::format {
 
-// Returns the file's bytes.
-std::vector<uint8_t> write_module(const ModuleContents& module);
+// Returns the file's bytes. If `weights` is not null, the file does not contain the constants and
+// names the file of weights. REQUIRES: is_weights_name(weights->name).
+std::vector<uint8_t> write_module(const ModuleContents& module,
+                                  const WeightsFile* weights = nullptr);
 
 // Writes the bytes of write_module() to a file. An existing file is replaced. Constants and images
 // are written from their memory, without a copy. The errors are those of write_file(). On failure
