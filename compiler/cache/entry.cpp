@@ -6,15 +6,23 @@
 #include <mutex>
 #include <span>
 
+#include "compiler/cache/file.h"
 #include "compiler/cache/key.h"
 #include "compiler/options/table.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "vm/format/binary/write_file.h"
 
 namespace scopevm::compiler::cache {
 namespace {
 
+constexpr size_t kSizeDigits = 20;
 constexpr size_t kDigestSize = 64;  // hexadecimal digits
+constexpr size_t kStart = kSizeDigits + kDigestSize;
+
+// What precedes the strings of an entry.
+std::string start_of(size_t size, const std::string& digest) {
+  const std::string digits = std::to_string(size);
+  return std::string(kSizeDigits - digits.size(), '0') + digits + digest;
+}
 
 std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -59,14 +67,30 @@ std::string data_path(const std::string& data_file, const std::string& model_pat
   return std::filesystem::path(model_path).replace_filename(data_file).string();
 }
 
+std::optional<std::vector<DataFile>> digest_all(const std::vector<std::string>& data_files,
+                                                const std::string& model_path) {
+  std::vector<DataFile> all;
+  for (const std::string& data_file : data_files) {
+    std::optional<std::string> digest = file_digest(data_path(data_file, model_path));
+    if (!digest) return std::nullopt;
+    all.push_back({data_file, *std::move(digest)});
+  }
+  return all;
+}
+
 std::optional<CompileOutput> read_entry(const std::string& path, const std::string& model_path) {
-  const auto file =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file || (*file)->getBufferSize() < kDigestSize) return std::nullopt;
-  const std::string_view text((*file)->getBufferStart(), (*file)->getBufferSize());
-  if (digest_of(bytes_of(text.substr(kDigestSize))) != text.substr(0, kDigestSize))
-    return std::nullopt;
-  Reader reader(text.substr(kDigestSize));
+  const std::optional<File> file = File::open(path);
+  if (!file || file->size() < kStart) return std::nullopt;
+  std::string start(kStart, '\0');
+  if (file->read(start) != kStart) return std::nullopt;
+  const std::string digest = start.substr(kSizeDigits);
+  // A file with another size is not read: it can be larger than the memory.
+  if (start != start_of(file->size() - kStart, digest)) return std::nullopt;
+  const auto buffer = file->read_rest(kStart);
+  if (!buffer) return std::nullopt;
+  const std::string_view text(buffer->getBufferStart(), buffer->getBufferSize());
+  if (digest_of(bytes_of(text)) != digest) return std::nullopt;
+  Reader reader(text);
   for (size_t i = reader.count(); i > 0 && reader.is_valid(); --i) {
     const std::string data_file(reader.next());
     if (file_digest(data_path(data_file, model_path)) != reader.next()) return std::nullopt;
@@ -84,14 +108,17 @@ std::optional<CompileOutput> read_entry(const std::string& path, const std::stri
 }
 
 Status write_entry(const std::string& path, const std::string& model_path,
-                   const CompileOutput& output, const std::vector<std::string>& data_files) {
+                   const CompileOutput& output, const std::vector<DataFile>& data_files) {
+  std::error_code error;
+  // A pipe or a device would be written to.
+  const std::filesystem::file_status old = std::filesystem::status(path, error);
+  if (std::filesystem::exists(old) && !std::filesystem::is_regular_file(old))
+    return cannot_write(path, "not a regular file");
   options::Key header;
   header.add(std::to_string(data_files.size()));
-  for (const std::string& data_file : data_files) {
-    const std::optional<std::string> digest = file_digest(data_path(data_file, model_path));
-    if (!digest) return cannot_write(path, "cannot read " + data_file);
-    header.add(data_file);
-    header.add(*digest);
+  for (const DataFile& data_file : data_files) {
+    header.add(data_file.path);
+    header.add(data_file.digest);
   }
   header.add(std::to_string(output.warnings.size()));
   for (const std::string& warning : output.warnings) {
@@ -101,14 +128,13 @@ Status write_entry(const std::string& path, const std::string& model_path,
     header.add(has_model ? warning.substr(model_path.size()) : warning);
   }
   header.add({reinterpret_cast<const char*>(output.module.data()), output.module.size()});
-  const std::string digest = digest_of(bytes_of(header.text()));
-  std::error_code error;
+  const std::string start = start_of(header.text().size(), digest_of(bytes_of(header.text())));
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) return cannot_write(path, error.message());
   // Threads of a process share the name of the temporary file.
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
-  const std::span<const uint8_t> pieces[] = {bytes_of(digest), bytes_of(header.text())};
+  const std::span<const uint8_t> pieces[] = {bytes_of(start), bytes_of(header.text())};
   return format::write_file(path, pieces).with_context("cache");
 }
 

@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
+#include "compiler/cache/file.h"
 #include "compiler/codegen/cpu/image.h"
 #include "compiler/options/table.h"
 #include "compiler/schedule/target.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "scopevm/c/external.h"
 
 namespace scopevm::compiler::cache {
@@ -59,13 +60,12 @@ bool add_host(const CompileOptions& options, Key& key) {
 bool add_model(const CompileOptions& options, Key& key) {
   // The extension selects the reader.
   key.add(std::filesystem::path(options.model_path).extension().string());
-  if (options.model_bytes) {
-    key.add(digest_of(*options.model_bytes));
-    return true;
-  }
-  const std::optional<std::string> digest = file_digest(options.model_path);
-  if (digest) key.add(*digest);
-  return digest.has_value();
+  if (options.model_bytes) key.add(digest_of(*options.model_bytes));
+  return options.model_bytes.has_value();
+}
+
+std::string text_of(llvm::BLAKE3& hash) {
+  return llvm::toHex(llvm::ArrayRef<uint8_t>(hash.final()), /*LowerCase=*/true);
 }
 
 }  // namespace
@@ -73,18 +73,21 @@ bool add_model(const CompileOptions& options, Key& key) {
 std::string digest_of(std::span<const uint8_t> bytes) {
   llvm::BLAKE3 hash;
   hash.update({bytes.data(), bytes.size()});
-  return llvm::toHex(llvm::ArrayRef<uint8_t>(hash.final()), /*LowerCase=*/true);
+  return text_of(hash);
 }
 
 std::optional<std::string> file_digest(const std::string& path) {
-  std::error_code error;
-  // The open() of a pipe would wait for its writer.
-  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
-  const auto file =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  const std::optional<File> file = File::open(path);
   if (!file) return std::nullopt;
-  return digest_of(
-      {reinterpret_cast<const uint8_t*>((*file)->getBufferStart()), (*file)->getBufferSize()});
+  constexpr size_t kBlock = 1 << 18;
+  const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
+  llvm::BLAKE3 hash;
+  for (;;) {
+    const std::optional<size_t> count = file->read({block.get(), kBlock});
+    if (!count) return std::nullopt;
+    if (*count == 0) return text_of(hash);
+    hash.update(llvm::StringRef(block.get(), *count));
+  }
 }
 
 std::optional<std::string> key_of(const CompileOptions& options) {

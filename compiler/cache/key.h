@@ -16,8 +16,8 @@ std::string digest_of(std::span<const uint8_t> bytes);
 std::optional<std::string> file_digest(const std::string& path);
 
 // Identifies everything that determines the module except the files with external data, which are
-// known only after the model is imported. Empty if the key is unknown: the model, the library of
-// the compiler or a library of external functions cannot be read.
+// known only after the model is imported. Empty if the key is unknown: model_bytes is unset, or the
+// library of the compiler or a library of external functions cannot be read.
 std::optional<std::string> key_of(const CompileOptions& options);
 
 }  // namespace scopevm::compiler::cache

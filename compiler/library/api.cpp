@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "compiler/cache/cache.h"
+#include "compiler/codegen/cpu/image.h"
 #include "compiler/explain/report.h"
 #include "compiler/library/diagnostics.h"
+#include "compiler/library/target_cpu.h"
 #include "compiler/pipeline/stages.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "runtime/quoted.h"
 #include "runtime/without_exceptions.h"
 
 namespace scopevm::compiler {
@@ -64,12 +67,26 @@ auto run(const CompileOptions& options, const Function& function) noexcept
   }
 }
 
+// Names in the message come from models, files and options.
+Status escaped(Status status) {
+  if (status.ok() || status.code() == StatusCode::kOutOfMemory) return status;
+  return {status.code(), runtime::escaped(status.message(), "\n")};
+}
+
 Result<CompileOutput> compile_output(pipeline::Context& context) {
   SCOPEVM_ASSIGN_OR_RETURN(pipeline::Compiled compiled, cache::compile_model(context));
   return std::move(compiled.output);
 }
 
 }  // namespace
+
+Status check_target_cpu(std::string_view value) {
+  return runtime::without_exceptions([&]() -> Status {
+    install_bad_alloc_handler();
+    return codegen::make_target(value).status();
+  });
+}
+
 }  // namespace scopevm::compiler
 
 namespace scopevm {
@@ -77,11 +94,13 @@ namespace scopevm {
 Result<CompileOutput> compile(const CompileOptions& options) {
   return runtime::without_exceptions([&]() -> Result<CompileOutput> {
     compiler::Diagnostics diagnostics(options);
+    const auto model = compiler::cache::read_model(diagnostics.options);
     Result<CompileOutput> output = compiler::run(diagnostics.options, &compiler::compile_output);
-    if (output.ok())
-      diagnostics.report_warnings(output->warnings);
-    else
+    if (!output.ok()) {
       diagnostics.report_error(output.status());
+      return compiler::escaped(output.status());
+    }
+    diagnostics.report_warnings(output->warnings);
     return output;
   });
 }
@@ -95,7 +114,7 @@ Status explain_kind(std::string_view kind, const CompileOptions& options, void* 
       return found.make(context, report);
     });
     if (!status.ok()) diagnostics.report_error(status);
-    return status;
+    return compiler::escaped(std::move(status));
   });
 }
 

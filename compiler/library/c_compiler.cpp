@@ -1,6 +1,7 @@
 // The functions of scopevm/c/compiler.h.
 #include "scopevm/c/compiler.h"
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/library/target_cpu.h"
 #include "runtime/c_api/c_arguments.h"
 #include "scopevm/compile_options.h"
 #include "scopevm/compiler.h"
@@ -60,23 +62,51 @@ const std::vector<OptionStrings>& option_strings() {
   return all;
 }
 
+// A call that compiles, whatever its result. It consumes a request to cancel it.
+class CompilationCall {
+ public:
+  explicit CompilationCall(scopevm_compiler* compiler) : compiler_(compiler) {
+    if (compiler != nullptr) compiler->diagnostics.clear();
+  }
+  CompilationCall(const CompilationCall&) = delete;
+  CompilationCall& operator=(const CompilationCall&) = delete;
+  ~CompilationCall() {
+    if (compiler_ == nullptr) return;
+    const std::lock_guard<std::mutex> lock(compiler_->mutex);
+    if (!compiler_->stop.stop_requested()) return;
+    try {
+      compiler_->stop = std::stop_source();
+    } catch (...) {
+      // Without memory, the next compilation is cancelled, too.
+    }
+  }
+
+ private:
+  scopevm_compiler* compiler_;
+};
+
+// Errors: kInvalidArgument. No object is larger than PTRDIFF_MAX.
+Status check_bytes(const void* bytes, size_t size) {
+  SCOPEVM_RETURN_IF_ERROR(check_array(bytes, size, "bytes"));
+  return size <= PTRDIFF_MAX ? Status()
+                             : Status(StatusCode::kInvalidArgument,
+                                      "size is " + std::to_string(size) + ", expected at most " +
+                                          std::to_string(PTRDIFF_MAX));
+}
+
 std::stop_source stop_of(scopevm_compiler& compiler) {
   const std::lock_guard<std::mutex> lock(compiler.mutex);
   return compiler.stop;
 }
 
 Result<CompileOutput> run(scopevm_compiler& compiler, CompileOptions options) {
-  compiler.diagnostics.clear();
   if (Status status = compiler.options.check().with_context("compile options"); !status.ok()) {
     compiler.diagnostics.push_back({.text = std::string(status.message())});
     return status;
   }
   options.stop_token = stop_of(compiler).get_token();
   options.diagnose = [&](const Diagnostic& found) { compiler.diagnostics.push_back(found); };
-  Result<CompileOutput> output = compile(options);
-  const std::lock_guard<std::mutex> lock(compiler.mutex);
-  if (compiler.stop.stop_requested()) compiler.stop = std::stop_source();
-  return output;
+  return compile(options);
 }
 
 Status compile_to(scopevm_compiler& compiler, CompileOptions options, scopevm_compiled** out) {
@@ -98,7 +128,6 @@ Status named_error(Status status, std::string_view name) {
 }  // namespace
 }  // namespace scopevm
 
-using scopevm::check_array;
 using scopevm::check_size;
 using scopevm::checked;
 using scopevm::Status;
@@ -116,8 +145,13 @@ void scopevm_compiler_free(scopevm_compiler* compiler) { delete compiler; }
 
 scopevm_status* scopevm_compiler_set(scopevm_compiler* compiler, const char* name,
                                      const char* value) {
-  return checked({{compiler, "compiler"}, {name, "name"}, {value, "value"}},
-                 [&] { return scopevm::named_error(compiler->options.set(name, value), name); });
+  return checked({{compiler, "compiler"}, {name, "name"}, {value, "value"}}, [&]() -> Status {
+    Status status;
+    if (name == std::string_view("target-cpu") && value[0] != 0)
+      status = scopevm::compiler::check_target_cpu(value);
+    if (status.ok()) status = compiler->options.set(name, value);
+    return scopevm::named_error(std::move(status), name);
+  });
 }
 
 scopevm_status* scopevm_compiler_set_contents(scopevm_compiler* compiler, const char* name,
@@ -125,7 +159,7 @@ scopevm_status* scopevm_compiler_set_contents(scopevm_compiler* compiler, const 
                                               const char* file_name) {
   return checked({{compiler, "compiler"}, {name, "name"}, {file_name, "file_name"}},
                  [&]() -> Status {
-                   SCOPEVM_RETURN_IF_ERROR(check_array(bytes, size, "bytes"));
+                   SCOPEVM_RETURN_IF_ERROR(scopevm::check_bytes(bytes, size));
                    const std::string_view contents(static_cast<const char*>(bytes), size);
                    return scopevm::named_error(
                        compiler->options.set_contents(name, contents, file_name), name);
@@ -189,6 +223,7 @@ scopevm_status* scopevm_compiler_option(size_t index, scopevm_option_info* out) 
 
 scopevm_status* scopevm_compile_file(scopevm_compiler* compiler, const char* path,
                                      scopevm_compiled** out) {
+  const scopevm::CompilationCall call(compiler);
   return checked({{compiler, "compiler"}, {path, "path"}, {out, "out"}}, [&] {
     scopevm::CompileOptions options = compiler->options.compile;
     options.model_path = path;
@@ -198,8 +233,9 @@ scopevm_status* scopevm_compile_file(scopevm_compiler* compiler, const char* pat
 
 scopevm_status* scopevm_compile_bytes(scopevm_compiler* compiler, const void* bytes, size_t size,
                                       const char* path, scopevm_compiled** out) {
+  const scopevm::CompilationCall call(compiler);
   return checked({{compiler, "compiler"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(check_array(bytes, size, "bytes"));
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_bytes(bytes, size));
     scopevm::CompileOptions options = compiler->options.compile;
     options.model_path = path == nullptr ? "" : path;
     options.model_bytes.emplace(static_cast<const uint8_t*>(bytes), size);

@@ -1,6 +1,8 @@
 // Collects the diagnostics of a call; see diagnostics.h.
 #include "compiler/library/diagnostics.h"
 
+#include "runtime/quoted.h"
+
 namespace scopevm::compiler {
 
 Diagnostics::Diagnostics(const CompileOptions& given) : options(given), given_(given) {
@@ -17,7 +19,7 @@ Diagnostic Diagnostics::make(Diagnostic::Severity severity, std::string_view mes
     message.remove_prefix(file.size() + 2);
     break;
   }
-  made.text = message;
+  made.text = runtime::escaped(message, "\n");
   return made;
 }
 
@@ -27,7 +29,9 @@ void Diagnostics::report_error(const Status& status) const {
   for (const Diagnostic& error : errors_) {
     // The compilation can continue after the failure of an attempt.
     if (status.message().find(error.text) == std::string_view::npos) continue;
-    given_.diagnose(error);
+    Diagnostic reported = error;
+    reported.text = runtime::escaped(error.text, "\n");
+    given_.diagnose(reported);
     is_reported = true;
   }
   if (!is_reported) given_.diagnose(make(Diagnostic::Severity::kError, status.message()));

@@ -7,11 +7,13 @@
 #include <numeric>
 #include <optional>
 
+#include "runtime/quoted.h"
+
 namespace scopevm::compiler::options {
 namespace {
 
 Status wrong(std::string_view text, const std::string& what) {
-  return {StatusCode::kInvalidArgument, "\"" + std::string(text) + "\": " + what};
+  return {StatusCode::kInvalidArgument, runtime::quoted(text) + ": " + what};
 }
 
 constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
@@ -39,8 +41,8 @@ Result<Constraint> split_constraint(std::string_view text) {
   const std::string_view name = text.substr(0, at), rest = text.substr(at);
   if (rest.starts_with("<=")) return Constraint{name, Relation::kAtMost, rest.substr(2)};
   if (rest.starts_with(">=")) return Constraint{name, Relation::kAtLeast, rest.substr(2)};
-  if (rest.starts_with("==")) return Constraint{name, Relation::kEqual, rest.substr(2)};
-  if (rest.starts_with("=")) return Constraint{name, Relation::kEqual, rest.substr(1)};
+  if (rest.starts_with("=") && !rest.starts_with("=="))
+    return Constraint{name, Relation::kEqual, rest.substr(1)};
   if (rest.starts_with("<")) return wrong(text, "bounds are inclusive: use <=");
   if (rest.starts_with(">")) return wrong(text, "bounds are inclusive: use >=");
   if (!rest.starts_with("%")) return wrong(text, kForms);
@@ -55,7 +57,7 @@ Result<Constraint> split_constraint(std::string_view text) {
 Status read_number(std::string_view text, std::string_view number, int64_t least, int64_t& value) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc() || end != number.data() + number.size())
-    return wrong(text, "\"" + std::string(number) + "\" is not a 64-bit integer");
+    return wrong(text, runtime::quoted(number) + " is not a 64-bit integer");
   if (value < least)
     return wrong(text, std::to_string(value) + " is below " + std::to_string(least));
   return {};

@@ -34,8 +34,13 @@ Result<std::string> contents_of(const std::string& path) {
   while (file && (count = std::fread(block, 1, sizeof block, file.get())) > 0)
     contents.append(block, count);
   if (file && std::ferror(file.get()) == 0) return contents;
-  return Status(StatusCode::kNotFound, path + ": cannot read: " + std::strerror(errno));
+  return Status(StatusCode::kNotFound,
+                runtime::escaped(path) + ": cannot read: " + std::strerror(errno));
 }
+
+// The value of an option that is the contents of a file. An empty value resets the option. A blank
+// is an empty file, too.
+std::string value_of(std::string contents) { return contents.empty() ? " " : std::move(contents); }
 
 }  // namespace
 
@@ -52,9 +57,10 @@ Status OptionSetter::set(std::string_view name, std::string_view value) {
   return runtime::without_exceptions([&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const Row* row, find_row(name));
     std::string text(value), file;
-    if (row->option.kind == NamedOption::Kind::kFile) {
+    if (row->option.kind == NamedOption::Kind::kFile && !value.empty()) {
       file = text;
       SCOPEVM_ASSIGN_OR_RETURN(text, contents_of(file));
+      text = value_of(std::move(text));
     }
     return row->set({compile, dims_, variants_, bounds_}, {std::move(text), std::move(file)});
   });
@@ -68,7 +74,7 @@ Status OptionSetter::set_contents(std::string_view name, std::string_view conten
       return Status(StatusCode::kInvalidArgument,
                     "the value of compile option " + runtime::quoted(name) + " is not a file");
     return row->set({compile, dims_, variants_, bounds_},
-                    {std::string(contents), std::string(file_name)});
+                    {value_of(std::string(contents)), std::string(file_name)});
   });
 }
 

@@ -74,11 +74,15 @@ inline Row text(std::string name, std::string CompileOptions::* member, std::str
           [member](const CompileOptions& options, Key& key) { key.add(options.*member); }};
 }
 
+// An empty value resets the list.
 inline Row list(std::string name, std::vector<std::string> CompileOptions::* member,
                 std::string description) {
   return {{std::move(name), Kind::kList, std::move(description), ""},
           [member](const Target& target, const Value& value) -> Status {
-            (target.compile.*member).push_back(value.text);
+            if (value.text.empty())
+              (target.compile.*member).clear();
+            else
+              (target.compile.*member).push_back(value.text);
             return {};
           },
           [member](const CompileOptions& options, Key& key) {
@@ -112,14 +116,14 @@ Row choice(std::string name, T CompileOptions::* member,
           }};
 }
 
-// `file_name`: the member for the name of the file in messages.
+// `file_name`: the member for the name of the file in messages. An empty value resets both.
 inline Row file(std::string name, std::string CompileOptions::* member,
                 std::string CompileOptions::* file_name, std::string description) {
   return {{std::move(name), Kind::kFile, std::move(description), ""},
           [=](const Target& target, const Value& value) -> Status {
-            // An empty string would mean that the option is not set. A blank is an empty file, too.
-            target.compile.*member = value.text.empty() ? " " : value.text;
-            target.compile.*file_name = value.file;
+            target.compile.*member = value.text;
+            target.compile.*file_name =
+                value.text.empty() ? CompileOptions().*file_name : value.file;
             return {};
           },
           [member](const CompileOptions& options, Key& key) { key.add(options.*member); }};

@@ -36,8 +36,12 @@ Status combine_bounds(const Target& target) {
 
 // A later value can make a contradictory bound valid, such as one above the default upper bound.
 Status add_bounds(const Target& target, std::vector<std::string>& values, const Value& value) {
-  SCOPEVM_RETURN_IF_ERROR(check_dim_bounds(value.text));
-  values.push_back(value.text);
+  if (value.text.empty()) {
+    values.clear();
+  } else {
+    SCOPEVM_RETURN_IF_ERROR(check_dim_bounds(value.text));
+    values.push_back(value.text);
+  }
   target.bounds = combine_bounds(target);
   return {};
 }
@@ -80,11 +84,27 @@ Row dump_after() {
                  "Print the result of a pipeline stage: " + stage_names() +
                      "; or of an MLIR pass: sv-simplify, ...");
   row.set = [](const Target& target, const Value& value) -> Status {
-    if (!value.text.starts_with("sv-") &&
+    if (!value.text.empty() && !value.text.starts_with("sv-") &&
         std::ranges::find(kStages, value.text) == std::end(kStages))
       return invalid_value(value, "unknown stage; expected one of " + stage_names());
     target.compile.dump_after = value.text;
     return {};
+  };
+  return row;
+}
+
+// Checks that the value has a pattern and a place. The compiler checks these.
+Row places() {
+  Row row = list("place", &CompileOptions::places,
+                 "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
+                 "\"output:y=cpu.global.fast\" (later rules take precedence)");
+  row.set = [add = row.set](const Target& target, const Value& value) -> Status {
+    // Names of nodes can contain '='.
+    const size_t equals = value.text.rfind('=');
+    if (!value.text.empty() &&
+        (equals == std::string::npos || equals == 0 || equals + 1 == value.text.size()))
+      return invalid_value(value, "expected PATTERN=PLACE, such as \"conv_*=gpu\"");
+    return add(target, value);
   };
   return row;
 }
@@ -102,9 +122,7 @@ std::vector<Row> make_table() {
                         "as x86-64-v3,+avxvnni (one image per option)")),
       file("machine", &Options::machine_json, &Options::machine_name,
            "Machine description, a JSON file (default: one CPU)"),
-      list("place", &Options::places,
-           "Placement rule: \"conv_*=gpu\", \"type:matmul=gpu\", \"input:x=gpu\", "
-           "\"output:y=cpu.global.fast\" (later rules take precedence)"),
+      places(),
       flag("allow-unmatched", &Options::allow_unmatched,
            "Warn about a --place rule that matches nothing, do not fail"),
       file("external-functions", &Options::external_functions, &Options::external_functions_name,

@@ -24,7 +24,7 @@ struct Target {
   Status& bounds;                      // the error of the combined values
 };
 
-// A value that is set. For a file, the contents.
+// A value that is set. For a file, the contents. An empty value resets a text, a list or a file.
 struct Value {
   std::string text;
   std::string file;  // the name of the file in messages

@@ -5,6 +5,7 @@
 #include "compiler/codegen/kernel_modules.h"
 #include "compiler/pipeline/run_passes.h"
 #include "compiler/pipeline/tuning/tuner.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::pipeline {
 namespace {
@@ -16,7 +17,8 @@ Status check_rules_match(Placed& placed, const CompileOptions& options) {
     // Simplification may remove the matched op from some variants, so a match in one is enough.
     if (std::ranges::any_of(placed.runs, [&](const auto& run) { return run->report.matched[i]; }))
       continue;
-    const std::string message = "--place " + placed.rules[i].text + ": rule matches no op or value";
+    const std::string message =
+        "--place " + runtime::escaped(placed.rules[i].text) + ": rule matches no op or value";
     if (!options.allow_unmatched)
       return Status(StatusCode::kInvalidArgument, message + "; --allow-unmatched permits this");
     placed.warnings.push_back(message);

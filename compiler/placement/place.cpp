@@ -7,6 +7,7 @@
 #include "compiler/placement/why/copies.h"
 #include "compiler/placement/write/apply.h"
 #include "llvm/ADT/StringExtras.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::placement {
 namespace {
@@ -183,8 +184,9 @@ Result<Rule> parse_rule(const std::string& text) {
   // Node names may contain '=', places never do.
   const size_t equals = rest.rfind('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == rest.size())
-    return Status(StatusCode::kInvalidArgument,
-                  "--place " + text + ": expected PATTERN=PLACE, such as \"conv_*=gpu\"");
+    return Status(
+        StatusCode::kInvalidArgument,
+        "--place " + runtime::escaped(text) + ": expected PATTERN=PLACE, such as \"conv_*=gpu\"");
   rule.pattern = rest.substr(0, equals);
   rule.place = rest.substr(equals + 1);
   return rule;

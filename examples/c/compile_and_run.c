@@ -18,12 +18,13 @@ static void check(scopevm_status* status) {
   exit(1);
 }
 
-static void print_diagnostics(const scopevm_compiler* compiler) {
+/* The status of a failed compilation has the errors. */
+static void print_warnings(const scopevm_compiler* compiler) {
   for (size_t i = 0; i < scopevm_compiler_diagnostic_count(compiler); ++i) {
     scopevm_diagnostic_info info = {.struct_size = sizeof(info)};
     check(scopevm_compiler_diagnostic(compiler, i, &info));
-    fprintf(stderr, "%s:%d: %s: %s\n", info.file, info.line,
-            info.severity == SCOPEVM_DIAGNOSTIC_ERROR ? "error" : "warning", info.text);
+    if (info.severity != SCOPEVM_DIAGNOSTIC_WARNING) continue;
+    fprintf(stderr, "%s%swarning: %s\n", info.file, info.file[0] == 0 ? "" : ": ", info.text);
   }
 }
 
@@ -33,12 +34,13 @@ static scopevm_module* compile(const char* path, char** options, int count) {
   scopevm_module* module = NULL;
   check(scopevm_compiler_create(&compiler));
   for (int i = 0; i < count; ++i) {
-    const char* name = strtok(options[i], "=");
-    const char* value = strtok(NULL, "");
-    check(scopevm_compiler_set(compiler, name, value));
+    char* equals = strchr(options[i], '=');
+    if (equals == NULL) exit(2);
+    *equals = 0;
+    check(scopevm_compiler_set(compiler, options[i], equals + 1));
   }
   scopevm_status* status = scopevm_compile_file(compiler, path, &compiled);
-  print_diagnostics(compiler);
+  print_warnings(compiler);
   check(status);
   check(scopevm_module_load_bytes(scopevm_compiled_bytes(compiled), scopevm_compiled_size(compiled),
                                   NULL, &module));

@@ -47,7 +47,9 @@ class OptionSetter {
   /// Sets an option, or adds a value to a list. Errors: kInvalidArgument (there is no such option:
   /// the message suggests the nearest name; or the value is invalid), kNotFound (the file of a
   /// kFile cannot be read). The message does not contain the name of the option. The bounds of
-  /// several values of "dim" and "variant" are combined; check() reports a contradiction.
+  /// several values of "dim" and "variant" are combined; check() reports a contradiction. An empty
+  /// value resets a text, a list or a file to its initial value. compile() checks the other values
+  /// of "keep-output", "target-cpu" and "dump-after", the places of "place", and the files.
   SCOPEVM_API Status set(std::string_view name, std::string_view value);
   /// Sets an option of the kind kFile to the contents of a file. `file_name` is the name of the
   /// file in messages. Errors: kInvalidArgument.

@@ -7,6 +7,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::codegen {
 namespace {
@@ -77,8 +78,8 @@ Status check_features(llvm::StringRef features) {
         });
     if (!is_known)
       return Status(StatusCode::kInvalidArgument,
-                    "unknown CPU feature \"" + change.str() +
-                        "\"; expected + or - and an LLVM x86-64 feature name, such as +avxvnni");
+                    "unknown CPU feature " + runtime::quoted(change.str()) +
+                        "; expected + or - and an LLVM x86-64 feature name, such as +avxvnni");
   }
   return {};
 }
@@ -139,12 +140,12 @@ Result<schedule::Target> make_target(std::string_view text) {
   // unknown name.
   if (auto any = subtarget("", ""); !any || !any->isCPUStringValid(target.name))
     return Status(StatusCode::kInvalidArgument,
-                  "unknown target CPU \"" + target.name +
-                      "\"; expected host or an LLVM x86-64 CPU name, such as x86-64-v3");
+                  "unknown target CPU " + runtime::quoted(target.name) +
+                      "; expected host or an LLVM x86-64 CPU name, such as x86-64-v3");
   if (!subtarget(target.name, target.features)->checkFeatures("+64bit,+sse2"))
     return Status(StatusCode::kInvalidArgument,
-                  "target CPU \"" + std::string(text) +
-                      "\" has no 64-bit mode or no SSE2; expected an x86-64 CPU");
+                  "target CPU " + runtime::quoted(text) +
+                      " has no 64-bit mode or no SSE2; expected an x86-64 CPU");
   remove_unusable_features(target);
   auto info = subtarget(target.name, target.features);
   const bool has_avx512 = info->checkFeatures(kAvx512);

@@ -1,6 +1,8 @@
 // Parses and applies the rules of --place; see the header.
 #include "compiler/placement/read/rules.h"
 
+#include "runtime/quoted.h"
+
 namespace scopevm::compiler::placement {
 namespace {
 
@@ -44,12 +46,12 @@ Result<Rules> Rules::parse(const std::vector<Rule>& rules, const Machine& machin
   for (const Rule& rule : rules) {
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(rule.pattern);
     if (!pattern)
-      return Status(StatusCode::kInvalidArgument,
-                    "--place " + rule.text + ": " + llvm::toString(pattern.takeError()));
+      return Status(StatusCode::kInvalidArgument, "--place " + runtime::escaped(rule.text) + ": " +
+                                                      llvm::toString(pattern.takeError()));
     Result<RequiredPlace> place = parse_place(rule.place, machine);
     if (!place.ok())
-      return Status(place.status().code(),
-                    "--place " + rule.text + ": " + std::string(place.status().message()));
+      return Status(place.status().code(), "--place " + runtime::escaped(rule.text) + ": " +
+                                               std::string(place.status().message()));
     parsed.rules_.push_back({rule.text, rule.kind, *std::move(pattern), *place});
   }
   return parsed;
@@ -69,8 +71,8 @@ void Rules::apply(const Ruled& ruled, ProblemBuilder& builder) const {
       if (rules_[i].kind != kind || !rules_[i].pattern.match(name)) continue;
       graph.matched[i] = true;
       const RequiredPlace& place = rules_[i].place;
-      const std::string no_effect =
-          "--place " + rules_[i].text + " has no effect on " + graph.tasks[ruled.task].name;
+      const std::string no_effect = "--place " + runtime::escaped(rules_[i].text) +
+                                    " has no effect on " + graph.tasks[ruled.task].name;
       if (const Constraint* other = builder.conflicting(required_by_graph, place)) {
         graph.notes.push_back(no_effect + ", which is required " + builder.required_on(*other));
         continue;
@@ -86,7 +88,7 @@ void Rules::apply(const Ruled& ruled, ProblemBuilder& builder) const {
                  : "device " + builder.device_name(devices.front()) + " does not have the scope"));
         continue;
       }
-      const Constraint rule{place, "--place " + rules_[i].text, "", ""};
+      const Constraint rule{place, "--place " + runtime::escaped(rules_[i].text), "", ""};
       builder.constrain(ruled.task, rule);
       has_device |= place.names_device();
       if (!place.names_scope() || has_scope) continue;

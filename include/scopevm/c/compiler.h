@@ -35,7 +35,9 @@ SCOPEVM_API void scopevm_compiler_free(scopevm_compiler* compiler);
  * scopevm_compiler_set(c, "dim", "n=1..512"). Flags have the values "true" and "false". Fails with
  * SCOPEVM_INVALID_ARGUMENT if there is no such option, in which case the message suggests the
  * nearest name, or if the value is invalid; with SCOPEVM_NOT_FOUND if the file of a
- * SCOPEVM_OPTION_FILE cannot be read. The option is then unchanged. */
+ * SCOPEVM_OPTION_FILE cannot be read. The option is then unchanged. An empty value resets a text, a
+ * list or a file to its initial value. The compilation checks what depends on the model or on other
+ * options: names of outputs and passes, places, contents of files, and contradictory bounds. */
 SCOPEVM_API scopevm_status* scopevm_compiler_set(scopevm_compiler* compiler, const char* name,
                                                  const char* value);
 /** Sets a SCOPEVM_OPTION_FILE, such as "machine", to the contents of a file. The bytes are copied.
@@ -98,8 +100,8 @@ SCOPEVM_API scopevm_status* scopevm_compile_bytes(scopevm_compiler* compiler, co
                                                   size_t size, const char* path,
                                                   scopevm_compiled** out);
 /** Cancels the compilation that is running, which fails with SCOPEVM_CANCELLED: see
- * CompileOptions::stop_token. If none is running, the next one is cancelled. Thread-safe. No effect
- * for NULL. */
+ * CompileOptions::stop_token. If none is running, the next one is cancelled, also if it fails for
+ * another reason. Thread-safe. No effect for NULL. */
 SCOPEVM_API void scopevm_compiler_cancel(scopevm_compiler* compiler);
 
 /** Severities of diagnostics. */

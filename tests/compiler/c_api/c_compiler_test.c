@@ -41,9 +41,9 @@ static const struct {
     {"dim", "n=1..512", "n<5"},
     {"keep-output", "distance", NULL},
     {"variant", "n=1", "n"},
-    {"target-cpu", "x86-64-v3", NULL},
+    {"target-cpu", "x86-64-v3", "pentium9"},
     {"machine", MACHINE, "no_such_file.json"},
-    {"place", "input:x=cpu", NULL},
+    {"place", "input:x=cpu", "cpu"},
     {"allow-unmatched", "true", "yes"},
     {"external-functions", DISTANCE, "no_such_file.mlir"},
     {"dump-after", "graph", "graphs"},
@@ -85,6 +85,17 @@ static void check_errors_of_options(void) {
         "compile option \"image-layout\": \"blocke\": unknown value; did you mean \"blocked\"?");
   FAILS(scopevm_compiler_set(compiler, "dim", "n<5"), SCOPEVM_INVALID_ARGUMENT,
         "compile option \"dim\": \"n<5\": bounds are inclusive: use <=");
+  FAILS(scopevm_compiler_set(compiler, "dim", "n==4"), SCOPEVM_INVALID_ARGUMENT,
+        "compile option \"dim\": \"n==4\": expected n=4, n=1..512");
+  FAILS(scopevm_compiler_set(compiler, "place", "conv"), SCOPEVM_INVALID_ARGUMENT,
+        "compile option \"place\": \"conv\": expected PATTERN=PLACE, such as");
+  FAILS(scopevm_compiler_set(compiler, "target-cpu", "x86-64-v3,+quick"), SCOPEVM_INVALID_ARGUMENT,
+        "compile option \"target-cpu\": unknown CPU feature \"+quick\"");
+  // Control characters are escaped.
+  FAILS(scopevm_compiler_set(compiler, "dim", "n\033=x"), SCOPEVM_INVALID_ARGUMENT,
+        "\"n\\x1b=x\": \"x\" is not a 64-bit integer");
+  FAILS(scopevm_compiler_set(compiler, "target-cpu", "a\033"), SCOPEVM_INVALID_ARGUMENT,
+        "unknown target CPU \"a\\x1b\"");
   // The values of a list are combined when a model is compiled: the second one can follow.
   scopevm_compiled* none = NULL;
   OK(scopevm_compiler_set(compiler, "dim", "n>=3000000000"));
@@ -105,6 +116,31 @@ static void check_errors_of_options(void) {
   FAILS(scopevm_compiler_option(kOptionCount, &info), SCOPEVM_NOT_FOUND, "no option");
   info.struct_size = 1;
   FAILS(scopevm_compiler_option(0, &info), SCOPEVM_INVALID_ARGUMENT, "struct_size");
+  scopevm_compiler_free(compiler);
+}
+
+// An empty value resets texts, lists and files.
+static void check_reset(void) {
+  scopevm_compiler* compiler = new_compiler();
+  const char* settings[][2] = {{"dim", "no_such=4"},        {"variant", "no_such=4"},
+                               {"keep-output", "no_such"},  {"target-cpu", "x86-64"},
+                               {"place", "no_such=cpu"},    {"machine", DISTANCE},
+                               {"dump-after", "sv-no_such"}};
+  scopevm_compiled* initial = NULL;
+  scopevm_compiled* reset = NULL;
+  OK(scopevm_compile_file(compiler, DISTANCE, &initial));
+  const size_t count = sizeof settings / sizeof settings[0];
+  for (size_t i = 0; i < count; ++i)
+    OK(scopevm_compiler_set(compiler, settings[i][0], settings[i][1]));
+  FAILS(scopevm_compile_file(compiler, DISTANCE, &reset), SCOPEVM_INVALID_ARGUMENT,
+        "unknown stage or pass \"sv-no_such\"");
+  for (size_t i = 0; i < count; ++i) OK(scopevm_compiler_set(compiler, settings[i][0], ""));
+  OK(scopevm_compile_file(compiler, DISTANCE, &reset));
+  EXPECT(scopevm_compiled_size(initial) == scopevm_compiled_size(reset));
+  EXPECT(memcmp(scopevm_compiled_bytes(initial), scopevm_compiled_bytes(reset),
+                scopevm_compiled_size(initial)) == 0);
+  scopevm_compiled_free(initial);
+  scopevm_compiled_free(reset);
   scopevm_compiler_free(compiler);
 }
 
@@ -199,6 +235,10 @@ static void check_diagnostics(void) {
   // Errors without a model.
   FAILS(scopevm_compile_file(compiler, "no_such_model.onnx", &none), SCOPEVM_NOT_FOUND,
         "no_such_model.onnx: no such file");
+  FAILS(scopevm_compile_file(compiler, "no\033.onnx", &none), SCOPEVM_NOT_FOUND,
+        "no\\x1b.onnx: no such file");
+  FAILS(scopevm_compile_file(compiler, "no_such_model.onnx", &none), SCOPEVM_NOT_FOUND,
+        "no_such_model.onnx: no such file");
   info = diagnostic(compiler, 0);
   EXPECT(strcmp(info.file, "no_such_model.onnx") == 0 && strcmp(info.text, "no such file") == 0);
   OK(scopevm_compiler_set_contents(compiler, "machine", "{", 1, "m.json"));
@@ -287,6 +327,27 @@ static void check_progress_and_cancel(void) {
   scopevm_compiler_free(compiler);
 }
 
+// A request to cancel concerns the next compilation only, also if this has an invalid argument.
+static void check_cancel_before_errors(void) {
+  scopevm_compiler* compiler = new_compiler();
+  scopevm_compiled* compiled = NULL;
+  scopevm_compiler_cancel(compiler);
+  FAILS(scopevm_compile_bytes(compiler, NULL, 1, NULL, &compiled), SCOPEVM_INVALID_ARGUMENT,
+        "NULL");
+  OK(scopevm_compile_file(compiler, DISTANCE, &compiled));
+  scopevm_compiled_free(compiled);
+  compiled = NULL;
+  OK(scopevm_compiler_set(compiler, "dim", "n=1"));
+  OK(scopevm_compiler_set(compiler, "dim", "n=2"));
+  scopevm_compiler_cancel(compiler);
+  FAILS(scopevm_compile_file(compiler, DISTANCE, &compiled), SCOPEVM_INVALID_ARGUMENT,
+        "no value satisfies all bounds");
+  OK(scopevm_compiler_set(compiler, "dim", ""));
+  OK(scopevm_compile_file(compiler, DISTANCE, &compiled));
+  scopevm_compiled_free(compiled);
+  scopevm_compiler_free(compiler);
+}
+
 static void check_null_arguments(void) {
   scopevm_compiler* compiler = new_compiler();
   scopevm_compiled* out = NULL;
@@ -299,6 +360,9 @@ static void check_null_arguments(void) {
   FAILS(scopevm_compiler_set_contents(compiler, NULL, "", 0, ""), code, "NULL");
   FAILS(scopevm_compiler_set_contents(compiler, "machine", NULL, 1, ""), code, "NULL");
   FAILS(scopevm_compiler_set_contents(compiler, "machine", "", 0, NULL), code, "NULL");
+  FAILS(scopevm_compiler_set_contents(compiler, "machine", "", SIZE_MAX, ""), code,
+        "size is 18446744073709551615, expected at most 9223372036854775807");
+  FAILS(scopevm_compile_bytes(compiler, "", SIZE_MAX, NULL, &out), code, "size is 18446744073709");
   FAILS(scopevm_compiler_add_library(NULL, NULL), code, "NULL");
   FAILS(scopevm_compiler_add_library(compiler, NULL), code, "NULL");
   FAILS(scopevm_compiler_set_progress(NULL, NULL, NULL), code, "NULL");
@@ -326,10 +390,12 @@ static void check_null_arguments(void) {
 int main(void) {
   check_all_options();
   check_errors_of_options();
+  check_reset();
   check_models_in_memory();
   check_written_file();
   check_diagnostics();
   check_progress_and_cancel();
+  check_cancel_before_errors();
   check_null_arguments();
   return failures != 0;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "scopevm/session.h"
@@ -97,7 +98,10 @@ Result<OptionSetter> parse_model_options(const ModelOptions& options) {
   // In the order of the table: the bounds of a variant are combined with those of --dim.
   for (const NamedOption& option : named_options()) {
     const auto given = options.named.find(option.name);
-    if (given == options.named.end() || is_file(option)) continue;
+    if (given == options.named.end()) continue;
+    if (std::ranges::find(given->second, "") != given->second.end())
+      return Status(StatusCode::kInvalidArgument, "--" + option.name + " \"\": expected a value");
+    if (is_file(option)) continue;
     for (const std::string& value : given->second)
       if (const Status status = setter.set(option.name, value); !status.ok())
         return Status(status.code(), "--" + option.name + " " + std::string(status.message()));

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "runtime/blocked_signals.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::format {
 namespace {
@@ -112,7 +113,8 @@ Status write_file(const std::string& path, std::span<const Piece> pieces) {
   const int error =
       is_replaced ? replace(target, exists ? &old : nullptr, pieces) : write_directly(path, pieces);
   if (error == 0) return {};
-  return {StatusCode::kInvalidArgument, path + ": cannot write: " + std::strerror(error)};
+  return {StatusCode::kInvalidArgument,
+          runtime::escaped(path) + ": cannot write: " + std::strerror(error)};
 }
 
 }  // namespace scopevm::format
