@@ -12,6 +12,7 @@
 
 #include "compiler/library/target_cpu.h"
 #include "runtime/c_api/c_arguments.h"
+#include "runtime/without_exceptions.h"
 #include "scopevm/compile_options.h"
 #include "scopevm/compiler.h"
 #include "vm/format/binary/write_file.h"
@@ -74,11 +75,11 @@ class CompilationCall {
     if (compiler_ == nullptr) return;
     const std::lock_guard<std::mutex> lock(compiler_->mutex);
     if (!compiler_->stop.stop_requested()) return;
-    try {
+    // If memory is exhausted, the next compilation is cancelled, too.
+    (void)runtime::without_exceptions([&]() -> Status {
       compiler_->stop = std::stop_source();
-    } catch (...) {
-      // Without memory, the next compilation is cancelled, too.
-    }
+      return {};
+    });
   }
 
  private:

@@ -34,7 +34,8 @@ namespace {
 
 constexpr size_t kGuardBytes = OpenClKernels::kGuardBytes;
 constexpr uint8_t kGuard = 0xA5;
-// In results and temporaries before the launch. As a float it is positive, because relu hides others.
+// In results and temporaries before the launch. As a float it is positive, because relu hides
+// others.
 constexpr uint8_t kGarbage = 0x4D;
 
 // 64-byte aligned memory between two guards. A kernel that changes a guard has a defect.

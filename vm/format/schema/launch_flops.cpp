@@ -23,7 +23,7 @@ struct SyntaxOnly {
 std::optional<uint32_t> take_number(std::string_view& line) {
   uint32_t value = 0;
   const char* const end = line.data() + line.size();
-  const auto [after, error] = std::from_chars(line.data(), end, value);
+  const auto [after, error] = std::from_chars(line.data(), line.data() + line.size(), value);
   if (error != std::errc() || after == end || *after != ' ') return std::nullopt;
   line.remove_prefix(static_cast<size_t>(after - line.data()) + 1);
   return value;
