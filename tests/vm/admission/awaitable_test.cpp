@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scopevm/scheduler.h"
@@ -81,6 +82,25 @@ TEST(AwaitableCall, HasTheErrorsOfSubmissionAndRun) {
   std::promise<Status> cancelled;
   run_times(call, 1, cancelled);
   EXPECT_EQ(cancelled.get_future().get().code(), StatusCode::kCancelled);
+}
+
+// Sets `cancel`, which the options name, before the second run.
+Detached cancel_second(Call& call, std::atomic<bool>& cancel, std::promise<Status>& done) {
+  AwaitableCall awaitable(call, {.call = {.cancel = &cancel}});
+  Status status = co_await awaitable;
+  cancel = true;
+  if (status.ok()) status = co_await awaitable;
+  done.set_value(std::move(status));
+}
+
+TEST(AwaitableCall, KeepsItsOptions) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  const Session session = session_on(scheduler, test::sum_contents());
+  Call call = sum_call(session, 2);
+  std::atomic<bool> cancel = false;
+  std::promise<Status> done;
+  cancel_second(call, cancel, done);
+  EXPECT_EQ(done.get_future().get().code(), StatusCode::kCancelled);
 }
 
 }  // namespace

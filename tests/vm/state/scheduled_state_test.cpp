@@ -88,6 +88,8 @@ TEST(ScheduledState, AQueuedCallUsesTheState) {
 TEST(ScheduledState, TheSchedulerHoldsTheMemoryOfAState) {
   const Scheduler scheduler = *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 100}}});
   const Session session = test::session_on(scheduler, test::sum_contents());
+  EXPECT_EQ(message_of(State::create(session, rows(10)).status()),
+            "state y=z: cpu.global: 160 bytes of state, but only 100 bytes of 100 bytes are free");
   {
     const State state = *State::create(session, rows(3));
     EXPECT_EQ(use_of(scheduler, kGlobal).held_bytes, 96);
