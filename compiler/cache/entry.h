@@ -25,7 +25,7 @@ std::optional<std::vector<DataFile>> digest_all(const std::vector<std::string>& 
                                                 const std::string& model_path);
 
 // The module and the warnings of a file. `model_path`: the name of the model in warnings. Empty if
-// there is no such regular file, if it is damaged, or if a file with external data is another one.
+// the file is missing, not regular or damaged, or if a file with external data has changed.
 std::optional<CompileOutput> read_entry(const std::string& path, const std::string& model_path);
 
 // Creates the folder, and replaces the file atomically. Errors: kInvalidArgument, also if there is

@@ -44,8 +44,8 @@ class OptionSetter {
   /// replaced when a value of the options "dim" or "variant" is set.
   CompileOptions compile;
 
-  /// Sets an option, or adds a value to a list. Errors: kInvalidArgument (there is no such option:
-  /// the message suggests the nearest name; or the value is invalid), kNotFound (the file of a
+  /// Sets an option, or adds a value to a list. Errors: kInvalidArgument (an unknown option: the
+  /// message suggests the nearest name; or an invalid value), kNotFound (the file of a
   /// kFile cannot be read). The message does not contain the name of the option. The bounds of
   /// several values of "dim" and "variant" are combined; check() reports a contradiction. An empty
   /// value resets a text, a list or a file to its initial value. compile() checks the other values

@@ -2,7 +2,7 @@
 // builds the plugin and loads it into clang-tidy. Without the plugin, clang-tidy 19 visits the
 // declarations of system headers with every check and discards the findings afterwards. For MLIR's
 // headers this took 5 to 11 s of CPU time per compiler source. With the plugin and the build's
-// precompiled header, a source takes 1 to 2 s.
+// precompiled header, a unity file of 16 compiler sources takes about 2 s.
 #include <memory>
 #include <string>
 #include <vector>

@@ -33,11 +33,11 @@ SCOPEVM_API void scopevm_compiler_free(scopevm_compiler* compiler);
 
 /** Sets an option, or adds a value to a list. Names and values are those of `scopevm compile`:
  * scopevm_compiler_set(c, "dim", "n=1..512"). Flags have the values "true" and "false". Fails with
- * SCOPEVM_INVALID_ARGUMENT if there is no such option, in which case the message suggests the
- * nearest name, or if the value is invalid; with SCOPEVM_NOT_FOUND if the file of a
- * SCOPEVM_OPTION_FILE cannot be read. The option is then unchanged. An empty value resets a text, a
- * list or a file to its initial value. The compilation checks what depends on the model or on other
- * options: names of outputs and passes, places, contents of files, and contradictory bounds. */
+ * SCOPEVM_INVALID_ARGUMENT for an unknown option (the message suggests the nearest name) or an
+ * invalid value; with SCOPEVM_NOT_FOUND if the file of a SCOPEVM_OPTION_FILE cannot be read. The
+ * option is then unchanged. An empty value resets a text, a list or a file to its initial value.
+ * The compilation checks what depends on the model or on other options: names of outputs and
+ * passes, places, contents of files, and contradictory bounds. */
 SCOPEVM_API scopevm_status* scopevm_compiler_set(scopevm_compiler* compiler, const char* name,
                                                  const char* value);
 /** Sets a SCOPEVM_OPTION_FILE, such as "machine", to the contents of a file. The bytes are copied.
@@ -86,7 +86,7 @@ typedef struct scopevm_option_info {
 
 /** The number of options. */
 SCOPEVM_API size_t scopevm_compiler_option_count(void);
-/** Describes an option. Fails with SCOPEVM_NOT_FOUND if there is no such option. */
+/** Describes an option. Fails with SCOPEVM_NOT_FOUND if `index` is too large. */
 SCOPEVM_API scopevm_status* scopevm_compiler_option(size_t index, scopevm_option_info* out);
 
 /** Compiles a file: an ONNX model or MLIR assembly. Errors: those of compile() in
@@ -124,7 +124,7 @@ typedef struct scopevm_diagnostic_info {
 /** The number of diagnostics of the last compilation; 0 if `compiler` is NULL. */
 SCOPEVM_API size_t scopevm_compiler_diagnostic_count(const scopevm_compiler* compiler);
 /** Describes a diagnostic of the last compilation. The strings are valid until the next one. Fails
- * with SCOPEVM_NOT_FOUND if there is no such diagnostic. */
+ * with SCOPEVM_NOT_FOUND if `index` is too large. */
 SCOPEVM_API scopevm_status* scopevm_compiler_diagnostic(const scopevm_compiler* compiler,
                                                         size_t index, scopevm_diagnostic_info* out);
 
