@@ -239,8 +239,7 @@ Status ModelImport::import_nodes(const Nodes& nodes, const NeededPart& part) {
     Status status;
     if (opset) {
       state_.builder.setLoc(named_location(name));
-      status =
-          import_node(node, *opset, domain.empty() ? find_op(node.op_type(), *opset) : nullptr);
+      status = import_node(node, *opset, find_op(model_, node, *opset));
     } else {
       status = invalid("the model does not import an opset of domain " + runtime::quoted(domain));
     }
@@ -260,7 +259,7 @@ Status ModelImport::import_node(const onnx::NodeProto& proto, int opset, const O
   Node node(state_, proto, opset);
   if (const std::string op = domain + "." + proto.op_type(); external_ops_.contains(op))
     return bind_outputs(node, external_ops_.call(node, op, module_));
-  if (domain.empty()) SCOPEVM_RETURN_IF_ERROR(check_schema(proto, opset));
+  SCOPEVM_RETURN_IF_ERROR(check_schema(proto, opset, row));
   return row ? bind_outputs(node, row->handler(node)) : import_function_body(proto, opset);
 }
 

@@ -40,14 +40,6 @@ Attributes attributes_of(const onnx::NodeProto& node) {
   return values;
 }
 
-std::unique_ptr<onnx::FunctionProto> model_function(const onnx::ModelProto& model,
-                                                    const onnx::NodeProto& node) {
-  for (const auto& function : model.functions())
-    if (function.name() == node.op_type() && function.domain() == node.domain())
-      return std::make_unique<onnx::FunctionProto>(function);
-  return nullptr;
-}
-
 std::unique_ptr<onnx::FunctionProto> defined_function(
     const onnx::NodeProto& node, int opset, const std::vector<onnx::TypeProto>& input_types,
     Attributes& attributes) {
@@ -69,15 +61,24 @@ std::unique_ptr<onnx::FunctionProto> defined_function(
 
 }  // namespace
 
+const onnx::FunctionProto* find_model_function(const onnx::ModelProto& model,
+                                               const onnx::NodeProto& node) {
+  for (const onnx::FunctionProto& function : model.functions())
+    if (function.name() == node.op_type() && function.domain() == node.domain()) return &function;
+  return nullptr;
+}
+
 std::unique_ptr<onnx::FunctionProto> function_body(
     const onnx::ModelProto& model, const onnx::NodeProto& node, int opset,
     const std::vector<onnx::TypeProto>& input_types) {
   try {
     Attributes attributes = attributes_of(node);
-    std::unique_ptr<onnx::FunctionProto> body = model_function(model, node);
     // A function of the model takes precedence over the standard definition. ONNX leaves the
     // precedence to the runtime.
-    if (!body) body = defined_function(node, opset, input_types, attributes);
+    const onnx::FunctionProto* own = find_model_function(model, node);
+    std::unique_ptr<onnx::FunctionProto> body =
+        own ? std::make_unique<onnx::FunctionProto>(*own)
+            : defined_function(node, opset, input_types, attributes);
     if (body) bind_attributes(*body->mutable_node(), attributes);
     return body;
   } catch (const std::bad_alloc&) {

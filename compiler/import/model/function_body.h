@@ -8,6 +8,10 @@
 
 namespace scopevm::compiler::frontend {
 
+// The function of the model that `node` calls; null if it calls none.
+const onnx::FunctionProto* find_model_function(const onnx::ModelProto& model,
+                                               const onnx::NodeProto& node);
+
 // The body of `node` at `opset`: the model's own function, or the one that ONNX defines for the op.
 // References to attributes are replaced by the attributes of `node`. Null if the op has no body, or
 // none for these types, or if libonnx throws an exception. `input_types` has one entry for each

@@ -59,14 +59,14 @@ class OpList {
     const std::optional<int> opset = opsets.version(domain);
     ModelOp op{.name = (domain.empty() ? "" : domain + ".") + node.op_type(),
                .opset = opset.value_or(0)};
+    const OpRow* row = opset ? find_op(model_, node, *opset) : nullptr;
     if (!opset)
       op.reason = "the model does not import an opset of domain " + runtime::quoted(domain);
     else if (external_.contains(domain + "." + node.op_type()))
       op.support = Support::kExternal;
-    else if (const Status status = domain.empty() ? check_schema(node, *opset) : Status();
-             !status.ok())
+    else if (const Status status = check_schema(node, *opset, row); !status.ok())
       op.reason = status.message();
-    else if (domain.empty() && find_op(node.op_type(), *opset) != nullptr)
+    else if (row != nullptr)
       op.support = Support::kHandler;
     else if (const Status status = check_function(node, *opset, opsets); !status.ok())
       op.reason = status.message();
@@ -77,10 +77,7 @@ class OpList {
 
   // The nodes of a function of the model are in the list themselves.
   Status check_function(const onnx::NodeProto& node, int opset, const Opsets& opsets) const {
-    const bool is_of_model = llvm::any_of(model_.functions(), [&](const auto& function) {
-      return function.name() == node.op_type() && function.domain() == node.domain();
-    });
-    if (is_of_model) return {};
+    if (find_model_function(model_, node) != nullptr) return {};
     // The types of the inputs are unknown here. A body can depend on them.
     onnx::TypeProto type;
     type.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);

@@ -1,32 +1,50 @@
-// The table of ONNX ops: the rows of all families, indexed by name and opset.
+// The table of ONNX ops: the rows of all families, indexed by domain, name and opset.
 #include "compiler/import/ops/op_table.h"
 
+#include "compiler/import/model/function_body.h"
+#include "compiler/import/scope/opsets.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace scopevm::compiler::frontend {
 
-const OpRow* find_op(llvm::StringRef op, int opset) {
-  static const llvm::StringMap<llvm::SmallVector<OpRow, 2>> table = [] {
-    llvm::StringMap<llvm::SmallVector<OpRow, 2>> rows;
-    for (const OpRows* group : {&kConcatOps,        &kContractionOps,
-                                &kConvolutionOps,   &kEinsumOps,
-                                &kElementwiseOps,   &kIfOps,
-                                &kIndexingOps,      &kLayoutOps,
-                                &kLoopOps,          &kMapOps,
-                                &kNormalisationOps, &kOptionalOps,
-                                &kPoolingOps,       &kQuantisedContractionOps,
-                                &kQuantisedOps,     &kRangeOps,
-                                &kRecurrentOps,     &kReductionOps,
-                                &kResizeOps,        &kSamplingOps,
-                                &kScanOps,          &kSelectionOps,
-                                &kSequenceOps,      &kShapeOps,
-                                &kSignalOps,        &kSliceOps,
-                                &kSplitOps,         &kStringOps})
-      for (const OpRow& row : *group) rows[row.op].push_back(row);
-    return rows;
+namespace {
+
+using RowsOfOp = llvm::SmallVector<OpRow, 2>;
+
+llvm::StringMap<RowsOfOp> by_name(std::initializer_list<const OpRows*> groups) {
+  llvm::StringMap<RowsOfOp> rows;
+  for (const OpRows* group : groups)
+    for (const OpRow& row : *group) rows[row.op].push_back(row);
+  return rows;
+}
+
+}  // namespace
+
+const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node, int opset) {
+  static const llvm::StringMap<llvm::StringMap<RowsOfOp>> domains = [] {
+    llvm::StringMap<llvm::StringMap<RowsOfOp>> table;
+    table[""] = by_name({&kConcatOps,        &kContractionOps,
+                         &kConvolutionOps,   &kEinsumOps,
+                         &kElementwiseOps,   &kIfOps,
+                         &kIndexingOps,      &kLayoutOps,
+                         &kLoopOps,          &kMapOps,
+                         &kNormalisationOps, &kOptionalOps,
+                         &kPoolingOps,       &kQuantisedContractionOps,
+                         &kQuantisedOps,     &kRangeOps,
+                         &kRecurrentOps,     &kReductionOps,
+                         &kResizeOps,        &kSamplingOps,
+                         &kScanOps,          &kSelectionOps,
+                         &kSequenceOps,      &kShapeOps,
+                         &kSignalOps,        &kSliceOps,
+                         &kSplitOps,         &kStringOps});
+    return table;
   }();
-  auto rows = table.find(op);
-  if (rows == table.end()) return nullptr;
+  const std::string& domain = normalised_domain(node.domain());
+  const auto table = domains.find(domain);
+  if (table == domains.end() || (!domain.empty() && find_model_function(model, node) != nullptr))
+    return nullptr;
+  const auto rows = table->second.find(node.op_type());
+  if (rows == table->second.end()) return nullptr;
   const OpRow* best = nullptr;
   for (const OpRow& row : rows->second)
     if (row.since <= opset && (!best || row.since > best->since)) best = &row;

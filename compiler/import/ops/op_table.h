@@ -1,12 +1,22 @@
 // The table of ONNX ops. To add an op, write a handler and its row in a file of its family, in a
-// subfolder. A new file of rows has a declaration here and a line in op_table.cpp.
+// subfolder. A new file of rows has a declaration here and a line in op_table.cpp, which states its
+// domain.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "compiler/import/node/node.h"
 
 namespace scopevm::compiler::frontend {
+
+// The inputs and attributes of an op, as names separated by spaces. "?" follows the name of an
+// input that can be missing, and "..." that of a last input that can be repeated.
+struct OpSignature {
+  std::string_view inputs;
+  std::string_view attributes;
+};
 
 // A row of the op table: the handler of an ONNX op from opset `since` up to the op's next row.
 using Handler = Values (*)(Node&);
@@ -14,6 +24,8 @@ struct OpRow {
   const char* op;
   int since;
   Handler handler;
+  // Of an op that libonnx does not define, or defines only at older opsets.
+  std::optional<OpSignature> signature = std::nullopt;
   // Inputs can be sequences or optionals. For any other op, such an input is an error.
   bool takes_lists = false;
 };
@@ -26,7 +38,8 @@ extern const OpRows kConcatOps, kContractionOps, kConvolutionOps, kEinsumOps, kE
     kResizeOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps, kSignalOps,
     kSliceOps, kSplitOps, kStringOps;
 
-// The row of `op` at `opset`; null if there is none.
-const OpRow* find_op(llvm::StringRef op, int opset);
+// The row of the node's op at `opset`, the version of its domain. Null if there is none, or if the
+// node calls a function of the model. Functions of the standard domain do not replace rows.
+const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node, int opset);
 
 }  // namespace scopevm::compiler::frontend

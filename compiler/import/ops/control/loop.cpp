@@ -90,6 +90,6 @@ Values loop(Node& n) {
 
 }  // namespace
 
-const OpRows kLoopOps = {{"Loop", 1, loop, /*takes_lists=*/true}};
+const OpRows kLoopOps = {{"Loop", 1, loop, std::nullopt, /*takes_lists=*/true}};
 
 }  // namespace scopevm::compiler::frontend

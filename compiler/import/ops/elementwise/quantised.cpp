@@ -248,8 +248,14 @@ Values dynamic_quantize_linear(Node& n) {
 
 const OpRows kQuantisedOps = {
     {"DequantizeLinear", 10, dequantize_linear},
+    {"DequantizeLinear", 21, dequantize_linear,
+     OpSignature{"x x_scale x_zero_point?", "axis block_size"}},
     {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
     {"QuantizeLinear", 10, quantize_linear},
+    {"QuantizeLinear", 21, quantize_linear,
+     OpSignature{"x y_scale y_zero_point?", "axis block_size output_dtype saturate"}},
+    {"QuantizeLinear", 19, quantize_linear,
+     OpSignature{"x y_scale y_zero_point?", "axis saturate"}},
 };
 
 }  // namespace scopevm::compiler::frontend

@@ -293,14 +293,16 @@ Values space_to_depth(Node& n) {
 }  // namespace
 
 const OpRows kLayoutOps = {
-    {"CenterCropPad", 18, center_crop_pad},
+    {"CenterCropPad", 18, center_crop_pad, OpSignature{"input_data shape", "axes"}},
     {"Concat", 4, concat},
     {"DepthToSpace", 1, depth_to_space},
     {"Pad", 2, pad_with_attributes},
     {"Pad", 11, pad},
+    {"Pad", 18, pad, OpSignature{"data pads constant_value? axes?", "mode"}},
     {"ReverseSequence", 10, reverse_sequence},
     {"SpaceToDepth", 1, space_to_depth},
     {"Split", 2, split},
+    {"Split", 18, split, OpSignature{"input split?", "axis num_outputs"}},
     {"Tile", 6, tile},
     {"Transpose", 1, transpose},
     {"Trilu", 14, trilu},

@@ -319,11 +319,15 @@ Values global_lp_pool(Node& n) {
 
 const OpRows kPoolingOps = {
     {"AveragePool", 1, average_pool},
-    {"Col2Im", 18, col2im},
+    {"AveragePool", 19, average_pool,
+     OpSignature{"X", "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"}},
+    {"Col2Im", 18, col2im, OpSignature{"input image_shape block_shape", "dilations pads strides"}},
     {"GlobalAveragePool", 1, global_pool<ReduceMeanOp>},
     {"GlobalLpPool", 2, global_lp_pool},
     {"GlobalMaxPool", 1, global_pool<ReduceMaxOp>},
     {"LpPool", 2, lp_pool},
+    {"LpPool", 18, lp_pool,
+     OpSignature{"X", "auto_pad ceil_mode dilations kernel_shape p pads strides"}},
     {"MaxPool", 1, max_pool},
     {"MaxUnpool", 9, max_unpool},
 };

@@ -201,7 +201,10 @@ Values local_response_normalization(Node& n) {
 
 const OpRows kNormalisationOps = {
     {"BatchNormalization", 1, batch_normalization},
-    {"GroupNormalization", 18, group_normalization},
+    {"GroupNormalization", 18, group_normalization,
+     OpSignature{"X scale bias", "epsilon num_groups"}},
+    {"GroupNormalization", 21, group_normalization,
+     OpSignature{"X scale bias", "epsilon num_groups stash_type"}},
     {"InstanceNormalization", 1, instance_normalization},
     {"LRN", 1, local_response_normalization},
     {"LayerNormalization", 17, layer_normalization},

@@ -86,6 +86,7 @@ Values concat_from_sequence(Node& n) {
 
 }  // namespace
 
-const OpRows kConcatOps = {{"ConcatFromSequence", 1, concat_from_sequence, /*takes_lists=*/true}};
+const OpRows kConcatOps = {
+    {"ConcatFromSequence", 1, concat_from_sequence, std::nullopt, /*takes_lists=*/true}};
 
 }  // namespace scopevm::compiler::frontend

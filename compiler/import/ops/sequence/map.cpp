@@ -81,6 +81,6 @@ Values sequence_map(Node& n) {
 
 }  // namespace
 
-const OpRows kMapOps = {{"SequenceMap", 1, sequence_map, /*takes_lists=*/true}};
+const OpRows kMapOps = {{"SequenceMap", 1, sequence_map, std::nullopt, /*takes_lists=*/true}};
 
 }  // namespace scopevm::compiler::frontend

@@ -54,9 +54,9 @@ Values optional_get_element(Node& n) {
 }  // namespace
 
 const OpRows kOptionalOps = {
-    {"Optional", 1, optional, /*takes_lists=*/true},
-    {"OptionalGetElement", 1, optional_get_element, /*takes_lists=*/true},
-    {"OptionalHasElement", 1, optional_has_element, /*takes_lists=*/true},
+    {"Optional", 1, optional, std::nullopt, /*takes_lists=*/true},
+    {"OptionalGetElement", 1, optional_get_element, std::nullopt, /*takes_lists=*/true},
+    {"OptionalHasElement", 1, optional_has_element, std::nullopt, /*takes_lists=*/true},
 };
 
 }  // namespace scopevm::compiler::frontend

@@ -91,13 +91,13 @@ Values identity(Node& n) { return n.any_input(0); }
 }  // namespace
 
 const OpRows kSequenceOps = {
-    {"Identity", 1, identity, /*takes_lists=*/true},
-    {"SequenceAt", 1, sequence_at, /*takes_lists=*/true},
-    {"SequenceConstruct", 1, sequence_construct, /*takes_lists=*/true},
+    {"Identity", 1, identity, std::nullopt, /*takes_lists=*/true},
+    {"SequenceAt", 1, sequence_at, std::nullopt, /*takes_lists=*/true},
+    {"SequenceConstruct", 1, sequence_construct, std::nullopt, /*takes_lists=*/true},
     {"SequenceEmpty", 1, sequence_empty},
-    {"SequenceErase", 1, sequence_erase, /*takes_lists=*/true},
-    {"SequenceInsert", 1, sequence_insert, /*takes_lists=*/true},
-    {"SequenceLength", 1, sequence_length, /*takes_lists=*/true},
+    {"SequenceErase", 1, sequence_erase, std::nullopt, /*takes_lists=*/true},
+    {"SequenceInsert", 1, sequence_insert, std::nullopt, /*takes_lists=*/true},
+    {"SequenceLength", 1, sequence_length, std::nullopt, /*takes_lists=*/true},
 };
 
 }  // namespace scopevm::compiler::frontend

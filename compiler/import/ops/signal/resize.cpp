@@ -407,6 +407,10 @@ Values upsample(Node& n) {
 const OpRows kResizeOps = {
     {"Resize", 10, upsample},
     {"Resize", 11, resize},
+    {"Resize", 18, resize,
+     OpSignature{"X roi? scales? sizes?",
+                 "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "
+                 "extrapolation_value keep_aspect_ratio_policy mode nearest_mode"}},
     {"Upsample", 7, upsample_with_attribute},
     {"Upsample", 9, upsample},
 };

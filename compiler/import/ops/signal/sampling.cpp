@@ -353,8 +353,9 @@ Values roi_align(Node& n) {
 }  // namespace
 
 const OpRows kSamplingOps = {
-    {"AffineGrid", 20, affine_grid},
-    {"DeformConv", 19, deform_conv},
+    {"AffineGrid", 20, affine_grid, OpSignature{"theta size", "align_corners"}},
+    {"DeformConv", 19, deform_conv,
+     OpSignature{"X W offset B? mask?", "dilations group kernel_shape offset_group pads strides"}},
     {"GridSample", 16, grid_sample},
     {"RoiAlign", 10, roi_align},
 };

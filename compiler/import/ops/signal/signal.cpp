@@ -243,7 +243,7 @@ Values mel_weight_matrix(Node& n) {
 const OpRows kSignalOps = {
     {"BlackmanWindow", 17, blackman_window},
     {"DFT", 17, dft_with_attribute},
-    {"DFT", 20, dft},
+    {"DFT", 20, dft, OpSignature{"input dft_length? axis?", "inverse onesided"}},
     {"HammingWindow", 17, hamming_window},
     {"HannWindow", 17, hann_window},
     {"MelWeightMatrix", 17, mel_weight_matrix},
