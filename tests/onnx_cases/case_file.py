@@ -14,7 +14,7 @@ import numpy as np
 
 import onnx_file
 
-_IR_VERSIONS = {18: 8, 19: 9, 20: 9, 21: 10, 22: 10}
+_IR_VERSIONS = {18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12, 25: 13, 26: 13, 27: 13}
 _folder = None
 _checksums = {}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Generates cases for the ONNX ops that opsets 18 to 22 add or change, and for ops of older opsets
+"""Generates cases for the ONNX ops that opsets 18 to 27 add or change, and for ops of older opsets
 that the public conformance data hardly covers.
 
 NumPy code in references/ computes the expected results. It follows the text of the operator
@@ -11,13 +11,14 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 
 import case_file  # noqa: E402
-from references import elementwise, einsum, movement, normalisation, pools, recurrent  # noqa: E402
-from references import reductions, resize, sampling, sequences, strings, transforms  # noqa: E402
+from references import attention, elementwise, einsum, movement, normalisation  # noqa: E402
+from references import pools, recurrent, reductions, resize, sampling, sequences  # noqa: E402
+from references import strings, transforms  # noqa: E402
 
 
 def write_cases():
-    for group in (elementwise, einsum, movement, normalisation, pools, recurrent, reductions, resize,
-                  sampling, sequences, strings, transforms):
+    for group in (attention, elementwise, einsum, movement, normalisation, pools, recurrent,
+                  reductions, resize, sampling, sequences, strings, transforms):
         group.write_cases()
 
 

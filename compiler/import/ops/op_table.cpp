@@ -23,20 +23,16 @@ llvm::StringMap<RowsOfOp> by_name(std::initializer_list<const OpRows*> groups) {
 const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node, int opset) {
   static const llvm::StringMap<llvm::StringMap<RowsOfOp>> domains = [] {
     llvm::StringMap<llvm::StringMap<RowsOfOp>> table;
-    table[""] = by_name({&kConcatOps,        &kContractionOps,
-                         &kConvolutionOps,   &kEinsumOps,
-                         &kElementwiseOps,   &kIfOps,
-                         &kIndexingOps,      &kLayoutOps,
-                         &kLoopOps,          &kMapOps,
-                         &kNormalisationOps, &kOptionalOps,
-                         &kPoolingOps,       &kQuantisedContractionOps,
-                         &kQuantisedOps,     &kRangeOps,
-                         &kRecurrentOps,     &kReductionOps,
-                         &kResizeOps,        &kSamplingOps,
-                         &kScanOps,          &kSelectionOps,
-                         &kSequenceOps,      &kShapeOps,
-                         &kSignalOps,        &kSliceOps,
-                         &kSplitOps,         &kStringOps});
+    table[""] = by_name({&kAttentionOps,   &kConcatOps,    &kContractionOps,
+                         &kConvolutionOps, &kEinsumOps,    &kElementwiseOps,
+                         &kIfOps,          &kIndexingOps,  &kLayoutOps,
+                         &kLoopOps,        &kMapOps,       &kNormalisationOps,
+                         &kOptionalOps,    &kPoolingOps,   &kQuantisedContractionOps,
+                         &kQuantisedOps,   &kRangeOps,     &kRecurrentOps,
+                         &kReductionOps,   &kResizeOps,    &kSamplingOps,
+                         &kScanOps,        &kSelectionOps, &kSequenceOps,
+                         &kShapeOps,       &kSignalOps,    &kSliceOps,
+                         &kSplitOps,       &kStringOps});
     return table;
   }();
   const std::string& domain = normalised_domain(node.domain());

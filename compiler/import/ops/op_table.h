@@ -32,11 +32,11 @@ struct OpRow {
 
 using OpRows = std::vector<OpRow>;
 
-extern const OpRows kConcatOps, kContractionOps, kConvolutionOps, kEinsumOps, kElementwiseOps,
-    kIfOps, kIndexingOps, kLayoutOps, kLoopOps, kMapOps, kNormalisationOps, kOptionalOps,
-    kPoolingOps, kQuantisedContractionOps, kQuantisedOps, kRangeOps, kRecurrentOps, kReductionOps,
-    kResizeOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps, kSignalOps,
-    kSliceOps, kSplitOps, kStringOps;
+extern const OpRows kAttentionOps, kConcatOps, kContractionOps, kConvolutionOps, kEinsumOps,
+    kElementwiseOps, kIfOps, kIndexingOps, kLayoutOps, kLoopOps, kMapOps, kNormalisationOps,
+    kOptionalOps, kPoolingOps, kQuantisedContractionOps, kQuantisedOps, kRangeOps, kRecurrentOps,
+    kReductionOps, kResizeOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps,
+    kSignalOps, kSliceOps, kSplitOps, kStringOps;
 
 // The row of the node's op at `opset`, the version of its domain. Null if there is none, or if the
 // node calls a function of the model. Functions of the standard domain do not replace rows.

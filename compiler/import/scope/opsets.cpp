@@ -6,7 +6,7 @@ namespace scopevm::compiler::frontend {
 namespace {
 
 // A newer opset can change the meaning of ops that the handlers implement.
-constexpr int kNewestOpset = 22;
+constexpr int kNewestOpset = 27;
 constexpr int kNewestOtherOpset = 1000;  // of other domains
 
 }  // namespace
