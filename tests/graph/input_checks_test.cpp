@@ -109,6 +109,10 @@ std::vector<Sample> samples() {
       {"tile", {"f32[2, 3]"}, "{repeats = #sv.dims<[1, 2]>}"},
       {"top_k", {"f32[2, 3]"}, "{k = #sv.dims<[2]>, axis = 1 : i64, largest = true}"},
       {"transpose", {"f32[2, 3]"}, "{permutation = array<i64: 1, 0>}"},
+      {"tree_scores",
+       {"f32[2, 3]", "f32[4]", "i32[4]", "i32[4]", "i32[2]", "i32[2]", "f32[4]", "i32[5]",
+        "i32[4]"},
+       "{width = 2 : i64, combine = \"sum\"}"},
       {"trilu", {"f32[3, 3]"}, "{k = 0 : i64, upper = true}"},
       {"unique_rows", {"f32[4, 2]", "i64[4]"}, "{by_first = true}"},
   };

@@ -198,4 +198,56 @@ llvm::LogicalResult NonzeroOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(DType::kI64, {DimExpr(x.getRank()), op.getCount().getValue().front()});
 }
 
+namespace {
+
+// Fails unless the table `what` has this element type and rank 1, with `count` elements. If `count`
+// is 0, with any constant number of elements from 1 on.
+llvm::LogicalResult check_table(TypeRule& rule, const char* what, mlir::Value table, DType dtype,
+                                int64_t count = 0) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const TensorType type = tensor_type(table);
+  const std::optional<int64_t> size =
+      type.getRank() == 1 ? type.getDim(0).as_constant() : std::nullopt;
+  if (type.getDtype() == dtype && size && *size >= 1 && *size < kMost &&
+      (count == 0 || *size == count))
+    return mlir::success();
+  const std::string wanted = count == 0 ? "a constant number of" : std::to_string(count);
+  return rule.fail(llvm::Twine(what) + " must be " + std::string(name(dtype)) + " of rank 1 with " +
+                   wanted + " elements, but are " + text_of(type));
+}
+
+}  // namespace
+
+llvm::LogicalResult TreeScoresOp::infer(TypeRule& rule, Adaptor op) {
+  const TensorType x = tensor_type(op.getX());
+  if (x.getRank() != 2 || (x.getDtype() != DType::kF32 && x.getDtype() != DType::kF64))
+    return rule.fail("x must be f32 or f64 of rank 2, but is " + text_of(x));
+  if (failed(check_table(rule, "thresholds", op.getThresholds(), x.getDtype())) ||
+      failed(check_table(rule, "roots", op.getRoots(), DType::kI32)) ||
+      failed(check_table(rule, "weights", op.getWeights(), x.getDtype())))
+    return mlir::failure();
+  const int64_t nodes = *tensor_type(op.getThresholds()).getDim(0).as_constant();
+  const int64_t trees = *tensor_type(op.getRoots()).getDim(0).as_constant();
+  const int64_t weights = *tensor_type(op.getWeights()).getDim(0).as_constant();
+  const auto width = static_cast<int64_t>(op.getWidth());
+  if (failed(check_table(rule, "features", op.getFeatures(), DType::kI32, nodes)) ||
+      failed(check_table(rule, "next", op.getNext(), DType::kI32, nodes)) ||
+      failed(check_table(rule, "depths", op.getDepths(), DType::kI32, trees)))
+    return mlir::failure();
+  if (width < 1 || width > (int64_t{1} << 31))
+    return rule.fail("width is " + llvm::Twine(width) + ", expected 1 to 2147483648");
+  if (op.getEntries().empty()) {
+    if (width != 1 || op.getCombine() != TreeScore::kSum)
+      return rule.fail("entries are required unless width is 1 and the weights are summed");
+    if (failed(check_table(rule, "weights", op.getWeights(), x.getDtype(), nodes)))
+      return mlir::failure();
+  } else {
+    if (failed(rule.check_count(op.getEntries().size(), "table of entries", 2)) ||
+        failed(check_table(rule, "starts", op.getEntries()[0], DType::kI32, nodes + 1)) ||
+        failed(check_table(rule, "columns", op.getEntries()[1], DType::kI32, weights)))
+      return mlir::failure();
+  }
+  return rule.add_result(x.getDtype(), {x.getDim(0), DimExpr(width)});
+}
+
 }  // namespace scopevm::compiler::graph

@@ -67,4 +67,26 @@ def NonzeroOp : Graph_Op<"nonzero", "i64[rank, count]: indices of the nonzero el
   let checks = kNoChecks;
 }
 
+def Graph_TreeScore : Graph_Enum<"TreeScore", "how the weights of several leaves combine", [
+  I32EnumAttrCase<"kSum", 0, "sum">, I32EnumAttrCase<"kMin", 1, "min">,
+  I32EnumAttrCase<"kMax", 2, "max">]>;
+
+// Every row of x: [n, c] descends each tree from node roots[t], depths[t] times. Node i leads to
+// node next[i] if x[row, features[i] >> 1] <= thresholds[i], or if this element is NaN and
+// features[i] is odd. Otherwise it leads to node next[i] + 1. A leaf leads to itself. Trees are in
+// the order of descending depths.
+//
+// Without entries, width is 1, and the score of a row is the sum of weights[leaf]. The entries are
+// i32 starts and columns: leaf i adds weights[e] to the score in columns[e], for each e in
+// [starts[i], starts[i + 1]). `combine` replaces the sum. A score without weights is the neutral
+// value. Indices out of range are clamped.
+def TreeScoresOp : Graph_Op<"tree_scores", "[n, width]: combined weights of the leaves that the rows of x reach in decision trees"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$thresholds, Graph_Tensor:$features,
+                       Graph_Tensor:$next, Graph_Tensor:$roots, Graph_Tensor:$depths,
+                       Graph_Tensor:$weights, Variadic<Graph_Tensor>:$entries, I64Attr:$width,
+                       DefaultValuedAttr<Graph_EnumAttr<Graph_TreeScore>, "TreeScore::kSum">:$combine);
+  let elements = [kFloat, kFloat, kInteger, kInteger, kInteger, kInteger, kFloat, kInteger];
+  let checks = kNoChecks;
+}
+
 #endif
