@@ -114,7 +114,8 @@ Status set_inputs(Call& call, const std::vector<ReferenceValue>& inputs,
 }
 
 // Describes the first difference between result `i` and `expected`. Empty if they agree.
-std::string result_difference(const Call& call, size_t i, const ReferenceValue& expected) {
+std::string result_difference(const Call& call, size_t i, const ReferenceValue& expected,
+                              const Target& target) {
   Result<bool> has_value = call.has_value(i);
   Result<std::span<const Tensor>> actual = call.elements(i);
   if (!has_value.ok()) return std::string(has_value.status().message());
@@ -123,12 +124,13 @@ std::string result_difference(const Call& call, size_t i, const ReferenceValue& 
     return std::to_string(actual->size()) + " elements, expected " +
            std::to_string(expected.tensors.size());
   for (size_t e = 0; e < actual->size(); ++e)
-    if (std::string found = difference(expected.tensors[e], (*actual)[e]); !found.empty())
+    if (std::string found = difference(expected.tensors[e], (*actual)[e], target.byte_tolerance);
+        !found.empty())
       return found;
   return "";
 }
 
-Outcome run_data_set(const Session& session, const fs::path& folder) {
+Outcome run_data_set(const Session& session, const fs::path& folder, const Target& target) {
   const Signature& signature = session.signature();
   Result<std::vector<ReferenceValue>> inputs = read_all(folder, "input_", signature.inputs);
   if (!inputs.ok()) return fail(inputs.status());
@@ -149,7 +151,7 @@ Outcome run_data_set(const Session& session, const fs::path& folder) {
     return fail(std::to_string(call.outputs().size()) + " outputs, expected " +
                 std::to_string(expected->size()));
   for (size_t i = 0; i < expected->size(); ++i)
-    if (std::string found = result_difference(call, i, (*expected)[i]); !found.empty())
+    if (std::string found = result_difference(call, i, (*expected)[i], target); !found.empty())
       return fail("output " + std::to_string(i) + ": " + found);
   return {Verdict::kPass, "", ""};
 }
@@ -198,7 +200,7 @@ Outcome run_case(const std::string& folder, const Target& target) {
   for (;; ++sets) {
     fs::path set = fs::path(folder) / ("test_data_set_" + std::to_string(sets));
     if (!fs::exists(set)) break;
-    Outcome outcome = run_data_set(*session, set);
+    Outcome outcome = run_data_set(*session, set, target);
     if (outcome.verdict != Verdict::kPass) return outcome;
   }
   return sets > 0 ? Outcome{Verdict::kPass, "", ""} : fail("no test data");

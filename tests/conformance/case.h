@@ -12,6 +12,8 @@ namespace scopevm::conformance {
 struct Target {
   std::string machine_json;
   std::vector<std::string> places;
+  // The largest accepted difference of 8-bit integers.
+  int byte_tolerance = 0;
 };
 
 // Compiles the model and runs its data sets in this process. Returns the first outcome that is not

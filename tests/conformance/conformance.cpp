@@ -3,6 +3,7 @@
 //
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
 //               [--machine FILE] [--place RULE]... [--data FOLDER] [--expected FILE]
+//               [--byte-tolerance N]
 //
 // --case runs the cases whose name contains NAME and prints their details. --bless updates the
 // entries of the selected cases in the list, unless one of them is a crash or a timeout. It removes
@@ -167,6 +168,8 @@ int main(int argc, char** argv) {
   app.add_flag("--bless", options.bless, "update the list instead of comparing with it");
   app.add_flag("--verbose", options.verbose, "print the outcome of every case");
   app.add_option("--machine", options.machine, "machine description to compile for");
+  app.add_option("--byte-tolerance", options.target.byte_tolerance,
+                 "the largest accepted difference of 8-bit integers (0)");
   app.add_option("--place", options.target.places, "placement rule, as in scopevm compile");
   CLI11_PARSE(app, argc, argv);
   if (!options.machine.empty()) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -127,6 +128,13 @@ bool agrees(double expected, double actual, double relative) {
   return std::abs(expected - actual) <= kAbsolute + relative * std::abs(expected);
 }
 
+template <typename T>
+bool are_close(std::span<const T> expected, std::span<const T> actual, int tolerance) {
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (std::abs(expected[i] - actual[i]) > tolerance) return false;
+  return true;
+}
+
 std::string shape_text(const Tensor& tensor) {
   std::string text(name(tensor.dtype()));
   text += '[';
@@ -189,7 +197,7 @@ Result<ReferenceValue> read_value(const std::string& path, ValueKind kind) {
                                       : read_as<onnx::TensorProto>(path);
 }
 
-std::string difference(const Tensor& expected, const Tensor& actual) {
+std::string difference(const Tensor& expected, const Tensor& actual, int byte_tolerance) {
   if (shape_text(expected) != shape_text(actual))
     return shape_text(actual) + ", expected " + shape_text(expected);
   if (expected.dtype() == DType::kStr) {
@@ -203,7 +211,14 @@ std::string difference(const Tensor& expected, const Tensor& actual) {
     if (expected.bytes() == 0 ||
         std::memcmp(expected.data(), actual.data(), static_cast<size_t>(expected.bytes())) == 0)
       return "";
-    return "integers differ";
+    bool is_close = false;
+    if (expected.dtype() == DType::kU8)
+      is_close = are_close<uint8_t>(expected.elements<uint8_t>(), actual.elements<uint8_t>(),
+                                    byte_tolerance);
+    if (expected.dtype() == DType::kI8)
+      is_close =
+          are_close<int8_t>(expected.elements<int8_t>(), actual.elements<int8_t>(), byte_tolerance);
+    return is_close ? "" : "integers differ";
   }
   double relative = expected.dtype() == DType::kBF16 ? kRelativeBf16 : kRelative;
   for (int64_t i = 0; i < expected.element_count(); ++i) {

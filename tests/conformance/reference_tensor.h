@@ -22,6 +22,6 @@ Result<ReferenceValue> read_value(const std::string& path, ValueKind kind);
 // Returns the first difference, or an empty string if the tensors agree. Floating-point elements
 // agree within a relative error of 1e-3 (bf16: 1/128) plus an absolute error of 1e-6. NaN agrees
 // with NaN. Elements of other types must be equal.
-std::string difference(const Tensor& expected, const Tensor& actual);
+std::string difference(const Tensor& expected, const Tensor& actual, int byte_tolerance = 0);
 
 }  // namespace scopevm::conformance

@@ -94,14 +94,16 @@ def cases(name, *args, **kwargs):
 
 
 def graph_case(name, opset, nodes, inputs, results, constants, input_types, result_types,
-               title=None, ir_version=None, producer="make_cases.py"):
+               title=None, ir_version=None, producer="make_cases.py", domains=None):
     """Writes a case of a graph. `nodes` are encoded NodeProtos. `inputs`, `results` (the expected
-    ones) and `constants` are arrays by name. The types are encoded ValueInfoProtos."""
+    ones) and `constants` are arrays by name. The types are encoded ValueInfoProtos. `domains` has
+    the versions of domains other than the standard one."""
     assert name not in _checksums, name
     graph = onnx_file.graph(
         nodes, title or name, input_types, result_types,
         [onnx_file.tensor(array, key) for key, array in constants.items()])
-    model = onnx_file.model(graph, opset, ir_version or _IR_VERSIONS.get(opset, 8), producer)
+    model = onnx_file.model(graph, opset, ir_version or _IR_VERSIONS.get(opset, 8), producer,
+                            domains)
     files = {"model.onnx": model}
     for stem, arrays in (("input", inputs), ("output", results)):
         for i, (key, array) in enumerate(arrays.items()):

@@ -75,11 +75,11 @@ def _attribute(name, value):
     raise TypeError(f"attribute {name}: no encoding for {kind.__name__}")
 
 
-def node(op, inputs, outputs, **attributes):
+def node(op, inputs, outputs, domain="", **attributes):
     """A NodeProto. The attributes are sorted by name."""
     encoded = [_attribute(name, attributes[name]) for name in sorted(attributes)]
     return (_each(_bytes, 1, inputs) + _each(_bytes, 2, outputs) + _bytes(4, op) +
-            _each(_bytes, 5, encoded))
+            _each(_bytes, 5, encoded) + (_bytes(7, domain) if domain else b""))
 
 
 def _dim(dim):
@@ -109,7 +109,9 @@ def graph(nodes, name, inputs, results, constants=()):
                  _each(_bytes, 11, inputs) + _each(_bytes, 12, results))
 
 
-def model(encoded_graph, opset, ir_version, producer):
-    """A ModelProto."""
+def model(encoded_graph, opset, ir_version, producer, domains=None):
+    """A ModelProto. `domains` has the versions of further domains, by name."""
+    opsets = {"": opset, **(domains or {})}
     return (_integer(1, ir_version) + _bytes(2, producer) + _bytes(7, encoded_graph) +
-            _bytes(8, _bytes(1, "") + _integer(2, opset)))
+            b"".join(_bytes(8, _bytes(1, domain) + _integer(2, version))
+                     for domain, version in opsets.items()))

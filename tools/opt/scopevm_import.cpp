@@ -1,8 +1,11 @@
 // scopevm-import: prints the imported graph of a model file, for tests and debugging.
 //
 //   scopevm-import MODEL [--simplify] [NAME=SIZE]...
+//   scopevm-import --errors MODEL...
 //
 // --simplify also runs graph::simplify(). NAME=SIZE replaces the symbolic dim NAME by a size.
+// --errors imports and simplifies each of the models, and prints one line for each: the error
+// message, or `ok`.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +15,29 @@
 #include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
 
+namespace {
+
+// Prints the error of each model.
+int print_errors(int count, char** paths) {
+  for (int i = 0; i < count; ++i) {
+    auto context = scopevm::compiler::make_context();
+    scopevm::compiler::frontend::ImportOptions options;
+    auto module = scopevm::compiler::frontend::ModelFile(paths[i]).import(options, *context);
+    std::string message = "ok";
+    if (!module.ok())
+      message = std::string(module.status().message());
+    else if (failed(scopevm::compiler::graph::simplify(**module)))
+      message = "the graph cannot be simplified";
+    std::printf("%s\n", message.c_str());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[1], "--errors") == 0) return print_errors(argc - 2, argv + 2);
   scopevm::compiler::frontend::ImportOptions options;
   const char* path = nullptr;
   bool simplify = false;

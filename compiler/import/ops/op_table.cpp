@@ -18,11 +18,11 @@ llvm::StringMap<RowsOfOp> by_name(std::initializer_list<const OpRows*> groups) {
   return rows;
 }
 
-}  // namespace
+using Domains = llvm::StringMap<llvm::StringMap<RowsOfOp>>;
 
-const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node, int opset) {
-  static const llvm::StringMap<llvm::StringMap<RowsOfOp>> domains = [] {
-    llvm::StringMap<llvm::StringMap<RowsOfOp>> table;
+const Domains& domains_of_rows() {
+  static const Domains domains = [] {
+    Domains table;
     table[""] = by_name({&kAttentionOps,   &kConcatOps,    &kContractionOps,
                          &kConvolutionOps, &kEinsumOps,    &kElementwiseOps,
                          &kIfOps,          &kIndexingOps,  &kLayoutOps,
@@ -31,10 +31,28 @@ const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node,
                          &kQuantisedOps,   &kRangeOps,     &kRecurrentOps,
                          &kReductionOps,   &kResizeOps,    &kSamplingOps,
                          &kScanOps,        &kSelectionOps, &kSequenceOps,
-                         &kShapeOps,       &kSignalOps,    &kSliceOps,
-                         &kSplitOps,       &kStringOps});
+                         &kShapeOps,       &kSignalOps,    &kSimplifiedNormalisationOps,
+                         &kSliceOps,       &kSplitOps,     &kStringOps});
+    table["com.microsoft"] =
+        by_name({&kBlockQuantisedOps, &kGroupQueryAttentionOps, &kMicrosoftActivationOps,
+                 &kMicrosoftAttentionOps, &kMicrosoftContractionOps, &kMicrosoftNormalisationOps,
+                 &kMicrosoftRotaryEmbeddingOps, &kMixtureOps, &kQLinearOps});
+    table["ai.onnx.ml"] = by_name({&kEncoderOps, &kFeatureOps, &kLinearOps, &kSvmOps, &kTreeOps});
     return table;
   }();
+  return domains;
+}
+
+}  // namespace
+
+void for_each_row(llvm::function_ref<void(llvm::StringRef domain, const OpRow& row)> use) {
+  for (const auto& domain : domains_of_rows())
+    for (const auto& op : domain.second)
+      for (const OpRow& row : op.second) use(domain.first(), row);
+}
+
+const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node, int opset) {
+  const Domains& domains = domains_of_rows();
   const std::string& domain = normalised_domain(node.domain());
   const auto table = domains.find(domain);
   if (table == domains.end() || (!domain.empty() && find_model_function(model, node) != nullptr))

@@ -38,6 +38,17 @@ extern const OpRows kAttentionOps, kConcatOps, kContractionOps, kConvolutionOps,
     kReductionOps, kResizeOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps,
     kSignalOps, kSliceOps, kSplitOps, kStringOps;
 
+// Of the domain com.microsoft, except kSimplifiedNormalisationOps, which ONNX Runtime defines in
+// the standard domain.
+extern const OpRows kBlockQuantisedOps, kGroupQueryAttentionOps, kMicrosoftActivationOps,
+    kMicrosoftAttentionOps, kMicrosoftContractionOps, kMicrosoftNormalisationOps,
+    kMicrosoftRotaryEmbeddingOps, kMixtureOps, kQLinearOps, kSimplifiedNormalisationOps;
+// Of the domain ai.onnx.ml.
+extern const OpRows kEncoderOps, kFeatureOps, kLinearOps, kSvmOps, kTreeOps;
+
+// Calls `use` with each row of each domain, whose name is "" for the standard one.
+void for_each_row(llvm::function_ref<void(llvm::StringRef domain, const OpRow& row)> use);
+
 // The row of the node's op at `opset`, the version of its domain. Null if there is none, or if the
 // node calls a function of the model. Functions of the standard domain do not replace rows.
 const OpRow* find_op(const onnx::ModelProto& model, const onnx::NodeProto& node, int opset);

@@ -1,4 +1,5 @@
 // ONNX MatMul, Gemm and Det.
+#include "compiler/import/ops/contraction/contraction.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/ops/elementwise/quantised.h"
 #include "compiler/import/ops/op_table.h"
@@ -23,8 +24,9 @@ Value scale(Node& n, Value x, float factor) {
   return factor == 1 ? x : n.emit<MulOp>({x, n.scalar(factor, x)});
 }
 
-// alpha * A' * B' + beta * C, where A' and B' are A and B, or their transposes.
-Values gemm(Node& n) {
+}  // namespace
+
+Value gemm_of(Node& n) {
   Value a = n.input(0), b = n.input(1);
   if (n.rank(a) != 2 || n.rank(b) != 2)
     return n.fail("A and B must have rank 2, but are " + text_of(n.type(a)) + " and " +
@@ -40,6 +42,10 @@ Values gemm(Node& n) {
   if (!n.has_input(2) || beta == 0) return product;
   return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
 }
+
+namespace {
+
+Values gemm(Node& n) { return gemm_of(n); }
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
+#include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/elementwise/quantised.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/spatial.h"
@@ -58,7 +59,8 @@ Quantised with_type(Node& n, Value x, Value zero, DType to) {
   return {flipped, moved_zero(n, zero, shift)};
 }
 
-// Input `i`; reports an error unless it is u8 or i8.
+}  // namespace
+
 Value byte_input(Node& n, size_t i) {
   Value x = n.input(i);
   if (n.dtype(x) != DType::kU8 && n.dtype(x) != DType::kI8)
@@ -67,7 +69,6 @@ Value byte_input(Node& n, size_t i) {
   return x;
 }
 
-// The zero point of `of` at input `i`; null if absent.
 Value zero_input(Node& n, size_t i, Value of) {
   Value zero = n.input_or(i, Value());
   if (!zero) return {};
@@ -76,6 +77,8 @@ Value zero_input(Node& n, size_t i, Value of) {
            std::string(name(n.dtype(zero))) + ", expected " + std::string(name(n.dtype(of))));
   return as_scalar(n, zero);
 }
+
+namespace {
 
 // Reshapes a parameter with one entry per row of a matrix: [m] -> [m, 1]. Others are unchanged.
 Value per_row(Node& n, Value parameter) {
@@ -116,10 +119,10 @@ Value centred_product(Node& n, Quantised a, Quantised b) {
   return column_term ? n.emit<SubOp>({product, column_term}) : product;
 }
 
-// The product of two tensors with NumPy semantics, including vectors. `finish` maps the i32 sums
-// [..., m, n] to the elements of the result.
-Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
-                     llvm::function_ref<Value(Value sums)> finish) {
+}  // namespace
+
+Value byte_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
+                   llvm::function_ref<Value(Value sums)> finish) {
   bool a_is_vector = n.rank(a) == 1, b_is_vector = n.rank(b) == 1;
   // As in NumPy, a vector on the left is a row and one on the right a column. The added dim is
   // removed from the result.
@@ -136,10 +139,12 @@ Value matrix_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
   return n.reshape(result, dims);
 }
 
+namespace {
+
 Values matmul_integer(Node& n) {
   Value a = byte_input(n, 0), b = byte_input(n, 1);
-  return matrix_product(n, a, zero_input(n, 2, a), b, zero_input(n, 3, b),
-                        [](Value sums) { return sums; });
+  return byte_product(n, a, zero_input(n, 2, a), b, zero_input(n, 3, b),
+                      [](Value sums) { return sums; });
 }
 
 // saturate(round(sums * (x_scale * w_scale / y_scale)) + y_zero)
@@ -158,7 +163,7 @@ Value rescale(Node& n, Value sums, Value x_scale, Value w_scale, Value y_scale, 
 Values qlinear_matmul(Node& n) {
   Value a = byte_input(n, 0), b = byte_input(n, 3);
   Value a_scale = per_row(n, as_scalar(n, n.input(1)));
-  return matrix_product(n, a, zero_input(n, 2, a), b, zero_input(n, 5, b), [&](Value sums) {
+  return byte_product(n, a, zero_input(n, 2, a), b, zero_input(n, 5, b), [&](Value sums) {
     return rescale(n, sums, a_scale, n.input(4), n.input(6), n.input(7));
   });
 }
@@ -294,9 +299,11 @@ Value conv_sums(Node& n, const Convolution& c) {
   return n.concat(parts, n.rank(c.x) - 1);
 }
 
-Convolution convolution(Node& n, size_t x, size_t x_zero, size_t w, size_t w_zero) {
+// x_values is input `x`, or input `x` with its channels moved to axis 1.
+Convolution convolution(Node& n, Value x_values, size_t x, size_t x_zero, size_t w, size_t w_zero) {
   Convolution c;
-  c.x = byte_input(n, x);
+  byte_input(n, x);
+  c.x = x_values;
   c.w = byte_input(n, w);
   c.x_zero = zero_input(n, x_zero, c.x);
   c.w_zero = zero_input(n, w_zero, c.w);
@@ -310,14 +317,22 @@ Convolution convolution(Node& n, size_t x, size_t x_zero, size_t w, size_t w_zer
 // [n, spatial..., c] -> [n, c, spatial...].
 Value channels_first(Node& n, Value x) { return n.move_axis(x, n.rank(x) - 1, 1); }
 
-Values conv_integer(Node& n) { return channels_first(n, conv_sums(n, convolution(n, 0, 2, 1, 3))); }
+Values conv_integer(Node& n) {
+  return channels_first(n, conv_sums(n, convolution(n, n.input(0), 0, 2, 1, 3)));
+}
 
-Values qlinear_conv(Node& n) {
-  Convolution c = convolution(n, 0, 2, 3, 5);
+}  // namespace
+
+Value quantised_conv(Node& n, Value x) {
+  Convolution c = convolution(n, x, 0, 2, 3, 5);
   Value sums = conv_sums(n, c);
   if (n.has_input(8)) sums = n.emit<AddOp>({sums, n.input(8)});
   return channels_first(n, rescale(n, sums, n.input(1), n.input(4), n.input(6), n.input(7)));
 }
+
+namespace {
+
+Values qlinear_conv(Node& n) { return quantised_conv(n, n.input(0)); }
 
 // --- Dequantised operands. ----------------------------------------------------------------------
 
@@ -350,8 +365,8 @@ Value dequantised_product(Node& n, Value a, Value b) {
   // for a, and one for each column of b.
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
   if (!is_short(n.dim(b, n.rank(b) - 2))) return {};
-  return matrix_product(n, left->values, left->zero, right->values, right->zero,
-                        [&](Value sums) { return scaled(n, sums, left->scale, right->scale); });
+  return byte_product(n, left->values, left->zero, right->values, right->zero,
+                      [&](Value sums) { return scaled(n, sums, left->scale, right->scale); });
 }
 
 Value dequantised_conv(Node& n, Value x, Value w, Value bias) {

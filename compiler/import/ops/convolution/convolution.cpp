@@ -1,4 +1,5 @@
 // ONNX convolutions.
+#include "compiler/import/ops/convolution/convolution.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/ops/elementwise/quantised.h"
 #include "compiler/import/ops/op_table.h"
@@ -10,8 +11,8 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 
 namespace {
 
-llvm::SmallVector<Value> conv_operands(Node& n) {
-  llvm::SmallVector<Value> operands = {n.input(0), n.input(1)};
+llvm::SmallVector<Value> conv_operands(Node& n, Value x, Value w) {
+  llvm::SmallVector<Value> operands = {x, w};
   if (n.has_input(2)) operands.push_back(n.input(2));
   if (n.rank(operands[1]) != n.rank(operands[0]))
     n.fail("X and W must have the same rank, but are " + graph::text_of(n.type(operands[0])) +
@@ -77,8 +78,10 @@ Value volume_conv(Node& n, llvm::ArrayRef<Value> operands, const SpatialAttribut
   return n.transpose(y, {0, 2, 1, 3, 4});
 }
 
-Values conv(Node& n) {
-  auto operands = conv_operands(n);
+}  // namespace
+
+Value convolution_of(Node& n, Value x, Value w) {
+  auto operands = conv_operands(n, x, w);
   Value bias = operands.size() > 2 ? operands[2] : Value();
   // A convolution of two results of DequantizeLinear is computed on 8-bit integers.
   if (Value y = dequantised_conv(n, operands[0], operands[1], bias)) return y;
@@ -89,6 +92,10 @@ Values conv(Node& n) {
                         {n.attr("strides", a.strides), n.attr("pads", a.pads),
                          n.attr("dilations", a.dilations), n.attr("group", n.integer("group", 1))});
 }
+
+namespace {
+
+Values conv(Node& n) { return convolution_of(n, n.input(0), n.input(1)); }
 
 // Computes the pads for which the output has the spatial dims `wanted`. If the total of an axis is
 // odd, auto_pad selects the end with the extra element. If the full output is smaller than
@@ -171,7 +178,7 @@ bool has_blocks(Node& n, llvm::ArrayRef<Value> operands, const SpatialAttributes
 }
 
 Values conv_transpose(Node& n) {
-  auto operands = conv_operands(n);
+  auto operands = conv_operands(n, n.input(0), n.input(1));
   Value x = operands[0];
   SpatialAttributes a;
   std::string mode = n.text("auto_pad", "NOTSET");

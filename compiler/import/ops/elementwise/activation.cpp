@@ -1,6 +1,10 @@
 // Activation functions -> formulas; see activation.h.
 #include "compiler/import/ops/elementwise/activation.h"
+
+#include <numbers>
+
 #include "runtime/count_text.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -111,6 +115,27 @@ llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const cha
 Value emit_activation(Node& n, const Activation& activation, Value x) {
   if (n.has_failed()) return {};
   return find(activation.name)->emit(n, x, activation);
+}
+
+Activation activation_named(Node& n, llvm::StringRef name, llvm::ArrayRef<float> parameters) {
+  Activation activation{name.lower()};
+  const Function* function = find(activation.name);
+  if (!function) return n.fail("unknown activation " + runtime::quoted(name.str())), activation;
+  if (function->parameters > 0) activation.alpha = take(parameters, function->alpha);
+  if (function->parameters > 1) activation.beta = take(parameters, function->beta);
+  return activation;
+}
+
+// 16-bit floats are computed in f32: for negative x, 1 + erf(..) loses precision by cancellation.
+Formula gelu(const Formula& given) {
+  Formula x = given.as(given.dtype() == DType::kF64 ? DType::kF64 : DType::kF32);
+  return x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0);
+}
+
+Formula gelu_by_tanh(const Formula& given) {
+  Formula x = given.as(given.dtype() == DType::kF64 ? DType::kF64 : DType::kF32);
+  constexpr double kSlope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
+  return x * 0.5 * (tanh((x + x * x * x * 0.044715) * kSlope) + 1.0);
 }
 
 }  // namespace scopevm::compiler::frontend

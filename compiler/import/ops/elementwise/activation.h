@@ -1,7 +1,7 @@
-// The activation functions of recurrent ops.
+// The activation functions of recurrent and fused ops.
 #pragma once
 
-#include "compiler/import/node/node.h"
+#include "compiler/import/node/formula.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -19,5 +19,14 @@ llvm::SmallVector<Activation> read_activations(Node& n, llvm::ArrayRef<const cha
                                                size_t directions);
 
 Value emit_activation(Node& n, const Activation& activation, Value x);
+
+// The activation `name`, with the first of its parameters. The others have their default values.
+// Fails the node if the function is unknown.
+Activation activation_named(Node& n, llvm::StringRef name, llvm::ArrayRef<float> parameters);
+
+// x * P(N <= x) for a standard normal variable N, and its approximation by tanh. Types other than
+// f64 are computed in f32, in which the result remains.
+Formula gelu(const Formula& x);
+Formula gelu_by_tanh(const Formula& x);
 
 }  // namespace scopevm::compiler::frontend

@@ -1,9 +1,8 @@
 // Elementwise ONNX ops: most map to one graph op, the others to a short formula.
-#include <numbers>
-
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/elementwise/activation.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 
@@ -230,18 +229,12 @@ Values mish(Node& n) {
   return x * tanh(x.unary<SoftplusOp>());
 }
 
-// x * P(N <= x) for a standard normal variable N, or its tanh approximation.
 Values gelu(Node& n) {
-  DType dtype = n.dtype(n.input(0));
-  // For negative x, 1 + erf(..) loses precision by cancellation. 16-bit floats are computed in f32.
-  Formula x = Formula(n, n.input(0)).as(dtype == DType::kF64 ? dtype : DType::kF32);
+  Formula x(n, n.input(0));
   std::string approximate = n.text("approximate", "none");
-  if (approximate == "none")
-    return (x * 0.5 * (erf(x * (std::numbers::sqrt2 * 0.5)) + 1.0)).as(dtype);
-  if (approximate != "tanh")
-    return n.fail("approximate is " + runtime::quoted(approximate) + ", expected none or tanh");
-  double slope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
-  return (x * 0.5 * (tanh((x + x * x * x * 0.044715) * slope) + 1.0)).as(dtype);
+  if (approximate == "none") return gelu(x).as(x.dtype());
+  if (approximate == "tanh") return gelu_by_tanh(x).as(x.dtype());
+  return n.fail("approximate is " + runtime::quoted(approximate) + ", expected none or tanh");
 }
 
 // x < -lambd ? x + bias : x > lambd ? x - bias : 0

@@ -231,10 +231,11 @@ Values dequantize_linear(Node& n) {
   return n.reshape(n.cast(y, to), o.shape);
 }
 
+}  // namespace
+
 // The range is extended to include 0. If all elements are 0, the scale is 0, and the NaN that the
 // division returns is cast to 0.
-Values dynamic_quantize_linear(Node& n) {
-  Value x = n.input(0);
+DynamicallyQuantised quantise_dynamically(Node& n, Value x) {
   auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};
   Value nothing = n.scalar(0, x);
   Value high = n.emit<MaxOp>({n.emit<ReduceMaxOp>({x}, all), nothing});
@@ -242,6 +243,13 @@ Values dynamic_quantize_linear(Node& n) {
   Value scale = n.emit<DivOp>({n.emit<SubOp>({high, low}), n.scalar(255, x)});
   Value zero = quantise(n, n.emit<SubOp>({nothing, low}), scale, Value(), DType::kU8);
   return {quantise(n, x, scale, zero, DType::kU8), scale, zero};
+}
+
+namespace {
+
+Values dynamic_quantize_linear(Node& n) {
+  DynamicallyQuantised q = quantise_dynamically(n, n.input(0));
+  return {q.values, q.scale, q.zero};
 }
 
 }  // namespace

@@ -13,6 +13,12 @@ Value quantise(Node& n, Value x, Value scale, Value zero, DType to);
 // As quantise(), for an `x` of type f32 that is already divided by the scale.
 Value requantise(Node& n, Value x, Value zero, DType to);
 
+// The outputs of DynamicQuantizeLinear: x as u8, its scale, and its zero point.
+struct DynamicallyQuantised {
+  Value values, scale, zero;
+};
+DynamicallyQuantised quantise_dynamically(Node& n, Value x);
+
 // A tensor produced by DequantizeLinear: (values - zero) * scale, with 8-bit values and an f32
 // result. Scale and zero point broadcast to the values. The zero point is null if it is absent or
 // known to be 0.

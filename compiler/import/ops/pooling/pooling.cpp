@@ -5,6 +5,7 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/op_table.h"
+#include "compiler/import/ops/pooling/pooling.h"
 #include "compiler/import/ops/spatial.h"
 #include "runtime/count_text.h"
 
@@ -144,14 +145,22 @@ Value lowest(Node& n, Value like) {
   return n.scalar(-std::ldexp(1.0, static_cast<int>(8 * byte_size(dtype)) - 1), like);
 }
 
-Values max_pool(Node& n) {
-  Value x = n.input(0);
+}  // namespace
+
+Value max_pool_of(Node& n, Value x) {
   SpatialAttributes a = pool_attributes(n, x);
   auto attributes = window(n, a);
-  if (!n.wants_output(1)) {
-    if (!symbolic_axes(a).empty()) x = with_symbolic_pads(n, x, a, lowest(n, x));
-    return n.emit<MaxPoolOp>({x}, attributes);
-  }
+  if (!symbolic_axes(a).empty()) x = with_symbolic_pads(n, x, a, lowest(n, x));
+  return n.emit<MaxPoolOp>({x}, attributes);
+}
+
+namespace {
+
+Values max_pool(Node& n) {
+  Value x = n.input(0);
+  if (!n.wants_output(1)) return max_pool_of(n, x);
+  SpatialAttributes a = pool_attributes(n, x);
+  auto attributes = window(n, a);
   // Indices of elements of padded x would differ from those of x.
   for (int64_t axis : symbolic_axes(a))
     return n.unsupported("Indices with auto_pad and stride " + llvm::Twine(a.strides[axis]) +
@@ -240,8 +249,9 @@ Values col2im(Node& n) {
   return n.reshape(y, result);
 }
 
-Values average_pool(Node& n) {
-  Value x = n.input(0);
+}  // namespace
+
+Value average_pool_of(Node& n, Value x) {
   SpatialAttributes a = pool_attributes(n, x);
   bool count_pads = n.flag("count_include_pad", false);
   auto attributes = window(n, a);
@@ -261,6 +271,10 @@ Values average_pool(Node& n) {
   for (int64_t size : a.kernel) least /= static_cast<double>(size);
   return n.emit<DivOp>({mean, n.emit<MaxOp>({share, n.scalar(least, x)})});
 }
+
+namespace {
+
+Values average_pool(Node& n) { return average_pool_of(n, n.input(0)); }
 
 // (sum over the window of |x|^p) ^ (1/p). The sum is computed as the average pool, with pads
 // counted as zeros, times the window size.

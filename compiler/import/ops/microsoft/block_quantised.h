@@ -1,0 +1,12 @@
+// Packed numbers, shared by the ops on quantised weights of com.microsoft.
+#pragma once
+
+#include "compiler/import/node/node.h"
+
+namespace scopevm::compiler::frontend {
+
+// Unsigned numbers of `bits` bits (2, 4 or 8) that are packed along the last axis -> u8. The first
+// number is in the lowest bits, or in the highest ones if `high_first`.
+Value unpack_bits(Node& n, Value packed, int64_t bits, bool high_first = false);
+
+}  // namespace scopevm::compiler::frontend
