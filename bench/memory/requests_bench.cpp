@@ -3,7 +3,7 @@
 // resident memory grows by more than 2 % after the first 1000 requests, or 100,000 with clients.
 //
 //   memory_requests_bench MODULE NAME=LEAST..MOST... [--requests N] [--reserve] [--threads N]
-//                         [--clients N [--capacity BYTES]]
+//                         [--clients N [--capacity BYTES] [--spin US]]
 //
 // With clients, a scheduler runs their requests, each pool within the capacity. The output then
 // also has the throughput, compared with as many threads as CPUs that run requests without a
@@ -49,6 +49,7 @@ struct Options {
   int threads = 1;
   int clients = 0;       // 0: one thread runs the requests, without a scheduler
   int64_t capacity = 0;  // bytes of each pool; 0: not limited
+  int64_t spin_us = 0;   // SchedulerOptions::spin
 };
 
 // Numbers of latencies, in buckets whose width is at most 1/32 of their least latency. It has all
@@ -229,6 +230,7 @@ Result<SessionOptions> session_options(const Module& module, const Options& opti
   for (const MemoryScope& scope : module.memory_scopes())
     if (options.capacity > 0)
       scheduler.capacities.push_back({scope.device + "." + scope.scope, options.capacity});
+  scheduler.spin = std::chrono::microseconds(options.spin_us);
   SCOPEVM_ASSIGN_OR_RETURN(session.scheduler, Scheduler::create(scheduler));
   return session;
 }
@@ -297,6 +299,8 @@ int main(int argc, char** argv) {
   app.add_option("--clients", options.clients, "Threads that submit requests to a scheduler")
       ->capture_default_str();
   app.add_option("--capacity", options.capacity, "Bytes of each pool for the scheduler")
+      ->needs("--clients");
+  app.add_option("--spin", options.spin_us, "Microseconds that an idle worker waits actively")
       ->needs("--clients");
   CLI11_PARSE(app, argc, argv);
   if (options.module.empty()) {

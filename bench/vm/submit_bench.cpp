@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -35,10 +36,12 @@ void RunWithoutScheduler(benchmark::State& state) {
 }
 BENCHMARK(RunWithoutScheduler);
 
-// state.range(0) calls are in flight; the time is that of each.
+// state.range(0) calls are in flight; the time is that of each. The worker waits actively for
+// state.range(1) microseconds before it sleeps.
 void SubmitToCallback(benchmark::State& state) {
   const auto count = static_cast<int>(state.range(0));
-  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  const Scheduler scheduler =
+      *Scheduler::create({.workers = 1, .spin = std::chrono::microseconds(state.range(1))});
   SessionOptions options;
   options.scheduler = scheduler;
   const Session session = *Session::create(test::load(empty_call()), options);
@@ -55,7 +58,7 @@ void SubmitToCallback(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * count);
 }
-BENCHMARK(SubmitToCallback)->Arg(1)->Arg(64)->Arg(4096)->UseRealTime();
+BENCHMARK(SubmitToCallback)->ArgsProduct({{1, 64, 4096}, {0, 100}})->UseRealTime();
 
 void FiberSwitch(benchmark::State& state) {
   const std::unique_ptr<vm::Fiber> fiber = vm::Fiber::create();

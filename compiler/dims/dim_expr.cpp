@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "compiler/dims/polynomial.h"
+#include "runtime/name_text.h"
 
 namespace scopevm::compiler {
 
@@ -182,7 +183,7 @@ std::string DimExpr::str() const {
     case Kind::kConstant:
       return std::to_string(node_->value);
     case Kind::kSymbol:
-      return node_->name;
+      return runtime::name_text(node_->name);
     case Kind::kMul:
       return str_of_product(*this);
     case Kind::kAdd: {

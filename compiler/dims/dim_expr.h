@@ -76,7 +76,7 @@ class DimExpr {
   std::string_view symbol_name() const;  // REQUIRES: kind() == kSymbol
   const DimFacts& facts() const;         // of a symbol; default facts for other kinds
 
-  // Canonical form: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`.
+  // Canonical form: `n`, `2*n+1`, `floordiv(n+15, 16)`, `max(m, n)`, `"batch size"*n`.
   std::string str() const;
   // Parses the grammar of formulas, which contains str(). Empty on a syntax error, for a number
   // beyond 64 bits, and for an expression nested more than 200 levels deep.

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "compiler/dims/polynomial.h"
+#include "runtime/name_text.h"
 
 namespace scopevm::compiler {
 namespace {
@@ -212,7 +213,7 @@ class FormulaPrinter {
       case Kind::kConstant:
         return std::to_string(*e.as_constant());
       case Kind::kSymbol:
-        return std::string(e.symbol_name());
+        return runtime::name_text(e.symbol_name());
       case Kind::kAdd:
         return composed_sum(e);
       case Kind::kMul:

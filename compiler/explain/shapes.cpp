@@ -43,10 +43,6 @@ class GraphReader {
 
   void read(mlir::func::FuncOp function) {
     explained_.name = function.getName().str();
-    if (auto names = function->getAttrOfType<mlir::DictionaryAttr>("sv.dim_names"))
-      for (mlir::NamedAttribute name : names)
-        model_names_[name.getName().str()] =
-            mlir::cast<mlir::StringAttr>(name.getValue()).getValue().str();
     mlir::Block& block = function.getBody().front();
     for (mlir::BlockArgument argument : block.getArguments()) {
       const std::string text = graph::input_name(argument);
@@ -61,7 +57,7 @@ class GraphReader {
       if (op.hasTrait<mlir::OpTrait::IsTerminator>()) continue;
       for (const graph::SymbolDefinition& definition : graph::symbols_defined_by(&op))
         if (seen_.insert(definition.symbol).second)
-          explained_.symbols.push_back({definition.symbol, "", definition.where});
+          explained_.symbols.push_back({definition.symbol, definition.where});
       if (auto assertion = mlir::dyn_cast<graph::AssertOp>(op))
         explained_.checks.push_back({"assert " + graph::DimTrace::name(assertion.getCondition()),
                                      assertion.getMessage().str()});
@@ -94,13 +90,11 @@ class GraphReader {
     for (size_t axis = 0; axis < tensor.getShape().size(); ++axis)
       for (const std::string& symbol : tensor.getShape()[axis].symbols())
         if (seen_.insert(symbol).second)
-          explained_.symbols.push_back(
-              {symbol, model_names_[symbol], maker + " dim " + std::to_string(axis)});
+          explained_.symbols.push_back({symbol, maker + " dim " + std::to_string(axis)});
   }
 
   Explained& explained_;
   graph::SymbolicValues symbols_;
-  std::map<std::string, std::string> model_names_;
   std::set<std::string> seen_;
   int depth_ = 0;
 };

@@ -52,13 +52,19 @@ void GraphDialect::registerTypes() {
 namespace {
 
 // A dim prints as an integer, a bare symbol, or a quoted expression: 3, n, "2*n+1". Runtime-defined
-// symbols start with '$', which requires quotes.
+// symbols start with '$', which requires quotes, as do symbols that are not keywords of MLIR.
 void print_dims(mlir::AsmPrinter& printer, llvm::ArrayRef<DimExpr> dims) {
   printer << '[';
   llvm::interleaveComma(dims, printer, [&](DimExpr dim) {
-    bool bare = dim.is_constant() || (dim.kind() == DimExpr::Kind::kSymbol &&
-                                      symbol_kind(dim.symbol_name()) == SymbolKind::kDimension);
-    printer << (bare ? "" : "\"") << dim.str() << (bare ? "" : "\"");
+    const std::string text = dim.str();
+    const bool is_bare =
+        dim.is_constant() || (dim.kind() == DimExpr::Kind::kSymbol &&
+                              symbol_kind(dim.symbol_name()) == SymbolKind::kDimension &&
+                              text.find_first_of("\"[]") == std::string::npos);
+    if (is_bare)
+      printer << text;
+    else
+      printer.printString(text);
   });
   printer << ']';
 }

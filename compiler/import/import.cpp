@@ -7,6 +7,7 @@
 
 #include "compiler/import/model/onnx_file.h"
 #include "compiler/import/ops/list_ops.h"
+#include "compiler/import/scope/dim_names.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -63,6 +64,15 @@ Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLI
   SCOPEVM_ASSIGN_OR_RETURN(const OnnxFile* onnx, this->onnx());
   if (onnx == nullptr) return import_text(path_, bytes_, options, context);
   return import_onnx(path_, onnx_, options, context);
+}
+
+Result<std::map<std::string, DimBound>> ModelFile::with_defaults(
+    std::map<std::string, DimBound> bounds) {
+  SCOPEVM_ASSIGN_OR_RETURN(const OnnxFile* onnx, this->onnx());
+  if (onnx == nullptr) return bounds;
+  for (const std::string& name : past_dims(onnx->model.graph()))
+    bounds.try_emplace(name, DimBound{.min = 0});
+  return bounds;
 }
 
 Result<std::vector<ModelOp>> ModelFile::ops(const ImportOptions& options,

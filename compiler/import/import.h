@@ -57,6 +57,9 @@ struct ImportedModule : mlir::OwningOpRef<mlir::ModuleOp> {
   ImportedModule(mlir::OwningOpRef<mlir::ModuleOp> module)  // NOLINT: adds empty warnings
       : OwningOpRef(std::move(module)) {}
   std::vector<std::string> warnings;  // one message each
+  // Ranges of dims whose requests need a variant: they select a branch whose results have other
+  // ranks or element types than those of the branch that was imported.
+  std::vector<std::pair<std::string, DimBound>> variants;
 };
 
 struct OnnxFile;
@@ -89,6 +92,10 @@ class ModelFile {
 
   // REQUIRES: the context has the graph and func dialects loaded.
   Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
+
+  // The bounds, and those of dims of an ONNX model without a bound that can be 0 although
+  // DimBound() excludes it: dims of what earlier calls computed. Errors: those of reading the file.
+  Result<std::map<std::string, DimBound>> with_defaults(std::map<std::string, DimBound> bounds);
 
   // The ops of the imported part of an ONNX model, sorted by name, without importing it: types and
   // values of attributes are not checked. Errors: those of reading the file, kInvalidArgument (the

@@ -1,5 +1,6 @@
 // ONNX -> graph: imports the nodes of a model in order. A node is imported by the handler of its op
 // (op_table.cpp), by an external function, or as the body of a function in place of the node.
+#include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/import/builder/constants.h"
 #include "compiler/import/import.h"
@@ -9,6 +10,7 @@
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/import_state.h"
 #include "compiler/import/ops/external/external_ops.h"
+#include "compiler/import/ops/list_ops.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/scope/declared_types.h"
 #include "compiler/import/scope/function_calls.h"
@@ -45,6 +47,18 @@ onnx::TypeProto type_proto(Value value) {
     if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
   }
   return proto;
+}
+
+// The warning about inputs that have initializers.
+std::string frozen_text(llvm::ArrayRef<std::string> names) {
+  constexpr size_t kMostNames = 5;
+  std::string list;
+  for (const std::string& name : names.take_front(kMostNames))
+    list += (list.empty() ? "" : ", ") + runtime::quoted(name);
+  if (names.size() > kMostNames)
+    list += " and " + std::to_string(names.size() - kMostNames) + " more";
+  return runtime::count_text(names.size(), "input") + " with an initializer " +
+         (names.size() == 1 ? "is a constant" : "are constants") + " of the module: " + list;
 }
 
 class ModelImport {
@@ -102,6 +116,7 @@ class ModelImport {
   DeclaredTypes declared_types_;
   size_t subgraph_depth_ = 0;
   std::string failed_node_;
+  std::vector<std::string> frozen_inputs_;  // inputs with an initializer
   ImportState state_;
 };
 
@@ -113,9 +128,11 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<std::string> names;
   for (const auto& input : model_.graph().input()) {
-    // Before IR version 4, each initializer is also listed as an input. It is imported as a
-    // constant.
-    if (initializers.contains(input.name())) continue;
+    // Before IR version 4, each initializer is also listed as an input.
+    if (initializers.contains(input.name())) {
+      if (model_.ir_version() >= 4) frozen_inputs_.push_back(input.name());
+      continue;
+    }
     if (input.name().empty()) return invalid("a graph input has no name");
     Result<mlir::Type> type = inputs_.type_of(input, context_);
     if (!type.ok()) {
@@ -216,14 +233,13 @@ Result<ImportedModule> ModelImport::run() {
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, collect_outputs(function, part));
   builder.setLoc(mlir::UnknownLoc::get(&context_));
   builder.create<mlir::func::ReturnOp>(outputs);
-  if (mlir::DictionaryAttr names = inputs_.renamed_dims(context_))
-    function->setAttr("sv.dim_names", names);
   // Handlers may emit unused ops, for example for unused outputs.
   graph::remove_unused(function);
   if (failed(mlir::verify(*module)))
     return Status(StatusCode::kInternal,
                   "the imported graph is not valid: " + builder.take_errors());
   module.warnings = declared_types_.take_warnings();
+  if (!frozen_inputs_.empty()) module.warnings.push_back(frozen_text(frozen_inputs_));
   return module;
 }
 
@@ -238,7 +254,7 @@ Status ModelImport::import_nodes(const Nodes& nodes, const NeededPart& part) {
     const std::optional<int> opset = opsets_.version(domain);
     Status status;
     if (opset) {
-      state_.builder.setLoc(named_location(name));
+      state_.builder.setLoc(graph::op_location(&context_, name, node.op_type()));
       status = import_node(node, *opset, find_op(model_, node, *opset));
     } else {
       status = invalid("the model does not import an opset of domain " + runtime::quoted(domain));
@@ -327,7 +343,7 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
   for (const std::string& input : proto.input())
     types.push_back(type_proto(state_.scope.find(input)));
   auto body = function_body(model_, proto, opset, types);
-  if (!body) return unsupported("this op is not supported");
+  if (!body) return not_supported(proto);
   const onnx::FunctionProto& function = *body;
   // Constants may share bytes with the body, so the body must live as long as the file.
   state_.file->bodies.push_back(std::move(body));
@@ -404,13 +420,18 @@ Result<ImportedModule> import_onnx(const std::string& path, const std::shared_pt
   for (int i = 0; i < kMostTries; ++i) {
     ModelImport import(file, options, context, choices);
     Result<ImportedModule> module = import.run();
-    if (module.ok()) return module;
+    if (module.ok()) {
+      module->variants = choices.variants();
+      llvm::append_range(module->warnings, choices.warnings());
+      return module;
+    }
     if (i == 0) {
       first = module.status();
       node = import.failed_node();
     }
     if (!choices.advance()) break;
   }
+  first = with_unsupported_ops(std::move(first), file->model, options, context);
   if (options.diagnose)
     options.diagnose(
         {Diagnostic::Severity::kError, path, 0, 0, node, std::string(first.message())});

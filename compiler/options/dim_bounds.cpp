@@ -7,7 +7,9 @@
 #include <numeric>
 #include <optional>
 
+#include "runtime/name_text.h"
 #include "runtime/quoted.h"
+#include "vm/format/schema/formula.h"
 
 namespace scopevm::compiler::options {
 namespace {
@@ -16,13 +18,14 @@ Status wrong(std::string_view text, const std::string& what) {
   return {StatusCode::kInvalidArgument, runtime::quoted(text) + ": " + what};
 }
 
-constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2 or n%8==0";
+constexpr char kForms[] = "expected n=4, n=1..512, n<=512, n>=2, n%8==0 or n=m+k";
 
 // The combined constraints of one name.
 struct Constraints {
   std::optional<int64_t> min;
   std::optional<int64_t> max;
   int64_t multiple_of = 1;
+  std::string formula;
   std::string strings;  // as given, for the message about a contradiction
 };
 
@@ -30,15 +33,22 @@ enum class Relation : uint8_t { kEqual, kAtMost, kAtLeast, kMultipleOf };
 
 // One parsed constraint: "n" "<=" "512".
 struct Constraint {
-  std::string_view name;
+  std::string name;
   Relation relation;
   std::string_view value;
 };
 
 Result<Constraint> split_constraint(std::string_view text) {
-  const size_t at = text.find_first_of("<>=%!");
-  if (at == std::string_view::npos || at == 0) return wrong(text, kForms);
-  const std::string_view name = text.substr(0, at), rest = text.substr(at);
+  std::string_view rest = text;
+  std::string name;
+  if (std::optional<std::string> quoted = runtime::take_quoted_name(rest)) {
+    name = *std::move(quoted);
+  } else {
+    const size_t at = std::min(text.find_first_of("<>=%!"), text.size());
+    name = text.substr(0, at);
+    rest = text.substr(at);
+  }
+  if (name.empty() || rest.empty()) return wrong(text, kForms);
   if (rest.starts_with("<=")) return Constraint{name, Relation::kAtMost, rest.substr(2)};
   if (rest.starts_with(">=")) return Constraint{name, Relation::kAtLeast, rest.substr(2)};
   if (rest.starts_with("=") && !rest.starts_with("=="))
@@ -90,10 +100,31 @@ Status add_multiple(std::string_view text, const Constraint& constraint, Constra
   return {};
 }
 
+// An algebra that accepts every name.
+struct AnyName {
+  using Value = int64_t;
+  static std::optional<Value> symbol(std::string_view) { return 1; }
+  static std::optional<Value> apply(format::FormulaOp, Value, Value) { return 1; }
+};
+
+bool is_formula(const Constraint& constraint) {
+  const std::string_view value = constraint.value;
+  const bool is_number = value.find_first_not_of("0123456789.-") == std::string_view::npos;
+  return constraint.relation == Relation::kEqual && !is_number &&
+         format::FormulaParser(value, AnyName()).parse().has_value();
+}
+
 Status add_constraint(std::string_view text, std::map<std::string, Constraints>& names) {
   SCOPEVM_ASSIGN_OR_RETURN(const Constraint constraint, split_constraint(text));
-  Constraints& constraints = names[std::string(constraint.name)];
-  constraints.strings += (constraints.strings.empty() ? "" : ",") + std::string(text);
+  Constraints& constraints = names[constraint.name];
+  const bool is_first = constraints.strings.empty();
+  constraints.strings += (is_first ? "" : ",") + std::string(text);
+  if (!constraints.formula.empty() || (is_formula(constraint) && !is_first))
+    return wrong(constraints.strings, "a dimension with a formula has no other constraint");
+  if (is_formula(constraint)) {
+    constraints.formula = constraint.value;
+    return {};
+  }
   return constraint.relation == Relation::kMultipleOf ? add_multiple(text, constraint, constraints)
                                                       : add_range(text, constraint, constraints);
 }
@@ -101,6 +132,7 @@ Status add_constraint(std::string_view text, std::map<std::string, Constraints>&
 // Rounds the ends inwards to multiples of the factor.
 Result<DimBound> combine(const Constraints& constraints) {
   DimBound bound;
+  bound.formula = constraints.formula;
   const int64_t factor = constraints.multiple_of;
   bound.min = constraints.min.value_or(bound.min);
   bound.max = constraints.max.value_or(bound.max);
@@ -116,12 +148,30 @@ Result<DimBound> combine(const Constraints& constraints) {
   return wrong(constraints.strings, reason);
 }
 
+// The position of the first comma outside of quotes and parentheses, or the size of the text.
+size_t end_of_constraint(std::string_view text) {
+  bool is_quoted = false;
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\\' && is_quoted)
+      ++at;
+    else if (c == '"')
+      is_quoted = !is_quoted;
+    else if (!is_quoted && (c == '(' || c == ')'))
+      depth += c == '(' ? 1 : -1;
+    else if (c == ',' && !is_quoted && depth <= 0)
+      return at;
+  }
+  return text.size();
+}
+
 // The constraints of a value.
 Status add_constraints(const std::string& value, std::map<std::string, Constraints>& names) {
   for (std::string_view rest = value;;) {
-    const size_t comma = rest.find(',');
+    const size_t comma = end_of_constraint(rest);
     SCOPEVM_RETURN_IF_ERROR(add_constraint(rest.substr(0, comma), names));
-    if (comma == std::string_view::npos) return {};
+    if (comma == rest.size()) return {};
     rest.remove_prefix(comma + 1);
   }
 }

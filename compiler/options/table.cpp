@@ -52,16 +52,17 @@ void add_bounds_to_key(const std::map<std::string, DimBound>& bounds, Key& key) 
     key.add(name);
     for (const int64_t number : {bound.min, bound.max, bound.multiple_of})
       key.add(std::to_string(number));
+    key.add(bound.formula);
   }
 }
 
 Row dims() {
-  return {
-      {"dim", Kind::kList, "Constraint on a dimension: n=4, n=1..512, n<=512, n>=2 or n%8==0", ""},
-      [](const Target& target, const Value& value) {
-        return add_bounds(target, target.dims, value);
-      },
-      [](const CompileOptions& options, Key& key) { add_bounds_to_key(options.dims, key); }};
+  return {{"dim", Kind::kList,
+           "Constraint on a dimension: n=4, n=1..512, n<=512, n>=2, n%8==0 or n=m+k", ""},
+          [](const Target& target, const Value& value) {
+            return add_bounds(target, target.dims, value);
+          },
+          [](const CompileOptions& options, Key& key) { add_bounds_to_key(options.dims, key); }};
 }
 
 Row variants() {

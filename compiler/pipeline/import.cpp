@@ -46,9 +46,12 @@ Graph make_graph(mlir::OwningOpRef<mlir::ModuleOp> module, const std::string& na
   return {make_leakable<mlir::OwningOpRef<mlir::ModuleOp>>(std::move(module)), name, dims};
 }
 
-Status import_function(frontend::ModelFile& file, const std::string& name,
-                       const std::map<std::string, DimBound>& dims, Context& context,
-                       Imported& imported) {
+using Ranges = std::vector<std::pair<std::string, DimBound>>;
+
+// Returns the ranges that need further variants.
+Result<Ranges> import_function(frontend::ModelFile& file, const std::string& name,
+                               const std::map<std::string, DimBound>& dims, Context& context,
+                               Imported& imported) {
   const CompileOptions& options = context.options;
   SCOPEVM_ASSIGN_OR_RETURN(
       frontend::ImportedModule module,
@@ -61,12 +64,47 @@ Status import_function(frontend::ModelFile& file, const std::string& name,
     if (std::ranges::find(imported.warnings, warning) == imported.warnings.end())
       imported.warnings.push_back(warning);
   }
+  Ranges ranges = std::move(module.variants);
   const Graph& graph = imported.graphs.emplace_back(make_graph(std::move(module), name, dims));
   // One program contains main and all its variants, so their names must differ.
   if (auto main = graph.module().lookupSymbol<mlir::func::FuncOp>(format::kEntryName))
     main.setName(name);
   external::complete_declarations(graph.module());
   context.dump("frontend", graph.module());
+  return ranges;
+}
+
+// Imports main, the variants, and the variants that their branches need.
+Status import_functions(frontend::ModelFile& file, const std::map<std::string, DimBound>& dims,
+                        Context& context, Imported& imported) {
+  // Each branch on another dim can double the number of variants.
+  constexpr size_t kMostVariants = 64;
+  const size_t given = imported.variants.size();
+  SCOPEVM_ASSIGN_OR_RETURN(Ranges needed,
+                           import_function(file, format::kEntryName, dims, context, imported));
+  SCOPEVM_RETURN_IF_ERROR(add_variants(dims, dims, needed, imported.variants));
+  for (size_t i = 0; i < imported.variants.size(); ++i) {
+    const Variant variant = imported.variants[i];
+    Result<Ranges> ranges =
+        import_function(file, std::string(format::kEntryName) + "[" + variant.label + "]",
+                        variant.dims, context, imported);
+    if (!ranges.ok() && i < given)
+      return std::move(ranges).status().with_context("variant " + variant.label);
+    if (!ranges.ok()) {
+      // Main refuses these requests.
+      imported.warnings.push_back(file.path() + ": requests with " + variant.label +
+                                  " fail, because the branch that they select cannot be "
+                                  "compiled: " +
+                                  std::string(ranges.status().message()));
+      imported.variants.erase(imported.variants.begin() + static_cast<std::ptrdiff_t>(i--));
+      continue;
+    }
+    SCOPEVM_RETURN_IF_ERROR(add_variants(dims, variant.dims, *ranges, imported.variants));
+    if (imported.variants.size() > kMostVariants)
+      return {StatusCode::kUnsupported,
+              "branches whose results differ in rank or element type need more than " +
+                  std::to_string(kMostVariants) + " variants; --dim can exclude sizes"};
+  }
   return {};
 }
 
@@ -76,18 +114,13 @@ Result<Imported> import_model(Context& context) {
   const CompileOptions& options = context.options;
   Imported imported{.mlir = context.mlir};
   SCOPEVM_RETURN_IF_ERROR(check_options(options));
-  SCOPEVM_ASSIGN_OR_RETURN(imported.variants, check_variants(options));
   SCOPEVM_RETURN_IF_ERROR(read_machine(context, imported));
   SCOPEVM_RETURN_IF_ERROR(context.begin("frontend"));
   // The file is imported once for main, and once for each variant.
   frontend::ModelFile file(options);
-  SCOPEVM_RETURN_IF_ERROR(
-      import_function(file, format::kEntryName, options.dims, context, imported));
-  for (const Variant& variant : imported.variants)
-    SCOPEVM_RETURN_IF_ERROR(
-        import_function(file, std::string(format::kEntryName) + "[" + variant.label + "]",
-                        variant.dims, context, imported)
-            .with_context("variant " + variant.label));
+  SCOPEVM_ASSIGN_OR_RETURN(const auto dims, file.with_defaults(options.dims));
+  SCOPEVM_ASSIGN_OR_RETURN(imported.variants, check_variants(options, dims));
+  SCOPEVM_RETURN_IF_ERROR(import_functions(file, dims, context, imported));
   imported.data_files = file.data_files();
   return imported;
 }

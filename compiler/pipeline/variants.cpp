@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/name_text.h"
+
 namespace scopevm::compiler::pipeline {
 namespace {
 
@@ -19,7 +21,8 @@ bool is_fixed(const DimBound& bound) { return bound.min == bound.max; }
 
 bool are_equal(const DimBound& a, const DimBound& b) {
   bool both_fixed = is_fixed(a) && is_fixed(b);
-  return a.min == b.min && a.max == b.max && (both_fixed || a.multiple_of == b.multiple_of);
+  return a.formula == b.formula && a.min == b.min && a.max == b.max &&
+         (both_fixed || a.multiple_of == b.multiple_of);
 }
 
 bool is_within(const DimBound& inner, const DimBound& outer) {
@@ -66,7 +69,8 @@ Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
     result.dims[name] = bound;
     // A dim with its general bounds does not distinguish the variant.
     if (are_equal(bound, outer)) continue;
-    result.label += (result.label.empty() ? "" : ",") + claims(name, bound, outer);
+    result.label +=
+        (result.label.empty() ? "" : ",") + claims(runtime::name_text(name), bound, outer);
   }
   if (result.label.empty())
     return Status(StatusCode::kInvalidArgument, "no dimension has a narrower range than in main");
@@ -100,7 +104,8 @@ Status check_results(const Function& variant, const Function& main) {
     if (rank != expected)
       return Status(StatusCode::kUnsupported, "result \"" + main.output_names[i] + "\" has rank " +
                                                   std::to_string(rank) + ", expected rank " +
-                                                  std::to_string(expected) + " as in main");
+                                                  std::to_string(expected) + " as in main; " +
+                                                  "--dim can exclude one of them");
   }
   return {};
 }
@@ -118,18 +123,31 @@ Status check_bounds(const Bounds& dims) {
   return {};
 }
 
-Result<std::vector<Variant>> check_variants(const CompileOptions& options) {
+Result<std::vector<Variant>> check_variants(const CompileOptions& options, const Bounds& general) {
   std::vector<Variant> result;
   std::set<std::string> labels;
   for (const Bounds& narrowed : options.variants) {
     const std::string context = "variant " + std::to_string(result.size() + 1);
-    Result<Variant> one = check_one(options.dims, narrowed);
+    Result<Variant> one = check_one(general, narrowed);
     if (!one.ok()) return std::move(one).status().with_context(context);
     if (!labels.insert(one->label).second)
       return Status(StatusCode::kInvalidArgument, context + " duplicates variant " + one->label);
     result.push_back(*std::move(one));
   }
   return result;
+}
+
+Status add_variants(const Bounds& general, const Bounds& dims,
+                    const std::vector<std::pair<std::string, DimBound>>& ranges,
+                    std::vector<Variant>& variants) {
+  for (const auto& [name, range] : ranges) {
+    Bounds narrowed = dims;
+    narrowed[name] = range;
+    SCOPEVM_ASSIGN_OR_RETURN(Variant variant, check_one(general, narrowed));
+    if (std::ranges::find(variants, variant.label, &Variant::label) == variants.end())
+      variants.push_back(std::move(variant));
+  }
+  return {};
 }
 
 Result<std::vector<format::VariantDecl>> variant_table(const Program& program,

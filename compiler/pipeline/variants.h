@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/program.h"
@@ -21,10 +22,18 @@ struct Variant {
 // Errors: kInvalidArgument unless 0 <= min <= max and multiple_of >= 1 for each bound.
 Status check_bounds(const std::map<std::string, DimBound>& dims);
 
-// The variants of `options.variants`, in that order. REQUIRES: check_bounds() of `options.dims`.
+// The variants of `options.variants`, in that order, whose bounds are within the general ones.
 // Errors: kInvalidArgument if the bounds of a variant are not within the general bounds, narrow no
 // dim, or equal those of an earlier variant.
-Result<std::vector<Variant>> check_variants(const CompileOptions& options);
+Result<std::vector<Variant>> check_variants(const CompileOptions& options,
+                                            const std::map<std::string, DimBound>& general);
+
+// Adds a variant for each range of a dim, with the bounds `dims` for the other dims, unless it
+// exists. REQUIRES: the bounds and ranges are within the general bounds.
+Status add_variants(const std::map<std::string, DimBound>& general,
+                    const std::map<std::string, DimBound>& dims,
+                    const std::vector<std::pair<std::string, DimBound>>& ranges,
+                    std::vector<Variant>& variants);
 
 // The module's variant table, for a program whose function i + 1 is variants[i]. The most
 // constrained variant is first: the one with the most fixed dims, then the one with the fewest

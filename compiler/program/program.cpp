@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+#include "runtime/name_text.h"
+
 namespace scopevm::compiler {
 namespace {
 
@@ -69,20 +71,23 @@ void Step::replace_expressions(const std::function<DimExpr(DimExpr)>& with) {
 }
 
 std::vector<Check> Dimension::bounds_checks(DimExpr value) const {
-  std::vector<Check> checks = {{.kind = Check::Kind::kAtLeast,
-                                .lhs = value,
-                                .rhs = min,
-                                .message = "dimension " + name + " is {0}, below its minimum {1}"}};
+  std::vector<Check> checks = {
+      {.kind = Check::Kind::kAtLeast,
+       .lhs = value,
+       .rhs = min,
+       .message = "dimension " + runtime::name_text(name) + " is {0}, below its minimum {1}"}};
   if (max < INT64_MAX)
-    checks.push_back({.kind = Check::Kind::kAtLeast,
-                      .lhs = max,
-                      .rhs = value,
-                      .message = "dimension " + name + " is {1}, above its maximum {0}"});
+    checks.push_back(
+        {.kind = Check::Kind::kAtLeast,
+         .lhs = max,
+         .rhs = value,
+         .message = "dimension " + runtime::name_text(name) + " is {1}, above its maximum {0}"});
   if (multiple_of > 1)
-    checks.push_back({.kind = Check::Kind::kMultipleOf,
-                      .lhs = value,
-                      .rhs = multiple_of,
-                      .message = "dimension " + name + " is {0}, not a multiple of {1}"});
+    checks.push_back(
+        {.kind = Check::Kind::kMultipleOf,
+         .lhs = value,
+         .rhs = multiple_of,
+         .message = "dimension " + runtime::name_text(name) + " is {0}, not a multiple of {1}"});
   return checks;
 }
 

@@ -34,6 +34,9 @@ struct DimBound {
   int64_t min = 1;                 ///< smallest size
   int64_t max = int64_t{1} << 31;  ///< largest size
   int64_t multiple_of = 1;         ///< known factor of the size
+  /// If not empty, the size as a formula over other dimensions (scopevm/formula.h), such as
+  /// "past + now", instead of a range.
+  std::string formula = {};
 };
 
 /// Measured times of a part of a model, in seconds.
@@ -291,8 +294,7 @@ struct ShapeExplanation {
   };
   /// A named dimension, or a runtime-defined symbol.
   struct Symbol {
-    std::string name;        ///< the name in expressions
-    std::string model_name;  ///< the model's name when it is not an identifier; else empty
+    std::string name;        ///< of the dimension in the model; "$..." for a symbol
     std::string definition;  ///< the definition: "input \"x\" dim 0", or the op that computes it
     DimBound bound;          ///< for symbols that input dims define
     bool is_bound = false;   ///< true for symbols that input dims define: each call checks `bound`

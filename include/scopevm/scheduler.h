@@ -44,6 +44,14 @@ struct PoolCapacity {
 /// The options of Scheduler::create().
 struct SchedulerOptions {
   int workers = 0;  ///< threads that run calls, at most 4096; 0: one per CPU
+  /// The numbers of the CPUs on which the workers run, and the threads of parallel loops in the
+  /// calls of sessions without an executor of their own. Empty: all CPUs of the process. Memory is
+  /// then taken from the NUMA node of the first CPU that writes to it: see cpus_of_numa_node().
+  std::vector<int> cpus;
+  /// How long a worker that has no call waits actively for the next one, from 0 to 1 second, before
+  /// it sleeps. It yields its CPU to other threads meanwhile. The system takes tens of microseconds
+  /// to wake a worker that sleeps.
+  std::chrono::nanoseconds spin = std::chrono::nanoseconds(0);
   /// The pools that the sessions share. A pool without an entry is not limited.
   std::vector<PoolCapacity> capacities;
   /// Calls that can wait for memory or a worker; a further Call::submit() fails with
@@ -58,6 +66,10 @@ struct SchedulerOptions {
   /// uses at most 16 KiB, and the memory of a run.
   size_t max_suspended = 1024;
 };
+
+/// The numbers of the CPUs of a NUMA node, for SchedulerOptions::cpus. Errors: kNotFound (this
+/// machine has no such node), kOutOfMemory.
+SCOPEVM_API Result<std::vector<int>> cpus_of_numa_node(int node);
 
 /// The use of one pool.
 struct PoolUse {
@@ -79,8 +91,9 @@ struct SchedulerStats {
 /// workers first end the calls that were submitted.
 class SCOPEVM_API Scheduler {
  public:
-  /// Starts the workers. Errors: kInvalidArgument (an option is out of range, or a pool has two
-  /// capacities), kOutOfMemory, kResourceLimit (the system cannot start a thread).
+  /// Starts the workers. Errors: kInvalidArgument (an option is out of range, a CPU is not one of
+  /// the process, or a pool has two capacities), kOutOfMemory, kResourceLimit (the system cannot
+  /// start a thread).
   static Result<Scheduler> create(SchedulerOptions options = {});
 
   /// The current state. Errors: kOutOfMemory.

@@ -4,6 +4,7 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_scheduler_observer.h>
 
 #include <algorithm>
 #include <atomic>
@@ -59,9 +60,32 @@ int count_startable(int count) {
   return count;
 }
 
+// Binds the threads of TBB while they work in an arena. They can work in other arenas later.
+class BoundThreads final : public tbb::task_scheduler_observer {
+ public:
+  BoundThreads(tbb::task_arena& arena, const CpuSet& cpus)
+      : task_scheduler_observer(arena), cpus_(cpus) {
+    sched_getaffinity(0, sizeof all_, &all_);
+    observe(true);
+  }
+  ~BoundThreads() override { observe(false); }
+
+ private:
+  void on_scheduler_entry(bool is_worker) override {
+    if (is_worker) cpus_.bind_thread();
+  }
+  void on_scheduler_exit(bool is_worker) override {
+    if (is_worker) sched_setaffinity(0, sizeof all_, &all_);
+  }
+
+  const CpuSet cpus_;
+  cpu_set_t all_{};
+};
+
 class ArenaExecutor final : public Executor {
  public:
-  explicit ArenaExecutor(int threads) : threads_(threads), running_(threads) {}
+  ArenaExecutor(int threads, const CpuSet& cpus)
+      : threads_(threads), cpus_(cpus), running_(threads) {}
 
   int threads() const override { return threads_; }
   int running_threads() const noexcept override { return running_.load(std::memory_order_relaxed); }
@@ -107,6 +131,7 @@ class ArenaExecutor final : public Executor {
     if (allowed < static_cast<size_t>(threads))
       limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
     arena_.emplace(threads);
+    if (!cpus_.is_all()) bound_.emplace(*arena_, cpus_);
     running_ = threads;
     if (threads < threads_ && is_logged(LogSeverity::kWarning))
       log(LogSeverity::kWarning, "the system could start " + std::to_string(threads) + " of " +
@@ -120,17 +145,19 @@ class ArenaExecutor final : public Executor {
   }
 
   const int threads_;
+  const CpuSet cpus_;
   std::atomic<int> running_;
   std::once_flag arena_once_;
   std::optional<tbb::global_control> limit_;
   std::optional<tbb::task_arena> arena_;
+  std::optional<BoundThreads> bound_;  // observes arena_
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_default_executor(int threads) {
+std::unique_ptr<Executor> make_default_executor(int threads, const CpuSet& cpus) {
   if (threads <= 0) threads = available_cpus();
-  return std::make_unique<ArenaExecutor>(threads);
+  return std::make_unique<ArenaExecutor>(threads, cpus);
 }
 
 }  // namespace runtime

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
 
+#include "runtime/process/cpu_set.h"
 #include "tests/runtime/system_files.h"
 
 namespace scopevm::runtime {
@@ -55,6 +57,16 @@ TEST_F(AvailableCpus, OfControlGroupsOfVersion1) {
   EXPECT_EQ(available_cpus(root_), all);
   write("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "90000\n");
   EXPECT_EQ(available_cpus(root_), 1);
+}
+
+TEST_F(AvailableCpus, OfANode) {
+  write("/sys/devices/system/node/node1/cpulist", "0-2,8,10-11\n");
+  EXPECT_EQ(*cpus_of_node(1, root_), (std::vector<int>{0, 1, 2, 8, 10, 11}));
+  EXPECT_EQ(cpus_of_node(0, root_).status().code(), StatusCode::kNotFound);
+  write("/sys/devices/system/node/node2/cpulist", "3,4-");
+  EXPECT_EQ(*cpus_of_node(2, root_), std::vector<int>{3});
+  write("/sys/devices/system/node/node3/cpulist", "0-99999999999999999999");
+  EXPECT_TRUE(cpus_of_node(3, root_)->empty());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "runtime/name_text.h"
 #include "runtime/parse_size.h"
 
 namespace scopevm::tool {
@@ -40,6 +41,10 @@ Result<double> parse_real(std::string_view text) {
 
 Result<std::pair<std::string, std::string>> split_assignment(
     const std::string& text, const std::vector<std::string>& names) {
+  std::string_view rest = text;
+  if (const std::optional<std::string> name = runtime::take_quoted_name(rest);
+      name && rest.starts_with('='))
+    return std::pair(*name, std::string(rest.substr(1)));
   size_t at = text.find('=');
   for (size_t end = at; end != std::string::npos; end = text.find('=', end + 1))
     if (std::ranges::find(names, text.substr(0, end)) != names.end()) at = end;

@@ -13,8 +13,9 @@
 
 namespace scopevm::tool {
 
-// Splits "NAME=VALUE" at the '=' after the longest of `names` that it starts with, or else
-// at the first '='. Names can contain '='. Errors: kInvalidArgument (no '=', or an empty name).
+// Splits "NAME=VALUE" after a name in quotes (runtime/name_text.h), or else at the '=' after the
+// longest of `names` that it starts with, or else at the first '='. Names can contain '='. Errors:
+// kInvalidArgument (no '=', or an empty name).
 Result<std::pair<std::string, std::string>> split_assignment(
     const std::string& text, const std::vector<std::string>& names = {});
 

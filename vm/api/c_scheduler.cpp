@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scopevm/scheduler.h"
 #include "scopevm/scopevm.h"
@@ -33,6 +34,9 @@ Result<SchedulerOptions> to_cpp(const scopevm_scheduler_options* given) {
   if (c.max_bypass != 0) out.max_bypass = std::max(c.max_bypass, 0);
   if (c.max_suspended != 0) out.max_suspended = c.max_suspended;
   if (c.ageing_ns != 0) out.ageing = std::chrono::nanoseconds(c.ageing_ns);
+  SCOPEVM_RETURN_IF_ERROR(check_array(c.cpus, c.cpu_count, "the array of CPUs"));
+  out.cpus.assign(c.cpus, c.cpus + c.cpu_count);
+  out.spin = std::chrono::nanoseconds(c.spin_ns);
   return out;
 }
 
@@ -49,6 +53,16 @@ scopevm_status* scopevm_scheduler_create(const scopevm_scheduler_options* option
     SCOPEVM_ASSIGN_OR_RETURN(scopevm::Scheduler scheduler,
                              scopevm::Scheduler::create(std::move(converted)));
     *out = new scopevm_scheduler{std::move(scheduler)};
+    return {};
+  });
+}
+
+scopevm_status* scopevm_numa_node_cpus(int node, int* cpus, size_t capacity, size_t* count) {
+  return checked({{count, "count"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(cpus, capacity, "the array of CPUs"));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int> found, scopevm::cpus_of_numa_node(node));
+    std::copy_n(found.begin(), std::min(found.size(), capacity), cpus);
+    *count = found.size();
     return {};
   });
 }

@@ -3,10 +3,15 @@
 
 #include <utility>
 
+#include "runtime/process/cpu_set.h"
 #include "runtime/without_exceptions.h"
 #include "vm/run/admission/call_scheduler.h"
 
 namespace scopevm {
+
+Result<std::vector<int>> cpus_of_numa_node(int node) {
+  return runtime::without_exceptions([&] { return runtime::cpus_of_node(node); });
+}
 
 Scheduler::Scheduler(std::shared_ptr<vm::CallScheduler> scheduler)
     : scheduler_(std::move(scheduler)) {}

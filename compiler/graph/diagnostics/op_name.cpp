@@ -22,6 +22,19 @@ std::string name_in(mlir::Location location) {
 
 }  // namespace
 
+mlir::Location op_location(mlir::MLIRContext* context, llvm::StringRef name,
+                           llvm::StringRef model_kind) {
+  return mlir::NameLoc::get(mlir::StringAttr::get(context, name),
+                            mlir::NameLoc::get(mlir::StringAttr::get(context, model_kind)));
+}
+
+std::string model_kind(mlir::Operation* op) {
+  if (const auto named = mlir::dyn_cast<mlir::NameLoc>(op->getLoc()))
+    if (const auto kind = mlir::dyn_cast<mlir::NameLoc>(named.getChildLoc()))
+      return kind.getName().str();
+  return op_kind(op);
+}
+
 std::string op_kind(mlir::Operation* op) {
   llvm::StringRef kind = op->getName().stripDialect();
   kind.consume_front("blocked_");

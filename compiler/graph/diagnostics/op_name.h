@@ -8,7 +8,13 @@
 
 namespace scopevm::compiler::graph {
 
-// The kind of the op in the model: its mnemonic, or for a blocked form that the layouts stage chose
+// The location of ops that a node of a model with this name and kind ("Conv") becomes.
+mlir::Location op_location(mlir::MLIRContext* context, llvm::StringRef name,
+                           llvm::StringRef model_kind);
+// The kind in such a location, else op_kind().
+std::string model_kind(mlir::Operation* op);
+
+// The kind of the op in the graph: its mnemonic, or for a blocked form that the layouts stage chose
 // (`blocked_conv`), the mnemonic of the op that it replaced (`conv`).
 std::string op_kind(mlir::Operation* op);
 // The names in the op's location, joined with "+" if several ops were fused into this one. If the

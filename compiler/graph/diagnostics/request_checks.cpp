@@ -80,7 +80,7 @@ void RequestChecks::add(Check::Kind kind, const CheckedDim& a, const CheckedDim&
         (other.segment == SegmentIndex{0} || other.segment == segment_))
       return;
   Check check{kind, a.dim, b.dim, "", {}, segment_};
-  check.message = op_kind(op_) + " \"" + op_name(op_) + "\": " + message;
+  check.message = model_kind(op_) + " \"" + op_name(op_) + "\": " + message;
   DimTrace trace(check.more);
   std::string origins;
   for (auto [side, mark] : {std::pair(&a, "{0}"), std::pair(&b, "{1}")}) {

@@ -84,7 +84,7 @@ class OpList {
     const std::vector<onnx::TypeProto> types(static_cast<size_t>(node.input_size()), type);
     const auto body = function_body(model_, node, opset, types);
     if (!body && has_typed_body(node, opset)) return {};
-    if (!body) return Status(StatusCode::kUnsupported, "this op is not supported");
+    if (!body) return not_supported(node);
     Opsets inner = opsets;
     SCOPEVM_RETURN_IF_ERROR(inner.add(body->opset_import()));
     for (const onnx::NodeProto& part : body->node())
@@ -100,6 +100,14 @@ class OpList {
 };
 
 }  // namespace
+
+Status not_supported(const onnx::NodeProto& node) {
+  return {StatusCode::kUnsupported,
+          std::string("this op is not supported") +
+              (normalised_domain(node.domain()).empty()
+                   ? ""
+                   : "; an external function can compute it (--external-functions)")};
+}
 
 Result<std::vector<ModelOp>> list_ops(const onnx::ModelProto& model, const ImportOptions& options,
                                       mlir::MLIRContext& context) {
@@ -125,6 +133,25 @@ Result<std::vector<ModelOp>> list_ops(const onnx::ModelProto& model, const Impor
     functions.erase(next);
   }
   return list.take();
+}
+
+Status with_unsupported_ops(Status error, const onnx::ModelProto& model,
+                            const ImportOptions& options, mlir::MLIRContext& context) {
+  constexpr size_t kMostNames = 20;
+  const Result<std::vector<ModelOp>> ops = list_ops(model, options, context);
+  std::set<std::string> names;
+  if (ops.ok())
+    for (const ModelOp& op : *ops)
+      if (op.support == ModelOp::Support::kNone) names.insert(op.name);
+  if (error.code() != StatusCode::kUnsupported || names.size() < 2) return error;
+  std::string list;
+  size_t count = 0;
+  for (const std::string& name : names)
+    if (count++ < kMostNames) list += (list.empty() ? "" : ", ") + runtime::escaped(name);
+  if (names.size() > kMostNames)
+    list += " and " + std::to_string(names.size() - kMostNames) + " more";
+  return {error.code(), std::string(error.message()) + "; " + std::to_string(names.size()) +
+                            " ops of the model are not supported: " + list};
 }
 
 }  // namespace scopevm::compiler::frontend

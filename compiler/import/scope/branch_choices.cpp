@@ -18,6 +18,8 @@ bool BranchChoices::has_open(size_t from) const {
 
 bool BranchChoices::advance() {
   made_ = 0;
+  variants_.clear();
+  warnings_.clear();
   needs_other_ = false;
   while (!is_then_.empty() && !is_then_.back()) is_then_.pop_back();
   if (is_then_.empty()) return false;

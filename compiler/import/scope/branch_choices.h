@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "scopevm/compiler.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -19,6 +23,15 @@ class BranchChoices {
   // that another import can try the else-branch.
   bool has_open(size_t from) const;
 
+  // Requests whose dim is in the range need the other branch, and therefore a variant.
+  void need_variant(const std::string& dim, const DimBound& range) {
+    variants_.emplace_back(dim, range);
+  }
+  const std::vector<std::pair<std::string, DimBound>>& variants() const { return variants_; }
+  // Adds a message about a branch that is not compiled.
+  void warn(std::string message) { warnings_.push_back(std::move(message)); }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
   // The import must fail, because another choice might succeed.
   void require_other() { needs_other_ = true; }
   bool needs_other() const { return needs_other_; }
@@ -29,6 +42,8 @@ class BranchChoices {
 
  private:
   std::vector<bool> is_then_;
+  std::vector<std::pair<std::string, DimBound>> variants_;  // of this import, as are the warnings
+  std::vector<std::string> warnings_;
   size_t made_ = 0;
   bool needs_other_ = false;
 };

@@ -1,6 +1,8 @@
 // The dims of a function's inputs: symbols with the bounds given by --dim.
 #pragma once
 
+#include <onnx/onnx_pb.h>
+
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,7 +15,7 @@
 
 namespace scopevm::compiler::frontend {
 
-// An input dim: a number if --dim fixes it, else a symbol with its known bounds.
+// An input dim: a number or a formula if --dim has one, else a symbol with its known bounds.
 DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
 
 // Parses a dim that an input declares as an expression over the names of other input dims, such as
@@ -22,7 +24,12 @@ DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>
 std::optional<DimExpr> dim_expression(const std::string& text, const std::set<std::string>& names,
                                       const std::function<DimExpr(const std::string&)>& dim);
 
-// Errors: kInvalidArgument if `bounds` contains a dim that is not in `names`.
+// The names of the dims of what earlier calls computed, such as the keys of past tokens: those with
+// "past" in their names, and those along which all inputs that have them are only concatenated.
+std::set<std::string> past_dims(const onnx::GraphProto& graph);
+
+// Errors: kInvalidArgument if `bounds` or its formulas contain a dim that is not in `names`, or if
+// a formula depends on its own dim.
 Status check_dim_names(const std::map<std::string, DimBound>& bounds,
                        const std::set<std::string>& names);
 

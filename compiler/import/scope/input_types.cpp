@@ -1,8 +1,6 @@
 // Symbols for the dims of inputs; see input_types.h.
 #include "compiler/import/scope/input_types.h"
 
-#include <cctype>
-
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/scope/declared_types.h"
 #include "compiler/import/scope/dim_names.h"
@@ -12,15 +10,9 @@ namespace {
 
 Status unsupported(const std::string& message) { return Status(StatusCode::kUnsupported, message); }
 
-// Converts the model's name of a dimension to an identifier of MLIR assembly.
-std::string identifier(const std::string& name) {
-  std::string result;
-  for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
-  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "d" + result;
-  for (const char* function : {"min", "max", "mod", "floordiv", "ceildiv"})
-    // These names would parse as function calls.
-    if (result == function) result += "_";
-  return result;
+// Names that start with '$' are those of symbols that are defined at run time.
+std::string symbol_of(const std::string& name) {
+  return symbol_kind(name) == SymbolKind::kDimension ? name : "_" + name;
 }
 
 }  // namespace
@@ -36,28 +28,18 @@ DimExpr InputTypes::named(const std::string& name) {
   if (auto expression =
           dim_expression(name, declared_, [&](const std::string& part) { return named(part); }))
     return *expression;
-  const std::string symbol = identifier(name);
-  // Two names may map to the same identifier: the later one gets a suffix. Dims with equal names in
-  // the model share a symbol.
-  std::string candidate = symbol;
-  for (int suffix = 2; names_.try_emplace(candidate, name).first->second != name; ++suffix)
-    candidate = symbol + "_" + std::to_string(suffix);
-  return named_dim(candidate, bounds_);
+  const std::string symbol = symbol_of(name);
+  names_.insert(symbol);
+  return named_dim(symbol, bounds_);
 }
 
 DimExpr InputTypes::unnamed(const std::string& input, size_t axis) {
-  const std::string name = input + "_d" + std::to_string(axis);
+  const std::string name = symbol_of(input + "_d" + std::to_string(axis));
   // The name must differ from all names of the model, also from those of later inputs.
   std::string candidate = name;
-  auto is_taken = [&] {
-    return llvm::any_of(declared_,
-                        [&](const std::string& other) {
-                          return identifier(other) == identifier(candidate);
-                        }) ||
-           !names_.try_emplace(identifier(candidate), candidate).second;
-  };
-  for (int suffix = 2; is_taken(); ++suffix) candidate = name + "_" + std::to_string(suffix);
-  return named_dim(identifier(candidate), bounds_);
+  for (int suffix = 2; declared_.contains(candidate) || !names_.insert(candidate).second; ++suffix)
+    candidate = name + "_" + std::to_string(suffix);
+  return named_dim(candidate, bounds_);
 }
 
 Result<mlir::Type> InputTypes::type_of(const onnx::ValueInfoProto& input,
@@ -86,19 +68,6 @@ Result<mlir::Type> InputTypes::type_of(const onnx::ValueInfoProto& input,
   return mlir::Type(graph::TensorType::get(&context, *dtype, shape));
 }
 
-Status InputTypes::check_bounds() const {
-  std::set<std::string> identifiers;
-  for (const auto& [name, model_name] : names_) identifiers.insert(name);
-  return check_dim_names(bounds_, identifiers);
-}
-
-mlir::DictionaryAttr InputTypes::renamed_dims(mlir::MLIRContext& context) const {
-  llvm::SmallVector<mlir::NamedAttribute> names;
-  for (const auto& [name, model_name] : names_)
-    if (name != model_name)
-      names.emplace_back(mlir::StringAttr::get(&context, name),
-                         mlir::StringAttr::get(&context, model_name));
-  return names.empty() ? mlir::DictionaryAttr() : mlir::DictionaryAttr::get(&context, names);
-}
+Status InputTypes::check_bounds() const { return check_dim_names(bounds_, names_); }
 
 }  // namespace scopevm::compiler::frontend

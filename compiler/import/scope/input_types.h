@@ -24,16 +24,14 @@ class InputTypes {
   // Checks that --dim names only dims of the inputs whose types were computed. Errors:
   // kInvalidArgument.
   Status check_bounds() const;
-  // The model's names of the dims whose symbols differ from them. Null if there are none.
-  mlir::DictionaryAttr renamed_dims(mlir::MLIRContext& context) const;
 
  private:
   DimExpr named(const std::string& name);
   DimExpr unnamed(const std::string& input, size_t axis);
 
   const std::map<std::string, DimBound>& bounds_;
-  std::set<std::string> declared_;            // names of dims in the model
-  std::map<std::string, std::string> names_;  // the model's name of each dim, by identifier
+  std::set<std::string> declared_;  // names of dims in the model
+  std::set<std::string> names_;     // of the dims of types that were computed
 };
 
 }  // namespace scopevm::compiler::frontend

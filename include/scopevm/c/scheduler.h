@@ -40,7 +40,19 @@ typedef struct scopevm_scheduler_options {
   int64_t ageing_ns;
   /** Calls that wait for devices and calls of modules with devices that run, at once; 0: 1024. */
   size_t max_suspended;
+  /** The numbers of the CPUs on which the workers and the threads of parallel loops run; none: all
+   * CPUs of the process. */
+  const int* cpus;
+  size_t cpu_count; /**< number of elements of `cpus` */
+  /** How long a worker without a call waits actively before it sleeps, in nanoseconds, at most a
+   * second. */
+  int64_t spin_ns;
 } scopevm_scheduler_options;
+
+/** Writes the numbers of the CPUs of a NUMA node to `cpus`, at most `capacity`, and their number to
+ * *count. Fails with SCOPEVM_NOT_FOUND if this machine has no such node. */
+SCOPEVM_API scopevm_status* scopevm_numa_node_cpus(int node, int* cpus, size_t capacity,
+                                                   size_t* count);
 
 /** Starts the workers: Scheduler::create. `options` can be NULL. */
 SCOPEVM_API scopevm_status* scopevm_scheduler_create(const scopevm_scheduler_options* options,

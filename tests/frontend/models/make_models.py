@@ -64,6 +64,55 @@ def unnamed_dims():
          [value("y", None), value("w", None)])
 
 
+def dim_names():
+    """Dims whose names are not identifiers, or are those of functions and of options."""
+    save("dim_names", [node("Concat", ["x", "z"], ["joined"], axis=0),
+                       node("Relu", ["joined"], ["y"]), node("Shape", ["u"], ["w"])],
+         [value("x", ["a-b", "batch size"]), value("z", ["a b", "batch size"]),
+          value("u", ["max", "a_b", "$threads", "say \"x\", y"])],
+         [value("y", [None, None]), value("w", [4], TensorProto.INT64)])
+
+
+def branch_ranks():
+    """The results of the branches of an If have different ranks (the squeeze of PyTorch): axis 1 is
+    removed if it is 1. Later nodes restore the rank, or the result has either rank."""
+    squeeze = helper.make_graph([node("Squeeze", ["x", "axis"], ["squeezed"])], "then", [],
+                                [value("squeezed", None)])
+    keep = helper.make_graph([node("Identity", ["x"], ["kept"])], "else", [],
+                             [value("kept", None)])
+    nodes = [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "axis0"], ["b"]),
+             node("Equal", ["b", "one"], ["is_one"]),
+             node("If", ["is_one"], ["s"], then_branch=squeeze, else_branch=keep)]
+    constants = [("axis", i64(1)), ("axis0", np.array(1, dtype=np.int64)),
+                 ("one", np.array(1, dtype=np.int64))]
+    save("branch_ranks", nodes + [node("ReduceSum", ["s", "last"], ["y"], keepdims=0),
+                                  node("Reshape", ["y", "flat"], ["z"])],
+         [value("x", ["a", "b"])], [value("z", [None])],
+         constants + [("last", i64(-1)), ("flat", i64(-1))])
+    save("branch_ranks_of_output", nodes, [value("x", ["a", "b"])], [value("s", None)], constants)
+
+
+def past():
+    """Keys of past tokens are concatenated with new ones. A dim of neither can be 0."""
+    save("past", [node("Concat", ["old", "new"], ["keys"], axis=1),
+                  node("Relu", ["cache"], ["y"])],
+         [value("old", ["b", "p", 4]), value("new", ["b", "n", 4]),
+          value("cache", ["past_length", 4])],
+         [value("keys", ["b", None, 4]), value("y", [None, 4])])
+
+
+def unsupported_ops():
+    """Two ops that do not exist, one of them in a domain of its own."""
+    helper_node = helper.make_node("Interleave", ["h"], ["y"], name="second", domain="example")
+    graph = helper.make_graph([node("Frobnicate", ["x"], ["h"]), helper_node], "unsupported_ops",
+                              [value("x", ["n"])], [value("y", None)])
+    model = helper.make_model(graph, opset_imports=[
+        helper.make_opsetid("", 13), helper.make_opsetid("example", 1)])
+    model.producer_name = "scopevm tests"
+    with open(os.path.join(FOLDER, "unsupported_ops.onnx"), "wb") as file:
+        file.write(model.SerializeToString())
+
+
 def unnamed_dim_collision():
     """The model has a dim with the name that an unnamed dim would get."""
     save("unnamed_dim_collision", [node("Relu", ["x"], ["y"]), node("Relu", ["z"], ["w"])],
@@ -350,6 +399,10 @@ if __name__ == "__main__":
     shape_as_output()
     unnamed_dims()
     unnamed_dim_collision()
+    dim_names()
+    branch_ranks()
+    past()
+    unsupported_ops()
     conv_transpose_same()
     same_padding()
     initializer_as_input()

@@ -1,5 +1,7 @@
 // Many calls from many threads: random ones within a capacity, and thousands that wait.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -155,6 +157,36 @@ TEST(Scheduler, ThousandsOfCallsInFlight) {
   holder.clear_outputs();
   for (Call& call : calls) ASSERT_TRUE(call.wait().ok());
   while (ended < kCalls) std::this_thread::yield();
+}
+
+TEST(SchedulerLoad, RunsOnGivenCpus) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(static_cast<size_t>(last), &all)) --last;
+  const Scheduler scheduler =
+      *Scheduler::create({.cpus = {last}, .spin = std::chrono::milliseconds(1)});
+  EXPECT_EQ(scheduler.workers(), 1);  // one per CPU
+  const Session session = test::session_on(scheduler, test::sum_contents());
+  std::vector<int> used(16, -1);
+  for (int& cpu : used) {
+    Call call = test::sum_call(session, 3);
+    ASSERT_TRUE(call.submit({}, [&cpu](const Status&) { cpu = sched_getcpu(); }).ok());
+    EXPECT_TRUE(call.wait().ok());
+  }
+  EXPECT_THAT(used, testing::Each(last));
+  cpu_set_t after;  // of this thread, which is not bound
+  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&all, &after));
+}
+
+TEST(SchedulerLoad, RefusesOtherCpus) {
+  EXPECT_EQ(Scheduler::create({.cpus = {-1}}).status().message(),
+            "CPU -1 is not a CPU of this process");
+  EXPECT_EQ(Scheduler::create({.cpus = {1 << 20}}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Scheduler::create({.spin = std::chrono::seconds(2)}).status().message(),
+            "spin is 2000000000 ns, expected 0 to 1 second");
+  EXPECT_EQ(cpus_of_numa_node(4095).status().message(), "this machine has no NUMA node 4095");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/name_text.h"
 #include "tools/compile/reports/report.h"
 #include "tools/files/json_output.h"
 #include "tools/files/standard_streams.h"
@@ -42,13 +43,13 @@ void print_values(const Explained& function) {
 }
 
 void print_symbols(const Explained& function) {
-  const size_t names = width_of(function.symbols, [](const auto& s) { return s.name; });
+  const auto name_of = [](const auto& s) { return runtime::name_text(s.name); };
+  const size_t names = width_of(function.symbols, name_of);
   const size_t bounds = width_of(function.symbols, bound_text);
   print("  symbols\n");
   for (const ShapeExplanation::Symbol& symbol : function.symbols)
-    print("    {:<{}}  {:<{}}  {}{}\n", symbol.name, names, bound_text(symbol), bounds,
-          symbol.definition,
-          symbol.model_name.empty() ? "" : fmt::format(" (\"{}\")", symbol.model_name));
+    print("    {:<{}}  {:<{}}  {}\n", name_of(symbol), names, bound_text(symbol), bounds,
+          symbol.definition);
   if (function.symbols.empty()) print("    none\n");
 }
 
@@ -77,7 +78,6 @@ ordered_json json_of(const Explained& function) {
   for (const ShapeExplanation::Symbol& symbol : function.symbols) {
     ordered_json& item = out["symbols"].emplace_back(
         ordered_json{{"name", symbol.name}, {"definition", symbol.definition}});
-    if (!symbol.model_name.empty()) item["model_name"] = symbol.model_name;
     if (!symbol.is_bound) continue;
     item["min"] = symbol.bound.min;
     item["max"] = symbol.bound.max;

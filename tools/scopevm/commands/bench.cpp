@@ -34,6 +34,9 @@ struct BenchOptions : CallArguments {
   int64_t requests = 100;
   int64_t warm_up = 10;
   int in_flight = 1;
+  std::vector<int> cpus;  // of the scheduler; empty: all
+  int numa_node = -1;     // its CPUs, if not negative
+  int64_t spin_us = 0;
   bool profile = false;
   std::string html;   // a file; empty: none
   std::string json;   // a file; empty: none
@@ -52,6 +55,22 @@ void declare(CLI::App& command, BenchOptions& options) {
                   "Number of requests at a time; above 1, a scheduler with one worker per CPU "
                   "runs them")
       ->check(integer_in(1, kMaxInFlight))
+      ->capture_default_str();
+  auto* const cpus = command
+                         .add_option("--cpus", options.cpus,
+                                     "Numbers of the CPUs on which the scheduler's workers run")
+                         ->delimiter(',')
+                         ->allow_extra_args(false);
+  command
+      .add_option("--numa-node", options.numa_node,
+                  "Run the scheduler's workers on the CPUs of this NUMA node")
+      ->check(integer_in(0, INT32_MAX))
+      ->excludes(cpus);
+  command
+      .add_option(
+          "--spin", options.spin_us,
+          "Microseconds for which a worker without a request waits actively before it sleeps")
+      ->check(integer_in<int64_t>(0, 1'000'000))
       ->capture_default_str();
   command.add_option("--warm-up", options.warm_up, "Number of requests before the measurement")
       ->check(integer_in<int64_t>(0, 100'000'000))
@@ -113,6 +132,18 @@ std::vector<PoolCapacity> capacities(const Module& module, const SessionOptions&
   return capacities;
 }
 
+Result<SchedulerOptions> scheduler_options(const BenchOptions& options, const Module& module,
+                                           const SessionOptions& session) {
+  SchedulerOptions scheduler{.workers = worker_count(options.in_flight),
+                             .cpus = options.cpus,
+                             .spin = std::chrono::microseconds(options.spin_us),
+                             .capacities = capacities(module, session)};
+  if (options.numa_node >= 0) {
+    SCOPEVM_ASSIGN_OR_RETURN(scheduler.cpus, cpus_of_numa_node(options.numa_node));
+  }
+  return scheduler;
+}
+
 Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const Session& session,
                                              const Prepare& prepare) {
   BenchReport::Kernels kernels;
@@ -133,11 +164,10 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   BenchReport report{.module = options.module};
   report.in_flight = static_cast<int>(std::min<int64_t>(options.in_flight, options.requests));
   if (options.in_flight > 1) {
-    report.workers = worker_count(options.in_flight);
-    SCOPEVM_ASSIGN_OR_RETURN(
-        session_options.scheduler,
-        Scheduler::create(
-            {.workers = report.workers, .capacities = capacities(module, session_options)}));
+    SCOPEVM_ASSIGN_OR_RETURN(const SchedulerOptions scheduler,
+                             scheduler_options(options, module, session_options));
+    SCOPEVM_ASSIGN_OR_RETURN(session_options.scheduler, Scheduler::create(scheduler));
+    report.workers = scheduler.workers;
     session_options.memory_limits.clear();
   }
   session_options.time_devices = options.profile || !options.trace.empty();

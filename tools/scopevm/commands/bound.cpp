@@ -8,6 +8,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "runtime/name_text.h"
 #include "scopevm/module.h"
 #include "tools/command_line/arguments.h"
 #include "tools/command_line/command.h"
@@ -107,16 +108,17 @@ std::string range_text(const Signature& signature, const std::map<std::string, D
   for (const DimensionSignature& dimension : signature.dimensions) {
     const auto given = dims.find(dimension.name);
     DimRange range = given != dims.end() ? given->second : DimRange{dimension.min, dimension.max};
+    const std::string name = runtime::name_text(dimension.name);
     const int64_t multiple_of = dimension.multiple_of;
     range.most -= range.most % multiple_of;
     range.least += (multiple_of - range.least % multiple_of) % multiple_of;
     text += text.empty() ? "" : ", ";
     if (given != dims.end() && range.least == range.most) {
-      text += dimension.name + " = " + std::to_string(range.least);
+      text += name + " = " + std::to_string(range.least);
       continue;
     }
     if (range.least > 1) text += std::to_string(range.least) + " <= ";
-    text += dimension.name + " <= " + std::to_string(range.most);
+    text += name + " <= " + std::to_string(range.most);
     if (dimension.multiple_of > 1)
       text += " (a multiple of " + std::to_string(dimension.multiple_of) + ")";
   }

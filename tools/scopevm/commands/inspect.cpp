@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/count_text.h"
+#include "runtime/name_text.h"
 #include "tools/command_line/command.h"
 #include "tools/command_line/exit_code.h"
 #include "tools/files/file.h"
@@ -65,7 +66,8 @@ std::vector<format::SectionEntry> section_table(const runtime::MappedFile& file)
 
 void print_dimensions(const std::vector<format::DimensionDecl>& dimensions) {
   for (const format::DimensionDecl& dimension : dimensions) {
-    print("  dimension  {}: {}..{}", dimension.name, dimension.min, dimension.max);
+    print("  dimension  {}: {}..{}", runtime::name_text(dimension.name), dimension.min,
+          dimension.max);
     print("{}\n", dimension.multiple_of > 1
                       ? fmt::format(", a multiple of {}", dimension.multiple_of)
                       : "");

@@ -3,7 +3,7 @@
 //   product := factor ('*' factor)*
 //   factor  := '-' factor | integer | name | function '(' sum ',' sum (',' sum)* ')' | '(' sum ')'
 // The functions are floordiv, ceildiv, mod, min and max; only min and max take more than two sums.
-// A name starts with a letter, '_' or '$', followed by these, digits and dots.
+// runtime/name_text.h has the form of names.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "runtime/name_text.h"
 
 namespace scopevm::format {
 
@@ -122,8 +124,14 @@ class FormulaParser {
       return take(')') ? value : std::nullopt;
     }
     if (at_ < text_.size() && is_digit(text_[at_])) return integer();
-    const std::string_view name = identifier();
+    std::string_view rest = text_.substr(at_);
+    if (const std::optional<std::string> quoted = runtime::take_quoted_name(rest)) {
+      at_ = text_.size() - rest.size();
+      return algebra_.symbol(*quoted);
+    }
+    const std::string_view name = rest.substr(0, runtime::identifier_size(rest));
     if (name.empty()) return std::nullopt;
+    at_ += name.size();
     return take('(') ? call(name) : algebra_.symbol(name);
   }
 
@@ -134,17 +142,6 @@ class FormulaParser {
     if (error != std::errc()) return std::nullopt;
     at_ = static_cast<size_t>(end - text_.data());
     return Value(value);
-  }
-
-  std::string_view identifier() {
-    const size_t begin = at_;
-    const auto is_start = [](char c) {
-      return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
-    };
-    while (at_ < text_.size() &&
-           (is_start(text_[at_]) || (at_ > begin && (is_digit(text_[at_]) || text_[at_] == '.'))))
-      ++at_;
-    return text_.substr(begin, at_ - begin);
   }
 
   Value call(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "runtime/count_text.h"
+#include "runtime/name_text.h"
 #include "scopevm/tensor.h"
 #include "vm/format/verify/defined_rank.h"
 #include "vm/format/verify/stages.h"
@@ -154,10 +155,10 @@ Status verify_entry(const ModuleContents& module, const FunctionDecl& function) 
 }
 
 Status verify_signature(const ModuleContents& module, const FunctionDecl& function) {
-  std::set<std::string_view> symbols;
+  std::set<std::string> symbols;  // as in formulas
   for (const DimensionDecl& dimension : function.dimensions) {
     if (dimension.name.empty()) return invalid("dimension without a name");
-    if (!symbols.insert(dimension.name).second)
+    if (!symbols.insert(runtime::name_text(dimension.name)).second)
       return invalid("duplicate dimension " + quoted(dimension.name));
     SCOPEVM_RETURN_IF_ERROR(verify_bounds(dimension));
   }

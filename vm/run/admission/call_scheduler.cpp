@@ -29,6 +29,9 @@ Status check(const SchedulerOptions& options) {
     return invalid(std::to_string(options.workers) + " workers, expected 0 to " +
                    std::to_string(runtime::kMaxThreads));
   if (options.max_suspended < 1) return invalid("max_suspended is 0, expected at least 1");
+  if (options.spin < std::chrono::nanoseconds(0) || options.spin > std::chrono::seconds(1))
+    return invalid("spin is " + std::to_string(options.spin.count()) +
+                   " ns, expected 0 to 1 second");
   if (options.max_bypass < 0) return invalid("max_bypass is negative, expected at least 0");
   if (options.ageing < std::chrono::nanoseconds(1) || options.ageing > std::chrono::hours(1))
     return invalid("ageing is " + std::to_string(options.ageing.count()) +
@@ -49,12 +52,16 @@ Status check(const SchedulerOptions& options) {
 
 Result<std::shared_ptr<CallScheduler>> CallScheduler::create(SchedulerOptions options) {
   SCOPEVM_RETURN_IF_ERROR(check(options));
-  if (options.workers == 0) options.workers = runtime::available_cpus();
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::CpuSet cpus, runtime::CpuSet::create(options.cpus));
+  if (options.workers == 0) {
+    const int available = runtime::available_cpus();
+    options.workers = cpus.is_all() ? available : std::min(available, cpus.count());
+  }
   std::vector<Ledger::Pool> pools;
   for (const PoolCapacity& capacity : options.capacities)
     pools.push_back({.name = capacity.pool, .capacity = capacity.bytes});
   const std::shared_ptr<CallScheduler> scheduler(
-      new CallScheduler(std::move(options), std::move(pools)));
+      new CallScheduler(std::move(options), cpus, std::move(pools)));
   // Stops the threads, also if some of them cannot start.
   std::shared_ptr<CallScheduler> owner(scheduler.get(),
                                        [scheduler](CallScheduler* ended) { ended->stop(); });
@@ -79,8 +86,10 @@ class CallScheduler::RequestFiber final : public CallFiber {
   CallScheduler& scheduler_;
 };
 
-CallScheduler::CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools)
+CallScheduler::CallScheduler(SchedulerOptions options, const runtime::CpuSet& cpus,
+                             std::vector<Ledger::Pool> pools)
     : options_(std::move(options)),
+      cpus_(cpus),
       ledger_(std::move(pools)),
       memories_(ledger_.pools().size(), std::vector<std::weak_ptr<runtime::ScopeMemory>>(1)),
       queue_(ledger_, {.max_bypass = options_.max_bypass, .ageing = options_.ageing}) {}
@@ -104,6 +113,7 @@ void CallScheduler::stop() {
   {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
+    ++pending_;
   }
   work_.notify_all();
   deadlines_.notify_all();
@@ -168,6 +178,7 @@ void CallScheduler::admit() {
     job.request->admitted();
     ready_.splice(ready_.end(), waiting_, job.self);
     ++busy_;
+    ++pending_;
     work_.notify_one();
   }
 }
@@ -188,6 +199,7 @@ void CallScheduler::cancel(ScheduledRequest* request) {
     if (job->is_ready) {
       ledger_.end(request->needs());
       --busy_;
+      --pending_;
     } else {
       queue_.remove(job);
     }
@@ -267,14 +279,29 @@ bool CallScheduler::can_start() const {
          (fibers_in_use_ < options_.max_suspended || !ready_.front().request->can_wait());
 }
 
+void CallScheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const auto has_work = [&] { return first_woken_ != nullptr || can_start() || is_stopping_; };
+  if (has_work()) return;
+  if (options_.spin > std::chrono::nanoseconds(0)) {
+    lock.unlock();
+    const Time end = std::chrono::steady_clock::now() + options_.spin;
+    while (pending_.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+    lock.lock();
+  }
+  work_.wait(lock, has_work);
+}
+
 void CallScheduler::work() {
   scheduler_of_thread = this;
+  cpus_.bind_thread();
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [&] { return first_woken_ != nullptr || can_start() || is_stopping_; });
+    wait_for_work(lock);
     // Requests that have started come first: their end makes memory free.
     if (RequestFiber* const fiber = first_woken_) {
       first_woken_ = std::exchange(fiber->next, nullptr);
+      --pending_;
       run_fiber(*fiber, lock);
     } else if (can_start()) {
       start_request(lock);
@@ -287,6 +314,7 @@ void CallScheduler::work() {
 
 void CallScheduler::start_request(std::unique_lock<std::mutex>& lock) {
   std::shared_ptr<ScheduledRequest> request = take(ready_, ready_.begin());
+  --pending_;
   ++running_;
   RequestFiber* const fiber = request->can_wait() ? take_fiber() : nullptr;
   trim_caches(request->needs(), lock);
@@ -337,6 +365,7 @@ void CallScheduler::push_woken(RequestFiber& fiber) {
   (first_woken_ == nullptr ? first_woken_ : last_woken_->next) = &fiber;
   last_woken_ = &fiber;
   ++busy_;
+  ++pending_;
   work_.notify_one();
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/memory/scope_memory.h"
+#include "runtime/process/cpu_set.h"
 #include "scopevm/scheduler.h"
 #include "scopevm/status.h"
 #include "vm/run/admission/ledger.h"
@@ -84,6 +85,7 @@ class CallScheduler {
 
   SchedulerStats stats() const;
   int workers() const { return options_.workers; }
+  const runtime::CpuSet& cpus() const { return cpus_; }
   // The calls that share the processors now, at least 1: those that run or are ready, at most one
   // per worker. Calls that wait for events do not count.
   int active_calls() const {
@@ -104,7 +106,8 @@ class CallScheduler {
   // A fiber and the request that it runs.
   class RequestFiber;
 
-  CallScheduler(SchedulerOptions options, std::vector<Ledger::Pool> pools);
+  CallScheduler(SchedulerOptions options, const runtime::CpuSet& cpus,
+                std::vector<Ledger::Pool> pools);
   Status start(const std::shared_ptr<CallScheduler>& self);
   // Ends the threads. They share the ownership of the scheduler, because the last copy of the
   // public pointer can be destroyed by a request on a worker.
@@ -125,6 +128,8 @@ class CallScheduler {
   // Returns the cached blocks of all sessions in the pools of the needs in which they could
   // otherwise occupy more bytes than the capacity. `lock` locks mutex_ before and after.
   void trim_caches(std::span<const Need> needs, std::unique_lock<std::mutex>& lock);
+  // Returns when a worker has something to do. `lock` locks mutex_ before and after.
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
   // Whether a worker can start the first ready request.
   bool can_start() const;
   // The earliest deadline or end of a sleep.
@@ -137,6 +142,7 @@ class CallScheduler {
   Status check_capacity(std::span<const Need> needs) const;
 
   const SchedulerOptions options_;
+  const runtime::CpuSet cpus_;
   mutable std::mutex mutex_;  // guards the members below, except the threads
   Ledger ledger_;
   // By pool and number of the user; the first is empty. A number is used again when the memory of a
@@ -147,6 +153,8 @@ class CallScheduler {
   Jobs ready_;    // for a worker
   size_t running_ = 0;
   std::atomic<int> busy_{0};  // requests that run or are ready; written with mutex_
+  // Ready requests, woken fibers, and 1 if is_stopping_; written with mutex_.
+  std::atomic<int> pending_{0};
   // Fibers that a worker can continue: a list, first in, first out.
   RequestFiber* first_woken_ = nullptr;
   RequestFiber* last_woken_ = nullptr;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/count_text.h"
+#include "runtime/name_text.h"
 #include "scopevm/kernel_abi.h"
 #include "vm/format/schema/formula.h"
 #include "vm/isa/opcodes.h"
@@ -15,6 +16,22 @@
 
 namespace scopevm::vm {
 namespace {
+
+// "; give n=NUMBER": the dimensions of the formula that have no value. Empty if all have one.
+std::string missing_text(const LoadedModule& module, const std::string& formula,
+                         const std::map<std::string, int64_t>& dims) {
+  std::string text;
+  for (const DimensionSignature& dimension : module.signature().dimensions) {
+    if (dims.contains(dimension.name)) continue;
+    // A formula without the dimension has an equal value, or none, for all of its sizes.
+    std::map<std::string, int64_t> all;
+    for (const DimensionSignature& other : module.signature().dimensions)
+      if (other.name != dimension.name) all[other.name] = std::max<int64_t>(other.min, 1);
+    if (format::evaluate_formula(formula, all)) continue;
+    text += (text.empty() ? "; give " : " ") + runtime::name_text(dimension.name) + "=NUMBER";
+  }
+  return text;
+}
 
 // Evaluates the dims of an input and appends them to `values`.
 Status append_shape(const LoadedModule& module, size_t index,
@@ -25,7 +42,8 @@ Status append_shape(const LoadedModule& module, size_t index,
     if (!value)
       return {StatusCode::kInvalidArgument, "input \"" + input.name + "\": dim " +
                                                 std::to_string(axis) + " (" + input.dims[axis] +
-                                                ") cannot be computed from the given dims"};
+                                                ") cannot be computed from the given dims" +
+                                                missing_text(module, input.dims[axis], dims)};
     values.push_back(*value);
   }
   return {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "runtime/name_text.h"
 #include "vm/run/bound/bound.h"
 #include "vm/run/bound/request_boxes.h"
 #include "vm/run/bound/request_check.h"
@@ -134,7 +135,7 @@ Status check_upper_bounds(const Signature& signature, const std::map<std::string
   for (const DimensionSignature& dimension : signature.dimensions) {
     if (dims.contains(dimension.name) || dimension.max < format::DimensionDecl().max) continue;
     missing += (missing.empty() ? "\"" : ", \"") + dimension.name + "\"";
-    if (example.empty()) example = dimension.name;
+    if (example.empty()) example = runtime::name_text(dimension.name);
   }
   if (missing.empty()) return {};
   return {StatusCode::kInvalidArgument, "no upper bound of " + missing + ": give " + example +

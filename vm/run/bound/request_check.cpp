@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/name_text.h"
 #include "runtime/nearest_name.h"
 
 namespace scopevm::vm {
@@ -28,10 +29,13 @@ Status check_dimension(const DimensionSignature& dimension, int64_t value,
     need = "a multiple of " + std::to_string(dimension.multiple_of);
   else
     return {};
-  return {
-      StatusCode::kInvalidArgument,
-      where + " is " + std::to_string(value) + "; dimension " + dimension.name + " must be " + need,
-      {.subject = dimension.name, .expected = need, .given = std::to_string(value)}};
+  const bool is_default = value == 0 && dimension.min == 1;
+  const std::string hint =
+      is_default ? "; compile with --dim '" + runtime::name_text(dimension.name) + ">=0'" : "";
+  return {StatusCode::kInvalidArgument,
+          where + " is " + std::to_string(value) + "; dimension " +
+              runtime::name_text(dimension.name) + " must be " + need + hint,
+          {.subject = dimension.name, .expected = need, .given = std::to_string(value)}};
 }
 
 Status check_names(const Signature& signature, const std::map<std::string, int64_t>& dims) {

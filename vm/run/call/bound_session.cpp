@@ -147,8 +147,11 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
     return Status(StatusCode::kInvalidArgument, std::to_string(options.threads) +
                                                     " threads, expected at most " +
                                                     std::to_string(runtime::kMaxThreads));
-  session->executor_ = options.executor ? std::move(options.executor)
-                                        : runtime::make_default_executor(options.threads);
+  session->executor_ = options.executor
+                           ? std::move(options.executor)
+                           : runtime::make_default_executor(
+                                 options.threads, session->scheduler_ ? session->scheduler_->cpus()
+                                                                      : runtime::CpuSet());
   session->threads_ = session->executor_->threads();
   if (session->threads_ < 1)
     return Status(

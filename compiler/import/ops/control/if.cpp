@@ -1,7 +1,9 @@
 // ONNX If.
+#include "compiler/import/ops/control/dim_condition.h"
 #include "compiler/import/ops/control/results.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/scope/branch_choices.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -27,10 +29,9 @@ BranchResults import_branch(Node& n, Branch& branch) {
   return values;
 }
 
-// Imports only the chosen branch. A call whose condition selects the other branch fails.
-BranchResults import_chosen_branch(Node& n, Value condition, const Branch& then,
-                                   const Branch& otherwise) {
-  const bool is_then = n.choices().choose();
+// Imports only one branch. A call whose condition selects the other branch fails.
+BranchResults import_only(Node& n, bool is_then, Value condition, const Branch& then,
+                          const Branch& otherwise) {
   if (!is_then) condition = n.emit<graph::LogicalNotOp>({condition});
   n.require(condition,
             std::string("the request selects the ") + (is_then ? "else" : "then") +
@@ -38,6 +39,23 @@ BranchResults import_chosen_branch(Node& n, Value condition, const Branch& then,
                 "in rank or element type");
   if (n.has_failed()) return n.status();
   return n.import_subgraph(is_then ? *then.graph : *otherwise.graph, {});
+}
+
+// Imports the branch of most requests. The others are in a range of a dim, and need a variant.
+BranchResults import_common_branch(Node& n, const DimCondition& dim, Value condition,
+                                   const Branch& then, const Branch& otherwise) {
+  n.choices().need_variant(dim.dim, dim.range);
+  return import_only(n, !dim.holds_within, condition, then, otherwise);
+}
+
+BranchResults import_chosen_branch(Node& n, Value condition, const Branch& then,
+                                   const Branch& otherwise) {
+  const bool is_then = n.choices().choose();
+  n.choices().warn("node " + runtime::quoted(n.proto().name()) + " (If): only the " +
+                   (is_then ? "then" : "else") +
+                   "-branch is compiled, because its results differ in rank or element type from "
+                   "those of the other branch; requests that select the other one fail");
+  return import_only(n, is_then, condition, then, otherwise);
 }
 
 // Values of the types in place of the results of a branch that cannot be imported. They are never
@@ -94,8 +112,11 @@ BranchResults import_if(Node& n, Value condition, Branch then, Branch otherwise)
   n.builder().forget_known();
   // The branches return results of different rank or element type. The ops that use the results
   // are therefore imported for the results of one branch only.
-  if (then.status.ok() && otherwise.status.ok())
+  if (then.status.ok() && otherwise.status.ok()) {
+    if (const std::optional<DimCondition> dim = dim_condition(n, condition))
+      return import_common_branch(n, *dim, condition, then, otherwise);
     return import_chosen_branch(n, condition, then, otherwise);
+  }
   // if_else() stops at the first branch that fails. The other one may be valid.
   return import_valid_branch(n, condition, then, otherwise);
 }
