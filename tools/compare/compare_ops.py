@@ -12,9 +12,10 @@ does not support the case. Prints one line for each operator:
     equal      those whose results scopevm computes: floats within 1e-3 relative and 1e-6 absolute,
                other types exactly
     within 1   further ones that are equal if 8-bit integers may differ by 1
-    differ     those with other results, or which scopevm cannot run
+    refused    those that scopevm does not support
+    differ     those with other results
 
-Exit code 1: a case differs.
+Exit code 1: a case differs or is refused.
 """
 import argparse
 import collections
@@ -77,6 +78,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    options.folder = options.folder.resolve()
     make_cases(options.folder, options.cases, options.names)
     reference = run_reference(options.folder)
     exact = run_cases(options.folder, reference, 0, options.jobs)
@@ -90,18 +92,19 @@ def main():
         row["reference"] += why is None
         verdict, detail = close.get(name, ("missing", ""))
         kind = ("equal" if exact.get(name, ("",))[0] == "pass" else
-                "within" if verdict == "pass" else "differ")
+                {"pass": "within", "unsupported": "refused"}.get(verdict, "differ"))
         row[kind] += 1
-        if kind == "differ":
+        if kind in ("differ", "refused"):
             reasons.append(f"{name}: {verdict} {detail}")
         if why is not None and row["reference"] == 0 and row["cases"] == 1:
             reasons.append(f"{name}: computed by NumPy: {why}")
-    print(f"{'operator':34}{'cases':>6}{'reference':>10}{'equal':>7}{'within 1':>9}{'differ':>7}")
+    print(f"{'operator':34}{'cases':>6}{'reference':>10}{'equal':>7}{'within 1':>9}"
+          f"{'refused':>8}{'differ':>7}")
     for name, row in sorted(counts.items()):
         print(f"{name:34}{row['cases']:6}{row['reference']:10}{row['equal']:7}{row['within']:9}"
-              f"{row['differ']:7}")
+              f"{row['refused']:8}{row['differ']:7}")
     print(*reasons, sep="\n")
-    sys.exit(any(row["differ"] for row in counts.values()))
+    sys.exit(any(row["differ"] + row["refused"] for row in counts.values()))
 
 
 if __name__ == "__main__":

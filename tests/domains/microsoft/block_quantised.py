@@ -30,10 +30,14 @@ def _matmul_nbits(draw):
     elif kind == "float":
         zero = given = draw.reals(rows, blocks, low=0, high=1 << bits)
     bias = draw.reals(rows) if draw.flag() else None
-    weight = ((q - zero[:, :, None]) * scales.astype(np.float64)[:, :, None])
-    weight = weight.reshape(rows, -1)[:, :depth]
+    group, block_of = None, np.arange(depth) // block
+    # ONNX Runtime reads other packed zero points if there is g_idx.
+    if bits == 4 and kind != "packed" and draw.number(0, 2) == 0:
+        group = block_of = draw.integers(0, blocks, depth, dtype=np.int32)
+    weight = q.reshape(rows, -1)[:, :depth] - zero[:, block_of]
+    weight = weight * scales.astype(np.float64)[:, block_of]
     y = a.astype(np.float64) @ weight.T + (0 if bias is None else bias)
-    inputs = {"a": a, "b": pack(q, bits), "scales": scales, "zero": given, "g_idx": None,
+    inputs = {"a": a, "b": pack(q, bits), "scales": scales, "zero": given, "g_idx": group,
               "bias": bias}
     attributes = {"K": depth, "N": rows, "block_size": block, "bits": bits}
     constants = tuple(name for name in inputs if name != "a") if draw.number(0, 2) else ()
