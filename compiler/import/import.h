@@ -1,7 +1,7 @@
 // A model file -> a graph module, in which func.func @main is the model. A module from MLIR
 // assembly can contain further functions.
 //   import.cpp    selects the reader by the file's extension or contents
-//   model/        the ONNX file, its tensors and definitions, and their checks
+//   model/        the ONNX file, its tensors and functions, and their checks
 //   scope/        the names, types and opsets that nodes can use
 //   builder/      builds ops, constants, lists and control flow
 //   node/         one ONNX node: its inputs and attributes
@@ -9,7 +9,7 @@
 //   import_onnx.cpp, assembly/   the readers: ONNX and MLIR assembly -> graph
 //
 // The attribute `sv.name` of an argument or result is its name in the model. The location of an op
-// from ONNX is a NameLoc with the name of its node.
+// from ONNX is graph::op_location() with the name of its node and the name of its ONNX op.
 //
 // Errors:
 //   kNotFound         no such file

@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "compiler/import/model/function_body.h"
-#include "compiler/import/model/node_schema.h"
 #include "compiler/import/model/onnx_file.h"
 #include "compiler/import/ops/external/external_ops.h"
+#include "compiler/import/ops/node_schema.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/scope/kept_outputs.h"
 #include "compiler/import/scope/opsets.h"

@@ -1,5 +1,5 @@
 // Nodes against the definitions of their ops; see node_schema.h.
-#include "compiler/import/model/node_schema.h"
+#include "compiler/import/ops/node_schema.h"
 
 #include <onnx/defs/schema.h>
 
