@@ -4,7 +4,7 @@
 //   target/       the properties of a device for which kernels are generated
 //   builder/      the builders that all generators use, and the form of a kernel (kernel_module.h)
 //   elementwise/  elementwise ops, single or fused
-//   reduction/    reduce_*, softmax, log_softmax, layer_norm, arg_max, arg_min, cum_sum
+//   reduction/    reduce_*, softmax, log_softmax, layer_norm, arg_max, arg_min, cum_sum, cum_prod
 //   contraction/  matmul, attention, det
 //   convolution/  conv, conv_transpose
 //   pooling/      pools, roi_align

@@ -26,6 +26,10 @@ Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b) {
 
 Scalar cast(const Scalar& x, DType to) { return {x.arithmetic(), to, x.arithmetic().cast(x, to)}; }
 
+Scalar bit_cast(const Scalar& x, DType to) {
+  return {x.arithmetic(), to, x.arithmetic().bit_cast(x, to)};
+}
+
 Scalar sign(const Scalar& x) {
   // The sign of 0, -0.0 and NaN is x itself.
   Scalar upper = select(0.0 < x, literal(x, 1.0), x);

@@ -107,6 +107,8 @@ class Arithmetic {
   // Integers wrap. Floats convert to integers by rounding towards zero and clamping to the range;
   // NaN converts to 0. To bool: true for every value except 0.
   virtual Payload cast(const Scalar& x, DType to) = 0;
+  // The bits of x as an element of a type of the same size. Unknown to evaluators without bits.
+  virtual Payload bit_cast(const Scalar&, DType) { return {}; }
 };
 
 Scalar apply(UnaryFunction function, const Scalar& x);
@@ -117,6 +119,7 @@ Scalar apply(BinaryFunction function, const Scalar& a, const Scalar& b);
 Scalar literal(const Scalar& like, double value);
 Scalar select(const Scalar& condition, const Scalar& a, const Scalar& b);
 Scalar cast(const Scalar& x, DType to);
+Scalar bit_cast(const Scalar& x, DType to);
 
 inline Scalar operator-(const Scalar& x) { return apply(UnaryFunction::kNeg, x); }
 inline Scalar operator~(const Scalar& x) { return apply(UnaryFunction::kNot, x); }

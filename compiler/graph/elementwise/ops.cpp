@@ -29,6 +29,15 @@ llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to
   return rule.add_result(*dtype, tensor_type(x).getShape());
 }
 
+llvm::LogicalResult infer_bit_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
+  const TensorType type = tensor_type(x);
+  std::optional<DType> dtype = parse_dtype(to);
+  if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
+  if (dtype == DType::kStr || byte_size(*dtype) != byte_size(type.getDtype()))
+    return rule.fail("x is " + text_of(type) + ", whose elements do not have the size of " + to);
+  return rule.add_result(*dtype, type.getShape());
+}
+
 }  // namespace
 }  // namespace scopevm::compiler::graph
 

@@ -148,5 +148,12 @@ def CastOp : Graph_Elementwise<"cast",
   let rule = "infer_cast(rule, op.getX(), op.getTo())";
   let hasCanonicalizer = 1;
 }
+def BitCastOp : Graph_Elementwise<"bit_cast",
+                                  "the bits of x as an element of type `to`, which has the same size",
+                                  "Scalar x = x_[0];",
+                                  "bit_cast(x, getResult().getType().getDtype())", kCheap> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
+  let rule = "infer_bit_cast(rule, op.getX(), op.getTo())";
+}
 
 #endif

@@ -53,12 +53,14 @@ def LogSoftmaxOp : Graph_AlongAxis<"log_softmax", "logarithm of softmax along ax
                                    [Graph_RowOp]> {
   let elements = [kFloat];
 }
-// If exclusive, the sum at an element excludes the element. If reverse, sums start at the end.
-def CumSumOp : Graph_AlongAxis<"cum_sum", "cumulative sum along axis"> {
+// If exclusive, the result at an element excludes the element. If reverse, results start at the end.
+class Graph_Cumulative<string mnemonic, string summary> : Graph_AlongAxis<mnemonic, summary> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
                        DefaultValuedAttr<BoolAttr, "false">:$reverse);
   let elements = [kNumber];
 }
+def CumSumOp : Graph_Cumulative<"cum_sum", "cumulative sum along axis">;
+def CumProdOp : Graph_Cumulative<"cum_prod", "cumulative product along axis">;
 // Normalises over dims axis .. rank-1; scale and bias have those dims (or broadcast to them).
 def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * scale + bias",
                            [Graph_RowOp]> {

@@ -145,6 +145,12 @@ class KernelArithmetic : public graph::Arithmetic {
   Payload cast(const Scalar& x, DType to) override {
     return kernels::cast(term(x), x.dtype(), to).value;
   }
+  Payload bit_cast(const Scalar& x, DType to) override {
+    mlir::Value stored = store_convert(builder_, location_, x.dtype(), x.get<mlir::Value>());
+    mlir::Type element = storage_type(builder_.getContext(), to);
+    stored = bitcast({builder_, location_, stored}, element).value;
+    return load_convert(builder_, location_, to, stored);
+  }
 
  private:
   Term term(const Scalar& x) const { return {builder_, location_, x.get<mlir::Value>()}; }

@@ -1,6 +1,7 @@
-// arg_max, arg_min and cum_sum. A line is the elements along the axis for one index of the other
-// dims. A work item is a line. arg_max and arg_min visit a line of adjacent elements in vectors, of
-// which each lane has its own best element. The other lines are visited by a scalar loop.
+// arg_max, arg_min, cum_sum and cum_prod. A line is the elements along the axis for one index of
+// the other dims. A work item is a line. arg_max and arg_min visit a line of adjacent elements in
+// vectors, of which each lane has its own best element. The other lines are visited by a scalar
+// loop.
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/elementwise/space.h"
 #include "compiler/kernels/reduction/combine.h"
@@ -137,12 +138,15 @@ class ArgLine {
   bool is_max_, wants_last_ = false, is_unsigned_;
 };
 
-void emit_cum_sum(KernelBuilder& k, graph::CumSumOp op, Buffer from, Buffer to, const Line& line) {
-  Term zero = neutral_value(k, Combine::kSum, k.number_type(from), false);
-  k.loop(k.index(0), line.length, 1, {zero}, [&](Term i, auto now) {
+template <typename Op>
+void emit_cumulative(KernelBuilder& k, Op op, Combine how, Buffer from, Buffer to,
+                     const Line& line) {
+  const bool is_unsigned = scopevm::is_unsigned(from.dtype);
+  Term neutral = neutral_value(k, how, k.number_type(from), is_unsigned);
+  k.loop(k.index(0), line.length, 1, {neutral}, [&](Term i, auto now) {
     Term step = op.getReverse() ? line.length - 1 - i : i;
     Term at = line.first + step * line.stride;
-    Term before = now[0], after = before + k.load_number(from, at);
+    Term before = now[0], after = combine(how, before, k.load_number(from, at), is_unsigned);
     k.store_number(to, at, op.getExclusive() ? before : after);
     return Terms{after};
   });
@@ -163,7 +167,9 @@ llvm::LogicalResult lower_lines(mlir::Operation* op, LoweringContext& context) {
   k.for_items({k.index(1), stride}, [&](Term item, llvm::ArrayRef<Term> index) {
     Line line{index[0] * axis_size * stride + index[1], stride, axis_size};
     if (auto sum = mlir::dyn_cast<graph::CumSumOp>(op))
-      emit_cum_sum(k, sum, from, to, line);
+      emit_cumulative(k, sum, Combine::kSum, from, to, line);
+    else if (auto product = mlir::dyn_cast<graph::CumProdOp>(op))
+      emit_cumulative(k, product, Combine::kProduct, from, to, line);
     else
       k.store_number(to, item, ArgLine(k, op, from).emit(line, inner.is_constant(1)));
   });

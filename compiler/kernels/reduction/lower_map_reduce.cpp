@@ -31,7 +31,7 @@ llvm::LogicalResult lower_map_reduce(mlir::Operation* op, LoweringContext& conte
     if (is_inner) return lower_rows(body, special, context);
     if (is_alone) return lower_columns(special, context);
   }
-  if (is_alone && mlir::isa<ArgMaxOp, ArgMinOp, CumSumOp>(special))
+  if (is_alone && mlir::isa<ArgMaxOp, ArgMinOp, CumSumOp, CumProdOp>(special))
     return lower_lines(special, context);
   return op->emitError("no map or reduce kernel for ") << special->getName();
 }
@@ -43,6 +43,9 @@ llvm::LogicalResult lower(graph::ArgMinOp op, LoweringContext& context) {
   return lower_map_reduce(op, context);
 }
 llvm::LogicalResult lower(graph::CumSumOp op, LoweringContext& context) {
+  return lower_map_reduce(op, context);
+}
+llvm::LogicalResult lower(graph::CumProdOp op, LoweringContext& context) {
   return lower_map_reduce(op, context);
 }
 

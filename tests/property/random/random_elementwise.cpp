@@ -79,6 +79,13 @@ bool cast(GraphBuilder& b) {
   return b.append("cast", {b.pick(any)}, {{"to", text(b, name(b.random_dtype()))}});
 }
 
+bool bit_cast(GraphBuilder& b) {
+  const Node* x = b.pick(holds_numbers);
+  const DType to = b.random_dtype();
+  if (!x || to == DType::kBool || byte_size(to) != byte_size(x->dtype())) return false;
+  return b.append("bit_cast", {x}, {{"to", text(b, name(to))}});
+}
+
 // --- Reductions and rows. ------------------------------------------------------------------------
 
 bool reduce(GraphBuilder& b) {
@@ -107,10 +114,10 @@ bool softmax(GraphBuilder& b) {
   return b.append(b.chance(70) ? "softmax" : "log_softmax", {x}, {{"axis", i64(b, axis)}});
 }
 
-bool cum_sum(GraphBuilder& b) {
+bool cumulative(GraphBuilder& b) {
   const Node* x = b.pick([](const Node& node) { return has_dims(node) && holds_numbers(node); });
   if (!x) return false;
-  return b.append("cum_sum", {x},
+  return b.append(b.chance(70) ? "cum_sum" : "cum_prod", {x},
                   {{"axis", i64(b, random_axis(b, *x))},
                    {"exclusive", flag(b, b.chance(40))},
                    {"reverse", flag(b, b.chance(40))}});
@@ -130,8 +137,9 @@ bool layer_norm(GraphBuilder& b) {
 }
 
 constexpr Kind kKinds[] = {
-    {16, unary}, {1, is_infinite}, {22, binary},    {1, shift},   {3, power},   {4, select},
-    {5, cast},   {8, reduce},      {3, arg_reduce}, {4, softmax}, {3, cum_sum}, {3, layer_norm},
+    {16, unary},  {1, is_infinite}, {22, binary},    {1, shift},  {3, power},
+    {4, select},  {5, cast},        {2, bit_cast},   {8, reduce}, {3, arg_reduce},
+    {4, softmax}, {3, cumulative},  {3, layer_norm},
 };
 
 }  // namespace

@@ -281,6 +281,14 @@ Number cast_number(DType from, DType to, const Number& x) {
   return {low, 0};
 }
 
+// The bits of a NaN can change in arithmetic.
+Number bit_cast_number(DType from, DType to, const Number& x) {
+  if (!x.is_exact() || std::isnan(x.value)) return kAnything;
+  char bytes[8] = {};
+  encode(from, x.value, bytes);
+  return {decode(to, bytes), 0};
+}
+
 Number is_infinite(const Operands& in, const Number& x) {
   return truth(std::isinf(x.value) && in.flag(x.value < 0 ? "negative" : "positive"));
 }
@@ -329,6 +337,10 @@ std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const O
   if (name == "cast") {
     DType to = *parse_dtype(in.text("to"));
     return map(to, in, [&](const Numbers& x) { return cast_number(dtype, to, *x[0]); });
+  }
+  if (name == "bit_cast") {
+    DType to = *parse_dtype(in.text("to"));
+    return map(to, in, [&](const Numbers& x) { return bit_cast_number(dtype, to, *x[0]); });
   }
   if (name == "is_nan")
     return map(DType::kBool, in, [](const Numbers& x) { return truth(std::isnan(x[0]->value)); });

@@ -207,12 +207,13 @@ void softmax_line(DType dtype, Numbers& x, bool is_log) {
   }
 }
 
-void accumulate(DType dtype, Numbers& x, bool exclusive, bool reverse) {
+// Replaces each number by the sum or product of those up to it.
+void accumulate(DType dtype, Numbers& x, bool is_product, bool exclusive, bool reverse) {
   Numbers seen, sums(x.size());
   for (size_t k = 0; k < x.size(); ++k) {
     size_t i = reverse ? x.size() - 1 - k : k;
     if (!exclusive) seen.push_back(x[i]);
-    sums[i] = sum_of(dtype, seen);
+    sums[i] = is_product ? product_of(dtype, seen) : sum_of(dtype, seen);
     if (exclusive) seen.push_back(x[i]);
   }
   x = std::move(sums);
@@ -305,9 +306,9 @@ std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Ope
   if (name == "arg_max" || name == "arg_min") return arg_reduce(in, name == "arg_max");
   if (name == "softmax" || name == "log_softmax")
     return along_axis(in, [&](Numbers& x) { softmax_line(in[0].dtype, x, name == "log_softmax"); });
-  if (name == "cum_sum")
+  if (name == "cum_sum" || name == "cum_prod")
     return along_axis(in, [&](Numbers& x) {
-      accumulate(in[0].dtype, x, in.flag("exclusive"), in.flag("reverse"));
+      accumulate(in[0].dtype, x, name == "cum_prod", in.flag("exclusive"), in.flag("reverse"));
     });
   if (name == "layer_norm") return layer_norm(in);
   return std::nullopt;
