@@ -24,8 +24,12 @@ Result<OpsExplanation> ops(pipeline::Context& context) {
   const CompileOptions& options = context.options;
   frontend::ModelFile file(options);
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<frontend::ModelOp> ops,
-                           file.ops({options.dims, options.external_functions,
-                                     options.external_functions_name, options.outputs},
+                           file.ops({options.dims,
+                                     options.external_functions,
+                                     options.external_functions_name,
+                                     options.outputs,
+                                     {},
+                                     options.allow_newer_opset},
                                     *context.mlir));
   OpsExplanation explanation;
   for (const frontend::ModelOp& op : ops)

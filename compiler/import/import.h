@@ -50,6 +50,8 @@ struct ImportOptions {
   std::vector<std::string> outputs;
   // Receives the errors of an import that fails, with their locations. Can be empty.
   std::function<void(const Diagnostic&)> diagnose;
+  // CompileOptions::allow_newer_opset.
+  bool allow_newer_opset = false;
 };
 
 // A graph module, and warnings about the model.

@@ -68,6 +68,7 @@ class ModelImport {
       : options_(options),
         context_(context),
         model_(file->model),
+        opsets_(options.allow_newer_opset),
         inputs_(model_.graph(), options.dims),
         state_{
             .file = std::move(file),
@@ -146,6 +147,7 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
     Value argument = function.getBody().front().addArgument(*type, named_location(input.name()));
     if (!state_.scope.define(input.name(), argument))
       return invalid("input " + runtime::quoted(input.name()) + " is declared twice");
+    state_.scope.set_small_type(input.name(), small_type(input.type().tensor_type().elem_type()));
   }
   function.setType(mlir::FunctionType::get(&context_, types, {}));
   for (auto [index, name] : llvm::enumerate(names))
@@ -171,6 +173,7 @@ Status ModelImport::import_initializers(const onnx::GraphProto& graph, const Nee
     state_.builder.setLoc(location);
     if (!state_.scope.define(tensor.name(), value))
       return invalid("initializer " + runtime::quoted(tensor.name()) + " is declared twice");
+    state_.scope.set_small_type(tensor.name(), small_type(tensor.data_type()));
   }
   if (graph.sparse_initializer_size() > 0)
     return unsupported("sparse initializers are not supported");
@@ -310,6 +313,8 @@ Status ModelImport::bind_outputs(Node& node, const Values& values) {
     if (i >= values.get().size() || !values.get()[i])
       return unsupported("output " + std::to_string(i) + " is not supported");
     SCOPEVM_RETURN_IF_ERROR(bind(node.proto(), i, values.get()[i]));
+    state_.scope.set_small_type(node.proto().output(static_cast<int>(i)),
+                                node.small_result(i, values.get()[i]));
   }
   return {};
 }
@@ -352,7 +357,10 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
   SCOPEVM_RETURN_IF_ERROR(opsets_.add(function.opset_import()));
   Scope scope;
   for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
-    if (Value operand = state_.scope.find(proto.input(i))) scope.bind(function.input(i), operand);
+    if (Value operand = state_.scope.find(proto.input(i))) {
+      scope.bind(function.input(i), operand);
+      scope.set_small_type(function.input(i), state_.scope.small_type(proto.input(i)));
+    }
   std::swap(state_.scope, scope);
   Status status = import_nodes(function.node());
   std::swap(state_.scope, scope);
@@ -364,6 +372,7 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
     if (!result && !proto.output(i).empty())
       return unsupported("output " + std::to_string(i) + " is not supported");
     SCOPEVM_RETURN_IF_ERROR(bind(proto, static_cast<size_t>(i), result));
+    if (result) state_.scope.set_small_type(proto.output(i), scope.small_type(function.output(i)));
   }
   return {};
 }

@@ -129,6 +129,9 @@ std::vector<Row> make_table() {
       file("external-functions", &Options::external_functions, &Options::external_functions_name,
            "A file that declares the external functions of an ONNX model's ops "
            "(docs/external.md)"),
+      flag("allow-newer-opset", &Options::allow_newer_opset,
+           "Import a model of a newer opset than the compiler knows, with the newest definitions "
+           "that it knows"),
       without_effect_on_module(compile_only(dump_after())),
       without_effect_on_module(
           compile_only(number("threads", &Options::threads,

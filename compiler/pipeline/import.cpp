@@ -56,7 +56,7 @@ Result<Ranges> import_function(frontend::ModelFile& file, const std::string& nam
   SCOPEVM_ASSIGN_OR_RETURN(
       frontend::ImportedModule module,
       file.import({dims, options.external_functions, options.external_functions_name,
-                   options.outputs, options.diagnose},
+                   options.outputs, options.diagnose, options.allow_newer_opset},
                   *context.mlir));
   for (const std::string& text : module.warnings) {
     const std::string warning = file.path() + ": " + text;

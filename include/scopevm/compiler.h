@@ -136,6 +136,9 @@ struct CompileOptions {
   std::string external_functions;
   /// The name of these declarations in messages.
   std::string external_functions_name = "external functions";
+  /// True: an ONNX model can import a newer opset than the compiler knows. Ops are imported with
+  /// the newest definitions that the compiler knows; newer ones can have other results.
+  bool allow_newer_opset = false;
   /// True: a constraint in `places` that matches no op or value is a warning. False: it is an
   /// error.
   bool allow_unmatched = false;

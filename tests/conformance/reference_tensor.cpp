@@ -4,6 +4,7 @@
 #include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -22,6 +23,76 @@ constexpr double kRelative = 1e-3;
 constexpr double kAbsolute = 1e-6;
 // One unit in the last place: ONNX's bfloat16 data is truncated, not rounded.
 constexpr double kRelativeBf16 = 1.0 / 128;
+
+// Element types that the compiler represents by a wider one: the DType, and the number with given
+// bits. libonnx has no names for them.
+struct SmallType {
+  int code, bits;
+  DType dtype;
+  double (*number)(unsigned bits);
+};
+
+// A sign, `exponent_bits` bits with the bias, and a mantissa.
+template <int kExponentBits, int kMantissaBits, int kBias>
+double small_float(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> kMantissaBits) & ((1 << kExponentBits) - 1);
+  const int mantissa = static_cast<int>(bits) & ((1 << kMantissaBits) - 1);
+  const double sign = bits >> (kExponentBits + kMantissaBits) & 1 ? -1 : 1;
+  return sign * std::ldexp(mantissa + (exponent ? 1 << kMantissaBits : 0),
+                           std::max(exponent, 1) - kBias - kMantissaBits);
+}
+
+double e4m3fn(unsigned bits) { return (bits & 127) == 127 ? NAN : small_float<4, 3, 7>(bits); }
+double e4m3fnuz(unsigned bits) { return bits == 128 ? NAN : small_float<4, 3, 8>(bits); }
+double e5m2fnuz(unsigned bits) { return bits == 128 ? NAN : small_float<5, 2, 16>(bits); }
+double e5m2(unsigned bits) {
+  if ((bits & 127) == 124) return bits == 124 ? INFINITY : -INFINITY;
+  return (bits & 127) > 124 ? NAN : small_float<5, 2, 15>(bits);
+}
+double e8m0(unsigned bits) {
+  return bits == 255 ? NAN : std::ldexp(1.0, static_cast<int>(bits) - 127);
+}
+double identity(unsigned bits) { return bits; }
+double int4(unsigned bits) { return static_cast<int>(bits) - (bits < 8 ? 0 : 16); }
+double int2(unsigned bits) { return static_cast<int>(bits) - (bits < 2 ? 0 : 4); }
+
+constexpr SmallType kSmallTypes[] = {
+    {17, 8, DType::kF16, e4m3fn},
+    {18, 8, DType::kF16, e4m3fnuz},
+    {19, 8, DType::kF16, e5m2},
+    {20, 8, DType::kF16, e5m2fnuz},
+    {21, 4, DType::kU8, identity},
+    {22, 4, DType::kI8, int4},
+    {23, 4, DType::kF16, small_float<2, 1, 1>},
+    {24, 8, DType::kBF16, e8m0},
+    {25, 2, DType::kU8, identity},
+    {26, 2, DType::kI8, int2},
+};
+
+Result<Tensor> unpack(const onnx::TensorProto& proto, const SmallType& type) {
+  std::string packed = proto.raw_data();
+  if (!proto.has_raw_data())
+    for (const int32_t byte : proto.int32_data()) packed += static_cast<char>(byte);
+  SCOPEVM_ASSIGN_OR_RETURN(
+      Tensor tensor,
+      Tensor::allocate(type.dtype, std::vector<int64_t>(proto.dims().begin(), proto.dims().end())));
+  const auto count = static_cast<size_t>(tensor.element_count());
+  if (packed.size() != (count * static_cast<size_t>(type.bits) + 7) / 8)
+    return Status(StatusCode::kInvalidModel, proto.name() + ": data does not fill the shape");
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = i * static_cast<size_t>(type.bits);
+    const unsigned byte = static_cast<unsigned char>(packed[at / 8]);
+    const double number = type.number(byte >> at % 8 & ((1u << type.bits) - 1));
+    if (type.dtype == DType::kF16)
+      static_cast<_Float16*>(tensor.data())[i] = static_cast<_Float16>(number);
+    else if (type.dtype == DType::kBF16)
+      static_cast<uint16_t*>(tensor.data())[i] =
+          static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(number)) >> 16);
+    else
+      static_cast<int8_t*>(tensor.data())[i] = static_cast<int8_t>(static_cast<int>(number));
+  }
+  return tensor;
+}
 
 std::optional<DType> dtype_of(int onnx_type) {
   switch (onnx_type) {
@@ -149,6 +220,8 @@ Result<Tensor> make_tensor(const onnx::TensorProto& proto) {
     return Tensor::from_strings(
         std::vector<std::string_view>(proto.string_data().begin(), proto.string_data().end()),
         dims);
+  for (const SmallType& type : kSmallTypes)
+    if (type.code == proto.data_type()) return unpack(proto, type);
   std::optional<DType> dtype = dtype_of(proto.data_type());
   if (!dtype)
     return Status(StatusCode::kUnsupported,

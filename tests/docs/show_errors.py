@@ -69,7 +69,7 @@ class OnnxLine:
         outputs = self.node()
         if self.tokens:
             raise ValueError(f"unexpected {self.tokens}")
-        domains = {"": self.opset, "ai.onnx.ml": 3}
+        domains = {"": self.opset, "ai.onnx.ml": 3, "ai.onnx.preview": 1}
         return (integer(1, 8) + message(7, self.graph.encoded(outputs)) + b"".join(
             message(8, message(1, name) + integer(2, opset)) for name, opset in domains.items()))
 

@@ -162,9 +162,10 @@ def linear_cases():
 def dynamic_case(name, x, dynamic=()):
     x = np.asarray(x, np.float32)
     high, low = max(x.max(), np.float32(0)), min(x.min(), np.float32(0))
-    scale = np.float32((high - low) / np.float32(255))
-    zero = saturate(np.rint(-low / scale), np.uint8) if scale else np.uint8(0)
-    y = quantise(x, scale, zero, np.uint8) if scale else np.zeros(x.shape, np.uint8)
+    # A tensor of zeros has the scale 1, as in ONNX Runtime.
+    scale = np.float32((high - low) / np.float32(255)) or np.float32(1)
+    zero = saturate(np.rint(-low / scale), np.uint8)
+    y = quantise(x, scale, zero, np.uint8)
     case(f"dynamic_quantize_{name}", "DynamicQuantizeLinear", 11, [("x", x)], [y, scale, zero],
          dynamic=dynamic)
 

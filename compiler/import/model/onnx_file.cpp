@@ -14,6 +14,7 @@
 #include "compiler/import/invalid.h"
 #include "compiler/import/model/external_data.h"
 #include "compiler/import/model/onnx_types.h"
+#include "compiler/import/model/small_types.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -138,6 +139,36 @@ Result<std::shared_ptr<OnnxFile>> read_onnx_file(
   return file;
 }
 
+namespace {
+
+// The elements of a tensor that are not strings. `bytes` has all members but data and owner.
+Result<TensorBytes> stored_bytes(const TensorProto& tensor, TensorBytes bytes, OnnxFile& file) {
+  if (tensor.has_data_location() && tensor.data_location() == TensorProto::EXTERNAL)
+    return external_bytes(tensor, std::move(bytes), file);
+  if (!tensor.has_raw_data()) return typed_bytes(tensor, std::move(bytes));
+  if (tensor.raw_data().size() != bytes.size)
+    return invalid("expected " + std::to_string(bytes.size) + " bytes for its dims, given " +
+                   std::to_string(tensor.raw_data().size()));
+  bytes.data = tensor.raw_data().data();
+  return bytes;
+}
+
+// The carriers of `count` elements of a small type.
+Result<TensorBytes> unpacked_bytes(const TensorProto& tensor, const SmallType& type, size_t count,
+                                   TensorBytes bytes, OnnxFile& file) {
+  TensorBytes packed = bytes;
+  packed.dtype = DType::kU8;
+  packed.size = packed_size(type, count);
+  SCOPEVM_ASSIGN_OR_RETURN(packed, stored_bytes(tensor, std::move(packed), file));
+  auto elements = std::make_shared<std::vector<char>>(unpacked(type, packed.data, count));
+  bytes.data = elements->data();
+  bytes.size = elements->size();
+  bytes.owner = elements;
+  return bytes;
+}
+
+}  // namespace
+
 Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_ptr<OnnxFile>& file) {
   std::optional<DType> dtype = dtype_of_onnx(tensor.data_type());
   if (!dtype)
@@ -159,18 +190,12 @@ Result<TensorBytes> tensor_bytes(const TensorProto& tensor, const std::shared_pt
     return bytes;
   }
   bytes.size = static_cast<size_t>(count * byte_size(*dtype));
-  auto located = [&](Result<TensorBytes> result) -> Result<TensorBytes> {
-    if (result.ok()) return result;
-    return std::move(result).status().with_context("tensor \"" + tensor.name() + "\"");
-  };
-  if (tensor.has_data_location() && tensor.data_location() == TensorProto::EXTERNAL)
-    return located(external_bytes(tensor, std::move(bytes), *file));
-  if (!tensor.has_raw_data()) return located(typed_bytes(tensor, std::move(bytes)));
-  if (tensor.raw_data().size() != bytes.size)
-    return invalid("tensor \"" + tensor.name() + "\": expected " + std::to_string(bytes.size) +
-                   " bytes for its dims, given " + std::to_string(tensor.raw_data().size()));
-  bytes.data = tensor.raw_data().data();
-  return bytes;
+  const SmallType* small = small_type(tensor.data_type());
+  Result<TensorBytes> read =
+      small ? unpacked_bytes(tensor, *small, static_cast<size_t>(count), std::move(bytes), *file)
+            : stored_bytes(tensor, std::move(bytes), *file);
+  if (read.ok()) return read;
+  return std::move(read).status().with_context("tensor \"" + tensor.name() + "\"");
 }
 
 }  // namespace scopevm::compiler::frontend

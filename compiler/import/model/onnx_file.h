@@ -46,9 +46,9 @@ struct TensorBytes {
   std::vector<std::string> strings;  // for str, instead of bytes
 };
 
-// The elements of a tensor of `file`. Raw data is shared with the file, and typed data is copied.
-// External data is mapped from the model's folder; a path outside that folder is an error. Errors:
-// kUnsupported (the element type), kInvalidModel.
+// The elements of a tensor of `file`, those of a small type as elements of its carrier. Raw data is
+// shared with the file, and typed data is copied. External data is mapped from the model's folder;
+// a path outside that folder is an error. Errors: kUnsupported (the element type), kInvalidModel.
 Result<TensorBytes> tensor_bytes(const onnx::TensorProto& tensor,
                                  const std::shared_ptr<OnnxFile>& file);
 

@@ -1,6 +1,8 @@
 // Type codes and list types; see onnx_types.h.
 #include "compiler/import/model/onnx_types.h"
 
+#include "compiler/import/model/small_types.h"
+
 namespace scopevm::compiler::frontend {
 
 std::optional<DType> dtype_of_onnx(int data_type) {
@@ -34,8 +36,10 @@ std::optional<DType> dtype_of_onnx(int data_type) {
     case onnx::TensorProto::STRING:
       return DType::kStr;
     default:
-      return std::nullopt;
+      break;
   }
+  const SmallType* small = small_type(data_type);
+  return small ? std::optional(small->carrier) : std::nullopt;
 }
 
 std::string onnx_type_name(int data_type) {

@@ -12,7 +12,8 @@
 
 namespace scopevm::compiler::frontend {
 
-// The element type of an ONNX type code. No value if it is not supported, such as COMPLEX64.
+// The element type of an ONNX type code; the carrier of a small type (small_types.h). No value if
+// it is not supported, such as COMPLEX64.
 std::optional<DType> dtype_of_onnx(int data_type);
 // The name of an ONNX type code for messages, such as COMPLEX64; an unknown code as a number.
 std::string onnx_type_name(int data_type);

@@ -44,6 +44,19 @@ llvm::SmallVector<Value> Node::inputs() {
   return all;
 }
 
+const SmallType* Node::small_type(size_t i) const {
+  return has_input(i) ? state_.scope.small_type(proto_.input(static_cast<int>(i))) : nullptr;
+}
+
+const SmallType* Node::small_result(size_t output, Value value) const {
+  if (small_result_) return output == 0 ? *small_result_ : nullptr;
+  for (size_t i = 0; i < input_count(); ++i)
+    if (const SmallType* type = small_type(i))
+      return mlir::isa<TensorType>(value.getType()) && dtype(value) == type->carrier ? type
+                                                                                     : nullptr;
+  return nullptr;
+}
+
 const onnx::AttributeProto* Node::find(llvm::StringRef name) const {
   for (const onnx::AttributeProto& attribute : proto_.attribute())
     if (attribute.name() == name) return &attribute;

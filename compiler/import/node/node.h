@@ -14,6 +14,7 @@
 
 #include "compiler/import/builder/control_flow.h"
 #include "compiler/import/builder/lists.h"
+#include "compiler/import/model/small_types.h"
 #include "llvm/ADT/Sequence.h"
 #include "scopevm/status.h"
 
@@ -59,6 +60,14 @@ class Node {
   Value input_or(size_t i, Value other);  // `other` if absent
   llvm::SmallVector<Value> inputs();      // all inputs; error if one is absent or a list
   Value any_input(size_t i);              // a tensor, sequence or optional; error if absent
+
+  // The small type whose carriers the input has (model/small_types.h); null if it has none.
+  const SmallType* small_type(size_t i) const;
+  // Sets the small type of output 0, or that it has none. Without a call, an output whose element
+  // type is the carrier of an input's small type has this small type.
+  void set_small_result(const SmallType* type) { small_result_ = type; }
+  // The small type of an output with this value.
+  const SmallType* small_result(size_t output, Value value) const;
 
   bool has_attribute(llvm::StringRef name) const { return find(name) != nullptr; }
   int64_t integer(llvm::StringRef name, int64_t otherwise);
@@ -197,6 +206,7 @@ class Node {
   ImportState& state_;
   const onnx::NodeProto& proto_;
   int opset_;
+  std::optional<const SmallType*> small_result_;
   Status status_;
 };
 

@@ -111,7 +111,7 @@ Status not_supported(const onnx::NodeProto& node) {
 
 Result<std::vector<ModelOp>> list_ops(const onnx::ModelProto& model, const ImportOptions& options,
                                       mlir::MLIRContext& context) {
-  Opsets opsets;
+  Opsets opsets(options.allow_newer_opset);
   SCOPEVM_RETURN_IF_ERROR(opsets.add(model.opset_import()));
   SCOPEVM_ASSIGN_OR_RETURN(
       ExternalOps external,

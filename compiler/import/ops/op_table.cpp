@@ -23,21 +23,46 @@ using Domains = llvm::StringMap<llvm::StringMap<RowsOfOp>>;
 const Domains& domains_of_rows() {
   static const Domains domains = [] {
     Domains table;
-    table[""] = by_name({&kAttentionOps,   &kConcatOps,    &kContractionOps,
-                         &kConvolutionOps, &kEinsumOps,    &kElementwiseOps,
-                         &kIfOps,          &kIndexingOps,  &kLayoutOps,
-                         &kLoopOps,        &kMapOps,       &kNormalisationOps,
-                         &kOptionalOps,    &kPoolingOps,   &kQuantisedContractionOps,
-                         &kQuantisedOps,   &kRangeOps,     &kRecurrentOps,
-                         &kReductionOps,   &kResizeOps,    &kSamplingOps,
-                         &kScanOps,        &kSelectionOps, &kSequenceOps,
-                         &kShapeOps,       &kSignalOps,    &kSimplifiedNormalisationOps,
-                         &kSliceOps,       &kSplitOps,     &kStringOps});
+    table[""] = by_name({&kAttentionOps,
+                         &kCausalConvOps,
+                         &kConcatOps,
+                         &kContractionOps,
+                         &kConvolutionOps,
+                         &kEinsumOps,
+                         &kElementwiseOps,
+                         &kIfOps,
+                         &kIndexingOps,
+                         &kLayoutOps,
+                         &kLinearAttentionOps,
+                         &kLoopOps,
+                         &kMapOps,
+                         &kNormalisationOps,
+                         &kOptionalOps,
+                         &kPoolingOps,
+                         &kQuantisedContractionOps,
+                         &kQuantisedOps,
+                         &kRangeOps,
+                         &kRecurrentOps,
+                         &kReductionOps,
+                         &kResizeOps,
+                         &kRotaryEmbeddingOps,
+                         &kSamplingOps,
+                         &kScanOps,
+                         &kSelectionOps,
+                         &kSequenceOps,
+                         &kShapeOps,
+                         &kSignalOps,
+                         &kSimplifiedNormalisationOps,
+                         &kSliceOps,
+                         &kSplitOps,
+                         &kStringOps,
+                         &kTensorScatterOps});
     table["com.microsoft"] =
         by_name({&kBlockQuantisedOps, &kGroupQueryAttentionOps, &kMicrosoftActivationOps,
                  &kMicrosoftAttentionOps, &kMicrosoftContractionOps, &kMicrosoftNormalisationOps,
                  &kMicrosoftRotaryEmbeddingOps, &kMixtureOps, &kQLinearOps});
     table["ai.onnx.ml"] = by_name({&kEncoderOps, &kFeatureOps, &kLinearOps, &kSvmOps, &kTreeOps});
+    table["ai.onnx.preview"] = by_name({&kFlexAttentionOps});
     return table;
   }();
   return domains;

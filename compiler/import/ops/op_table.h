@@ -32,11 +32,12 @@ struct OpRow {
 
 using OpRows = std::vector<OpRow>;
 
-extern const OpRows kAttentionOps, kConcatOps, kContractionOps, kConvolutionOps, kEinsumOps,
-    kElementwiseOps, kIfOps, kIndexingOps, kLayoutOps, kLoopOps, kMapOps, kNormalisationOps,
-    kOptionalOps, kPoolingOps, kQuantisedContractionOps, kQuantisedOps, kRangeOps, kRecurrentOps,
-    kReductionOps, kResizeOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps,
-    kSignalOps, kSliceOps, kSplitOps, kStringOps;
+extern const OpRows kAttentionOps, kCausalConvOps, kConcatOps, kContractionOps, kConvolutionOps,
+    kEinsumOps, kElementwiseOps, kFlexAttentionOps, kIfOps, kIndexingOps, kLayoutOps,
+    kLinearAttentionOps, kLoopOps, kMapOps, kNormalisationOps, kOptionalOps, kPoolingOps,
+    kQuantisedContractionOps, kQuantisedOps, kRangeOps, kRecurrentOps, kReductionOps, kResizeOps,
+    kRotaryEmbeddingOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps, kSignalOps,
+    kSliceOps, kSplitOps, kStringOps, kTensorScatterOps;
 
 // Of the domain com.microsoft, except kSimplifiedNormalisationOps, which ONNX Runtime defines in
 // the standard domain.

@@ -7,7 +7,7 @@ namespace {
 
 // A newer opset can change the meaning of ops that the handlers implement.
 constexpr int kNewestOpset = 27;
-constexpr int kNewestOtherOpset = 1000;  // of other domains
+constexpr int kNewestOtherOpset = 1000;  // of other domains, and of any domain if allowed
 
 }  // namespace
 
@@ -20,10 +20,12 @@ Status Opsets::add(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdP
   std::map<std::string, int> own;
   for (const auto& import : imports) {
     const std::string& domain = normalised_domain(import.domain());
-    const int newest = domain.empty() ? kNewestOpset : kNewestOtherOpset;
+    const bool has_limit = domain.empty() && !allow_newer_;
+    const int newest = has_limit ? kNewestOpset : kNewestOtherOpset;
     if (import.version() < 1 || import.version() > newest)
       return invalid("opset version is " + std::to_string(import.version()) + ", expected 1 to " +
-                     std::to_string(newest));
+                     std::to_string(newest) +
+                     (has_limit ? "; --allow-newer-opset permits newer ones" : ""));
     const int version = static_cast<int>(import.version());
     const auto [entry, is_new] = own.try_emplace(domain, version);
     if (!is_new && entry->second != version)

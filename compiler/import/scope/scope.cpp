@@ -12,6 +12,23 @@ bool Scope::define(const std::string& name, mlir::Value value) {
   return values_.try_emplace(name, value).second;
 }
 
+void Scope::bind(const std::string& name, mlir::Value value) {
+  values_[name] = value;
+  small_types_.erase(name);
+}
+
+const SmallType* Scope::small_type(const std::string& name) const {
+  const auto found = small_types_.find(name);
+  return found == small_types_.end() ? nullptr : found->second;
+}
+
+void Scope::set_small_type(const std::string& name, const SmallType* type) {
+  if (type)
+    small_types_[name] = type;
+  else
+    small_types_.erase(name);
+}
+
 void Scope::hide_names_of(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) values_.erase(tensor.name());
   for (const auto& node : graph.node())

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/import/model/small_types.h"
 #include "mlir/IR/Value.h"
 
 namespace scopevm::compiler::frontend {
@@ -18,10 +19,15 @@ class Scope {
   bool contains(const std::string& name) const { return values_.contains(name); }
   // False if the name is defined already.
   [[nodiscard]] bool define(const std::string& name, mlir::Value value);
-  // Replaces the value of the name.
-  void bind(const std::string& name, mlir::Value value) { values_[name] = value; }
+  // Replaces the value of the name, which has no small type then.
+  void bind(const std::string& name, mlir::Value value);
   // Removes the values whose names `graph` defines again, which hides them.
   void hide_names_of(const onnx::GraphProto& graph);
+
+  // The small type whose carriers the value of this name has. Null if it has none.
+  const SmallType* small_type(const std::string& name) const;
+  // REQUIRES: the name has a value. `type` can be null.
+  void set_small_type(const std::string& name, const SmallType* type);
 
   // Declares an input or initializer of an unsupported type. A node that reads it is an error.
   void declare_unsupported(const std::string& name, std::string reason);
@@ -30,7 +36,8 @@ class Scope {
 
  private:
   std::map<std::string, mlir::Value> values_;
-  std::map<std::string, std::string> unsupported_;  // reason by name
+  std::map<std::string, const SmallType*> small_types_;  // by name
+  std::map<std::string, std::string> unsupported_;       // reason by name
 };
 
 }  // namespace scopevm::compiler::frontend

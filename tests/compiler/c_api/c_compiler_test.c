@@ -45,6 +45,7 @@ static const struct {
     {"target-cpu", "x86-64-v3", "pentium9"},
     {"machine", MACHINE, "no_such_file.json"},
     {"place", "input:x=cpu", "cpu"},
+    {"allow-newer-opset", "true", "yes"},
     {"allow-unmatched", "true", "yes"},
     {"external-functions", DISTANCE, "no_such_file.mlir"},
     {"dump-after", "graph", "graphs"},

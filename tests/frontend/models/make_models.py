@@ -353,7 +353,7 @@ def errors():
     bad("unknown_attribute", [node("Relu", ["x"], ["y"], alpha=0.5)])
     bad("removed_attribute", [node("ReduceMax", ["x"], ["y"], axes=[0])], opset=18)
     bad("too_many_inputs", [node("Relu", ["x", "x"], ["y"])])
-    bad("opset_of_the_future", [node("Relu", ["x"], ["y"])], opset=23)
+    bad("opset_of_the_future", [node("Relu", ["x"], ["y"])], opset=28)
     model = save("two_opsets", [node("Relu", ["x"], ["y"])], [value("x", ["n", 4])],
                  [value("y", None)])
     model.opset_import.append(helper.make_opsetid("ai.onnx", 17))

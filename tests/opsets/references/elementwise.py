@@ -52,6 +52,25 @@ def _activations():
     case("acos", 22, "Acos", {"x": x / 6}, [angle])
 
 
+def _bit_casts():
+    codes = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
+             "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13}
+    special = [0, -0.0, 1.5, -3, 65504, np.inf, -np.inf]
+    for one, other in (("float32", "int32"), ("float64", "uint64"), ("float16", "int16"),
+                       ("int8", "uint8"), ("uint32", "float32"), ("int64", "float64"),
+                       ("uint16", "float16"), ("int32", "uint32")):
+        is_float = np.issubdtype(one, np.floating)
+        x = np.array(special, one) if is_float else integers("bits", 0, 120, 7, dtype=one)
+        cases(f"bit_cast_{one}_to_{other}", 26, "BitCast", {"x": x}, [x.view(other)],
+              to=codes[other])
+    bools = np.array([True, False])
+    case("bit_cast_bool_to_uint8", 26, "BitCast", {"x": bools}, [bools.view(np.uint8)], to=2)
+    case("bit_cast_uint8_to_bool", 26, "BitCast", {"x": bools.view(np.uint8)}, [bools], to=9)
+    # Bits that are known at compile time.
+    case("bit_cast_constant", 26, "BitCast", {}, [np.array([0, 0x3F800000], np.int32)],
+         constants={"x": np.array([0, 1], np.float32)}, order=["x"], to=6)
+
+
 def _tests_and_casts():
     half = np.array([1, np.nan, np.inf, -np.inf, 0, -2], np.float16)
     case("is_inf_f16", 20, "IsInf", {"x": half}, [np.isinf(half)])
@@ -107,6 +126,7 @@ def _losses():
 
 
 def write_cases():
+    _bit_casts()
     _bits()
     _activations()
     _tests_and_casts()

@@ -42,6 +42,13 @@ def write_cases():
          [y, weights[2] * 0.7 + mean * 0.3, weights[3] * 0.7 + var * 0.3], training_mode=1,
          momentum=0.7)
 
+    # A vector of zeros has no direction: it is unchanged.
+    x = reals("lp", 2, 3, 4)
+    x[1, 2] = 0
+    for p, norm in ((1, np.abs(x).sum(2, keepdims=True)), (2, np.sqrt((x * x).sum(2, keepdims=True)))):
+        cases(f"lp_norm_of_zeros_{p}", 22, "LpNormalization", {"x": x},
+              [np.divide(x, norm, out=np.zeros_like(x), where=norm != 0)], p=p)
+
     x = reals("det", 3, 2, 5, 5)
     x[0, 0, 0, 0] = 0  # needs a pivot from another row
     x[1, 1, 3] = x[1, 1, 1] * 2  # singular

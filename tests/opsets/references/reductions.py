@@ -17,6 +17,26 @@ _FUNCTIONS = {
 }
 
 
+def _cumulative_products():
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            x = reals("cum_prod", 3, 5, 2)
+            y = np.flip(x, 1) if reverse else x
+            y = np.cumprod(y.astype(np.float64), 1)
+            y = np.concatenate([np.ones((3, 1, 2)), y[:, :-1]], 1) if exclusive else y
+            y = np.flip(y, 1) if reverse else y
+            cases(f"cum_prod_exclusive{exclusive}_reverse{reverse}", 26, "CumProd", {"x": x},
+                  [y.astype(np.float32)], constants={"axis": np.array(-2, np.int32)},
+                  exclusive=exclusive, reverse=reverse)
+    for dtype in (np.uint32, np.int64, np.float16):
+        x = integers("cum_prod", 1, 9, 40, dtype=dtype) if dtype != np.float16 else np.array(
+            [1, 2, -0.5, 3], dtype)
+        case(f"cum_prod_{np.dtype(dtype).name}", 26, "CumProd", {"x": x},
+             [np.cumprod(x, dtype=dtype)], constants={"axis": np.array(0)})
+    case("cum_prod_run_time_axis", 26, "CumProd",
+         {"x": x.reshape(2, 2), "axis": np.array(1)}, [np.cumprod(x.reshape(2, 2), 1, dtype)])
+
+
 def write_cases():
     for op, function in _FUNCTIONS.items():
         name = op.lower().replace("reduce", "reduce_")
@@ -44,6 +64,7 @@ def write_cases():
     x = reals("hardmax", 2, 3, 4)
     case("hardmax_negative_axis", 11, "Hardmax", {"x": x},
          [(x == x.max(2, keepdims=True)).astype(np.float32)], axis=-1)
+    _cumulative_products()
     x = integers("bools", 0, 2, 3, 4, 2).astype(bool)
     axes = {"axes": np.array([1])}
     case("reduce_max_bool", 20, "ReduceMax", {"x": x}, [x.any(1, keepdims=True)], constants=axes)

@@ -39,9 +39,7 @@ def _element(plane, at, padding, aligned):
 def _at(plane, point, mode, padding, aligned):
     """The value of `plane` at the real coordinates `point`, interpolated as `mode` requires."""
     if mode == "nearest":
-        away = len(point) == 3  # ties round away from zero in 3-D, to even in 2-D
-        point = [math.floor(abs(p) + 0.5) * (1 if p >= 0 else -1) if away else round(p)
-                 for p in point]
+        point = [round(p) for p in point]  # ties to even
     inside = []
     for p, size in zip(point, plane.shape):
         low, high = (0, size - 1) if aligned else (-0.5, size - 0.5)
@@ -99,6 +97,13 @@ def _grid_samples():
     y = _grid_sample(volume, grid, "linear", "zeros", 1)
     case("grid_sample_volume_f64", 22, "GridSample",
          {"x": volume.astype(np.float64), "grid": grid}, [y.astype(np.float64)], align_corners=1)
+    # Points between two voxels, and at the outer edges of the first and last one.
+    x, grid = reals("ties", 1, 1, 1, 1, 4), np.zeros((1, 1, 1, 7, 3), np.float32)
+    grid[..., 0] = (2 * np.array([-1, -0.5, 0.5, 1.5, 2.5, 3, 3.5]) + 1) / 4 - 1
+    for padding in ("zeros", "border"):
+        y = _grid_sample(x, grid, "nearest", padding, 0)
+        cases(f"grid_sample_ties_{padding}", 20, "GridSample", {"x": x, "grid": grid}, [y],
+              mode="nearest", padding_mode=padding)
 
 
 def _affine_grids():

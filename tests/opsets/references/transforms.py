@@ -43,6 +43,18 @@ def _transforms():
     wide = real.astype(np.float64)
     case("dft_f64", 20, "DFT", {"x": wide}, [_dft(wide, 2)])
 
+    # Longer than the longest transform by a matrix: a power of two, a product of primes, a prime.
+    for length in (2048, 1806, 2053):
+        for components in (1, 2):
+            x = reals("long", 2, length, components).astype(np.float64)
+            onesided = int(components == 1)
+            case(f"dft_{length}_of_{components}", 20, "DFT", {"x": x},
+                 [_dft(x, 1, onesided=bool(onesided))], onesided=onesided)
+    case("dft_2053_inverse", 20, "DFT", {"x": x}, [_dft(x, 1, inverse=True)], inverse=1)
+    x = reals("long", 2100, 2, 2).astype(np.float64)
+    case("dft_longer_than_signal", 20, "DFT", {"x": x}, [_dft(x, 0, 4099)],
+         constants={"length": np.array(4099), "axis": np.array(0)})
+
     signal = reals("signal", 2, 20, 1)
     for name, length, step, has_window, onesided in (("plain", 8, 3, False, 1),
                                                      ("window", 6, 4, True, 0)):

@@ -246,6 +246,13 @@ AttentionResult attention(Node& n, const Attention& a, std::optional<ScoreStage>
   return AttentionBuilder(n, a).build(stage);
 }
 
+int64_t head_count(Node& n, llvm::StringRef attribute) {
+  const int64_t heads = n.integer(attribute);
+  if (!n.has_failed() && (heads < 1 || heads > (1 << 20)))
+    n.fail(attribute + " is " + llvm::Twine(heads) + ", expected 1 to 1048576");
+  return n.has_failed() ? 1 : heads;
+}
+
 Value split_heads(Node& n, Value x, DimExpr heads, llvm::StringRef what) {
   if (n.has_failed()) return {};
   if (n.rank(x) != 3) return n.fail(what + " must have rank 3, but is " + text_of(n.type(x)));

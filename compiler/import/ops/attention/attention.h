@@ -66,6 +66,8 @@ struct AttentionResult {
 AttentionResult attention(Node& n, const Attention& a,
                           std::optional<ScoreStage> stage = std::nullopt);
 
+// The number of heads that a required attribute states. Fails the node unless it is positive.
+int64_t head_count(Node& n, llvm::StringRef attribute);
 // [batch, rows, heads * size] -> [batch, heads, rows, size]. `what` names the value in errors.
 Value split_heads(Node& n, Value x, DimExpr heads, llvm::StringRef what);
 // The inverse of split_heads().

@@ -8,25 +8,17 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-enum Input : uint8_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpadLengths };
-
-// A number of heads: an attribute, which inputs of rank 3 require.
-int64_t heads_of(Node& n, llvm::StringRef attribute) {
-  const int64_t heads = n.integer(attribute);
-  if (!n.has_failed() && (heads < 1 || heads > (1 << 20)))
-    n.fail(attribute + " is " + llvm::Twine(heads) + ", expected 1 to 1048576");
-  return n.has_failed() ? 1 : heads;
-}
+enum AttentionInput : uint8_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpadLengths };
 
 // With inputs of rank 4, an attribute can repeat the number of heads.
 void check_heads(Node& n, llvm::StringRef attribute, Value x) {
   if (!n.has_attribute(attribute) || n.has_failed()) return;
-  n.require_equal(heads_of(n, attribute), n.dim(x, 1),
+  n.require_equal(head_count(n, attribute), n.dim(x, 1),
                   (attribute + " is {0}, but the input has {1} heads").str());
 }
 
 // Queries, keys and values with rank 4.
-void read_operands(Node& n, Attention& a) {
+void read_attention(Node& n, Attention& a) {
   a.queries = n.input(kQ);
   a.keys = n.input(kK);
   a.values = n.input(kV);
@@ -43,7 +35,7 @@ void read_operands(Node& n, Attention& a) {
     check_heads(n, "kv_num_heads", a.keys);
     return;
   }
-  const int64_t heads = heads_of(n, "q_num_heads"), kv_heads = heads_of(n, "kv_num_heads");
+  const int64_t heads = head_count(n, "q_num_heads"), kv_heads = head_count(n, "kv_num_heads");
   a.queries = split_heads(n, a.queries, heads, "Q");
   a.keys = split_heads(n, a.keys, kv_heads, "K");
   a.values = split_heads(n, a.values, kv_heads, "V");
@@ -116,7 +108,7 @@ void read_attributes(Node& n, Attention& a) {
 
 Values attention(Node& n) {
   Attention a;
-  read_operands(n, a);
+  read_attention(n, a);
   if (n.has_failed()) return Value();
   read_positions(n, a);
   read_attributes(n, a);

@@ -3,6 +3,7 @@
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/elementwise/activation.h"
+#include "compiler/import/ops/elementwise/small_casts.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 
@@ -104,15 +105,42 @@ Values dropout(Node& n) {
   return {x, ones};
 }
 
+// The conversion to a type that an attribute or another input names: a small type, or `to`.
+Values converted(Node& n, const SmallType* small, DType to) {
+  n.set_small_result(small);
+  if (!small) return n.cast(n.input(0), to);
+  Value x = n.input(0);
+  if (n.small_type(0) == small) return x;
+  return cast_to_small(
+      n, x, *small,
+      {.saturates = n.flag("saturate", true), .rounding = n.text("round_mode", "up")});
+}
+
 Values cast(Node& n) {
   std::optional<DType> to = dtype_of_onnx(static_cast<int>(n.integer("to")));
   if (!to)
     return n.unsupported("a cast to element type " +
                          onnx_type_name(static_cast<int>(n.integer("to"))) + " is not supported");
-  return n.cast(n.input(0), *to);
+  return converted(n, small_type(static_cast<int>(n.integer("to"))), *to);
 }
 
-Values cast_like(Node& n) { return n.cast(n.input(0), n.dtype(n.input(1))); }
+// The bits of x as elements of another type of the same size.
+Values bit_cast(Node& n) {
+  const int code = static_cast<int>(n.integer("to"));
+  std::optional<DType> to = dtype_of_onnx(code);
+  if (!to)
+    return n.unsupported("a cast to element type " + onnx_type_name(code) + " is not supported");
+  const std::string_view type = name(*to);
+  Value x = n.input(0);
+  if (n.has_failed() || (n.dtype(x) == *to && n.small_type(0) == small_type(code))) return x;
+  if (n.small_type(0) || small_type(code))
+    return n.unsupported(
+        "a change between element types of fewer than 8 bits, or between 8-bit "
+        "floats, is not supported");
+  return n.emit<BitCastOp>({x}, {n.attr("to", llvm::StringRef(type.data(), type.size()))});
+}
+
+Values cast_like(Node& n) { return converted(n, n.small_type(1), n.dtype(n.input(1))); }
 
 Values is_inf(Node& n) {
   return n.emit<IsInfOp>({n.input(0)}, {n.attr("negative", n.flag("detect_negative", true)),
@@ -224,6 +252,21 @@ Values softsign(Node& n) {
   return x / (abs(x) + 1.0);
 }
 
+Formula swish(const Formula& x, float alpha) { return x * (x * alpha).unary<SigmoidOp>(); }
+
+Values swish(Node& n) { return swish(Formula(n, n.input(0)), n.number("alpha", 1)); }
+
+// Swish of the gate, times the other operand. The operands do not broadcast.
+Values swiglu(Node& n) {
+  Formula a(n, n.input(0)), b(n, n.input(1));
+  if (n.has_failed()) return Value();
+  if (a.rank() != b.rank())
+    return n.fail("A is " + text_of(n.type(a)) + ", but B is " + text_of(n.type(b)));
+  for (int64_t axis = 0; axis < a.rank(); ++axis)
+    n.require_equal(n.dim(a, axis), n.dim(b, axis), "a dim of A is {0}, but that of B is {1}");
+  return swish(a, n.number("alpha", 1)) * b;
+}
+
 Values mish(Node& n) {
   Formula x(n, n.input(0));
   return x * tanh(x.unary<SoftplusOp>());
@@ -259,6 +302,7 @@ const OpRows kElementwiseOps = {
     {"Asinh", 1, unary<AsinhOp>},
     {"Atan", 1, unary<AtanOp>},
     {"Atanh", 1, unary<AtanhOp>},
+    {"BitCast", 26, bit_cast, OpSignature{"input", "to"}},
     {"BitShift", 11, bit_shift},
     {"BitwiseAnd", 18, binary<BitAndOp>, OpSignature{"A B", ""}},
     {"BitwiseNot", 18, unary<BitNotOp>, OpSignature{"X", ""}},
@@ -266,8 +310,10 @@ const OpRows kElementwiseOps = {
     {"BitwiseXor", 18, binary<BitXorOp>, OpSignature{"A B", ""}},
     {"Cast", 6, cast},
     {"Cast", 19, cast, OpSignature{"input", "saturate to"}},
+    {"Cast", 24, cast, OpSignature{"input", "round_mode saturate to"}},
     {"CastLike", 15, cast_like},
     {"CastLike", 19, cast_like, OpSignature{"input target_type", "saturate"}},
+    {"CastLike", 24, cast_like, OpSignature{"input target_type", "round_mode saturate"}},
     {"Ceil", 1, unary<CeilOp>},
     {"Celu", 12, celu},
     {"Clip", 1, clip_with_attributes},
@@ -326,6 +372,8 @@ const OpRows kElementwiseOps = {
     {"Sub", 1, old_binary<SubOp>},
     {"Sub", 7, binary<SubOp>},
     {"Sum", 1, variadic<AddOp>},
+    {"SwiGLU", 28, swiglu, OpSignature{"A B", "alpha"}},
+    {"Swish", 24, swish, OpSignature{"X", "alpha"}},
     {"Tan", 1, unary<TanOp>},
     {"Tanh", 1, unary<TanhOp>},
     {"ThresholdedRelu", 1, thresholded_relu},

@@ -6,19 +6,28 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
 #include "compiler/import/model/onnx_types.h"
+#include "compiler/import/ops/elementwise/small_casts.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-Value quantise(Node& n, Value x, Value scale, Value zero, DType to) {
-  DType computed = n.dtype(scale);
+namespace {
+
+// x / scale, rounded to the precision of `computed` if that has 16 bits.
+Value quotient_of(Node& n, Value x, Value scale, DType computed) {
   Value quotient = n.emit<DivOp>({n.cast(x, DType::kF32), n.cast(scale, DType::kF32)});
-  // The quotient is rounded to the precision of the scale's type.
+  // The quotient is rounded to the precision of a 16-bit type.
   if (computed == DType::kF16 || computed == DType::kBF16)
     quotient = n.cast(n.cast(quotient, computed), DType::kF32);
-  return requantise(n, quotient, zero, to);
+  return quotient;
+}
+
+}  // namespace
+
+Value quantise(Node& n, Value x, Value scale, Value zero, DType to) {
+  return requantise(n, quotient_of(n, x, scale, n.dtype(scale)), zero, to);
 }
 
 // The cast saturates. The f32 sum is inexact only above 2^24, far beyond the saturation range.
@@ -60,7 +69,7 @@ bool is_known_zero(Value value) {
   if (!constant) return false;
   ConstantArray array(constant);
   for (int64_t i = 0; i < array.count(); ++i)
-    if (array.integer(i) != 0) return false;
+    if (array.is_float() ? array.real(i) != 0 : array.integer(i) != 0) return false;
   return true;
 }
 
@@ -187,6 +196,12 @@ bool is_one_of(DType dtype, std::initializer_list<DType> dtypes) {
 // u8.
 DType quantised_type(Node& n, Value zero) {
   DType to = zero ? n.dtype(zero) : DType::kU8;
+  const int code = n.opset() >= 21 ? static_cast<int>(n.integer("output_dtype", 0)) : 0;
+  const SmallType* small = zero ? n.small_type(2) : small_type(code);
+  n.set_small_result(small);
+  if (zero && code != 0 && small != small_type(code))
+    return n.fail("output_dtype differs from the element type of the zero point"), to;
+  if (small) return small->carrier;
   if (n.opset() >= 21 && n.integer("output_dtype", 0) != 0) {
     std::optional<DType> requested = dtype_of_onnx(static_cast<int>(n.integer("output_dtype", 0)));
     if (!requested)
@@ -207,17 +222,55 @@ DType quantised_type(Node& n, Value zero) {
   return to;
 }
 
+// The element type of the division: that of the attribute, or of the scale without it.
+DType division_type(Node& n) {
+  const int64_t code = n.opset() >= 23 ? n.integer("precision", 0) : 0;
+  if (code == 0) return n.small_type(1) ? DType::kF32 : n.dtype(n.input(1));
+  const std::optional<DType> given = dtype_of_onnx(static_cast<int>(code));
+  if (!given || small_type(static_cast<int>(code)) ||
+      (*given != DType::kI32 && (!is_float(*given) || *given == DType::kF64)))
+    return n.fail("precision is " + onnx_type_name(static_cast<int>(code)) +
+                  ", expected FLOAT, FLOAT16, BFLOAT16 or INT32"),
+           DType::kF32;
+  return *given;
+}
+
 Values quantize_linear(Node& n) {
   Operands o = operands_of(n);
   DType to = quantised_type(n, n.input_or(2, Value()));
-  return n.reshape(quantise(n, o.x, o.scale, o.zero, to), o.shape);
+  if (n.has_failed()) return Value();
+  const SmallType* small = n.small_result(0, o.x);
+  Value y = quotient_of(n, o.x, o.scale, division_type(n));
+  if (!small) return n.reshape(requantise(n, y, o.zero, to), o.shape);
+  if (small->kind == SmallType::Kind::kInteger) y = n.emit<RoundOp>({y});
+  if (o.zero && !is_known_zero(o.zero)) y = n.emit<AddOp>({y, n.cast(o.zero, DType::kF32)});
+  return n.reshape(quantise_to_small(n, y, *small, n.flag("saturate", true)), o.shape);
+}
+
+// The element type of the result: that of the attribute, or of the scale without it.
+DType dequantised_type(Node& n) {
+  const int64_t code = n.opset() >= 23 ? n.integer("output_dtype", 0) : 0;
+  if (code == 0) return n.small_type(1) ? DType::kF32 : n.dtype(n.input(1));
+  const std::optional<DType> given = dtype_of_onnx(static_cast<int>(code));
+  if (!given || small_type(static_cast<int>(code)) || !is_float(*given))
+    return n.fail("output_dtype is " + onnx_type_name(static_cast<int>(code)) +
+                  ", expected FLOAT, FLOAT16 or BFLOAT16"),
+           DType::kF32;
+  return *given;
 }
 
 Values dequantize_linear(Node& n) {
   Operands o = operands_of(n);
-  DType from = n.dtype(o.x), to = n.dtype(n.input(1));
-  if (!is_one_of(from, {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32}) ||
-      (n.opset() < 21 && byte_size(from) == 2))
+  DType from = n.dtype(o.x), to = dequantised_type(n);
+  const SmallType* small = n.small_type(0);
+  n.set_small_result(nullptr);
+  if (n.has_failed()) return Value();
+  if (n.has_input(2) && n.small_type(2) != small)
+    return n.fail("x and the zero point have different element types");
+  const bool is_permitted =
+      small || (is_one_of(from, {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32}) &&
+                (n.opset() >= 21 || byte_size(from) != 2));
+  if (!is_permitted)
     return n.fail("x has element type " + std::string(name(from)) + ", expected " +
                   (n.opset() < 21 ? "u8, i8 or i32" : "u8, i8, u16, i16 or i32"));
   if (o.zero && n.dtype(o.zero) != from)
@@ -225,22 +278,24 @@ Values dequantize_linear(Node& n) {
                   ", expected " + std::string(name(from)) + ", the type of x");
   Value x = o.x;
   // In i32, because the difference of two 8-bit or 16-bit numbers needs one bit more.
+  const DType exact = is_float(from) ? DType::kF32 : DType::kI32;
   if (o.zero && !is_known_zero(o.zero))
-    x = n.emit<SubOp>({n.cast(x, DType::kI32), n.cast(o.zero, DType::kI32)});
+    x = n.emit<SubOp>({n.cast(x, exact), n.cast(o.zero, exact)});
   Value y = n.emit<MulOp>({n.cast(x, DType::kF32), n.cast(o.scale, DType::kF32)});
   return n.reshape(n.cast(y, to), o.shape);
 }
 
 }  // namespace
 
-// The range is extended to include 0. If all elements are 0, the scale is 0, and the NaN that the
-// division returns is cast to 0.
+// The range is extended to include 0. If all elements are 0, the scale is 1, as in ONNX Runtime.
 DynamicallyQuantised quantise_dynamically(Node& n, Value x) {
   auto all = {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)};
   Value nothing = n.scalar(0, x);
   Value high = n.emit<MaxOp>({n.emit<ReduceMaxOp>({x}, all), nothing});
   Value low = n.emit<MinOp>({n.emit<ReduceMinOp>({x}, all), nothing});
-  Value scale = n.emit<DivOp>({n.emit<SubOp>({high, low}), n.scalar(255, x)});
+  Value span = n.emit<SubOp>({high, low});
+  Value scale = n.emit<SelectOp>(
+      {n.emit<EqualOp>({span, nothing}), n.scalar(1, x), n.emit<DivOp>({span, n.scalar(255, x)})});
   Value zero = quantise(n, n.emit<SubOp>({nothing, low}), scale, Value(), DType::kU8);
   return {quantise(n, x, scale, zero, DType::kU8), scale, zero};
 }
@@ -258,10 +313,14 @@ const OpRows kQuantisedOps = {
     {"DequantizeLinear", 10, dequantize_linear},
     {"DequantizeLinear", 21, dequantize_linear,
      OpSignature{"x x_scale x_zero_point?", "axis block_size"}},
+    {"DequantizeLinear", 23, dequantize_linear,
+     OpSignature{"x x_scale x_zero_point?", "axis block_size output_dtype"}},
     {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
     {"QuantizeLinear", 10, quantize_linear},
     {"QuantizeLinear", 21, quantize_linear,
      OpSignature{"x y_scale y_zero_point?", "axis block_size output_dtype saturate"}},
+    {"QuantizeLinear", 23, quantize_linear,
+     OpSignature{"x y_scale y_zero_point?", "axis block_size output_dtype precision saturate"}},
     {"QuantizeLinear", 19, quantize_linear,
      OpSignature{"x y_scale y_zero_point?", "axis saturate"}},
 };

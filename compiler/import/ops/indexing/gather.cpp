@@ -8,6 +8,7 @@
 
 #include "compiler/graph/values/constant_array.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/indexing/require_indices.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {
@@ -47,8 +48,8 @@ void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<Dim
   }
 }
 
-// Requires every index to be in [-size, size). If there are several sizes, sizes[i] applies to
-// entry i of the last dim of the indices.
+}  // namespace
+
 void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
   if (n.has_failed() || sizes.empty()) return;
   if (auto constant = indices.getDefiningOp<ConstantOp>())
@@ -66,6 +67,8 @@ void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
                                               n.attr("keep_dims", false)}),
             "an index is outside the range " + range_text(sizes));
 }
+
+namespace {
 
 template <typename Op>
 Values gather_along(Node& n) {

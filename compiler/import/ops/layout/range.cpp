@@ -17,10 +17,13 @@ struct Bounds {
   Value start, limit, delta;
 };
 
-// start + delta * i for i in [0, size).
+// start + delta * i for i in [0, size). 16-bit floats are computed in f32.
 Value steps(Node& n, const Bounds& b, DimExpr size) {
-  Value index = iota(n, size, n.dtype(b.start));
-  return n.emit<AddOp>({b.start, n.emit<MulOp>({index, b.delta})});
+  const DType dtype = n.dtype(b.start);
+  const DType computed = is_float(dtype) && byte_size(dtype) == 2 ? DType::kF32 : dtype;
+  Value index = iota(n, size, computed);
+  Value y = n.emit<MulOp>({index, n.cast(b.delta, computed)});
+  return n.cast(n.emit<AddOp>({n.cast(b.start, computed), y}), dtype);
 }
 
 // More elements than any tensor has. It fits i64 and f64.
@@ -99,7 +102,10 @@ Value range_of_data(Node& n, const Bounds& b) {
   Value delta = n.cast(b.delta, wide);
   Value none = n.emit<EqualOp>({delta, n.scalar(0, delta)}), count;
   if (is_float) {
-    count = float_count(n, n.cast(n.emit<SubOp>({b.limit, b.start}), wide), delta);
+    const bool is_half = byte_size(n.dtype(b.start)) == 2;
+    const DType span = is_half ? DType::kF32 : n.dtype(b.start);
+    count = float_count(
+        n, n.cast(n.emit<SubOp>({n.cast(b.limit, span), n.cast(b.start, span)}), wide), delta);
     none = n.emit<OrOp>({none, n.emit<IsNanOp>({count})});
   } else {
     count = integer_count(n, n.cast(b.start, wide), n.cast(b.limit, wide), delta);
@@ -138,8 +144,18 @@ Values range(Node& n) {
   return range_of_data(n, b);
 }
 
+// Range-27 has 16-bit floats. Its attribute selects the type that computes them: f32.
+Values range_of_halves(Node& n) {
+  if (const int64_t stash = n.integer("stash_type", 1); stash != onnx::TensorProto::FLOAT)
+    return n.unsupported("stash_type is " + llvm::Twine(stash) + ", expected 1");
+  return range(n);
+}
+
 }  // namespace
 
-const OpRows kRangeOps = {{"Range", 11, range}};
+const OpRows kRangeOps = {
+    {"Range", 11, range},
+    {"Range", 27, range_of_halves, OpSignature{"start limit delta", "stash_type"}},
+};
 
 }  // namespace scopevm::compiler::frontend

@@ -32,8 +32,10 @@ Values size(Node& n) {
 }
 
 Values constant(Node& n) {
-  if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR))
+  if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR)) {
+    n.set_small_result(small_type(value->t().data_type()));
     return n.constant(value->t());
+  }
   if (auto* value = n.attribute("value_float", onnx::AttributeProto::FLOAT))
     return n.scalar(value->f(), DType::kF32);
   if (n.has_attribute("value_string"))
@@ -55,6 +57,7 @@ Values constant_of_shape(Node& n) {
   Dims dims = n.dims_of(n.input(0), "the shape");
   Value element = n.scalar(0, DType::kF32);
   if (auto* value = n.attribute("value", onnx::AttributeProto::TENSOR)) {
+    n.set_small_result(small_type(value->t().data_type()));
     element = n.constant(value->t());
     if (n.rank(element) > 1)
       return n.fail("attribute \"value\" must have 1 element, but is " + text_of(n.type(element)));

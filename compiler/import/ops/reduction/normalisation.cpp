@@ -156,6 +156,26 @@ Values group_normalization(Node& n) {
   return (y * factor(1) + factor(2)).as(n.dtype(x)).reshape(shape);
 }
 
+// The element type that stash_type selects for the first stage of a normalisation. 16-bit floats
+// are computed in f32.
+DType stash_type(Node& n) {
+  const int64_t type = n.integer("stash_type", onnx::TensorProto::FLOAT);
+  if (type != onnx::TensorProto::FLOAT && type != onnx::TensorProto::DOUBLE &&
+      type != onnx::TensorProto::FLOAT16 && type != onnx::TensorProto::BFLOAT16)
+    n.fail("stash_type is " + llvm::Twine(type) + ", expected 1, 10, 11 or 16");
+  return type == onnx::TensorProto::DOUBLE ? DType::kF64 : DType::kF32;
+}
+
+// x / sqrt(mean of squares + epsilon), in the type of x, times the scale, in that of the scale.
+Values rms_normalization(Node& n) {
+  Value input = n.input(0);
+  const int64_t axis = n.axis(n.integer("axis", -1), n.rank(input));
+  Formula x = Formula(n, input).as(stash_type(n)), scale(n, n.input(1));
+  Formula mean(n, n.reduce_mean(x * x, axes_from(axis, x.rank())));
+  Formula y = x / sqrt(mean + n.number("epsilon", 1e-5f));
+  return y.as(n.dtype(input)).as(scale.dtype()) * scale;
+}
+
 Values mean_variance_normalization(Node& n) {
   Value x = n.input(0);
   Ints axes = n.axes(n.integers("axes", {0, 2, 3}), n.rank(x));
@@ -170,8 +190,11 @@ Values mean_variance_normalization(Node& n) {
 Values lp_normalization(Node& n) {
   Value x = n.input(0);
   Ints axes = {n.axis(n.integer("axis", -1), n.rank(x))};
-  if (n.integer("p", 2) == 1) return n.emit<DivOp>({x, n.reduce_sum(n.emit<AbsOp>({x}), axes)});
-  Value norm = n.emit<SqrtOp>({n.reduce_sum(n.emit<MulOp>({x, x}), axes)});
+  const bool is_sum = n.integer("p", 2) == 1;
+  Value norm = is_sum ? n.reduce_sum(n.emit<AbsOp>({x}), axes)
+                      : n.emit<SqrtOp>({n.reduce_sum(n.emit<MulOp>({x, x}), axes)});
+  // A vector of zeros is unchanged, as in the reference of ONNX.
+  norm = n.emit<SelectOp>({n.emit<EqualOp>({norm, n.scalar(0, x)}), n.scalar(1, x), norm});
   return n.emit<DivOp>({x, norm});
 }
 
@@ -210,6 +233,7 @@ const OpRows kNormalisationOps = {
     {"LayerNormalization", 17, layer_normalization},
     {"LpNormalization", 1, lp_normalization},
     {"MeanVarianceNormalization", 9, mean_variance_normalization},
+    {"RMSNormalization", 23, rms_normalization, OpSignature{"X scale", "axis epsilon stash_type"}},
 };
 
 }  // namespace scopevm::compiler::frontend

@@ -167,26 +167,27 @@ Values hardmax_of_rows(Node& n) {
   return n.reshape(hardmax_along(n, as_matrix(n, x, axis), 1), Dims(n.shape(x)));
 }
 
-Value cum_sum_along(Node& n, Value x, int64_t axis) {
-  return n.emit<CumSumOp>({x},
-                          {n.attr("axis", axis), n.attr("exclusive", n.flag("exclusive", false)),
-                           n.attr("reverse", n.flag("reverse", false))});
+template <typename Op>
+Value cumulative_along(Node& n, Value x, int64_t axis) {
+  return n.emit<Op>({x}, {n.attr("axis", axis), n.attr("exclusive", n.flag("exclusive", false)),
+                          n.attr("reverse", n.flag("reverse", false))});
 }
 
-Values cum_sum(Node& n) {
+template <typename Op>
+Values cumulative(Node& n) {
   Value x = n.input(0), given = n.input(1);
   if (n.has_failed()) return Value();
   if (!n.type(given).getElementCount().is_constant(1))
     return n.fail("the axis must have 1 element, but is " + text_of(n.type(given)));
   if (n.is_known(given)) {
     const Ints axis = n.integers_of(given, "the axis");
-    return n.has_failed() ? Value() : cum_sum_along(n, x, n.axis(axis[0], n.rank(x)));
+    return n.has_failed() ? Value() : cumulative_along<Op>(n, x, n.axis(axis[0], n.rank(x)));
   }
   RunTimeAxes axis(n, given, x);
   if (n.has_failed()) return Value();
   const AxisView& view = axis.views().front();
   Value lines = n.reshape(x, {view.before, view.size, view.after});
-  return n.reshape(cum_sum_along(n, lines, 1), Dims(n.shape(x)));
+  return n.reshape(cumulative_along<Op>(n, lines, 1), Dims(n.shape(x)));
 }
 
 }  // namespace
@@ -194,7 +195,8 @@ Values cum_sum(Node& n) {
 const OpRows kReductionOps = {
     {"ArgMax", 1, arg_reduce<ArgMaxOp>},
     {"ArgMin", 1, arg_reduce<ArgMinOp>},
-    {"CumSum", 11, cum_sum},
+    {"CumProd", 26, cumulative<CumProdOp>, OpSignature{"x axis", "exclusive reverse"}},
+    {"CumSum", 11, cumulative<CumSumOp>},
     {"Hardmax", 1, hardmax_of_rows},
     {"Hardmax", 13, hardmax},
     {"LogSoftmax", 1, along_rows<LogSoftmaxOp>},

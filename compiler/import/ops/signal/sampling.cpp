@@ -118,17 +118,10 @@ class Sampler {
     return clamp(inside, 0, size - 1.0).as(DType::kI64);
   }
 
-  // The op follows PyTorch: ties are rounded away from 0 in three dimensions, and to even in
-  // others.
-  Formula nearest(const Formula& x) {
-    if (sizes_.size() != 3) return round_to_even(x);
-    return select(x < 0.0, ceil(x - 0.5), floor(x + 0.5));
-  }
-
   Taps taps_along(size_t d, const Formula& coordinate) {
     Formula x = coordinate.as(real_);
     bool is_nearest = how_.interpolation == Interpolation::kNearest;
-    if (is_nearest) x = nearest(x);
+    if (is_nearest) x = round_to_even(x);
     if (how_.padding != Padding::kZeros) x = bring_inside(d, x);
     if (is_nearest) return {index_of(d, x).unsqueeze({2}), x.scalar(1).reshape({1, 1, 1})};
     Formula low = floor(x), fraction = x - low;

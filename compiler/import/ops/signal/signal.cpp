@@ -1,4 +1,5 @@
-// ONNX signal ops: Fourier transforms as matrix products, window functions, mel filter banks.
+// ONNX signal ops: Fourier transforms, window functions, mel filter banks. Short transforms, and
+// those of a length that is a symbol, are products with a matrix. fourier.h has the other ones.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -7,6 +8,7 @@
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/op_table.h"
+#include "compiler/import/ops/signal/fourier.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -42,12 +44,17 @@ struct Transform {
 // in the module.
 constexpr int64_t kMostConstants = int64_t{1} << 22;
 
+bool has_constant_matrix(const Transform& t) {
+  auto length = t.length.as_constant(), kept = t.kept.as_constant();
+  return length && kept && *length > 0 && *length <= kMostConstants / 2 &&
+         *length * t.components * *kept * 2 <= kMostConstants;
+}
+
 // The transform as a matrix: [length * components, kept * 2].
 Value matrix_of(Node& n, const Transform& t, DType dtype) {
   double sign = t.inverse ? 1 : -1;
   auto length = t.length.as_constant(), kept = t.kept.as_constant();
-  if (length && kept && *length > 0 && *length <= kMostConstants / 2 &&
-      *length * t.components * *kept * 2 <= kMostConstants) {
+  if (has_constant_matrix(t)) {
     double scale = t.inverse ? 1.0 / static_cast<double>(*length) : 1;
     int64_t columns = *kept * 2, rows = *length * t.components;
     return table(n, {rows, columns}, rows * columns, dtype, [&](int64_t i) {
@@ -78,6 +85,19 @@ Value matrix_of(Node& n, const Transform& t, DType dtype) {
   return matrix.reshape({t.length * DimExpr(t.components), t.kept * DimExpr(2)});
 }
 
+// Transforms lines: [..., length, components] by a fast transform. Result: [lines, kept * 2].
+Value fast_lines(Node& n, const Formula& lines, const Transform& t, DimExpr count) {
+  const int64_t last = lines.rank() - 1, length = *t.length.as_constant();
+  const auto part = [&](int64_t component) {
+    return lines.element_at(last, component).reshape({count, t.length});
+  };
+  Complex x{part(0), t.components == 2 ? std::optional(part(1)) : std::nullopt};
+  x = fast_transform(n, x, length, t.inverse ? 1 : -1);
+  Formula y = stack({x.real, *x.imaginary}, 2);
+  if (t.inverse) y = y * (1.0 / static_cast<double>(length));
+  return n.slice(y, Dims(3, DimExpr(0)), {count, t.kept, DimExpr(2)});
+}
+
 // Transforms x: [..., size, ..., components] along `axis`, which is not the last axis. Cuts or
 // zero-pads x to the transform's length first.
 Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
@@ -96,7 +116,12 @@ Value transform(Node& n, Value x, int64_t axis, const Transform& t) {
   Dims outer(lines.shape().drop_back(2)), flat = outer, result = outer;
   flat.push_back(t.length * DimExpr(t.components));
   result.append({t.kept, DimExpr(2)});
-  Value product = n.emit<MatMulOp>({lines.reshape(flat), matrix_of(n, t, dtype)});
+  // The constants of a longer transform would need too much memory.
+  constexpr int64_t kLongest = int64_t{1} << 24;
+  const auto length = t.length.as_constant();
+  const bool is_fast = length && *length > 0 && *length <= kLongest && !has_constant_matrix(t);
+  Value product = is_fast ? fast_lines(n, lines, t, element_count(outer))
+                          : n.emit<MatMulOp>({lines.reshape(flat), matrix_of(n, t, dtype)});
   return n.cast(n.move_axis(n.reshape(product, result), inner, axis), n.dtype(x));
 }
 

@@ -1,0 +1,166 @@
+// LinearAttention: a state of each head, [key size, value size], to which each token adds the outer
+// product of its key and value, and which its query reads afterwards. The rules are those of linear
+// attention, gated linear attention and the delta rule (S. Yang et al., "Gated Delta Networks",
+// 2024). Tokens are iterations of a loop; all heads are batch dims of its products.
+#include <cmath>
+
+#include "compiler/graph/type_rule.h"
+#include "compiler/import/node/formula.h"
+#include "compiler/import/ops/attention/attention.h"
+#include "compiler/import/ops/op_table.h"
+#include "runtime/quoted.h"
+
+namespace scopevm::compiler::frontend {
+namespace {
+
+using namespace graph;  // NOLINT: formulas read better without the prefix
+
+enum LinearInput : uint8_t { kLinearQuery, kLinearKey, kLinearValue, kLinearState, kDecay, kBeta };
+
+struct LinearAttention {
+  Value queries, keys, values;  // [batch, heads, tokens, size], f32
+  Value decay, beta;            // [batch, kv_heads or 1, tokens, size or 1], f32; can be null
+  DimExpr batch = 1, kv_heads = 1, group = 1, tokens = 1, key_size = 1, value_size = 1;
+  double scale = 1;
+};
+
+// An input with kv_heads * size elements per token, where the size can be 1.
+Value per_head(Node& n, size_t input, DimExpr heads, const char* what) {
+  const Value x = split_heads(n, n.input(input), heads, what);
+  return n.cast(x, DType::kF32);
+}
+
+// Reads an input that the update rule requires or excludes.
+bool is_given(Node& n, size_t input, const char* name, bool is_required) {
+  if (n.has_input(input) == is_required) return is_required;
+  n.fail("update_rule " + runtime::quoted(n.text("update_rule", "gated_delta")) +
+         (is_required ? " requires" : " excludes") + " the input " + name);
+  return false;
+}
+
+// The value with the batch size and the number of tokens of the keys, so that these dims are
+// provably equal.
+Value of_keys(Node& n, const LinearAttention& a, Value x) {
+  if (n.has_failed()) return {};
+  return n.reshape(x, {a.batch, n.dim(x, 1), a.tokens, n.dim(x, 3)});
+}
+
+void read_gates(Node& n, LinearAttention& a) {
+  const std::string rule = n.text("update_rule", "gated_delta");
+  const bool is_gated = rule == "gated" || rule == "gated_delta";
+  const bool is_delta = rule == "delta" || rule == "gated_delta";
+  if (!is_gated && !is_delta && rule != "linear") {
+    n.fail("update_rule is " + runtime::quoted(rule) +
+           ", expected linear, gated, delta or gated_delta");
+    return;
+  }
+  if (is_given(n, kDecay, "decay", is_gated)) {
+    a.decay = of_keys(n, a, per_head(n, kDecay, a.kv_heads, "decay"));
+    if (n.has_failed()) return;
+    if (!n.dim(a.decay, 3).is_constant(1))
+      n.require_equal(n.dim(a.decay, 3), a.key_size,
+                      "decay has {0} elements per head, expected {1}");
+  }
+  if (is_given(n, kBeta, "beta", is_delta)) {
+    const Value beta = n.input(kBeta);
+    if (n.has_failed()) return;
+    const bool is_shared = n.rank(beta) == 3 && n.dim(beta, 2).is_constant(1);
+    a.beta = of_keys(n, a, per_head(n, kBeta, is_shared ? DimExpr(1) : a.kv_heads, "beta"));
+    if (n.has_failed()) return;
+    n.require_equal(n.dim(a.beta, 3), 1, "beta has {0} elements per head, expected {1}");
+  }
+}
+
+LinearAttention read_linear_attention(Node& n) {
+  LinearAttention a;
+  const int64_t heads = head_count(n, "q_num_heads"), kv_heads = head_count(n, "kv_num_heads");
+  if (n.has_failed()) return a;
+  if (heads % kv_heads != 0) {
+    n.fail("q_num_heads is " + llvm::Twine(heads) + ", expected a multiple of kv_num_heads, " +
+           llvm::Twine(kv_heads));
+    return a;
+  }
+  a.queries = per_head(n, kLinearQuery, heads, "query");
+  a.keys = per_head(n, kLinearKey, kv_heads, "key");
+  a.values = per_head(n, kLinearValue, kv_heads, "value");
+  if (n.has_failed()) return a;
+  a.batch = n.dim(a.keys, 0);
+  a.kv_heads = kv_heads;
+  a.group = heads / kv_heads;
+  a.tokens = n.dim(a.keys, 2);
+  a.key_size = n.dim(a.keys, 3);
+  a.value_size = n.dim(a.values, 3);
+  n.require_equal(n.dim(a.queries, 2), a.tokens, "there are {0} queries, but {1} keys");
+  n.require_equal(n.dim(a.values, 2), a.tokens, "there are {0} values, but {1} keys");
+  a.scale = n.number("scale", 0);
+  if (auto size = a.key_size.as_constant(); a.scale == 0 && size)
+    a.scale = 1 / std::sqrt(static_cast<double>(*size));
+  a.queries = of_keys(n, a, a.queries);
+  a.values = of_keys(n, a, a.values);
+  read_gates(n, a);
+  return a;
+}
+
+// One token: replaces the state, [batch, kv_heads, key_size, value_size], and returns the result,
+// [batch, kv_heads, group, value_size].
+Formula attend(Node& n, const LinearAttention& a, DimExpr token, Formula& state) {
+  const auto now = [&](Value x) {  // [batch, heads, 1, size]
+    return Formula(n, x).element_at(2, token, /*keep_axis=*/true);
+  };
+  const auto column = [](const Formula& row) { return row.move_axis(3, 2); };
+  if (a.decay) state = state * exp(column(now(a.decay)));
+  const Formula key = now(a.keys);
+  Formula value = now(a.values);
+  if (a.beta) value = now(a.beta) * (value - key.binary<MatMulOp>(state));
+  state = state + column(key) * value;
+  Formula query = now(a.queries).reshape({a.batch, a.kv_heads, a.group, a.key_size});
+  Formula y = query.binary<MatMulOp>(state);
+  return a.scale != 0 ? y * a.scale : y / sqrt(number(n, a.key_size, DType::kF32));
+}
+
+Values linear_attention(Node& n) {
+  const LinearAttention a = read_linear_attention(n);
+  if (n.has_failed()) return Value();
+  const Dims state_dims = {a.batch, a.kv_heads, a.key_size, a.value_size};
+  const bool has_past = n.has_input(kLinearState);
+  DType state_type = n.dtype(n.input(kLinearQuery));
+  Value state;
+  if (has_past) {
+    state = n.input(kLinearState);
+    if (n.has_failed()) return Value();
+    state_type = n.dtype(state);
+    if (n.rank(state) != 4)
+      return n.fail("past_state is " + text_of(n.type(state)) + ", expected rank 4");
+    state = n.reshape(n.cast(state, DType::kF32), state_dims);
+  } else {
+    state = n.expand(n.scalar(0, DType::kF32), state_dims);
+  }
+  Value y;  // [tokens, batch, kv_heads, group, value_size]
+  if (a.tokens.is_constant(1)) {
+    Formula now(n, state);
+    y = attend(n, a, 0, now).unsqueeze({0});
+    state = now;
+  } else {
+    auto results = n.loop(a.tokens, {state}, [&](DimExpr token, mlir::ValueRange carried) {
+      Formula now(n, carried[0]);
+      const Formula part = attend(n, a, token, now);
+      return Iteration{.condition = {}, .carried = {Value(now)}, .parts = {Value(part)}};
+    });
+    if (n.has_failed()) return Value();
+    state = results[0];
+    y = results[1];
+  }
+  Formula result = Formula(n, y).move_axis(0, 1).reshape(
+      {a.batch, a.tokens, a.kv_heads * a.group * a.value_size});
+  return {result.as(n.dtype(n.input(kLinearQuery))), n.cast(state, state_type)};
+}
+
+}  // namespace
+
+const OpRows kLinearAttentionOps = {
+    {"LinearAttention", 27, linear_attention,
+     OpSignature{"query key value past_state? decay? beta?",
+                 "chunk_size kv_num_heads q_num_heads scale update_rule"}},
+};
+
+}  // namespace scopevm::compiler::frontend
