@@ -15,7 +15,7 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteScore = std::numeric_limits<double>::infinity();
 
 class AttentionBuilder {
  public:
@@ -104,7 +104,7 @@ Value AttentionBuilder::with_all_keys(Value mask) {
   Dims pads(static_cast<size_t>(2 * n_.rank(mask)), DimExpr(0));
   pads.back() = keys_ - given;
   const bool is_bool = n_.dtype(mask) == DType::kBool;
-  return n_.pad(mask, pads, n_.scalar(is_bool ? 0 : -kInfinity, mask));
+  return n_.pad(mask, pads, n_.scalar(is_bool ? 0 : -kInfiniteScore, mask));
 }
 
 // The mask as a tensor that broadcasts to [batch, kv_heads, group * rows, keys]. Numbers get the
@@ -181,18 +181,18 @@ Value AttentionBuilder::rows_without_keys(Value added, Value allowed) {
   const bool is_causal = !a_.mask && !a_.lengths && !a_.left && !a_.offsets && *a_.right >= 0;
   if (is_causal && interval_of(a_.offset).min >= 0) return {};
   Formula bias(n_, added ? added : n_.scalar(0, computed_));
-  if (allowed) bias = select(Formula(n_, allowed), bias, -kInfinity);
-  if (bias.rank() == 0) return bias == -kInfinity;
+  if (allowed) bias = select(Formula(n_, allowed), bias, -kInfiniteScore);
+  if (bias.rank() == 0) return bias == -kInfiniteScore;
   Value greatest = n_.emit<ReduceMaxOp>(
       {bias}, {n_.attr("axes", Ints{bias.rank() - 1}), n_.attr("keep_dims", true)});
-  return Formula(n_, greatest) == -kInfinity;
+  return Formula(n_, greatest) == -kInfiniteScore;
 }
 
 Formula AttentionBuilder::masked(const Formula& scores, Value added, Value allowed) {
   Formula sum = added ? scores + Formula(n_, added) : scores;
   if (!allowed || n_.has_failed()) return sum;
   const Formula condition(n_, allowed);
-  if (!a_.fill) return select(condition, sum, -kInfinity);
+  if (!a_.fill) return select(condition, sum, -kInfiniteScore);
   return sum + select(condition, sum.scalar(0), *a_.fill);
 }
 
