@@ -7,8 +7,14 @@
 
 namespace scopevm::runtime {
 
-// The status of the exception being handled: kOutOfMemory for std::bad_alloc, else kInternal with
-// the exception's message. REQUIRES: called in a catch block.
+// The failure of an embedder's callback that has no result to report it. It is thrown by the code
+// that calls the callback, because the functions in between return no status.
+struct StatusError {
+  Status status;
+};
+
+// The status of the exception being handled: that of a StatusError, kOutOfMemory for
+// std::bad_alloc, else kInternal with the exception's message. REQUIRES: called in a catch block.
 Status status_of_exception() noexcept;
 
 // Calls `body`, which returns a Status or a Result, and returns its result or the status of the

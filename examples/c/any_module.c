@@ -127,8 +127,8 @@ int main(int argc, char** argv) {
     if (failed != NULL) release(tensor);
     check(failed);
   }
-  const scopevm_submit_options submit = {.struct_size = sizeof(submit),
-                                         .timeout_ns = INT64_C(60000000000)};
+  const scopevm_run_options run = {.struct_size = sizeof(run), .timeout_ns = INT64_C(60000000000)};
+  const scopevm_submit_options submit = {.struct_size = sizeof(submit), .run = &run};
   check(scopevm_call_submit(call, &submit, print_end, NULL));
   check(scopevm_call_wait(call, -1));
   for (size_t i = 0; i < scopevm_module_output_count(module); ++i) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scopevm/c/export.h"
+#include "scopevm/c/allocator.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -42,12 +42,12 @@ struct AllocatorSnapshot {
 };
 
 /// Thread-safety: implementations must allow concurrent calls of every method.
-class SCOPEVM_API Allocator {
+class Allocator {
  public:
   Allocator() = default;
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
-  virtual ~Allocator();
+  virtual ~Allocator() = default;
 
   /// Returns a block of at least `bytes` bytes, or null when out of memory. `bytes` can be 0. The
   /// block is aligned to kBlockAlignment or to the pool's alignment in the module, whichever is
@@ -63,20 +63,24 @@ class SCOPEVM_API Allocator {
   /// The reason for which allocate(bytes) fails in the current state: the request, the live, cached
   /// and largest free bytes, the limit, and the sizes with most live bytes. One line. Empty if the
   /// allocator cannot describe its state or memory is exhausted. Must not throw.
-  virtual std::string describe_failure(int64_t bytes) const;
+  virtual std::string describe_failure(int64_t /*bytes*/) const { return {}; }
   /// The live and free ranges. Errors: kUnsupported (this allocator has no list of them),
   /// kOutOfMemory.
-  virtual Result<AllocatorSnapshot> snapshot() const;
+  virtual Result<AllocatorSnapshot> snapshot() const {
+    return Status(StatusCode::kUnsupported, "this allocator has no list of its blocks");
+  }
+  /// The handle of an allocator of the library in the C API; null for other allocators.
+  virtual const scopevm_allocator* c_allocator() const { return nullptr; }
 };
 
 /// The memory from which an allocator takes its blocks: the operating system, a driver of a device,
 /// or an embedder's functions. Thread-safety: must allow concurrent calls.
-class SCOPEVM_API BlockSource {
+class BlockSource {
  public:
   BlockSource() = default;
   BlockSource(const BlockSource&) = delete;
   BlockSource& operator=(const BlockSource&) = delete;
-  virtual ~BlockSource();
+  virtual ~BlockSource() = default;
 
   /// Returns a block of at least `bytes` bytes that is aligned to `alignment`, a power of two of at
   /// least kBlockAlignment. Null when out of memory. Allocators treat an exception like null.

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "scopevm/allocator.h"
-#include "scopevm/c/export.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -75,7 +74,7 @@ struct AllocatorOptions {
 };
 
 /// The names of make_allocator().
-SCOPEVM_API std::vector<std::string> allocator_names();
+std::vector<std::string> allocator_names();
 
 /// Creates an allocator. Names:
 /// - "pool": size classes with caches per thread, for blocks of all sizes and lifetimes
@@ -85,21 +84,23 @@ SCOPEVM_API std::vector<std::string> allocator_names();
 /// - "direct": passes each request to the source
 /// Errors: kNotFound (no such name), kInvalidArgument (an option is invalid or not used by the
 /// allocator), kOutOfMemory.
-SCOPEVM_API Result<std::shared_ptr<Allocator>> make_allocator(std::string_view name,
-                                                              AllocatorOptions options = {});
+Result<std::shared_ptr<Allocator>> make_allocator(std::string_view name,
+                                                  AllocatorOptions options = {});
 
 /// Creates an allocator from its name and options as text: "pool",
 /// "pool:limit=1GiB,huge-pages=never". Keys: alignment, limit, capacity, chunk, high-from (bytes,
 /// with an optional unit K, M, G, KiB, MiB or GiB), huge-pages (auto, never, always),
 /// thread-caches (on, off). `options` has the values of all other options. Errors: those of
 /// make_allocator(), kInvalidArgument (unknown key or invalid value).
-SCOPEVM_API Result<std::shared_ptr<Allocator>> make_allocator_from_text(
-    std::string_view text, AllocatorOptions options = {});
+Result<std::shared_ptr<Allocator>> make_allocator_from_text(std::string_view text,
+                                                            AllocatorOptions options = {});
 
 /// A source of an embedder's functions. Each function can be called by several threads at once. An
 /// exception of `allocate` counts as exhausted memory.
-SCOPEVM_API std::shared_ptr<BlockSource> make_source(
+std::shared_ptr<BlockSource> make_source(
     std::function<void*(int64_t bytes, int64_t alignment)> allocate,
     std::function<void(void* block, int64_t bytes)> deallocate);
 
 }  // namespace scopevm
+
+#include "scopevm/layer/allocators.h"  // IWYU pragma: export

@@ -17,7 +17,6 @@
 #include <span>
 #include <string_view>
 
-#include "scopevm/c/export.h"
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 
@@ -45,9 +44,9 @@ struct InstructionPlace {
 };
 
 /// The state of a run between two instructions. Valid until the hook returns.
-class SCOPEVM_API ExecutionState {
+class ExecutionState {
  public:
-  virtual ~ExecutionState();
+  virtual ~ExecutionState() = default;
   /// The number of instructions that the run has executed. It identifies the state: equal inputs
   /// and options give an equal state at an equal position.
   virtual int64_t position() const = 0;
@@ -71,9 +70,9 @@ class SCOPEVM_API ExecutionState {
 };
 
 /// Observes a run, on the thread that runs the call.
-class SCOPEVM_API ExecutionHook {
+class ExecutionHook {
  public:
-  virtual ~ExecutionHook();
+  virtual ~ExecutionHook() = default;
   /// Called before each instruction, and therefore also after each instruction but the last one:
   /// launches and copies of devices have then ended. False ends the run with kCancelled. Memory of
   /// frames is zeroed in a run with a hook, so that equal runs have equal states.

@@ -6,12 +6,10 @@
 
 #include <cstdint>
 
-#include "scopevm/c/export.h"
-
 namespace scopevm {
 
 /// Thread-safety: implementations must allow concurrent calls of parallel_for.
-class SCOPEVM_API Executor {
+class Executor {
  public:
   /// Runs work items [begin, end) on behalf of worker `worker`.
   using Body = void (*)(void* context, int64_t begin, int64_t end, int64_t worker);
@@ -19,7 +17,7 @@ class SCOPEVM_API Executor {
   Executor() = default;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
-  virtual ~Executor();
+  virtual ~Executor() = default;
 
   /// The number of workers, at least 1. Constant during the executor's lifetime.
   virtual int threads() const = 0;

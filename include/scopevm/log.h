@@ -13,9 +13,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
+#include <utility>
 
-#include "scopevm/c/export.h"
+#include "scopevm/c/monitor.h"
+#include "scopevm/layer/status.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
@@ -42,6 +45,26 @@ using LogFunction = std::function<void(const LogMessage& message)>;
 /// them. `least` is the lowest severity that is reported. Returns after the last call of the
 /// previous function has returned. Thread-safe. Errors: kInvalidArgument (called by the function
 /// itself), kOutOfMemory.
-SCOPEVM_API Status set_log(LogFunction function, LogSeverity least = LogSeverity::kWarning);
+inline Status set_log(LogFunction function, LogSeverity least = LogSeverity::kWarning) {
+  return layer::guarded([&]() -> Status {
+    if (!function) return layer::take(scopevm_set_log(nullptr));
+    auto context = std::make_unique<LogFunction>(std::move(function));
+    scopevm_log_options options{};
+    options.struct_size = sizeof options;
+    options.context = context.get();
+    options.least = static_cast<int>(least);
+    options.function = [](void* of, const scopevm_log_message* message) {
+      try {
+        (*static_cast<const LogFunction*>(of))(
+            {static_cast<LogSeverity>(message->severity), message->text, message->request_id});
+      } catch (...) {  // ignored
+      }
+    };
+    options.release = [](void* of) { delete static_cast<LogFunction*>(of); };
+    SCOPEVM_RETURN_IF_ERROR(layer::take(scopevm_set_log(&options)));
+    (void)context.release();
+    return {};
+  });
+}
 
 }  // namespace scopevm

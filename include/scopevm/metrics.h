@@ -4,10 +4,13 @@
 ///     auto text = prometheus_text({{{"digits", *session}}});
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "scopevm/c/export.h"
+#include "scopevm/c/monitor.h"
+#include "scopevm/layer/status.h"
 #include "scopevm/session.h"
 #include "scopevm/status.h"
 
@@ -24,6 +27,19 @@ struct MetricsSource {
 /// `scheduler`: the position of their first session in `sources`. Numbers are read one after the
 /// other while calls run, so that two of them can be of slightly different times. Thread-safe.
 /// Errors: kInvalidArgument (two sources have one name), kOutOfMemory.
-SCOPEVM_API Result<std::string> prometheus_text(std::span<const MetricsSource> sources);
+inline Result<std::string> prometheus_text(std::span<const MetricsSource> sources) {
+  return layer::guarded([&]() -> Result<std::string> {
+    std::vector<scopevm_metrics_source> given;
+    given.reserve(sources.size());
+    for (const MetricsSource& source : sources)
+      given.push_back({source.model.c_str(), source.session.c_session()});
+    scopevm_metrics* metrics = nullptr;
+    SCOPEVM_RETURN_IF_ERROR(layer::take(scopevm_metrics_read(
+        given.data(), given.size(), sizeof(scopevm_metrics_source), &metrics)));
+    const std::unique_ptr<scopevm_metrics, void (*)(scopevm_metrics*)> owner(metrics,
+                                                                             scopevm_metrics_free);
+    return std::string(scopevm_metrics_text(metrics));
+  });
+}
 
 }  // namespace scopevm

@@ -10,9 +10,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "scopevm/c/export.h"
+#include "scopevm/c/module.h"
 #include "scopevm/dtype.h"
 #include "scopevm/formula.h"
 #include "scopevm/status.h"
@@ -96,8 +97,8 @@ struct MemoryBound {
   std::vector<ScopeBound> scopes;              ///< one per memory scope that `lines` contains
 };
 
-namespace vm {
-class LoadedModule;
+namespace layer {
+struct ModuleHandle;
 }
 
 /// How a module is loaded.
@@ -121,7 +122,7 @@ struct LoadOptions {
 };
 
 /// A loaded module. Copies of the handle refer to the same module.
-class SCOPEVM_API Module {
+class Module {
  public:
   /// Maps the file, validates its checksums and verifies the bytecode. The kernel image for this
   /// CPU is loaded by the first Session::create() or memory_bound(). If `options` has public keys,
@@ -194,11 +195,17 @@ class SCOPEVM_API Module {
   Result<std::vector<int64_t>> input_shape(size_t index,
                                            const std::map<std::string, int64_t>& dims) const;
 
+  /// The module of a handle of the C API, of which it takes ownership, also on failure. Errors:
+  /// kOutOfMemory.
+  static Result<Module> adopt(scopevm_module* handle);
+  /// The handle in the C API. Valid as long as a copy of this object.
+  const scopevm_module* c_module() const;
+
  private:
-  friend class Session;
-  friend struct ModuleAccess;
-  explicit Module(std::shared_ptr<const vm::LoadedModule> loaded);
-  std::shared_ptr<const vm::LoadedModule> loaded_;
+  explicit Module(std::shared_ptr<const layer::ModuleHandle> handle) : handle_(std::move(handle)) {}
+  std::shared_ptr<const layer::ModuleHandle> handle_;
 };
 
 }  // namespace scopevm
+
+#include "scopevm/layer/module.h"  // IWYU pragma: export

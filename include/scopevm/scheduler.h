@@ -24,16 +24,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "scopevm/c/export.h"
+#include "scopevm/c/scheduler.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
-
-namespace vm {
-class CallScheduler;
-}
 
 /// The capacity of one pool: of a memory scope of one device.
 struct PoolCapacity {
@@ -69,7 +66,7 @@ struct SchedulerOptions {
 
 /// The numbers of the CPUs of a NUMA node, for SchedulerOptions::cpus. Errors: kNotFound (this
 /// machine has no such node), kOutOfMemory.
-SCOPEVM_API Result<std::vector<int>> cpus_of_numa_node(int node);
+Result<std::vector<int>> cpus_of_numa_node(int node);
 
 /// The use of one pool.
 struct PoolUse {
@@ -89,7 +86,7 @@ struct SchedulerStats {
 
 /// A handle with shared ownership. The scheduler is destroyed with its last handle and session; its
 /// workers first end the calls that were submitted.
-class SCOPEVM_API Scheduler {
+class Scheduler {
  public:
   /// Starts the workers. Errors: kInvalidArgument (an option is out of range, a CPU is not one of
   /// the process, or a pool has two capacities), kOutOfMemory, kResourceLimit (the system cannot
@@ -101,10 +98,19 @@ class SCOPEVM_API Scheduler {
   /// The number of workers.
   int workers() const;
 
+  /// The scheduler of a handle of the C API, of which it takes ownership. Throws std::bad_alloc,
+  /// and then releases the handle.
+  static Scheduler adopt(scopevm_scheduler* handle) {
+    return Scheduler(std::shared_ptr<scopevm_scheduler>(handle, scopevm_scheduler_free));
+  }
+  /// The handle in the C API. Valid as long as a copy of this object.
+  const scopevm_scheduler* c_scheduler() const { return handle_.get(); }
+
  private:
-  friend struct SchedulerAccess;
-  explicit Scheduler(std::shared_ptr<vm::CallScheduler> scheduler);
-  std::shared_ptr<vm::CallScheduler> scheduler_;
+  explicit Scheduler(std::shared_ptr<scopevm_scheduler> handle) : handle_(std::move(handle)) {}
+  std::shared_ptr<scopevm_scheduler> handle_;
 };
 
 }  // namespace scopevm
+
+#include "scopevm/layer/scheduler.h"  // IWYU pragma: export

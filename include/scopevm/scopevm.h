@@ -27,11 +27,13 @@
 
 #include "scopevm/c/allocator.h"
 #include "scopevm/c/call.h"
+#include "scopevm/c/execution.h"
 #include "scopevm/c/module.h"
 #include "scopevm/c/monitor.h"
 #include "scopevm/c/scheduler.h"
 #include "scopevm/c/session.h"
 #include "scopevm/c/state.h"
 #include "scopevm/c/status.h"
+#include "scopevm/c/tensor.h"
 
 #endif /* SCOPEVM_SCOPEVM_H_ */

@@ -18,18 +18,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "scopevm/c/export.h"
+#include "scopevm/c/state.h"
 #include "scopevm/session.h"
 #include "scopevm/status.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm {
-
-namespace vm {
-class CallState;
-}
 
 /// An input and an output of a module that a state ties: the output of a call is the input of the
 /// next one. Both are tensors with the same element type and the same dims in the signature.
@@ -52,7 +49,7 @@ struct StateOptions {
 /// Its memory counts in Session::memory_stats(), in the memory limits of the session and as held
 /// memory in the scheduler. Thread-safety: one call or function at a time; others fail with
 /// kInvalidArgument. A submitted call uses the state until it has ended.
-class SCOPEVM_API State {
+class State {
  public:
   /// Allocates a state with the initial values. Errors:
   /// - kNotFound: the module has no such input or output
@@ -86,10 +83,19 @@ class SCOPEVM_API State {
   /// a fork contain it.
   int64_t steps() const;
 
+  /// The state of a handle of the C API, of which it takes ownership. Throws std::bad_alloc, and
+  /// then releases the handle.
+  static State adopt(scopevm_state* handle) {
+    return State(std::shared_ptr<scopevm_state>(handle, scopevm_state_free));
+  }
+  /// The handle in the C API. Valid as long as a copy of this object.
+  const scopevm_state* c_state() const { return handle_.get(); }
+
  private:
-  friend class Call;
-  explicit State(std::shared_ptr<vm::CallState> state);
-  std::shared_ptr<vm::CallState> state_;
+  explicit State(std::shared_ptr<scopevm_state> handle) : handle_(std::move(handle)) {}
+  std::shared_ptr<scopevm_state> handle_;
 };
 
 }  // namespace scopevm
+
+#include "scopevm/layer/state.h"  // IWYU pragma: export

@@ -5,9 +5,11 @@
 /// A Status is one pointer; null means ok. A failed Status has a code and a message. Callers prefix
 /// the message with context as they propagate it ("main: pc 36: alloc_storage: ..."). Both types
 /// are [[nodiscard]]. Thread-safety: value types; distinct objects can be used by distinct threads.
+/// Both are header-only.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
@@ -15,8 +17,6 @@
 #include <string_view>
 #include <utility>
 #include <variant>
-
-#include "scopevm/c/export.h"
 
 namespace scopevm {
 
@@ -61,7 +61,7 @@ class [[nodiscard]] Status {
     if (rep_ == nullptr) *this = out_of_memory();
   }
   /// A status with StatusCode::kOutOfMemory and the message "out of memory". Allocates no memory.
-  SCOPEVM_API static Status out_of_memory() noexcept;
+  static Status out_of_memory() noexcept;
   /// A status that was moved from is ok.
   Status(Status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
   /// Like the move constructor.
@@ -96,7 +96,7 @@ class [[nodiscard]] Status {
   }
 
   /// Prefixes the message with "context: ". No effect on an ok status, or when out of memory.
-  SCOPEVM_API Status&& with_context(std::string_view context) && noexcept;
+  Status&& with_context(std::string_view context) && noexcept;
 
  private:
   struct Rep {  // immutable and shared by copies, so that copies allocate no memory
@@ -107,6 +107,31 @@ class [[nodiscard]] Status {
   };
   Rep* rep_ = nullptr;
 };
+
+inline Status Status::out_of_memory() noexcept {
+  // Never destroyed: the first reference is never released. The message is short enough to be
+  // stored inside the string object.
+  alignas(Rep) static std::byte memory[sizeof(Rep)];
+  static Rep* const rep = new (memory) Rep{1, StatusCode::kOutOfMemory, "out of memory", {}};
+  rep->references.fetch_add(1, std::memory_order_relaxed);
+  Status status;
+  status.rep_ = rep;
+  return status;
+}
+
+inline Status&& Status::with_context(std::string_view context) && noexcept {
+  if (rep_ == nullptr) return std::move(*this);
+  try {
+    std::string message(context);
+    message.append(": ").append(rep_->message);
+    Status longer;
+    longer.rep_ = new Rep{1, rep_->code, std::move(message), rep_->fields};
+    *this = std::move(longer);
+  } catch (const std::bad_alloc&) {
+    return std::move(*this);  // keeps the shorter message
+  }
+  return std::move(*this);
+}
 
 /// A value, or the status of a failure.
 template <typename T>

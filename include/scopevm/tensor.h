@@ -10,7 +10,6 @@
 /// share a storage, as long as no thread writes elements that another thread reads.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -18,21 +17,17 @@
 #include <string_view>
 
 #include "scopevm/c/dlpack.h"
-#include "scopevm/c/export.h"
+#include "scopevm/c/tensor.h"
 #include "scopevm/dtype.h"
 #include "scopevm/status.h"
 
 namespace scopevm {
 
 /// Maximum number of dims of a tensor.
-inline constexpr int kMaxRank = 16;
-
-namespace runtime {
-class Storage;
-}
+inline constexpr int kMaxRank = SCOPEVM_MAX_RANK;
 
 /// A typed, compact, row-major view of a storage: see the comment of this file.
-class SCOPEVM_API Tensor {
+class Tensor {
  public:
   Tensor() = default;  ///< an empty tensor: data() is null
   /// Shares the storage, or borrows the same bytes.
@@ -92,43 +87,48 @@ class SCOPEVM_API Tensor {
 
   /// True if data() is null, as for Tensor(). A tensor with a dim of 0 is not empty: its data() is
   /// not null.
-  bool is_empty() const { return data_ == nullptr; }
+  bool is_empty() const { return c_.data == nullptr; }
   /// True if the tensor cannot be an output.
-  bool is_read_only() const { return is_read_only_; }
+  bool is_read_only() const { return c_.is_read_only != 0; }
   /// The address of the first element. The elements of a read-only tensor must not be written. For
   /// a string tensor: the strings in an unspecified format.
-  void* data() const { return data_; }
+  void* data() const { return c_.data; }
   /// The elements in row-major order. REQUIRES: dtype() is not kStr; sizeof(T) is the element size.
   template <typename T>
   std::span<T> elements() const {
-    return {static_cast<T*>(data_), static_cast<size_t>(element_count())};
+    return {static_cast<T*>(c_.data), static_cast<size_t>(element_count())};
   }
   /// The string at row-major index `i`, valid as long as the tensor or a copy of it.
   /// REQUIRES: dtype() is kStr, 0 <= i < element_count().
   std::string_view string_at(int64_t i) const;
   /// Element type.
-  DType dtype() const { return dtype_; }
+  DType dtype() const { return static_cast<DType>(c_.dtype); }
   /// Number of dims.
-  int rank() const { return rank_; }
+  int rank() const { return c_.rank; }
   /// The dims, valid as long as this object.
-  std::span<const int64_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
+  std::span<const int64_t> dims() const { return {c_.dims, c_.rank}; }
   /// Product of the dims; 0 for an empty tensor.
   int64_t element_count() const {
-    return dtype_ == DType::kStr ? string_count() : bytes_ / byte_size(dtype_);
+    return dtype() == DType::kStr ? string_count() : c_.bytes / byte_size(dtype());
   }
   /// Size of the contents in bytes.
-  int64_t bytes() const { return bytes_; }
+  int64_t bytes() const { return c_.bytes; }
+
+  /// The tensor of a struct of the C API, whose reference to the storage it takes over.
+  static Tensor take(const scopevm_tensor& tensor) noexcept;
+  /// The struct of the C API. It has the address of this object: an array of tensors is an array of
+  /// these structs, and vice versa.
+  const scopevm_tensor* c_tensor() const { return &c_; }
 
  private:
   friend struct TensorAccess;
+  static Result<Tensor> made(scopevm_status* failure, const scopevm_tensor& tensor) noexcept;
+  void forget() noexcept;  // becomes empty without a release of the storage
   int64_t string_count() const;
-  void* data_ = nullptr;
-  runtime::Storage* storage_ = nullptr;  // null if the tensor is empty or borrows its bytes
-  int64_t bytes_ = 0;
-  DType dtype_ = DType::kF32;
-  bool is_read_only_ = false;
-  uint8_t rank_ = 0;
-  std::array<int64_t, kMaxRank> dims_{};
+  scopevm_tensor c_ = {nullptr, nullptr, 0, SCOPEVM_F32, 0, 0, {}, {}};
 };
+static_assert(sizeof(Tensor) == sizeof(scopevm_tensor));
 
 }  // namespace scopevm
+
+#include "scopevm/layer/tensor.h"  // IWYU pragma: export

@@ -121,10 +121,9 @@ Result<std::vector<T>> read_array(const T* given, size_t count, size_t size, siz
 // Like checked(), after the check of the arguments, which `body` uses.
 template <typename Body>
 scopevm_status* checked(std::initializer_list<Argument> arguments, Body&& body) noexcept {
-  return checked([&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(check_not_null(arguments));
-    return body();
-  });
+  bool is_any_null = false;
+  for (const Argument& argument : arguments) is_any_null |= argument.is_null;
+  return checked([&]() -> Status { return is_any_null ? check_not_null(arguments) : body(); });
 }
 
 // A string argument. Errors: kInvalidArgument (it is NULL).

@@ -29,8 +29,6 @@ extern "C" const char* __tsan_default_suppressions() {
 
 namespace scopevm {
 
-Executor::~Executor() = default;
-
 namespace runtime {
 namespace {
 

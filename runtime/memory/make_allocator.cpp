@@ -1,4 +1,6 @@
-// The allocators by name, and their options as text; see scopevm/allocators.h.
+// The allocators by name, and their options as text; see make_allocator.h.
+#include "runtime/memory/make_allocator.h"
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -14,9 +16,8 @@
 #include "runtime/nearest_name.h"
 #include "runtime/parse_size.h"
 #include "runtime/without_exceptions.h"
-#include "scopevm/allocators.h"
 
-namespace scopevm {
+namespace scopevm::runtime {
 namespace {
 
 using AllocatorResult = Result<std::shared_ptr<Allocator>>;
@@ -26,7 +27,7 @@ Status invalid(std::string_view name, const std::string& what) {
 }
 
 std::shared_ptr<BlockSource> source_of(const AllocatorOptions& options) {
-  return options.source ? options.source : std::make_shared<runtime::SystemSource>();
+  return options.source ? options.source : std::make_shared<SystemSource>();
 }
 
 // The options that only some allocators have.
@@ -44,25 +45,25 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {"pool", kCapacity | kPages, false, false,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::PoolAllocator>(options);
+       return std::make_shared<PoolAllocator>(options);
      }},
     {"arena", kNone, false, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::ArenaAllocator>(source_of(options), options.alignment);
+       return std::make_shared<ArenaAllocator>(source_of(options), options.alignment);
      }},
     {"stack", kCapacity | kHighFrom, true, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::StackAllocator>(source_of(options), options.capacity_bytes,
-                                                        options.alignment, options.high_from_bytes);
+       return std::make_shared<StackAllocator>(source_of(options), options.capacity_bytes,
+                                               options.alignment, options.high_from_bytes);
      }},
     {"planned", kPlan, false, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::PlannedAllocator>(source_of(options), options.plan,
-                                                          options.alignment);
+       return std::make_shared<PlannedAllocator>(source_of(options), options.plan,
+                                                 options.alignment);
      }},
     {"direct", kNone, false, true,
      [](const AllocatorOptions& options) -> std::shared_ptr<Allocator> {
-       return std::make_shared<runtime::DirectAllocator>(source_of(options), options.alignment);
+       return std::make_shared<DirectAllocator>(source_of(options), options.alignment);
      }},
 };
 
@@ -113,13 +114,11 @@ AllocatorResult make_entry(const Entry& entry, const AllocatorOptions& options) 
   SCOPEVM_RETURN_IF_ERROR(check(entry, options));
   std::shared_ptr<Allocator> allocator = entry.make(options);
   if (entry.has_wrappers && options.limit_bytes >= 0)
-    allocator =
-        std::make_shared<runtime::LimitingAllocator>(std::move(allocator), options.limit_bytes);
+    allocator = std::make_shared<LimitingAllocator>(std::move(allocator), options.limit_bytes);
   if (entry.has_wrappers && options.on_exhausted)
-    allocator =
-        std::make_shared<runtime::RetryingAllocator>(std::move(allocator), options.on_exhausted);
+    allocator = std::make_shared<RetryingAllocator>(std::move(allocator), options.on_exhausted);
   if (options.sink)
-    allocator = std::make_shared<runtime::TracingAllocator>(std::move(allocator), options.sink);
+    allocator = std::make_shared<TracingAllocator>(std::move(allocator), options.sink);
   return allocator;
 }
 
@@ -142,8 +141,8 @@ Status set_option(std::string_view name, std::string_view text, AllocatorOptions
   };
   for (const auto& [size_key, member] : kSizes)
     if (key == size_key) {
-      const std::optional<int64_t> bytes = runtime::parse_size(value);
-      if (!bytes) return wrong(std::string("a size, ") + runtime::kSizeForms);
+      const std::optional<int64_t> bytes = parse_size(value);
+      if (!bytes) return wrong(std::string("a size, ") + kSizeForms);
       options.*member = *bytes;
       return {};
     }
@@ -159,32 +158,33 @@ Status set_option(std::string_view name, std::string_view text, AllocatorOptions
     options.thread_caches = value == "on";
     return {};
   }
-  return invalid(name,
-                 "has no option \"" + std::string(key) + "\"" +
-                     runtime::name_suggestion(key, {"alignment", "limit", "capacity", "chunk",
-                                                    "high-from", "huge-pages", "thread-caches"}));
+  return invalid(name, "has no option \"" + std::string(key) + "\"" +
+                           name_suggestion(key, {"alignment", "limit", "capacity", "chunk",
+                                                 "high-from", "huge-pages", "thread-caches"}));
 }
 
 }  // namespace
 
-std::vector<std::string> allocator_names() {
-  std::vector<std::string> names;
-  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+std::vector<std::string_view> allocator_names() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kEntries) names.push_back(entry.name);
   return names;
 }
 
 AllocatorResult make_allocator(std::string_view name, AllocatorOptions options) {
-  return runtime::without_exceptions([&]() -> AllocatorResult {
+  return without_exceptions([&]() -> AllocatorResult {
     const auto* entry = std::ranges::find(kEntries, name, &Entry::name);
-    if (entry == std::end(kEntries))
+    if (entry == std::end(kEntries)) {
+      const std::vector<std::string_view> known = allocator_names();
       return Status(StatusCode::kNotFound, "unknown allocator \"" + std::string(name) + "\"" +
-                                               runtime::name_suggestion(name, allocator_names()));
+                                               name_suggestion(name, {known.begin(), known.end()}));
+    }
     return make_entry(*entry, options);
   });
 }
 
 AllocatorResult make_allocator_from_text(std::string_view text, AllocatorOptions options) {
-  return runtime::without_exceptions([&]() -> AllocatorResult {
+  return without_exceptions([&]() -> AllocatorResult {
     const size_t colon = std::min(text.find(':'), text.size());
     const std::string_view name = text.substr(0, colon);
     for (size_t at = colon + 1; at < text.size();) {
@@ -192,8 +192,8 @@ AllocatorResult make_allocator_from_text(std::string_view text, AllocatorOptions
       SCOPEVM_RETURN_IF_ERROR(set_option(name, text.substr(at, end - at), options));
       at = end + 1;
     }
-    return make_allocator(name, std::move(options));
+    return runtime::make_allocator(name, std::move(options));
   });
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::runtime

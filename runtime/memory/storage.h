@@ -11,12 +11,15 @@
 #include <functional>
 #include <memory>
 
+// A storage of the C API is a Storage.
+struct scopevm_storage {};
+
 namespace scopevm::runtime {
 
 class Region;
 class ScopeMemory;
 
-class Storage {
+class Storage : public scopevm_storage {
  public:
   void* data = nullptr;
   int64_t bytes = 0;

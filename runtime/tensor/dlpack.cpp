@@ -1,4 +1,4 @@
-// Tensor::from_dlpack and to_dlpack: conversion without copying elements.
+// The functions of scopevm/c/tensor.h for DLPack: conversion without copying elements.
 #include "scopevm/c/dlpack.h"
 
 #include <array>
@@ -7,11 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "runtime/c_api/c_arguments.h"
 #include "runtime/memory/storage.h"
 #include "runtime/tensor/dlpack_type.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
-#include "runtime/without_exceptions.h"
+#include "scopevm/c/tensor.h"
 #include "scopevm/tensor.h"
 
 namespace scopevm {
@@ -118,9 +119,7 @@ struct Exported {
 template <typename Managed>
 Result<Managed*> export_tensor(const Tensor& tensor) {
   if (tensor.dtype() == DType::kStr)
-    return runtime::without_exceptions([]() -> Result<Managed*> {
-      return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
-    });
+    return Status(StatusCode::kUnsupported, "to_dlpack: DLPack does not support string tensors");
   auto* exported = new (std::nothrow) Exported<Managed>;
   if (exported == nullptr) return Status::out_of_memory().with_context("to_dlpack");
   exported->tensor = tensor;
@@ -145,10 +144,9 @@ Result<Managed*> export_tensor(const Tensor& tensor) {
   return &exported->managed;
 }
 
-}  // namespace
-
+// Takes ownership of `managed` on success.
 template <typename Managed>
-Result<Tensor> TensorAccess::adopt(Managed* managed) {
+Result<Tensor> import_tensor(Managed* managed) {
   const auto release = [managed] {
     // DLPack allows a null deleter.
     if (managed->deleter != nullptr) managed->deleter(managed);
@@ -158,32 +156,54 @@ Result<Tensor> TensorAccess::adopt(Managed* managed) {
   if (copied_bytes > 0)
     release();
   else
-    tensor.storage_ = runtime::Storage::adopt(tensor.data_, tensor.bytes_, release);
+    TensorAccess::set_storage(tensor,
+                              runtime::Storage::adopt(tensor.data(), tensor.bytes(), release));
   return tensor;
 }
 
-Result<Tensor> Tensor::from_dlpack(DLManagedTensor* managed) {
-  return runtime::without_exceptions([&] { return TensorAccess::adopt(managed); });
-}
+}  // namespace
+}  // namespace scopevm
 
-Result<Tensor> Tensor::from_dlpack(DLManagedTensorVersioned* managed) {
-  return runtime::without_exceptions([&]() -> Result<Tensor> {
-    SCOPEVM_RETURN_IF_ERROR(runtime::check_dlpack_version(managed->version));
-    const bool is_read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, TensorAccess::adopt(managed));
-    tensor.is_read_only_ = is_read_only;
-    return tensor;
+using scopevm::checked;
+using scopevm::Status;
+using scopevm::Tensor;
+using scopevm::TensorAccess;
+
+scopevm_status* scopevm_tensor_from_dlpack(DLManagedTensor* managed, scopevm_tensor* out) {
+  return checked({{managed, "managed"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::import_tensor(managed));
+    *out = TensorAccess::release(std::move(tensor));
+    return {};
   });
 }
 
-Result<DLManagedTensor*> Tensor::to_dlpack() const { return export_tensor<DLManagedTensor>(*this); }
-
-Result<DLManagedTensorVersioned*> Tensor::to_dlpack_versioned() const {
-  SCOPEVM_ASSIGN_OR_RETURN(DLManagedTensorVersioned * managed,
-                           export_tensor<DLManagedTensorVersioned>(*this));
-  managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  managed->flags = is_read_only_ ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-  return managed;
+scopevm_status* scopevm_tensor_from_dlpack_versioned(DLManagedTensorVersioned* managed,
+                                                     scopevm_tensor* out) {
+  return checked({{managed, "managed"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(scopevm::runtime::check_dlpack_version(managed->version));
+    const bool is_read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::import_tensor(managed));
+    if (is_read_only) TensorAccess::set_read_only(tensor);
+    *out = TensorAccess::release(std::move(tensor));
+    return {};
+  });
 }
 
-}  // namespace scopevm
+scopevm_status* scopevm_tensor_to_dlpack(const scopevm_tensor* tensor, DLManagedTensor** out) {
+  return checked({{tensor, "tensor"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(*out,
+                             scopevm::export_tensor<DLManagedTensor>(TensorAccess::of(*tensor)));
+    return {};
+  });
+}
+
+scopevm_status* scopevm_tensor_to_dlpack_versioned(const scopevm_tensor* tensor,
+                                                   DLManagedTensorVersioned** out) {
+  return checked({{tensor, "tensor"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        *out, scopevm::export_tensor<DLManagedTensorVersioned>(TensorAccess::of(*tensor)));
+    (*out)->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    (*out)->flags = tensor->is_read_only != 0 ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+    return {};
+  });
+}

@@ -1,15 +1,21 @@
-// Tensor: construction from memory and validation of shapes and pointers.
-#include "scopevm/tensor.h"
+// The functions of scopevm/c/tensor.h: construction from memory, and validation of shapes and
+// pointers.
+#include "scopevm/c/tensor.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "runtime/c_api/c_arguments.h"
 #include "runtime/count_text.h"
 #include "runtime/memory/storage.h"
+#include "runtime/tensor/read_strings.h"
 #include "runtime/tensor/shape.h"
+#include "runtime/tensor/string_tensor.h"
 #include "runtime/tensor/tensor_access.h"
-#include "runtime/without_exceptions.h"
 
 namespace scopevm {
 namespace {
@@ -18,14 +24,24 @@ namespace {
 // empty tensors only.
 alignas(64) char no_elements[64];
 
-Status check_bytes(DType dtype) {
-  if (dtype != DType::kStr) return {};
-  return {StatusCode::kInvalidArgument,
-          "a string tensor cannot be allocated or borrowed: use Tensor::from_strings"};
+// The element type and dims of a tensor that is allocated or borrowed.
+struct Type {
+  DType dtype;
+  std::span<const int64_t> dims;
+};
+
+Result<Type> read_type(int dtype, const int64_t* dims, size_t rank) {
+  SCOPEVM_RETURN_IF_ERROR(check_array(dims, rank, "dims"));
+  if (dtype < 0 || dtype >= kDTypeCount)
+    return Status(StatusCode::kInvalidArgument, "no element type " + std::to_string(dtype) +
+                                                    ": there are " + std::to_string(kDTypeCount));
+  if (static_cast<DType>(dtype) == DType::kStr)
+    return Status(StatusCode::kInvalidArgument,
+                  "a string tensor cannot be allocated or borrowed: use Tensor::from_strings");
+  return Type{static_cast<DType>(dtype), {dims, rank}};
 }
 
 Result<Tensor> allocate_tensor(DType dtype, std::span<const int64_t> dims) {
-  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
   runtime::Storage* storage = runtime::Storage::allocate(bytes);
   if (storage == nullptr)
@@ -35,7 +51,6 @@ Result<Tensor> allocate_tensor(DType dtype, std::span<const int64_t> dims) {
 }
 
 Result<Tensor> borrow_bytes(void* data, DType dtype, std::span<const int64_t> dims) {
-  SCOPEVM_RETURN_IF_ERROR(check_bytes(dtype));
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
   if (data == nullptr && bytes > 0)
     return Status(StatusCode::kInvalidArgument,
@@ -48,73 +63,81 @@ Result<Tensor> borrow_bytes(void* data, DType dtype, std::span<const int64_t> di
   return TensorAccess::make(data, nullptr, dtype, dims, bytes);
 }
 
+Status give(Result<Tensor> tensor, scopevm_tensor* out) {
+  SCOPEVM_RETURN_IF_ERROR(tensor.status());
+  *out = TensorAccess::release(*std::move(tensor));
+  return {};
+}
+
 }  // namespace
+}  // namespace scopevm
 
-Tensor::Tensor(const Tensor& other)
-    : data_(other.data_),
-      storage_(other.storage_),
-      bytes_(other.bytes_),
-      dtype_(other.dtype_),
-      is_read_only_(other.is_read_only_),
-      rank_(other.rank_),
-      dims_(other.dims_) {
-  if (storage_ != nullptr) storage_->retain();
+using scopevm::checked;
+using scopevm::Status;
+using scopevm::Tensor;
+using scopevm::TensorAccess;
+
+void scopevm_storage_retain(scopevm_storage* storage) {
+  if (storage != nullptr) static_cast<scopevm::runtime::Storage*>(storage)->retain();
 }
 
-Tensor::Tensor(Tensor&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      storage_(std::exchange(other.storage_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)),
-      dtype_(other.dtype_),
-      is_read_only_(other.is_read_only_),
-      rank_(std::exchange(other.rank_, uint8_t{0})),
-      dims_(other.dims_) {}
-
-Tensor& Tensor::operator=(const Tensor& other) {
-  // Copies first, so that a storage shared by both tensors is not released in between.
-  if (this != &other) *this = Tensor(other);
-  return *this;
+void scopevm_storage_release(scopevm_storage* storage) {
+  if (storage != nullptr) static_cast<scopevm::runtime::Storage*>(storage)->release();
 }
 
-Tensor& Tensor::operator=(Tensor&& other) noexcept {
-  if (this == &other) return *this;
-  if (storage_ != nullptr) storage_->release();
-  data_ = std::exchange(other.data_, nullptr);
-  storage_ = std::exchange(other.storage_, nullptr);
-  bytes_ = std::exchange(other.bytes_, 0);
-  dtype_ = other.dtype_;
-  is_read_only_ = other.is_read_only_;
-  rank_ = std::exchange(other.rank_, uint8_t{0});
-  dims_ = other.dims_;
-  return *this;
+const char* scopevm_dtype_name(int dtype) {
+  if (dtype < 0 || dtype >= scopevm::kDTypeCount) return nullptr;
+  return name(static_cast<scopevm::DType>(dtype)).data();  // a literal
 }
 
-Tensor::~Tensor() {
-  if (storage_ != nullptr) storage_->release();
+size_t scopevm_dtype_bytes(int dtype) {
+  if (dtype < 0 || dtype >= scopevm::kDTypeCount || dtype == SCOPEVM_STR) return 0;
+  return static_cast<size_t>(byte_size(static_cast<scopevm::DType>(dtype)));
 }
 
-Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
-  return runtime::without_exceptions([&] { return allocate_tensor(dtype, dims); });
-}
-
-Result<Tensor> Tensor::borrow(void* data, DType dtype, std::span<const int64_t> dims) {
-  return runtime::without_exceptions([&] { return borrow_bytes(data, dtype, dims); });
-}
-
-Result<Tensor> Tensor::borrow(const void* data, DType dtype, std::span<const int64_t> dims) {
-  // The const_cast is safe: is_read_only_ prevents use as an output.
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, borrow(const_cast<void*>(data), dtype, dims));
-  tensor.is_read_only_ = true;
-  return tensor;
-}
-
-Result<Tensor> Tensor::adopt(void* data, DType dtype, std::span<const int64_t> dims,
-                             std::function<void()> release) {
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, borrow(data, dtype, dims));
-  return runtime::without_exceptions([&]() -> Result<Tensor> {
-    tensor.storage_ = runtime::Storage::adopt(data, tensor.bytes_, std::move(release));
-    return std::move(tensor);
+scopevm_status* scopevm_tensor_allocate(int dtype, const int64_t* dims, size_t rank,
+                                        scopevm_tensor* out) {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::Type type, scopevm::read_type(dtype, dims, rank));
+    return scopevm::give(scopevm::allocate_tensor(type.dtype, type.dims), out);
   });
 }
 
-}  // namespace scopevm
+scopevm_status* scopevm_tensor_borrow(void* data, int dtype, const int64_t* dims, size_t rank,
+                                      int is_read_only, scopevm_tensor* out) {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::Type type, scopevm::read_type(dtype, dims, rank));
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::borrow_bytes(data, type.dtype, type.dims));
+    if (is_read_only != 0) TensorAccess::set_read_only(tensor);
+    *out = TensorAccess::release(std::move(tensor));
+    return {};
+  });
+}
+
+scopevm_status* scopevm_tensor_adopt(void* data, int dtype, const int64_t* dims, size_t rank,
+                                     void (*release)(void* context), void* context,
+                                     scopevm_tensor* out) {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::Type type, scopevm::read_type(dtype, dims, rank));
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::borrow_bytes(data, type.dtype, type.dims));
+    const auto on_release = [release, context] {
+      if (release != nullptr) release(context);
+    };
+    TensorAccess::set_storage(
+        tensor, scopevm::runtime::Storage::adopt(tensor.data(), tensor.bytes(), on_release));
+    *out = TensorAccess::release(std::move(tensor));
+    return {};
+  });
+}
+
+scopevm_status* scopevm_tensor_from_strings(const scopevm_strings* strings, size_t count,
+                                            scopevm_tensor* out) {
+  return checked({{strings, "strings"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(
+        scopevm::check_array(strings->dims, strings->rank, "the array of dims"));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<std::string_view> texts,
+                             scopevm::runtime::read_strings(*strings, count));
+    return scopevm::give(scopevm::runtime::copy_strings(texts, {strings->dims, strings->rank}),
+                         out);
+  });
+}

@@ -16,27 +16,43 @@ struct TensorAccess {
   static Tensor make(void* data, runtime::Storage* storage, DType dtype,
                      std::span<const int64_t> dims, int64_t bytes) {
     Tensor tensor;
-    tensor.data_ = data;
-    tensor.storage_ = storage;
-    tensor.bytes_ = bytes;
-    tensor.dtype_ = dtype;
-    tensor.rank_ = static_cast<uint8_t>(dims.size());
-    std::ranges::copy(dims, tensor.dims_.begin());
+    tensor.c_.data = data;
+    tensor.c_.storage = storage;
+    tensor.c_.bytes = bytes;
+    tensor.c_.dtype = static_cast<uint8_t>(dtype);
+    tensor.c_.rank = static_cast<uint8_t>(dims.size());
+    std::ranges::copy(dims, tensor.c_.dims);
     return tensor;
   }
-  static void set_read_only(Tensor& tensor) { tensor.is_read_only_ = true; }
+  static void set_read_only(Tensor& tensor) { tensor.c_.is_read_only = 1; }
   // Creates a read-only string tensor over packed strings (string_tensor.h).
   static Tensor make_strings(void* data, runtime::Storage* storage, std::span<const int64_t> dims,
                              int64_t bytes) {
     Tensor tensor = make(data, storage, DType::kStr, dims, bytes);
-    tensor.is_read_only_ = true;
+    tensor.c_.is_read_only = 1;
     return tensor;
   }
-  // Takes ownership of a managed tensor of DLPack: Tensor::from_dlpack().
-  template <typename Managed>
-  static Result<Tensor> adopt(Managed* managed);
-  static runtime::Storage* storage(const Tensor& tensor) { return tensor.storage_; }
-  static const int64_t* dims(const Tensor& tensor) { return tensor.dims_.data(); }
+  // Gives a tensor that borrows its bytes an owner. Takes over one reference.
+  static void set_storage(Tensor& tensor, runtime::Storage* storage) {
+    tensor.c_.storage = storage;
+  }
+  static runtime::Storage* storage(const Tensor& tensor) {
+    return static_cast<runtime::Storage*>(tensor.c_.storage);
+  }
+  static const int64_t* dims(const Tensor& tensor) { return tensor.c_.dims; }
+  // The struct of the C API. Its receiver takes over the reference to the storage.
+  static scopevm_tensor release(Tensor tensor) {
+    const scopevm_tensor released = tensor.c_;
+    tensor.forget();
+    return released;
+  }
+  // A tensor of the C API, which keeps its own reference.
+  static const Tensor& of(const scopevm_tensor& tensor) {
+    return reinterpret_cast<const Tensor&>(tensor);
+  }
+  static const Tensor* array_of(const scopevm_tensor* tensors) {
+    return reinterpret_cast<const Tensor*>(tensors);
+  }
 };
 
 }  // namespace scopevm

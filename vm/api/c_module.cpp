@@ -1,6 +1,5 @@
 // The functions of the C API for modules (scopevm/c/module.h).
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,12 +9,12 @@
 #include "runtime/nearest_name.h"
 #include "scopevm/scopevm.h"
 #include "vm/api/c_support.h"
-
-struct scopevm_bound {
-  scopevm::MemoryBound bound;
-};
+#include "vm/api/load.h"
+#include "vm/run/bound/bound.h"
 
 namespace scopevm {
+
+namespace vm {
 namespace {
 
 std::vector<std::vector<const char*>> dims_of(const std::vector<TensorSignature>& tensors) {
@@ -27,13 +26,21 @@ std::vector<std::vector<const char*>> dims_of(const std::vector<TensorSignature>
   return dims;
 }
 
-Status give_module(Result<Module> loaded, scopevm_module** out) {
+}  // namespace
+
+scopevm_module* make_handle(std::shared_ptr<const LoadedModule> loaded) {
+  std::vector<std::vector<const char*>> inputs = dims_of(loaded->signature().inputs);
+  std::vector<std::vector<const char*>> outputs = dims_of(loaded->signature().outputs);
+  return new scopevm_module{std::move(loaded), std::move(inputs), std::move(outputs)};
+}
+
+}  // namespace vm
+
+namespace {
+
+Status give_module(Result<std::shared_ptr<const vm::LoadedModule>> loaded, scopevm_module** out) {
   SCOPEVM_RETURN_IF_ERROR(loaded.status());
-  Module module = *std::move(loaded);
-  // Copies of a module share the signature to which the texts belong.
-  std::vector<std::vector<const char*>> inputs = dims_of(module.signature().inputs);
-  std::vector<std::vector<const char*>> outputs = dims_of(module.signature().outputs);
-  *out = new scopevm_module{std::move(module), std::move(inputs), std::move(outputs)};
+  *out = vm::make_handle(*std::move(loaded));
   return {};
 }
 
@@ -76,23 +83,6 @@ Status find(const std::vector<TensorSignature>& tensors, std::string_view what, 
   return {};
 }
 
-// Computes a bound with `bound_of` for the dims that the arguments denote, and adds up its memory
-// scopes called `scope`.
-template <typename BoundOf>
-Status scope_bound(const Module& module, const char* const* names, const int64_t* values,
-                   size_t count, const char* scope, int64_t* out_bytes, const BoundOf& bound_of) {
-  SCOPEVM_ASSIGN_OR_RETURN(const auto dims, to_dims(names, values, count));
-  SCOPEVM_ASSIGN_OR_RETURN(const std::string_view wanted, to_text(scope, "scope"));
-  std::vector<std::string> known;
-  for (const MemoryScope& each : module.memory_scopes()) known.push_back(each.scope);
-  SCOPEVM_RETURN_IF_ERROR(runtime::find_name("memory scope", wanted, known).status());
-  SCOPEVM_ASSIGN_OR_RETURN(const MemoryBound bound, bound_of(dims));
-  *out_bytes = 0;
-  for (const ScopeBound& line : bound.scopes)
-    if (line.scope == wanted) *out_bytes += line.bytes;
-  return {};
-}
-
 }  // namespace
 }  // namespace scopevm
 
@@ -104,7 +94,7 @@ scopevm_status* scopevm_module_load(const char* path, const scopevm_load_options
   return checked({{out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(path, "path"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::LoadOptions converted, scopevm::to_cpp(options));
-    return scopevm::give_module(scopevm::Module::load(std::string(text), converted), out);
+    return scopevm::give_module(scopevm::vm::load(std::string(text), converted), out);
   });
 }
 
@@ -115,7 +105,7 @@ scopevm_status* scopevm_module_load_bytes(const void* bytes, size_t size,
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(bytes, size, "bytes"));
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::LoadOptions converted, scopevm::to_cpp(options));
     return scopevm::give_module(
-        scopevm::Module::load_bytes({static_cast<const uint8_t*>(bytes), size}, converted), out);
+        scopevm::vm::load_bytes({static_cast<const uint8_t*>(bytes), size}, converted), out);
   });
 }
 
@@ -138,7 +128,7 @@ scopevm_status* scopevm_module_load_memory(const void* bytes, size_t size,
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::LoadOptions converted, scopevm::to_cpp(options));
     const auto owner = std::make_shared<Owner>(release, context);
     SCOPEVM_RETURN_IF_ERROR(scopevm::give_module(
-        scopevm::Module::load_bytes(owner, {static_cast<const uint8_t*>(bytes), size}, converted),
+        scopevm::vm::load_bytes(owner, {static_cast<const uint8_t*>(bytes), size}, converted),
         out));
     owner->is_loaded = true;
     return {};
@@ -148,31 +138,21 @@ scopevm_status* scopevm_module_load_memory(const void* bytes, size_t size,
 void scopevm_module_free(scopevm_module* module) { delete module; }
 
 size_t scopevm_module_input_count(const scopevm_module* module) {
-  return module == nullptr ? 0 : module->module.signature().inputs.size();
+  return module == nullptr ? 0 : module->loaded->signature().inputs.size();
 }
 
 size_t scopevm_module_output_count(const scopevm_module* module) {
-  return module == nullptr ? 0 : module->module.signature().outputs.size();
+  return module == nullptr ? 0 : module->loaded->signature().outputs.size();
 }
 
 size_t scopevm_module_dimension_count(const scopevm_module* module) {
-  return module == nullptr ? 0 : module->module.signature().dimensions.size();
-}
-
-const char* scopevm_dtype_name(int dtype) {
-  if (dtype < 0 || dtype >= scopevm::kDTypeCount) return nullptr;
-  return name(static_cast<scopevm::DType>(dtype)).data();  // a literal
-}
-
-size_t scopevm_dtype_bytes(int dtype) {
-  if (dtype < 0 || dtype >= scopevm::kDTypeCount || dtype == SCOPEVM_STR) return 0;
-  return static_cast<size_t>(byte_size(static_cast<scopevm::DType>(dtype)));
+  return module == nullptr ? 0 : module->loaded->signature().dimensions.size();
 }
 
 scopevm_status* scopevm_module_input(const scopevm_module* module, size_t index,
                                      scopevm_value_info* out) {
   return checked({{module, "module"}, {out, "out"}}, [&] {
-    return scopevm::describe(module->module.signature().inputs, module->input_dims, "input", index,
+    return scopevm::describe(module->loaded->signature().inputs, module->input_dims, "input", index,
                              out);
   });
 }
@@ -180,7 +160,7 @@ scopevm_status* scopevm_module_input(const scopevm_module* module, size_t index,
 scopevm_status* scopevm_module_output(const scopevm_module* module, size_t index,
                                       scopevm_value_info* out) {
   return checked({{module, "module"}, {out, "out"}}, [&] {
-    return scopevm::describe(module->module.signature().outputs, module->output_dims, "output",
+    return scopevm::describe(module->loaded->signature().outputs, module->output_dims, "output",
                              index, out);
   });
 }
@@ -188,14 +168,14 @@ scopevm_status* scopevm_module_output(const scopevm_module* module, size_t index
 scopevm_status* scopevm_module_find_input(const scopevm_module* module, const char* name,
                                           size_t* out) {
   return checked({{module, "module"}, {out, "out"}}, [&] {
-    return scopevm::find(module->module.signature().inputs, "input", name, out);
+    return scopevm::find(module->loaded->signature().inputs, "input", name, out);
   });
 }
 
 scopevm_status* scopevm_module_find_output(const scopevm_module* module, const char* name,
                                            size_t* out) {
   return checked({{module, "module"}, {out, "out"}}, [&] {
-    return scopevm::find(module->module.signature().outputs, "output", name, out);
+    return scopevm::find(module->loaded->signature().outputs, "output", name, out);
   });
 }
 
@@ -207,7 +187,7 @@ scopevm_status* scopevm_module_dimension(const scopevm_module* module, size_t in
         "struct_size of *out"));
     SCOPEVM_ASSIGN_OR_RETURN(
         const scopevm::DimensionSignature* dimension,
-        scopevm::element_at(module->module.signature().dimensions, index, "dimension"));
+        scopevm::element_at(module->loaded->signature().dimensions, index, "dimension"));
     scopevm::fill_struct(
         {0, dimension->name.c_str(), dimension->min, dimension->max, dimension->multiple_of}, out);
     return {};
@@ -222,7 +202,7 @@ scopevm_status* scopevm_module_input_shape(const scopevm_module* module, size_t 
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(out_dims, capacity, "out_dims"));
     SCOPEVM_ASSIGN_OR_RETURN(const auto dims, scopevm::to_dims(names, values, count));
     SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
-                             module->module.input_shape(index, dims));
+                             scopevm::vm::input_shape(*module->loaded, index, dims));
     *out_rank = shape.size();
     if (shape.size() > capacity)
       return {scopevm::StatusCode::kInvalidArgument, "room for " + std::to_string(capacity) +
@@ -234,18 +214,18 @@ scopevm_status* scopevm_module_input_shape(const scopevm_module* module, size_t 
 }
 
 size_t scopevm_module_scope_count(const scopevm_module* module) {
-  return module == nullptr ? 0 : module->module.memory_scopes().size();
+  return module == nullptr ? 0 : module->loaded->memory_scopes().size();
 }
 
 const char* scopevm_module_scope_device(const scopevm_module* module, size_t index) {
   return index < scopevm_module_scope_count(module)
-             ? module->module.memory_scopes()[index].device.c_str()
+             ? module->loaded->memory_scopes()[index].device.c_str()
              : nullptr;
 }
 
 const char* scopevm_module_scope_name(const scopevm_module* module, size_t index) {
   return index < scopevm_module_scope_count(module)
-             ? module->module.memory_scopes()[index].scope.c_str()
+             ? module->loaded->memory_scopes()[index].scope.c_str()
              : nullptr;
 }
 
@@ -255,85 +235,7 @@ scopevm_status* scopevm_module_bound(const scopevm_module* module, const int64_t
   return checked({{module, "module"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(dims, dim_count, "dims"));
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(out_bytes, scope_count, "out_bytes"));
-    return module->module.bound({dims, dim_count}, {out_bytes, scope_count}, threads);
+    return scopevm::vm::bound(*module->loaded, {dims, dim_count}, {out_bytes, scope_count},
+                              threads);
   });
-}
-
-scopevm_status* scopevm_module_memory_bound(const scopevm_module* module, const char* const* names,
-                                            const int64_t* values, size_t count, int threads,
-                                            const char* scope, int64_t* out_bytes) {
-  return checked({{module, "module"}, {out_bytes, "out_bytes"}}, [&] {
-    return scopevm::scope_bound(
-        module->module, names, values, count, scope, out_bytes,
-        [&](const auto& dims) { return module->module.memory_bound(dims, threads); });
-  });
-}
-
-scopevm_status* scopevm_module_largest_bound(const scopevm_module* module, const char* const* names,
-                                             const int64_t* values, size_t count, int threads,
-                                             const char* scope, int64_t* out_bytes) {
-  return checked({{module, "module"}, {out_bytes, "out_bytes"}}, [&] {
-    return scopevm::scope_bound(module->module, names, values, count, scope, out_bytes,
-                                [&](const auto& dims) {
-                                  std::map<std::string, scopevm::DimRange> ranges;
-                                  for (const auto& [name, value] : dims)
-                                    ranges[name] = {value, value};
-                                  return module->module.largest_bound(ranges, threads);
-                                });
-  });
-}
-
-scopevm_status* scopevm_bound_create(const scopevm_module* module, const char* const* names,
-                                     const int64_t* values, size_t count, int threads,
-                                     scopevm_bound** out) {
-  return checked({{module, "module"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const auto dims, scopevm::to_dims(names, values, count));
-    SCOPEVM_ASSIGN_OR_RETURN(scopevm::MemoryBound bound,
-                             module->module.memory_bound(dims, threads));
-    *out = new scopevm_bound{std::move(bound)};
-    return {};
-  });
-}
-
-void scopevm_bound_free(scopevm_bound* bound) { delete bound; }
-
-const char* scopevm_bound_function(const scopevm_bound* bound) {
-  return bound == nullptr ? nullptr : bound->bound.function.c_str();
-}
-
-size_t scopevm_bound_line_count(const scopevm_bound* bound) {
-  return bound == nullptr ? 0 : bound->bound.lines.size();
-}
-
-size_t scopevm_bound_definition_count(const scopevm_bound* bound) {
-  return bound == nullptr ? 0 : bound->bound.definitions.size();
-}
-
-scopevm_status* scopevm_bound_line(const scopevm_bound* bound, size_t index,
-                                   scopevm_bound_line_info* out) {
-  return checked({{bound, "bound"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(
-        scopevm::check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_bound_line_info, formula),
-                            "struct_size of *out"));
-    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::MemoryLine* line,
-                             scopevm::element_at(bound->bound.lines, index, "entry"));
-    scopevm::fill_struct({0, line->device.c_str(), line->scope.c_str(), line->what.c_str(),
-                          line->is_result ? 1 : 0, line->depends_on_data ? 1 : 0, line->bytes,
-                          line->lower_bound_bytes, line->formula.c_str()},
-                         out);
-    return {};
-  });
-}
-
-scopevm_status* scopevm_bound_definition(const scopevm_bound* bound, size_t index,
-                                         const char** out_name, const char** out_formula) {
-  return checked({{bound, "bound"}, {out_name, "out_name"}, {out_formula, "out_formula"}},
-                 [&]() -> Status {
-                   SCOPEVM_ASSIGN_OR_RETURN(
-                       const scopevm::FormulaDefinition* definition,
-                       scopevm::element_at(bound->bound.definitions, index, "definition"));
-                   *out_name = definition->name.c_str();
-                   *out_formula = definition->formula.c_str();
-                   return {};
-                 });
 }

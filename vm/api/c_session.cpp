@@ -1,66 +1,129 @@
 // The functions of the C API for sessions (scopevm/c/session.h).
-#include <map>
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "runtime/c_api/c_allocator.h"
+#include "runtime/log.h"
+#include "runtime/memory/make_allocator.h"
+#include "runtime/without_exceptions.h"
 #include "scopevm/scopevm.h"
-#include "scopevm/session.h"
 #include "vm/api/c_support.h"
 
 namespace scopevm {
 namespace {
 
-// Adapts the embedder's parallel_for function to Executor.
+// Adapts the embedder's parallel_for function to Executor. A status that it returns is thrown as a
+// StatusError.
 class CExecutor final : public Executor {
  public:
   explicit CExecutor(const scopevm_session_options& options)
       : parallel_for_(options.parallel_for),
+        running_threads_(options.running_threads),
+        release_(options.release_executor),
         executor_(options.executor),
         threads_(options.executor_threads) {}
+  ~CExecutor() override {
+    if (is_accepted_ && release_ != nullptr) release_(executor_);
+  }
+  // The session has been created.
+  void accept() { is_accepted_ = true; }
   int threads() const override { return threads_; }
+  int running_threads() const noexcept override {
+    return running_threads_ == nullptr ? threads_ : running_threads_(executor_);
+  }
   void parallel_for(int64_t total, int64_t grain, Body body, void* context) override {
-    parallel_for_(executor_, total, grain, body, context);
+    scopevm_status* const failure = parallel_for_(executor_, total, grain, body, context);
+    if (failure == nullptr) return;
+    runtime::StatusError error{failure->status};
+    scopevm_status_free(failure);
+    throw error;
   }
 
  private:
   decltype(scopevm_session_options::parallel_for) parallel_for_;
+  decltype(scopevm_session_options::running_threads) running_threads_;
+  decltype(scopevm_session_options::release_executor) release_;
   void* executor_;
   int threads_;
+  bool is_accepted_ = false;
 };
 
-Result<ScopeAllocator> to_cpp(const scopevm_named_allocator& given) {
+// The options of a session, and the owners of what they refer to.
+struct ReadSessionOptions {
+  SessionOptions options;
+  std::shared_ptr<CExecutor> executor;  // null: the default one
+  std::vector<std::shared_ptr<ReadAllocatorOptions::Owner>> allocators;
+};
+
+// An allocator that the embedder returned; takes ownership of the handle.
+std::shared_ptr<Allocator> take(scopevm_allocator* handle) {
+  const std::unique_ptr<scopevm_allocator> owner(handle);
+  return owner == nullptr ? nullptr : owner->allocator;
+}
+
+Result<ScopeAllocator> to_cpp(const scopevm_scope_allocator& given) {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
+                           to_text(given.scope, "the scope of an allocator"));
+  ScopeAllocator out{.scope = std::string(scope), .allocator = nullptr, .make = {}};
+  if (given.allocator != nullptr) {
+    out.allocator = given.allocator->allocator;
+    return out;
+  }
+  if (given.make == nullptr) return out;  // the session refuses it
+  out.make = [make = given.make, context = given.make_context](
+                 std::shared_ptr<BlockSource> source,
+                 int64_t alignment) -> Result<std::shared_ptr<Allocator>> {
+    scopevm_allocator* made = nullptr;
+    auto* const handle = source == nullptr ? nullptr : new scopevm_block_source{std::move(source)};
+    if (scopevm_status* const failure = make(context, handle, alignment, &made)) {
+      const Status status = failure->status;
+      scopevm_status_free(failure);
+      return status;
+    }
+    return take(made);
+  };
+  return out;
+}
+
+Result<ScopeAllocator> to_cpp(const scopevm_named_allocator& given, ReadSessionOptions& out) {
   SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
                            to_text(given.scope, "the scope of an allocator"));
   SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
                            to_text(given.text, "the name of an allocator"));
-  SCOPEVM_ASSIGN_OR_RETURN(AllocatorOptions options, allocator_options(given.options));
-  if (options.source != nullptr)
+  SCOPEVM_ASSIGN_OR_RETURN(ReadAllocatorOptions read, read_allocator_options(given.options));
+  if (read.owner != nullptr) out.allocators.push_back(read.owner);
+  if (read.options.source != nullptr)
     return Status(StatusCode::kInvalidArgument,
                   "the named allocator of memory scope \"" + std::string(scope) +
                       "\" has source functions: the session determines the source");
-  const auto make = [text = std::string(name), options = std::move(options)](
-                        std::shared_ptr<BlockSource> source, int64_t alignment) {
+  const auto make = [text = std::string(name), options = std::move(read.options),
+                     owner = std::move(read.owner)](
+                        std::shared_ptr<BlockSource> source,
+                        int64_t alignment) -> Result<std::shared_ptr<Allocator>> {
     AllocatorOptions of_pool = options;
     of_pool.source = std::move(source);
     of_pool.alignment = alignment;
-    return make_allocator_from_text(text, std::move(of_pool));
+    SCOPEVM_ASSIGN_OR_RETURN(std::shared_ptr<Allocator> made,
+                             runtime::make_allocator_from_text(text, std::move(of_pool)));
+    return with_owner(std::move(made), owner);
   };
   return ScopeAllocator{.scope = std::string(scope), .allocator = nullptr, .make = make};
 }
 
-Status add_allocators(const scopevm_session_options& given, SessionOptions& out) {
+Status add_allocators(const scopevm_session_options& given, ReadSessionOptions& out) {
+  std::vector<ScopeAllocator>& to = out.options.allocators;
   SCOPEVM_ASSIGN_OR_RETURN(const auto allocators,
                            read_array(given.allocators, given.allocator_count, given.allocator_size,
                                       SCOPEVM_SIZE_UP_TO(scopevm_scope_allocator, allocator),
                                       "allocator_size", "allocators"));
   for (const scopevm_scope_allocator& binding : allocators) {
-    SCOPEVM_RETURN_IF_ERROR(check_not_null({{binding.allocator, "an allocator"}}));
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view scope,
-                             to_text(binding.scope, "the scope of an allocator"));
-    out.allocators.push_back({std::string(scope), binding.allocator->allocator, {}});
+    SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator allocator, to_cpp(binding));
+    to.push_back(std::move(allocator));
   }
   SCOPEVM_ASSIGN_OR_RETURN(
       const auto named,
@@ -68,17 +131,15 @@ Status add_allocators(const scopevm_session_options& given, SessionOptions& out)
                  SCOPEVM_SIZE_UP_TO(scopevm_named_allocator, options), "named_allocator_size",
                  "named allocators"));
   for (const scopevm_named_allocator& binding : named) {
-    SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator allocator, to_cpp(binding));
-    out.allocators.push_back(std::move(allocator));
+    SCOPEVM_ASSIGN_OR_RETURN(ScopeAllocator allocator, to_cpp(binding, out));
+    to.push_back(std::move(allocator));
   }
   if (given.wrap_allocator == nullptr) return {};
-  out.wrap_allocator = [wrap = given.wrap_allocator, context = given.wrap_context](
-                           std::string_view device, std::string_view scope,
-                           std::shared_ptr<Allocator> allocator) -> std::shared_ptr<Allocator> {
-    const std::unique_ptr<scopevm_allocator> wrapped(
-        wrap(context, std::string(device).c_str(), std::string(scope).c_str(),
-             new scopevm_allocator{std::move(allocator)}));
-    return wrapped == nullptr ? nullptr : wrapped->allocator;
+  out.options.wrap_allocator = [wrap = given.wrap_allocator, context = given.wrap_context](
+                                   std::string_view device, std::string_view scope,
+                                   std::shared_ptr<Allocator> allocator) {
+    return take(wrap(context, std::string(device).c_str(), std::string(scope).c_str(),
+                     new scopevm_allocator{std::move(allocator)}));
   };
   return {};
 }
@@ -98,12 +159,13 @@ Status add_devices(const scopevm_session_options& given, SessionOptions& out) {
   return {};
 }
 
-Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
+Result<ReadSessionOptions> to_cpp(const scopevm_session_options* given) {
   SCOPEVM_ASSIGN_OR_RETURN(
       const scopevm_session_options options,
       read_options(given, SCOPEVM_SIZE_UP_TO(scopevm_session_options, scheduler),
                    "scopevm_session_options"));
-  SessionOptions out;
+  ReadSessionOptions read;
+  SessionOptions& out = read.options;
   // A member that the caller does not set is 0 in the C struct and must mean the default, 1 thread.
   // In SessionOptions, 0 means one thread per core.
   out.threads = options.threads == 0 ? 1 : std::max(options.threads, 0);
@@ -112,18 +174,40 @@ Result<SessionOptions> to_cpp(const scopevm_session_options* given) {
   SCOPEVM_ASSIGN_OR_RETURN(
       out.memory_limits,
       to_limits(options.limits, options.limit_count, options.limit_size, "limit_size", "limits"));
-  if (options.scheduler != nullptr) out.scheduler = options.scheduler->scheduler;
-  SCOPEVM_RETURN_IF_ERROR(add_allocators(options, out));
+  if (options.scheduler != nullptr)
+    out.scheduler = Scheduler::adopt(new scopevm_scheduler{options.scheduler->scheduler});
+  SCOPEVM_RETURN_IF_ERROR(add_allocators(options, read));
   SCOPEVM_RETURN_IF_ERROR(add_devices(options, out));
   SCOPEVM_RETURN_IF_ERROR(check_array(options.external_libraries, options.external_library_count,
                                       "the array of external libraries"));
-  for (size_t i = 0; i < options.external_library_count; ++i) {
-    SCOPEVM_RETURN_IF_ERROR(
-        check_not_null({{options.external_libraries[i], "an external library"}}));
-    out.external_libraries.push_back(options.external_libraries[i]);
-  }
-  if (options.parallel_for != nullptr) out.executor = std::make_shared<CExecutor>(options);
-  return out;
+  out.external_libraries.assign(options.external_libraries,
+                                options.external_libraries + options.external_library_count);
+  if (options.parallel_for != nullptr)
+    out.executor = read.executor = std::make_shared<CExecutor>(options);
+  return read;
+}
+
+// A session that takes longer to create has, for example, built kernels for a device.
+constexpr std::chrono::milliseconds kSlowStart{500};
+
+void log_slow_start(std::chrono::nanoseconds duration) {
+  if (duration < kSlowStart || !runtime::is_logged(LogSeverity::kInfo)) return;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+  runtime::log(LogSeverity::kInfo, "the session started in " + std::to_string(ms.count()) + " ms");
+}
+
+Status create(const scopevm_module& module, const scopevm_session_options* given,
+              scopevm_session** out) {
+  const auto start = std::chrono::steady_clock::now();
+  SCOPEVM_ASSIGN_OR_RETURN(ReadSessionOptions read, to_cpp(given));
+  auto handle = std::make_unique<scopevm_session>();
+  SCOPEVM_ASSIGN_OR_RETURN(handle->bound,
+                           vm::BoundSession::create(module.loaded, std::move(read.options)));
+  if (read.executor != nullptr) read.executor->accept();
+  for (const auto& owner : read.allocators) owner->accept();
+  log_slow_start(std::chrono::steady_clock::now() - start);
+  *out = handle.release();
+  return {};
 }
 
 }  // namespace
@@ -151,46 +235,32 @@ using scopevm::Status;
 scopevm_status* scopevm_session_create(const scopevm_module* module,
                                        const scopevm_session_options* options,
                                        scopevm_session** out) {
-  return checked({{module, "module"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(scopevm::SessionOptions converted, scopevm::to_cpp(options));
-    SCOPEVM_ASSIGN_OR_RETURN(scopevm::Session session,
-                             scopevm::Session::create(module->module, std::move(converted)));
-    *out = new scopevm_session{std::move(session)};
-    return {};
-  });
+  return checked({{module, "module"}, {out, "out"}},
+                 [&] { return scopevm::create(*module, options, out); });
 }
 
 scopevm_status* scopevm_session_reserve(const scopevm_session* session, const char* const* names,
                                         const int64_t* least, const int64_t* most, size_t count,
                                         int calls) {
   return checked({{session, "session"}}, [&]() -> Status {
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(most, count, "most"));
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(least, count, "least"));
-    SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(names, count, "names"));
-    std::map<std::string, scopevm::DimRange> dims;
-    for (size_t i = 0; i < count; ++i) {
-      SCOPEVM_ASSIGN_OR_RETURN(const std::string_view name,
-                               scopevm::to_text(names[i], "the name of a dimension"));
-      dims[std::string(name)] = {least[i], most[i]};
-    }
-    return session->session.reserve(dims, calls);
+    SCOPEVM_ASSIGN_OR_RETURN(const auto dims, scopevm::to_ranges(names, least, most, count));
+    return session->bound->reserve(dims, calls);
   });
 }
 
-scopevm_status* scopevm_session_warm_up(const scopevm_session* session, const char* const* names,
-                                        const int64_t* values, size_t count) {
-  return checked({{session, "session"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const auto dims, scopevm::to_dims(names, values, count));
-    return session->session.warm_up(dims);
+scopevm_status* scopevm_session_module(const scopevm_session* session, scopevm_module** out) {
+  return checked({{session, "session"}, {out, "out"}}, [&]() -> Status {
+    *out = scopevm::vm::make_handle(session->bound->module_owner());
+    return {};
   });
 }
 
 int scopevm_session_threads(const scopevm_session* session) {
-  return session == nullptr ? 0 : session->session.threads();
+  return session == nullptr ? 0 : session->bound->threads();
 }
 
 int scopevm_session_running_threads(const scopevm_session* session) {
-  return session == nullptr ? 0 : session->session.running_threads();
+  return session == nullptr ? 0 : session->bound->executor().running_threads();
 }
 
 scopevm_status* scopevm_session_memory_stats(const scopevm_session* session, size_t index,
@@ -199,27 +269,18 @@ scopevm_status* scopevm_session_memory_stats(const scopevm_session* session, siz
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_size(
         out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_allocator_stats, rounding_bytes),
         "struct_size of *out"));
-    SCOPEVM_ASSIGN_OR_RETURN(const auto stats, session->session.memory_stats());
-    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ScopeStats* scope,
-                             scopevm::element_at(stats, index, "memory scope"));
-    scopevm::fill_struct(scopevm::to_c(scope->memory), out);
+    if (index >= session->bound->pool_count())
+      return {scopevm::StatusCode::kNotFound, "no memory scope " + std::to_string(index) +
+                                                  ": there are " +
+                                                  std::to_string(session->bound->pool_count())};
+    scopevm::fill_struct(scopevm::to_c(session->bound->pool(static_cast<uint32_t>(index)).stats()),
+                         out);
     return {};
   });
 }
 
 void scopevm_session_trim(const scopevm_session* session) {
-  if (session != nullptr) session->session.trim();
+  if (session != nullptr) session->bound->trim();
 }
 
 void scopevm_session_free(scopevm_session* session) { delete session; }
-
-scopevm_status* scopevm_external_library_load(const char* name,
-                                              const scopevm_external_library** out) {
-  return checked({{out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::ExternalLibrary library,
-                             scopevm::ExternalLibrary::load(std::string(text)));
-    *out = library.get();
-    return {};
-  });
-}

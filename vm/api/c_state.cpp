@@ -1,5 +1,6 @@
 // The functions of the C API for states (scopevm/c/state.h).
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,13 +8,11 @@
 #include <vector>
 
 #include "runtime/tensor/dlpack_type.h"
+#include "runtime/tensor/tensor_access.h"
 #include "scopevm/scopevm.h"
-#include "scopevm/state.h"
 #include "vm/api/c_support.h"
-
-struct scopevm_state {
-  scopevm::State state;
-};
+#include "vm/api/call/call_handle.h"
+#include "vm/run/call/state/call_state.h"
 
 namespace scopevm {
 namespace {
@@ -41,6 +40,8 @@ Result<StateOptions> to_cpp(const scopevm_state_options* given) {
     Tensor initial;
     if (pair.initial != nullptr) {
       SCOPEVM_ASSIGN_OR_RETURN(initial, read_value(*pair.initial));
+    } else if (pair.initial_tensor != nullptr) {
+      initial = TensorAccess::of(*pair.initial_tensor);
     }
     out.pairs.push_back({std::string(input), std::string(output), std::move(initial)});
   }
@@ -60,9 +61,10 @@ scopevm_status* scopevm_state_create(const scopevm_session* session,
                                      const scopevm_state_options* options, scopevm_state** out) {
   return checked({{session, "session"}, {options, "options"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::StateOptions converted, scopevm::to_cpp(options));
-    SCOPEVM_ASSIGN_OR_RETURN(scopevm::State state,
-                             scopevm::State::create(session->session, converted));
-    *out = new scopevm_state{std::move(state)};
+    auto handle = std::make_unique<scopevm_state>();
+    SCOPEVM_ASSIGN_OR_RETURN(handle->state,
+                             scopevm::vm::CallState::create(session->bound, converted));
+    *out = handle.release();
     return {};
   });
 }
@@ -70,15 +72,20 @@ scopevm_status* scopevm_state_create(const scopevm_session* session,
 void scopevm_state_free(scopevm_state* state) { delete state; }
 
 scopevm_status* scopevm_call_set_state(scopevm_call* call, const scopevm_state* state) {
-  return checked({{call, "call"}}, [&] {
-    return state == nullptr ? call->call.unset_state() : call->call.set_state(state->state);
+  return checked({{call, "call"}}, [&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(call->request->check_idle());
+    if (state != nullptr && state->state->session() != call->request->session)
+      return {scopevm::StatusCode::kInvalidArgument,
+              "the state is of another session than the call"};
+    call->request->state = state == nullptr ? nullptr : state->state;
+    return {};
   });
 }
 
 scopevm_status* scopevm_state_value(const scopevm_state* state, const char* input,
                                     DLManagedTensorVersioned** out) {
   return checked({{state, "state"}, {input, "input"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::Tensor value, state->state.value(input));
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::Tensor value, state->state->value(input));
     SCOPEVM_ASSIGN_OR_RETURN(*out, value.to_dlpack_versioned());
     return {};
   });
@@ -88,18 +95,35 @@ scopevm_status* scopevm_state_set_value(scopevm_state* state, const char* input,
                                         const DLTensor* tensor) {
   return checked({{state, "state"}, {input, "input"}, {tensor, "tensor"}}, [&]() -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const scopevm::Tensor value, scopevm::read_value(*tensor));
-    return state->state.set_value(input, value);
+    return state->state->set_value(input, value);
+  });
+}
+
+scopevm_status* scopevm_state_read(const scopevm_state* state, const char* input,
+                                   scopevm_tensor* out) {
+  return checked({{state, "state"}, {input, "input"}, {out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::Tensor value, state->state->value(input));
+    *out = scopevm::TensorAccess::release(std::move(value));
+    return {};
+  });
+}
+
+scopevm_status* scopevm_state_write(scopevm_state* state, const char* input,
+                                    const scopevm_tensor* tensor) {
+  return checked({{state, "state"}, {input, "input"}, {tensor, "tensor"}}, [&] {
+    return state->state->set_value(input, scopevm::TensorAccess::of(*tensor));
   });
 }
 
 scopevm_status* scopevm_state_reset(scopevm_state* state) {
-  return checked({{state, "state"}}, [&] { return state->state.reset(); });
+  return checked({{state, "state"}}, [&] { return state->state->reset(); });
 }
 
 scopevm_status* scopevm_state_fork(const scopevm_state* state, scopevm_state** out) {
   return checked({{state, "state"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(scopevm::State forked, state->state.fork());
-    *out = new scopevm_state{std::move(forked)};
+    auto handle = std::make_unique<scopevm_state>();
+    SCOPEVM_ASSIGN_OR_RETURN(handle->state, state->state->fork());
+    *out = handle.release();
     return {};
   });
 }
@@ -107,7 +131,7 @@ scopevm_status* scopevm_state_fork(const scopevm_state* state, scopevm_state** o
 scopevm_status* scopevm_state_snapshot(const scopevm_state* state, void* data, size_t capacity,
                                        size_t* out_size) {
   return checked({{state, "state"}, {out_size, "out_size"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, state->state.snapshot());
+    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, state->state->snapshot());
     if (data != nullptr && capacity < bytes.size())
       return {scopevm::StatusCode::kInvalidArgument, "capacity is " + std::to_string(capacity) +
                                                          ", expected at least " +
@@ -120,9 +144,9 @@ scopevm_status* scopevm_state_snapshot(const scopevm_state* state, void* data, s
 
 scopevm_status* scopevm_state_restore(scopevm_state* state, const void* data, size_t size) {
   return checked({{state, "state"}, {data, "data"}},
-                 [&] { return state->state.restore({static_cast<const uint8_t*>(data), size}); });
+                 [&] { return state->state->restore({static_cast<const uint8_t*>(data), size}); });
 }
 
 int64_t scopevm_state_steps(const scopevm_state* state) {
-  return state == nullptr ? 0 : state->state.steps();
+  return state == nullptr ? 0 : state->state->steps();
 }

@@ -1,4 +1,6 @@
-// Module::load and load_bytes: read, verify and prepare a module.
+// Reads, verifies and prepares modules; see load.h.
+#include "vm/api/load.h"
+
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -6,9 +8,6 @@
 #include <utility>
 
 #include "runtime/mapped_file.h"
-#include "runtime/without_exceptions.h"
-#include "scopevm/module.h"
-#include "vm/api/module_access.h"
 #include "vm/format/binary/reader.h"
 #include "vm/format/binary/weights.h"
 #include "vm/format/records/records.h"
@@ -16,8 +15,10 @@
 #include "vm/signature/digest.h"
 #include "vm/signature/verify.h"
 
-namespace scopevm {
+namespace scopevm::vm {
 namespace {
+
+using LoadResult = Result<std::shared_ptr<const LoadedModule>>;
 
 // Provides the file of weights that a module names.
 class Weights {
@@ -77,14 +78,13 @@ class Weights {
   format::Bytes bytes_;                      // its contents
 };
 
-Result<Module> read(const format::Bytes& bytes, Weights weights) {
+LoadResult read(const format::Bytes& bytes, Weights weights) {
   const format::ReadOptions options = {
       .find_weights = [&](const format::WeightsFile& file) { return weights.find(file); }};
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes, options));
   SCOPEVM_RETURN_IF_ERROR(weights.check_digest());
   SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
-  return ModuleAccess::from_contents(std::move(contents),
-                                     format::module_digest({bytes.data, bytes.size}));
+  return LoadedModule::create(std::move(contents), format::module_digest({bytes.data, bytes.size}));
 }
 
 // The text of the signature of the module file `path`.
@@ -95,12 +95,12 @@ Result<std::string> signature_of(const std::string& path, const LoadOptions& opt
   return std::string(reinterpret_cast<const char*>(file.data), file.size);
 }
 
-Result<Module> load_unsigned_file(const std::string& path, const LoadOptions& options) {
+LoadResult load_unsigned_file(const std::string& path, const LoadOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(path));
   return read({file.owner, file.data, file.size}, Weights(options, path));
 }
 
-Result<Module> load_signed_file(const std::string& path, const LoadOptions& options) {
+LoadResult load_signed_file(const std::string& path, const LoadOptions& options) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::map_file(path));
   // A mapped file can change after the signature has been verified, but a copy cannot.
   const format::Bytes copy = format::aligned_copy(file.data, file.size);
@@ -109,14 +109,9 @@ Result<Module> load_signed_file(const std::string& path, const LoadOptions& opti
   return read(copy, Weights(options, path));
 }
 
-Result<Module> load_file(const std::string& path, const LoadOptions& options) {
-  return options.public_keys.empty() ? load_unsigned_file(path, options)
-                                     : load_signed_file(path, options);
-}
-
 // `owner` keeps options.weights alive; null if they must be copied.
-Result<Module> load_memory(const format::Bytes& bytes, const LoadOptions& options,
-                           std::shared_ptr<const void> owner) {
+LoadResult load_memory(const format::Bytes& bytes, const LoadOptions& options,
+                       std::shared_ptr<const void> owner) {
   if (!options.public_keys.empty())
     SCOPEVM_RETURN_IF_ERROR(
         signature::verify({bytes.data, bytes.size}, options.signature, options.public_keys));
@@ -125,24 +120,21 @@ Result<Module> load_memory(const format::Bytes& bytes, const LoadOptions& option
 
 }  // namespace
 
-Result<Module> Module::load(const std::string& path, const LoadOptions& options) {
-  return runtime::without_exceptions([&]() -> Result<Module> {
-    Result<Module> module = load_file(path, options);
-    // Messages of the system already start with the path.
-    if (module.ok() || module.status().code() == StatusCode::kNotFound) return module;
-    return std::move(module).status().with_context(path);
-  });
+LoadResult load(const std::string& path, const LoadOptions& options) {
+  LoadResult module = options.public_keys.empty() ? load_unsigned_file(path, options)
+                                                  : load_signed_file(path, options);
+  // Messages of the system already start with the path.
+  if (module.ok() || module.status().code() == StatusCode::kNotFound) return module;
+  return std::move(module).status().with_context(path);
 }
 
-Result<Module> Module::load_bytes(std::span<const uint8_t> bytes, const LoadOptions& options) {
-  return runtime::without_exceptions(
-      [&] { return load_memory(format::aligned_copy(bytes.data(), bytes.size()), options, {}); });
+LoadResult load_bytes(std::span<const uint8_t> bytes, const LoadOptions& options) {
+  return load_memory(format::aligned_copy(bytes.data(), bytes.size()), options, {});
 }
 
-Result<Module> Module::load_bytes(std::shared_ptr<const void> owner, std::span<const uint8_t> bytes,
-                                  const LoadOptions& options) {
-  return runtime::without_exceptions(
-      [&] { return load_memory({owner, bytes.data(), bytes.size()}, options, owner); });
+LoadResult load_bytes(std::shared_ptr<const void> owner, std::span<const uint8_t> bytes,
+                      const LoadOptions& options) {
+  return load_memory({owner, bytes.data(), bytes.size()}, options, owner);
 }
 
-}  // namespace scopevm
+}  // namespace scopevm::vm

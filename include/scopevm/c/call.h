@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 #include "scopevm/c/dlpack.h"
+#include "scopevm/c/execution.h"
 #include "scopevm/c/export.h"
 #include "scopevm/c/session.h"
 #include "scopevm/c/status.h"
+#include "scopevm/c/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +26,13 @@ SCOPEVM_API scopevm_status* scopevm_call_create(const scopevm_session* session, 
 /** Releases the call; one that is in flight is cancelled first. Waits like scopevm_call_wait().
  * Tensors from scopevm_call_output() remain valid. */
 SCOPEVM_API void scopevm_call_free(scopevm_call* call);
+
+/** The index of the input `name`. Fails with SCOPEVM_NOT_FOUND, and suggests the nearest name. */
+SCOPEVM_API scopevm_status* scopevm_call_find_input(const scopevm_call* call, const char* name,
+                                                    size_t* out);
+/** Like scopevm_call_find_input(), for an output. */
+SCOPEVM_API scopevm_status* scopevm_call_find_output(const scopevm_call* call, const char* name,
+                                                     size_t* out);
 
 /** @{
  * Sets an input that is a tensor, or an optional tensor with a value; a NULL `tensor` unsets it.
@@ -50,15 +59,16 @@ SCOPEVM_API scopevm_status* scopevm_call_set_sequence_at(scopevm_call* call, siz
                                                          size_t count);
 /** @} */
 
-/** A string tensor. `strings` has one string per element, in row-major order. `sizes` has the size
- * of each string in bytes. It is NULL if the strings are NUL-terminated. */
-typedef struct scopevm_strings {
-  const char* const* strings; /**< one per element */
-  const size_t* sizes;        /**< in bytes, or NULL */
-  const int64_t* dims;        /**< `rank` dims */
-  size_t rank;                /**< number of dims */
-} scopevm_strings;
-
+/** @{
+ * Sets an input to a tensor that shares its storage with the call, or to a sequence of `count` such
+ * tensors: Call::set_input and Call::set_sequence in scopevm/call.h. An empty tensor unsets the
+ * input. */
+SCOPEVM_API scopevm_status* scopevm_call_share_input(scopevm_call* call, size_t index,
+                                                     const scopevm_tensor* tensor);
+SCOPEVM_API scopevm_status* scopevm_call_share_sequence(scopevm_call* call, size_t index,
+                                                        const scopevm_tensor* tensors,
+                                                        size_t count);
+/** @} */
 /** @{
  * Sets an input that is a string tensor. The strings are copied. */
 SCOPEVM_API scopevm_status* scopevm_call_set_input_strings(scopevm_call* call, const char* name,
@@ -88,8 +98,12 @@ SCOPEVM_API scopevm_status* scopevm_call_set_output(scopevm_call* call, const ch
 SCOPEVM_API scopevm_status* scopevm_call_set_output_at(scopevm_call* call, size_t index,
                                                        const DLTensor* tensor);
 /** @} */
+/** Like scopevm_call_set_output_at(), with a tensor whose storage the call shares. An empty tensor
+ * unsets the buffer. */
+SCOPEVM_API scopevm_status* scopevm_call_share_output(scopevm_call* call, size_t index,
+                                                      const scopevm_tensor* tensor);
 /** Sets a buffer for a result whose size the caller does not know: Call::set_output_buffer in
- * scopevm/session.h. `data` has `capacity` bytes and is aligned to the element size. The dims of
+ * scopevm/call.h. `data` has `capacity` bytes and is aligned to the element size. The dims of
  * the result are those of scopevm_call_output_dims(). A run whose result is larger fails with
  * SCOPEVM_INVALID_ARGUMENT; the message and the fields of the error have both sizes. */
 SCOPEVM_API scopevm_status* scopevm_call_set_output_buffer(scopevm_call* call, size_t index,
@@ -101,8 +115,8 @@ typedef struct scopevm_trace_dim {
   int64_t value;    /**< its value */
 } scopevm_trace_dim;
 
-/** What happened in an interval of a traced call: TraceEvent in scopevm/session.h. Strings are
- * valid as long as the module. */
+/** What happened in an interval of a traced call: TraceEvent in scopevm/call.h. Strings are valid
+ * as long as the session. */
 typedef struct scopevm_trace_event {
   size_t struct_size;      /**< sizeof(scopevm_trace_event) in the library */
   int kind;                /**< 0: call, 1: function, 2: launch, 3: copy, 4: wait, 5: memory */
@@ -132,10 +146,20 @@ typedef struct scopevm_run_options {
   /** In nanoseconds from the start of the run: a run that lasts longer fails with
    * SCOPEVM_DEADLINE_EXCEEDED. 0 or less, or beyond the range of the clock: none. */
   int64_t timeout_ns;
+  /** The time, in nanoseconds since the epoch of the steady clock (CLOCK_MONOTONIC), after which
+   * the run fails with SCOPEVM_DEADLINE_EXCEEDED; 0: none. */
+  int64_t deadline_ns;
+  /** The run fails with SCOPEVM_CANCELLED when this byte becomes nonzero, which a thread writes
+   * atomically. NULL: none. Must outlive the run. See also scopevm_call_cancel(). */
+  const unsigned char* cancel;
   /** If not NULL, called on the thread that runs the call, after the end of each interval. `event`
-   * and its strings are valid during the call of this function. */
-  void (*trace)(void* context, const scopevm_trace_event* event);
+   * is valid during the call of this function. Returns NULL, or a status of
+   * scopevm_status_create(), which ends the run. */
+  scopevm_status* (*trace)(void* context, const scopevm_trace_event* event);
   void* trace_context; /**< first argument of `trace` */
+  /** Sees the state between the instructions (scopevm/c/execution.h). NULL: none. */
+  scopevm_execution_hook hook;
+  void* hook_context; /**< first argument of `hook` */
   /** Identifies the run in the trace and the log; 0: the library chooses a number. */
   uint64_t request_id;
 } scopevm_run_options;
@@ -144,23 +168,35 @@ typedef struct scopevm_run_options {
 SCOPEVM_API scopevm_status* scopevm_call_run(scopevm_call* call,
                                              const scopevm_run_options* options);
 
+/** Runs one request: Session::call in scopevm/session.h. `inputs` has `count` tensors in the order
+ * of the model, which are shared; an empty one is unset. `outputs` has room for `capacity` tensors,
+ * one per output, whose storages the caller releases. `options` can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_session_call(const scopevm_session* session,
+                                                 const scopevm_tensor* inputs, size_t count,
+                                                 const scopevm_run_options* options,
+                                                 scopevm_tensor* outputs, size_t capacity);
+/** Makes one call with zeros as inputs, so that later calls need not start threads, build kernels
+ * or map memory: Session::warm_up in scopevm/session.h. The arrays have `count` elements: the
+ * values of the named dimensions. `options` can be NULL. */
+SCOPEVM_API scopevm_status* scopevm_session_warm_up(const scopevm_session* session,
+                                                    const char* const* names, const int64_t* values,
+                                                    size_t count,
+                                                    const scopevm_run_options* options);
+
 /** The options of scopevm_call_submit(). Initialise with {sizeof(scopevm_submit_options)}. */
 typedef struct scopevm_submit_options {
   size_t struct_size; /**< sizeof(scopevm_submit_options) */
-  /** In nanoseconds from now, waiting included; as in scopevm_run_options. */
-  int64_t timeout_ns;
+  /** The options of the run; times include waiting, and `trace` and `hook` run on a worker. NULL:
+   * the defaults. The struct is copied. */
+  const scopevm_run_options* run;
   int priority; /**< from -1000 to 1000; calls with a higher priority are admitted first */
   /** Bytes for memory whose size depends on data: SubmitOptions::data_budgets. */
   const scopevm_memory_limit* data_budgets;
   size_t data_budget_count; /**< number of elements of `data_budgets` */
   size_t data_budget_size;  /**< sizeof(scopevm_memory_limit) */
-  /** As in scopevm_run_options. */
-  void (*trace)(void* context, const scopevm_trace_event* event);
-  void* trace_context; /**< first argument of `trace` */
-  uint64_t request_id; /**< as in scopevm_run_options */
 } scopevm_submit_options;
 
-/** Queues the call; a worker of the session's scheduler runs it: Call::submit in scopevm/session.h.
+/** Queues the call; a worker of the session's scheduler runs it: Call::submit in scopevm/call.h.
  * `options` can be NULL. `done` (can be NULL) is called once with the result, NULL on success, when
  * the call can be used again; `result` is valid during the call of this function. `done`
  * can use, submit or free the call, and must not wait for other calls: scopevm_call_run() and
@@ -201,6 +237,18 @@ SCOPEVM_API scopevm_status* scopevm_call_output_element_versioned(const scopevm_
                                                                   size_t index, size_t element,
                                                                   DLManagedTensorVersioned** out);
 /** @} */
+/** The results of the last run, one per output; an empty tensor for a result that is not a tensor.
+ * *out_count is their number: 0 if the call has no results, is in flight, or is NULL. The result is
+ * then NULL. Valid until the next run; the tensors belong to the call. */
+SCOPEVM_API const scopevm_tensor* scopevm_call_results(const scopevm_call* call, size_t* out_count);
+/** One of scopevm_call_results(), by the name of the output. The caller releases its storage. Fails
+ * with SCOPEVM_NOT_FOUND if there is no such output, or the call has no results. */
+SCOPEVM_API scopevm_status* scopevm_call_find_result(const scopevm_call* call, const char* name,
+                                                     scopevm_tensor* out);
+/** The tensors of a result: Call::elements in scopevm/call.h. *out is an array of *out_count
+ * tensors. Valid until the next run; the tensors belong to the call. */
+SCOPEVM_API scopevm_status* scopevm_call_elements(const scopevm_call* call, size_t index,
+                                                  const scopevm_tensor** out, size_t* out_count);
 /** The dims of tensor `element` of a result, valid until the next run. `element` is 0 for a result
  * that is a tensor. String tensors are supported, unlike in scopevm_call_output(). */
 SCOPEVM_API scopevm_status* scopevm_call_output_dims(const scopevm_call* call, size_t index,
@@ -215,7 +263,7 @@ SCOPEVM_API scopevm_status* scopevm_call_output_string(const scopevm_call* call,
  * effect for NULL. */
 SCOPEVM_API void scopevm_call_clear_outputs(scopevm_call* call);
 
-/** Statistics of the last run: CallStats in scopevm/session.h. Set struct_size before the call.
+/** Statistics of the last run: CallStats in scopevm/call.h. Set struct_size before the call.
  * All members are 0 or empty if the call has not run or its inputs were invalid. */
 typedef struct scopevm_call_stats {
   size_t struct_size;         /**< sizeof(scopevm_call_stats) */
@@ -231,7 +279,7 @@ typedef struct scopevm_call_stats {
 SCOPEVM_API scopevm_status* scopevm_call_read_stats(const scopevm_call* call,
                                                     scopevm_call_stats* out);
 
-/** The memory that the last run used in one memory scope: ScopeUse in scopevm/session.h. Strings
+/** The memory that the last run used in one memory scope: ScopeUse in scopevm/call.h. Strings
  * are valid as long as the module. */
 typedef struct scopevm_memory_use {
   size_t struct_size;        /**< sizeof(scopevm_memory_use) */
@@ -243,7 +291,7 @@ typedef struct scopevm_memory_use {
   int64_t allocations;       /**< number of allocations from the scope's allocator */
 } scopevm_memory_use;
 
-/** The copies of the last run from one memory scope to another: CopyUse in scopevm/session.h.
+/** The copies of the last run from one memory scope to another: CopyUse in scopevm/call.h.
  * Strings are valid as long as the module. */
 typedef struct scopevm_copy_use {
   size_t struct_size;      /**< sizeof(scopevm_copy_use) */

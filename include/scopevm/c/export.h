@@ -1,6 +1,6 @@
 /** @file
- * Visibility of symbols. SCOPEVM_API marks the symbols that libscopevm.so and
- * libscopevm_compiler.so export. All other symbols have hidden visibility. */
+ * Visibility of symbols. SCOPEVM_API marks the symbols that the shared libraries export. All other
+ * symbols have hidden visibility. libscopevm.so exports functions of C only. */
 #pragma once
 
 /** Exports a symbol of the library. */

@@ -8,6 +8,7 @@
 
 #include "scopevm/c/export.h"
 #include "scopevm/c/status.h"
+#include "scopevm/c/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,29 +71,6 @@ enum scopevm_value_kinds {
   SCOPEVM_OPTIONAL = 2,          /**< a tensor or no value */
   SCOPEVM_OPTIONAL_SEQUENCE = 3, /**< a sequence or no value */
 };
-
-/** Element types: DType in scopevm/dtype.h. */
-enum scopevm_dtypes {
-  SCOPEVM_BOOL = 0,  /**< one byte, 0 or 1 */
-  SCOPEVM_I8 = 1,    /**< signed integer of 8 bits */
-  SCOPEVM_I16 = 2,   /**< of 16 bits */
-  SCOPEVM_I32 = 3,   /**< of 32 bits */
-  SCOPEVM_I64 = 4,   /**< of 64 bits */
-  SCOPEVM_U8 = 5,    /**< unsigned integer of 8 bits */
-  SCOPEVM_U16 = 6,   /**< of 16 bits */
-  SCOPEVM_U32 = 7,   /**< of 32 bits */
-  SCOPEVM_U64 = 8,   /**< of 64 bits */
-  SCOPEVM_F16 = 9,   /**< IEEE binary16 */
-  SCOPEVM_BF16 = 10, /**< bfloat16 */
-  SCOPEVM_F32 = 11,  /**< IEEE binary32 */
-  SCOPEVM_F64 = 12,  /**< IEEE binary64 */
-  SCOPEVM_STR = 13,  /**< strings */
-};
-
-/** The name of an element type, such as "f32"; NULL if there is no such type. */
-SCOPEVM_API const char* scopevm_dtype_name(int dtype);
-/** Bytes of an element; 0 for strings and if there is no such type. */
-SCOPEVM_API size_t scopevm_dtype_bytes(int dtype);
 
 /** An input or output: TensorSignature in scopevm/module.h. Set struct_size before the call. */
 typedef struct scopevm_value_info {
@@ -180,12 +158,22 @@ typedef struct scopevm_bound scopevm_bound;
 SCOPEVM_API scopevm_status* scopevm_bound_create(const scopevm_module* module,
                                                  const char* const* names, const int64_t* values,
                                                  size_t count, int threads, scopevm_bound** out);
+/** Module::largest_bound() in scopevm/module.h: of the values from least[i] to most[i] of dimension
+ * names[i] (`count` dimensions). A dimension that is not in `names` has its bounds in the module.
+ */
+SCOPEVM_API scopevm_status* scopevm_bound_create_largest(const scopevm_module* module,
+                                                         const char* const* names,
+                                                         const int64_t* least, const int64_t* most,
+                                                         size_t count, int threads,
+                                                         scopevm_bound** out);
 /** Releases a bound. */
 SCOPEVM_API void scopevm_bound_free(scopevm_bound* bound);
 /** The function that a call runs: "main" or a variant; NULL for NULL. */
 SCOPEVM_API const char* scopevm_bound_function(const scopevm_bound* bound);
 /** The number of entries; 0 for NULL. */
 SCOPEVM_API size_t scopevm_bound_line_count(const scopevm_bound* bound);
+/** The number of memory scopes with entries; 0 for NULL. */
+SCOPEVM_API size_t scopevm_bound_scope_count(const scopevm_bound* bound);
 /** The number of names that the formulas of the entries use; 0 for NULL. */
 SCOPEVM_API size_t scopevm_bound_definition_count(const scopevm_bound* bound);
 
@@ -205,6 +193,19 @@ typedef struct scopevm_bound_line_info {
 /** Describes an entry. Fails with SCOPEVM_NOT_FOUND if there is no such entry. */
 SCOPEVM_API scopevm_status* scopevm_bound_line(const scopevm_bound* bound, size_t index,
                                                scopevm_bound_line_info* out);
+/** The sum of the entries in one memory scope of one device: ScopeBound in scopevm/module.h. Set
+ * struct_size before the call. */
+typedef struct scopevm_bound_scope_info {
+  size_t struct_size;        /**< sizeof(scopevm_bound_scope_info) */
+  const char* device;        /**< name of the device in the module */
+  const char* scope;         /**< memory scope */
+  int64_t bytes;             /**< sum of the bytes of the entries */
+  int64_t lower_bound_bytes; /**< sum of the lower bounds of the entries */
+} scopevm_bound_scope_info;
+
+/** Describes a memory scope. Fails with SCOPEVM_NOT_FOUND if there is no such scope. */
+SCOPEVM_API scopevm_status* scopevm_bound_scope(const scopevm_bound* bound, size_t index,
+                                                scopevm_bound_scope_info* out);
 /** A name that formulas use, and its formula. Fails with SCOPEVM_NOT_FOUND if there is no such
  * definition. */
 SCOPEVM_API scopevm_status* scopevm_bound_definition(const scopevm_bound* bound, size_t index,

@@ -56,6 +56,9 @@ typedef struct scopevm_log_options {
   void (*function)(void* context, const scopevm_log_message* message);
   void* context; /**< first argument of `function` */
   int least;     /**< the lowest severity that is reported */
+  /** Called once, when another function has replaced this one and all its calls have returned. Can
+   * be NULL. If scopevm_set_log() fails, it is not called. */
+  void (*release)(void* context);
 } scopevm_log_options;
 
 /** Replaces the function that receives the messages of the process: set_log. Returns after the last

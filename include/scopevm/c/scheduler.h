@@ -47,6 +47,9 @@ typedef struct scopevm_scheduler_options {
   /** How long a worker without a call waits actively before it sleeps, in nanoseconds, at most a
    * second. */
   int64_t spin_ns;
+  /** Nonzero: 0 is not the default of max_waiting, max_bypass, ageing_ns and max_suspended, but a
+   * value as in SchedulerOptions (scopevm/scheduler.h), and a negative max_bypass is an error. */
+  int has_no_defaults;
 } scopevm_scheduler_options;
 
 /** Writes the numbers of the CPUs of a NUMA node to `cpus`, at most `capacity`, and their number to
@@ -67,6 +70,7 @@ typedef struct scopevm_scheduler_stats {
   size_t waiting;     /**< calls that wait for memory */
   size_t ready;       /**< admitted calls that wait for a worker */
   size_t running;     /**< calls that run */
+  size_t pool_count;  /**< number of pools with a capacity */
 } scopevm_scheduler_stats;
 
 /** Sets the members of *out that fit out->struct_size. */
@@ -79,12 +83,22 @@ typedef struct scopevm_pool_use {
   int64_t capacity_bytes; /**< its capacity */
   int64_t reserved_bytes; /**< of calls that were admitted and have not ended */
   int64_t held_bytes;     /**< of results of ended calls that are not released, and constants */
+  const char* pool;       /**< its name; valid as long as the scheduler */
 } scopevm_pool_use;
 
 /** Reads the use of a pool. `index` is its index in scopevm_scheduler_options::capacities. Fails
  * with SCOPEVM_NOT_FOUND if there is no such pool. */
 SCOPEVM_API scopevm_status* scopevm_scheduler_pool_use(const scopevm_scheduler* scheduler,
                                                        size_t index, scopevm_pool_use* out);
+
+/** The state of a scheduler and the use of its pools at one time. Writes the first `capacity` pools
+ * to `pools`, an array of elements of `pool_size` bytes: sizeof(scopevm_pool_use). */
+SCOPEVM_API scopevm_status* scopevm_scheduler_read_pools(const scopevm_scheduler* scheduler,
+                                                         scopevm_scheduler_stats* out,
+                                                         scopevm_pool_use* pools, size_t capacity,
+                                                         size_t pool_size);
+/** The number of workers; 0 for NULL. */
+SCOPEVM_API int scopevm_scheduler_workers(const scopevm_scheduler* scheduler);
 
 #ifdef __cplusplus
 }

@@ -20,11 +20,18 @@ extern "C" {
 /** A module bound to devices, allocators and threads. */
 typedef struct scopevm_session scopevm_session;
 
-/** An allocator for a memory scope of a CPU: see ScopeAllocator in scopevm/session.h. */
+/** An allocator for a memory scope: see ScopeAllocator in scopevm/session.h. */
 typedef struct scopevm_scope_allocator {
   /** A scope of every CPU ("global.workspace") or of one device ("cpu.global.workspace"). */
   const char* scope;
   scopevm_allocator* allocator; /**< shared with the session */
+  /** If `allocator` is NULL: called by scopevm_session_create() for each pool of the scope, also of
+   * non-CPU devices: ScopeAllocator::make. Takes ownership of `source`, the memory of the pool;
+   * NULL is the operating system. Sets *out to a handle that the session takes over, or returns a
+   * status of scopevm_status_create(). */
+  scopevm_status* (*make)(void* context, scopevm_block_source* source, int64_t alignment,
+                          scopevm_allocator** out);
+  void* make_context; /**< first argument of `make` */
 } scopevm_scope_allocator;
 
 /** An allocator by name. The session creates one for each pool of the scope, also of non-CPU
@@ -61,10 +68,12 @@ typedef struct scopevm_session_options {
   size_t limit_size;                  /**< sizeof(scopevm_memory_limit) */
   /** A parallel loop supplied by the embedder, or NULL for the default executor. The contract is
    * that of Executor::parallel_for in scopevm/executor.h. `executor` is passed as the first
-   * argument; executor_threads is the number of workers. */
-  void (*parallel_for)(void* executor, int64_t total, int64_t grain,
-                       void (*body)(void* context, int64_t begin, int64_t end, int64_t worker),
-                       void* context);
+   * argument; executor_threads is the number of workers. Returns NULL, or a status of
+   * scopevm_status_create(), which ends the call. */
+  scopevm_status* (*parallel_for)(void* executor, int64_t total, int64_t grain,
+                                  void (*body)(void* context, int64_t begin, int64_t end,
+                                               int64_t worker),
+                                  void* context);
   void* executor;       /**< first argument of parallel_for */
   int executor_threads; /**< number of workers of parallel_for */
   int emulate;          /**< nonzero: sets SessionOptions::emulate */
@@ -94,24 +103,26 @@ typedef struct scopevm_session_options {
   /** Runs the calls of the session; shared with the session. NULL: each call runs on the thread
    * that calls scopevm_call_run(). */
   const scopevm_scheduler* scheduler;
+  /** The number of threads that run loops: Executor::running_threads. NULL: executor_threads. */
+  int (*running_threads)(void* executor);
+  /** Called once, when the session with the executor and its calls have been released. Can be NULL.
+   * If scopevm_session_create() fails, it is not called. */
+  void (*release_executor)(void* executor);
 } scopevm_session_options;
 
 /** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */
 SCOPEVM_API scopevm_status* scopevm_session_create(const scopevm_module* module,
                                                    const scopevm_session_options* options,
                                                    scopevm_session** out);
+/** A handle of the session's module, which the caller releases. */
+SCOPEVM_API scopevm_status* scopevm_session_module(const scopevm_session* session,
+                                                   scopevm_module** out);
 /** Allocates the memory of `calls` concurrent calls whose dimensions are in these ranges: see
  * Session::reserve in scopevm/session.h. A dimension that is not in `names` has its bounds in the
  * module. The arrays have `count` elements. */
 SCOPEVM_API scopevm_status* scopevm_session_reserve(const scopevm_session* session,
                                                     const char* const* names, const int64_t* least,
                                                     const int64_t* most, size_t count, int calls);
-/** Makes one call with zeros as inputs, so that later calls need not start threads, build kernels
- * or map memory: Session::warm_up in scopevm/session.h. The arrays have `count` elements: the
- * values of the named dimensions. */
-SCOPEVM_API scopevm_status* scopevm_session_warm_up(const scopevm_session* session,
-                                                    const char* const* names, const int64_t* values,
-                                                    size_t count);
 /** The number of workers; 0 for NULL. */
 SCOPEVM_API int scopevm_session_threads(const scopevm_session* session);
 /** The number of threads that run parallel loops: see Executor::running_threads() in

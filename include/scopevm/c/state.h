@@ -26,6 +26,8 @@ typedef struct scopevm_state_pair {
   const char* input;       /**< name of the input */
   const char* output;      /**< name of the output */
   const DLTensor* initial; /**< the value before the first call, which is copied; NULL: zeros */
+  /** The same as a tensor; at most one of both is not NULL. An empty tensor: zeros. */
+  const scopevm_tensor* initial_tensor;
 } scopevm_state_pair;
 
 /** Initialise with {sizeof(scopevm_state_options)}. */
@@ -48,7 +50,7 @@ SCOPEVM_API scopevm_status* scopevm_state_create(const scopevm_session* session,
 SCOPEVM_API void scopevm_state_free(scopevm_state* state);
 
 /** Sets the state of a call, which its runs read and replace: Call::set_state in
- * scopevm/session.h. NULL: no state. The call shares the state. */
+ * scopevm/call.h. NULL: no state. The call shares the state. */
 SCOPEVM_API scopevm_status* scopevm_call_set_state(scopevm_call* call, const scopevm_state* state);
 
 /** A copy of the current value of an input. The caller releases it by calling its deleter. */
@@ -57,6 +59,12 @@ SCOPEVM_API scopevm_status* scopevm_state_value(const scopevm_state* state, cons
 /** Replaces the current value of an input by a copy of `tensor`. */
 SCOPEVM_API scopevm_status* scopevm_state_set_value(scopevm_state* state, const char* input,
                                                     const DLTensor* tensor);
+/** Like scopevm_state_value(), as a tensor whose storage the caller releases. */
+SCOPEVM_API scopevm_status* scopevm_state_read(const scopevm_state* state, const char* input,
+                                               scopevm_tensor* out);
+/** Like scopevm_state_set_value(). */
+SCOPEVM_API scopevm_status* scopevm_state_write(scopevm_state* state, const char* input,
+                                                const scopevm_tensor* tensor);
 /** Replaces all values by the initial ones. */
 SCOPEVM_API scopevm_status* scopevm_state_reset(scopevm_state* state);
 /** A new state with copies of the values. */

@@ -62,6 +62,13 @@ typedef struct scopevm_error_fields {
  * or out->struct_size is too small. */
 SCOPEVM_API int scopevm_status_fields(const scopevm_status* status, scopevm_error_fields* out);
 
+/** Creates a status, which a callback returns to report an error; the library then owns it. `code`
+ * is one of scopevm_status_codes, except SCOPEVM_OK; other codes become SCOPEVM_INTERNAL. NULL
+ * `message`: empty. `fields` can be NULL, and so can its strings. Never returns NULL: without
+ * memory, the result is a status with SCOPEVM_OUT_OF_MEMORY. */
+SCOPEVM_API scopevm_status* scopevm_status_create(int code, const char* message,
+                                                  const scopevm_error_fields* fields);
+
 #ifdef __cplusplus
 }
 #endif

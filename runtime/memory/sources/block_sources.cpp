@@ -2,7 +2,6 @@
 #include "runtime/memory/sources/block_sources.h"
 
 #include "runtime/memory/sources/system_memory.h"
-#include "scopevm/allocators.h"
 
 namespace scopevm::runtime {
 
@@ -42,29 +41,4 @@ void* allocate_without_exceptions(BlockSource& source, int64_t bytes, int64_t al
   return nullptr;
 }
 
-namespace {
-
-class FunctionSource final : public BlockSource {
- public:
-  FunctionSource(std::function<void*(int64_t, int64_t)> allocate,
-                 std::function<void(void*, int64_t)> deallocate)
-      : allocate_(std::move(allocate)), deallocate_(std::move(deallocate)) {}
-  void* allocate(int64_t bytes, int64_t alignment) override { return allocate_(bytes, alignment); }
-  void deallocate(void* block, int64_t bytes) override { deallocate_(block, bytes); }
-
- private:
-  const std::function<void*(int64_t, int64_t)> allocate_;
-  const std::function<void(void*, int64_t)> deallocate_;
-};
-
-}  // namespace
 }  // namespace scopevm::runtime
-
-namespace scopevm {
-
-std::shared_ptr<BlockSource> make_source(std::function<void*(int64_t, int64_t)> allocate,
-                                         std::function<void(void*, int64_t)> deallocate) {
-  return std::make_shared<runtime::FunctionSource>(std::move(allocate), std::move(deallocate));
-}
-
-}  // namespace scopevm

@@ -11,12 +11,14 @@ static int loops = 0;
 
 // The parallel_for of an executor with two threads: counts the loop in `executor`, and runs it as
 // one range on worker 1.
-static void parallel_for(void* executor, int64_t total, int64_t grain,
-                         void (*body)(void* context, int64_t begin, int64_t end, int64_t worker),
-                         void* context) {
+static scopevm_status* parallel_for(void* executor, int64_t total, int64_t grain,
+                                    void (*body)(void* context, int64_t begin, int64_t end,
+                                                 int64_t worker),
+                                    void* context) {
   (void)grain;
   ++*(int*)executor;
   body(context, 0, total, 1);
+  return NULL;
 }
 
 static void run_calls(const scopevm_session* session) {
@@ -281,8 +283,8 @@ static void inspect(const scopevm_module* module) {
   OK(scopevm_session_create(module, NULL, &session));
   FAILS(scopevm_session_reserve(session, names, values, values, 1, 1), 20, "no bound function");
   FAILS(scopevm_session_reserve(session, names, values, values, 1, 0), 10, "expected at least 1");
-  FAILS(scopevm_session_warm_up(session, names, values, 0), 10, "cannot be computed");
-  OK(scopevm_session_warm_up(session, names, values, 1));
+  FAILS(scopevm_session_warm_up(session, names, values, 0, NULL), 10, "cannot be computed");
+  OK(scopevm_session_warm_up(session, names, values, 1, NULL));
   run_calls(session);
   scopevm_session_free(session);
 }

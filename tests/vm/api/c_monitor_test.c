@@ -37,14 +37,15 @@ static void keep(void* context, const scopevm_log_message* message) {
 }
 
 static uint64_t traced_request;
-static void keep_request(void* context, const scopevm_trace_event* event) {
+static scopevm_status* keep_request(void* context, const scopevm_trace_event* event) {
   (void)context;
   traced_request = event->request_id;
-  if (event->kind != 0) return;
+  if (event->kind != 0) return NULL;
   EXPECT(event->status == SCOPEVM_OK && event->bytes > 0);
   EXPECT(event->dim_count == 1 && event->dim_size == sizeof(scopevm_trace_dim));
   if (event->dim_count == 1)
     EXPECT(strcmp(event->dims[0].name, "n") == 0 && event->dims[0].value == 1);
+  return NULL;
 }
 
 static scopevm_call* new_call(const scopevm_session* session, float* x, int64_t* dims) {
@@ -76,7 +77,8 @@ static void read_log(const scopevm_module* module) {
   int64_t dims[] = {1, 4};
   scopevm_call* call = new_call(session, x, dims);
   scopevm_submit_options submit = {sizeof(scopevm_submit_options)};
-  submit.request_id = 41;
+  const scopevm_run_options identified = {.struct_size = sizeof identified, .request_id = 41};
+  submit.run = &identified;
   scopevm_call_cancel(call);
   OK(scopevm_call_submit(call, &submit, NULL, NULL));
   FAILS(scopevm_call_wait(call, -1), SCOPEVM_CANCELLED, "cancelled");

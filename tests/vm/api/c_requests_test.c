@@ -211,10 +211,11 @@ static void use_buffer(const scopevm_session* session) {
 }
 
 static int launches = 0;
-static void count_launches(void* context, const scopevm_trace_event* event) {
+static scopevm_status* count_launches(void* context, const scopevm_trace_event* event) {
   EXPECT(context == &launches && event->struct_size == sizeof *event);
   EXPECT(event->start_ns > 0 && event->duration_ns >= 0);
   if (event->kind == 2) ++*(int*)context;
+  return NULL;
 }
 
 static void observe(const scopevm_session* session, const scopevm_module* module) {
@@ -372,7 +373,8 @@ static void submit_calls(const scopevm_module* module) {
   EXPECT(stats.waiting == 1 && stats.ready == 0 && stats.running == 0);
   scopevm_call_clear_outputs(call);
   OK(scopevm_call_wait(other, -1));
-  submit.timeout_ns = 1000000;
+  const scopevm_run_options run = {.struct_size = sizeof run, .timeout_ns = 1000000};
+  submit.run = &run;
   OK(scopevm_call_submit(call, &submit, NULL, NULL));
   FAILS(scopevm_call_wait(call, -1), SCOPEVM_DEADLINE_EXCEEDED, "before it was admitted");
   dims[0] = 7;

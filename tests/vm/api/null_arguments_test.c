@@ -6,24 +6,7 @@
 
 #include "scopevm/scopevm.h"
 #include "tests/vm/api/expect.h"
-
-// The index of the argument that is NULL.
-static int missing;
-// Pointer argument `index` of a call.
-#define ARGUMENT(index, value) (missing == (index) ? NULL : (value))
-
-static void expect_null_error(scopevm_status* status, int line) {
-  if (scopevm_status_code(status) != 10 || strstr(scopevm_status_message(status), "NULL") == NULL) {
-    fprintf(stderr, "%s:%d: argument %d: %d, \"%s\"\n", __FILE__, line, missing,
-            scopevm_status_code(status), scopevm_status_message(status));
-    ++failures;
-  }
-  scopevm_status_free(status);
-}
-
-// Evaluates the call once for each of its first `count` pointer arguments.
-#define EACH_FAILS(count, call) \
-  for (missing = 0; missing < (count); ++missing) expect_null_error((call), __LINE__)
+#include "tests/vm/api/null_arguments.h"
 
 static void check_results_without_status(void) {
   EXPECT(scopevm_api_version() == SCOPEVM_API_VERSION);
@@ -35,9 +18,18 @@ static void check_results_without_status(void) {
   EXPECT(scopevm_version()[0] != 0 && scopevm_features()[0] != 0);
   EXPECT(scopevm_dtype_name(-1) == NULL && scopevm_dtype_bytes(-1) == 0);
   EXPECT(scopevm_bound_function(NULL) == NULL);
+  EXPECT(scopevm_bound_scope_count(NULL) == 0);
   EXPECT(scopevm_bound_line_count(NULL) == 0 && scopevm_bound_definition_count(NULL) == 0);
   scopevm_error_fields fields = {sizeof(scopevm_error_fields)};
   EXPECT(scopevm_status_fields(NULL, &fields) == 0);
+  scopevm_status* status = scopevm_status_create(0, NULL, NULL);
+  EXPECT(scopevm_status_code(status) == SCOPEVM_INTERNAL && !*scopevm_status_message(status));
+  scopevm_status_free(status);
+  scopevm_storage_retain(NULL);
+  scopevm_storage_release(NULL);
+  size_t count = 1;
+  EXPECT(scopevm_call_results(NULL, &count) == NULL && count == 0);
+  EXPECT(scopevm_execution_position(NULL) == -1 && scopevm_execution_depth(NULL) == 0);
   EXPECT(scopevm_session_threads(NULL) == 0);
   EXPECT(scopevm_session_running_threads(NULL) == 0);
   scopevm_session_trim(NULL);
@@ -66,6 +58,24 @@ static void check_allocator(void) {
   EACH_FAILS(2, scopevm_allocator_read_stats(ARGUMENT(0, allocator), ARGUMENT(1, &stats)));
   EACH_FAILS(1, scopevm_allocator_trim(ARGUMENT(0, allocator)));
   EACH_FAILS(1, scopevm_allocator_describe_failure(ARGUMENT(0, allocator), 64));
+  scopevm_allocator* copied = NULL;
+  scopevm_memory_snapshot* snapshot = NULL;
+  const scopevm_memory_range* ranges = NULL;
+  size_t count = 0;
+  EACH_FAILS(2, scopevm_allocator_copy(ARGUMENT(0, allocator), ARGUMENT(1, &copied)));
+  EACH_FAILS(2, scopevm_memory_snapshot_create(ARGUMENT(0, allocator), ARGUMENT(1, &snapshot)));
+  OK(scopevm_memory_snapshot_create(allocator, &snapshot));
+  EACH_FAILS(3, scopevm_memory_snapshot_live(ARGUMENT(0, snapshot), ARGUMENT(1, &ranges),
+                                             ARGUMENT(2, &count)));
+  EACH_FAILS(3, scopevm_memory_snapshot_unused(ARGUMENT(0, snapshot), ARGUMENT(1, &ranges),
+                                               ARGUMENT(2, &count)));
+  scopevm_memory_snapshot_free(snapshot);
+  EXPECT(copied == NULL && ranges == NULL);
+  EXPECT(scopevm_allocator_name(1000) == NULL);
+  EXPECT(scopevm_block_source_allocate(NULL, 64, 64) == NULL);
+  scopevm_block_source_deallocate(NULL, NULL, 64);
+  scopevm_block_source_free(NULL);
+  scopevm_memory_snapshot_free(NULL);
   scopevm_allocator_free(allocator);
   scopevm_allocator_functions functions = {sizeof(scopevm_allocator_functions)};
   allocator = NULL;
@@ -87,6 +97,11 @@ static void check_scheduler(void) {
   EACH_FAILS(1, scopevm_scheduler_create(NULL, ARGUMENT(0, &scheduler)));
   EACH_FAILS(2, scopevm_scheduler_read_stats(ARGUMENT(0, scheduler), ARGUMENT(1, &stats)));
   EACH_FAILS(2, scopevm_scheduler_pool_use(ARGUMENT(0, scheduler), 0, ARGUMENT(1, &use)));
+  EACH_FAILS(3, scopevm_scheduler_read_pools(ARGUMENT(0, scheduler), ARGUMENT(1, &stats),
+                                             ARGUMENT(2, &use), 1, sizeof use));
+  size_t count = 0;
+  EACH_FAILS(1, scopevm_numa_node_cpus(0, NULL, 0, ARGUMENT(0, &count)));
+  EXPECT(scopevm_scheduler_workers(NULL) == 0);
   EXPECT(scheduler == NULL);
 }
 
@@ -126,6 +141,13 @@ static void check_signature(const scopevm_module* module) {
   EACH_FAILS(4, scopevm_bound_create(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
                                      1, 1, ARGUMENT(3, &bound)));
   OK(scopevm_bound_create(module, names, values, 1, 1, &bound));
+  scopevm_bound* largest = NULL;
+  EACH_FAILS(
+      5, scopevm_bound_create_largest(ARGUMENT(0, module), ARGUMENT(1, names), ARGUMENT(2, values),
+                                      ARGUMENT(3, values), 1, 1, ARGUMENT(4, &largest)));
+  scopevm_bound_scope_info scope = {sizeof(scopevm_bound_scope_info)};
+  EACH_FAILS(2, scopevm_bound_scope(ARGUMENT(0, bound), 0, ARGUMENT(1, &scope)));
+  EXPECT(largest == NULL);
   scopevm_bound_line_info line = {sizeof(scopevm_bound_line_info)};
   const char* name = NULL;
   const char* formula = NULL;
@@ -174,14 +196,14 @@ static void check_module(const char* path, const scopevm_module* module) {
   options.external_library_count = 1;
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.external_libraries = no_library;
-  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  FAILS(scopevm_session_create(module, &options, &session), 10, "external library 0: is null");
   options.external_library_count = 0;
   const scopevm_scope_allocator no_allocator[] = {{"global", NULL}};
   options.allocator_count = 1;
   options.allocator_size = sizeof(scopevm_scope_allocator);
   EACH_FAILS(1, scopevm_session_create(module, &options, &session));
   options.allocators = no_allocator;
-  EACH_FAILS(1, scopevm_session_create(module, &options, &session));
+  FAILS(scopevm_session_create(module, &options, &session), 10, "the allocator is null");
   options.allocator_count = 0;
   const scopevm_named_allocator no_name[] = {{"global", NULL, NULL}};
   options.named_allocator_count = 1;
@@ -210,8 +232,20 @@ static void check_inputs(const scopevm_session* session, scopevm_call* call) {
   const int64_t size[] = {1};
   EACH_FAILS(4, scopevm_session_reserve(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size),
                                         ARGUMENT(3, size), 1, 1));
-  EACH_FAILS(
-      3, scopevm_session_warm_up(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size), 1));
+  EACH_FAILS(3, scopevm_session_warm_up(ARGUMENT(0, session), ARGUMENT(1, names), ARGUMENT(2, size),
+                                        1, NULL));
+  scopevm_module* bound = NULL;
+  EACH_FAILS(2, scopevm_session_module(ARGUMENT(0, session), ARGUMENT(1, &bound)));
+  scopevm_tensor results[1];
+  const scopevm_tensor given = {.data = NULL};
+  EACH_FAILS(3, scopevm_session_call(ARGUMENT(0, session), ARGUMENT(1, &given), 1, NULL,
+                                     ARGUMENT(2, results), 1));
+  EACH_FAILS(2, scopevm_call_share_input(ARGUMENT(0, call), 0, ARGUMENT(1, &given)));
+  EACH_FAILS(2, scopevm_call_share_sequence(ARGUMENT(0, call), 0, ARGUMENT(1, &given), 1));
+  EACH_FAILS(2, scopevm_call_share_output(ARGUMENT(0, call), 0, ARGUMENT(1, &given)));
+  size_t index = 0;
+  EACH_FAILS(3, scopevm_call_find_input(ARGUMENT(0, call), ARGUMENT(1, "x"), ARGUMENT(2, &index)));
+  EACH_FAILS(3, scopevm_call_find_output(ARGUMENT(0, call), ARGUMENT(1, "z"), ARGUMENT(2, &index)));
   scopevm_allocator_stats stats = {sizeof(scopevm_allocator_stats)};
   EACH_FAILS(2, scopevm_session_memory_stats(ARGUMENT(0, session), 0, ARGUMENT(1, &stats)));
   float element = 0;
@@ -286,6 +320,9 @@ static void check_state(const scopevm_session* session, scopevm_call* call) {
   EACH_FAILS(3, scopevm_state_value(ARGUMENT(0, state), ARGUMENT(1, "y"), ARGUMENT(2, &value)));
   EACH_FAILS(3,
              scopevm_state_set_value(ARGUMENT(0, state), ARGUMENT(1, "y"), ARGUMENT(2, &tensor)));
+  scopevm_tensor shared = {.data = NULL};
+  EACH_FAILS(3, scopevm_state_read(ARGUMENT(0, state), ARGUMENT(1, "y"), ARGUMENT(2, &shared)));
+  EACH_FAILS(3, scopevm_state_write(ARGUMENT(0, state), ARGUMENT(1, "y"), ARGUMENT(2, &shared)));
   EACH_FAILS(1, scopevm_state_reset(ARGUMENT(0, state)));
   EACH_FAILS(2, scopevm_state_fork(ARGUMENT(0, state), ARGUMENT(1, &forked)));
   // `data` can be NULL.
@@ -318,7 +355,73 @@ static void check_results(const scopevm_call* call) {
       3, scopevm_call_output_dims(ARGUMENT(0, call), 0, 0, ARGUMENT(1, &dims), ARGUMENT(2, &size)));
   EACH_FAILS(3, scopevm_call_output_string(ARGUMENT(0, call), 0, 0, 0, ARGUMENT(1, &text),
                                            ARGUMENT(2, &size)));
-  EXPECT(tensor == NULL && dims == NULL && text == NULL);
+  scopevm_tensor shared = {.data = NULL};
+  const scopevm_tensor* elements = NULL;
+  EACH_FAILS(3,
+             scopevm_call_find_result(ARGUMENT(0, call), ARGUMENT(1, "z"), ARGUMENT(2, &shared)));
+  EACH_FAILS(
+      3, scopevm_call_elements(ARGUMENT(0, call), 0, ARGUMENT(1, &elements), ARGUMENT(2, &size)));
+  EXPECT(tensor == NULL && dims == NULL && text == NULL && elements == NULL);
+}
+
+static void check_tensors(void) {
+  scopevm_tensor tensor = {.data = NULL};
+  const int64_t dims[] = {1};
+  const char* const words[] = {"a"};
+  const scopevm_strings strings = {words, NULL, dims, 1};
+  float element = 0;
+  DLManagedTensor* managed = NULL;
+  DLManagedTensorVersioned* versioned = NULL;
+  const char* text = NULL;
+  size_t size = 0;
+  EACH_FAILS(2, scopevm_tensor_allocate(SCOPEVM_F32, ARGUMENT(0, dims), 1, ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_tensor_borrow(&element, SCOPEVM_F32, ARGUMENT(0, dims), 1, 0,
+                                      ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_tensor_adopt(&element, SCOPEVM_F32, ARGUMENT(0, dims), 1, NULL, NULL,
+                                     ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_tensor_from_strings(ARGUMENT(0, &strings), 1, ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_tensor_from_dlpack(ARGUMENT(0, managed), ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_tensor_from_dlpack_versioned(ARGUMENT(0, versioned), ARGUMENT(1, &tensor)));
+  EACH_FAILS(2, scopevm_tensor_to_dlpack(ARGUMENT(0, &tensor), ARGUMENT(1, &managed)));
+  EACH_FAILS(2, scopevm_tensor_to_dlpack_versioned(ARGUMENT(0, &tensor), ARGUMENT(1, &versioned)));
+  OK(scopevm_tensor_from_strings(&strings, 1, &tensor));
+  EACH_FAILS(
+      3, scopevm_tensor_string(ARGUMENT(0, &tensor), 0, ARGUMENT(1, &text), ARGUMENT(2, &size)));
+  scopevm_storage_release(tensor.storage);
+}
+
+// A hook that calls each function of the state with NULL.
+static scopevm_status* check_execution(void* context, const scopevm_execution_state* state) {
+  uint32_t function = 0, word = 0;
+  int64_t slot = 0;
+  scopevm_register_value value = {sizeof(scopevm_register_value)};
+  const char* text = NULL;
+  size_t size = 0;
+  ++*(int*)context;
+  EACH_FAILS(
+      3, scopevm_execution_next(ARGUMENT(0, state), ARGUMENT(1, &function), ARGUMENT(2, &word)));
+  EACH_FAILS(3, scopevm_execution_return_place(ARGUMENT(0, state), 1, ARGUMENT(1, &function),
+                                               ARGUMENT(2, &word)));
+  EACH_FAILS(2, scopevm_execution_slot(ARGUMENT(0, state), 0, ARGUMENT(1, &slot)));
+  EACH_FAILS(2, scopevm_execution_register(ARGUMENT(0, state), 0, ARGUMENT(1, &value)));
+  EACH_FAILS(3, scopevm_execution_read(ARGUMENT(0, state), ARGUMENT(1, &value), 0,
+                                       ARGUMENT(2, &slot), sizeof slot));
+  EACH_FAILS(
+      3, scopevm_execution_string(ARGUMENT(0, state), 0, ARGUMENT(1, &text), ARGUMENT(2, &size)));
+  return scopevm_status_create(SCOPEVM_CANCELLED, "seen", NULL);
+}
+
+static void check_hook(scopevm_call* call) {
+  float elements[] = {1, 2, 3, 4};
+  int64_t dims[] = {1, 4};
+  const DLTensor tensor = floats(elements, dims);
+  OK(scopevm_call_set_input(call, "x", &tensor));
+  OK(scopevm_call_set_input(call, "y", &tensor));
+  int count = 0;
+  const scopevm_run_options run = {
+      .struct_size = sizeof run, .hook = check_execution, .hook_context = &count};
+  FAILS(scopevm_call_run(call, &run), SCOPEVM_CANCELLED, "seen");
+  EXPECT(count == 1);
 }
 
 int main(int argc, char** argv) {
@@ -338,6 +441,8 @@ int main(int argc, char** argv) {
   check_inputs(session, call);
   check_state(session, call);
   check_results(call);
+  check_tensors();
+  check_hook(call);
   scopevm_call_free(call);
   scopevm_session_free(session);
   scopevm_module_free(module);

@@ -1,12 +1,15 @@
-// The metrics of sessions and schedulers; see scopevm/metrics.h.
-#include "scopevm/metrics.h"
-
+// The functions of the C API for metrics (scopevm/c/monitor.h): those of sessions and schedulers.
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "runtime/without_exceptions.h"
-#include "vm/api/module_access.h"
+#include "scopevm/scopevm.h"
+#include "vm/api/c_support.h"
 #include "vm/api/monitor/prometheus.h"
 #include "vm/run/call/bound_session.h"
 
@@ -145,31 +148,56 @@ void add_schedulers(std::span<const SchedulerSource> schedulers, PrometheusText&
   }
 }
 
-}  // namespace
+Result<std::string> prometheus_text(std::span<const scopevm_metrics_source> sources) {
+  std::set<std::string> names;  // as the text has them
+  std::vector<SessionSource> sessions;
+  std::vector<SchedulerSource> schedulers;
+  for (const scopevm_metrics_source& source : sources) {
+    SCOPEVM_RETURN_IF_ERROR(check_not_null({{source.session, "session"}}));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view model, to_text(source.model, "model"));
+    if (!names.insert(label_text(model)).second)
+      return Status(StatusCode::kInvalidArgument,
+                    "two sources of metrics have the name \"" + std::string(model) + "\"");
+    vm::BoundSession& session = *source.session->bound;
+    sessions.push_back({model, &session});
+    vm::CallScheduler* const scheduler = session.scheduler().get();
+    if (scheduler != nullptr &&
+        std::ranges::find(schedulers, scheduler, &SchedulerSource::scheduler) == schedulers.end())
+      schedulers.push_back({std::to_string(sessions.size() - 1), scheduler, scheduler->stats()});
+  }
+  PrometheusText text;
+  add_requests(sessions, text);
+  add_durations(sessions, text);
+  add_memory(sessions, text);
+  if (!schedulers.empty()) add_schedulers(schedulers, text);
+  return std::move(text).take();
+}
 
-Result<std::string> prometheus_text(std::span<const MetricsSource> sources) {
-  return runtime::without_exceptions([&]() -> Result<std::string> {
-    std::set<std::string> names;  // as the text has them
-    std::vector<SessionSource> sessions;
-    std::vector<SchedulerSource> schedulers;
-    for (const MetricsSource& source : sources) {
-      if (!names.insert(label_text(source.model)).second)
-        return Status(StatusCode::kInvalidArgument,
-                      "two sources of metrics have the name \"" + source.model + "\"");
-      vm::BoundSession& session = *SessionAccess::bound(source.session);
-      sessions.push_back({source.model, &session});
-      vm::CallScheduler* const scheduler = session.scheduler().get();
-      if (scheduler != nullptr &&
-          std::ranges::find(schedulers, scheduler, &SchedulerSource::scheduler) == schedulers.end())
-        schedulers.push_back({std::to_string(sessions.size() - 1), scheduler, scheduler->stats()});
-    }
-    PrometheusText text;
-    add_requests(sessions, text);
-    add_durations(sessions, text);
-    add_memory(sessions, text);
-    if (!schedulers.empty()) add_schedulers(schedulers, text);
-    return std::move(text).take();
+}  // namespace
+}  // namespace scopevm
+
+struct scopevm_metrics {
+  std::string text;
+};
+
+using scopevm::checked;
+using scopevm::Status;
+
+scopevm_status* scopevm_metrics_read(const scopevm_metrics_source* sources, size_t count,
+                                     size_t source_size, scopevm_metrics** out) {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(
+        const auto given, scopevm::read_array(sources, count, source_size,
+                                              SCOPEVM_SIZE_UP_TO(scopevm_metrics_source, session),
+                                              "source_size", "sources"));
+    SCOPEVM_ASSIGN_OR_RETURN(std::string text, scopevm::prometheus_text(given));
+    *out = new scopevm_metrics{std::move(text)};
+    return {};
   });
 }
 
-}  // namespace scopevm
+const char* scopevm_metrics_text(const scopevm_metrics* metrics) {
+  return metrics == nullptr ? nullptr : metrics->text.c_str();
+}
+
+void scopevm_metrics_free(scopevm_metrics* metrics) { delete metrics; }

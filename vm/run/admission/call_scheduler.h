@@ -65,6 +65,8 @@ class CallScheduler {
   CallScheduler(const CallScheduler&) = delete;
   CallScheduler& operator=(const CallScheduler&) = delete;
 
+  // The pool at this index of SchedulerStats::pools.
+  const std::string& pool_name(size_t index) const { return ledger_.pools()[index].name; }
   std::optional<uint32_t> find_pool(std::string_view name) const { return ledger_.find(name); }
   // Adds the memory of a session in a pool. Returns its number, for Need::user.
   uint32_t add_user(uint32_t pool, const std::shared_ptr<runtime::ScopeMemory>& memory);

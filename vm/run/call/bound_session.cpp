@@ -16,7 +16,7 @@
 #include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
 #include "vm/run/admission/capacity_names.h"
-#include "vm/run/admission/scheduler_access.h"
+#include "vm/run/admission/scheduler_handle.h"
 #include "vm/run/bound/bound.h"
 #include "vm/run/frame/allocation.h"
 
@@ -210,7 +210,7 @@ Status BoundSession::bind_scheduler(const SessionOptions& options) {
   const format::ModuleContents& contents = module_->contents();
   scheduled_pools_.resize(contents.pools.size());
   if (!options.scheduler) return {};
-  const std::shared_ptr<CallScheduler> scheduler = SchedulerAccess::get(*options.scheduler);
+  const std::shared_ptr<CallScheduler>& scheduler = options.scheduler->c_scheduler()->scheduler;
   SCOPEVM_RETURN_IF_ERROR(
       check_capacity_names(scheduler->stats().pools, qualified_names(contents)));
   for (size_t i = 0; i < contents.pools.size(); ++i) {

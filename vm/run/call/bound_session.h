@@ -35,6 +35,7 @@ class BoundSession {
                                                       const DeviceOpener& opener = open_device);
 
   const LoadedModule& module() const { return *module_; }
+  const std::shared_ptr<const LoadedModule>& module_owner() const { return module_; }
   const KernelTable& kernels() const { return *kernels_; }
   const BoundDevices& devices() const { return devices_; }
   const BoundExternals& externals() const { return externals_; }

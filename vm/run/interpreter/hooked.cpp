@@ -5,12 +5,7 @@
 #include "scopevm/execution_hook.h"
 #include "vm/run/interpreter/interpreter_class.h"
 
-namespace scopevm {
-
-ExecutionState::~ExecutionState() = default;
-ExecutionHook::~ExecutionHook() = default;
-
-namespace vm {
+namespace scopevm::vm {
 
 class Interpreter::HookedState final : public ExecutionState {
  public:
@@ -85,5 +80,4 @@ bool Interpreter::call_hook() {
   return false;
 }
 
-}  // namespace vm
-}  // namespace scopevm
+}  // namespace scopevm::vm

@@ -1,13 +1,14 @@
-// Finds and loads plug-ins with dlopen.
-#include "scopevm/session.h"
-
+// Finds and loads plug-ins with dlopen (scopevm/c/session.h).
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <system_error>
 
+#include "runtime/c_api/c_arguments.h"
 #include "runtime/device/driver_library.h"
-#include "runtime/without_exceptions.h"
+#include "scopevm/scopevm.h"
 
 namespace scopevm {
 namespace {
@@ -44,12 +45,19 @@ Result<const scopevm_external_library*> open(const std::string& file) {
 
 }  // namespace
 
-Result<ExternalLibrary> ExternalLibrary::load(const std::string& name) {
-  return runtime::without_exceptions([&]() -> Result<ExternalLibrary> {
-    Result<const scopevm_external_library*> library = open(file_of(name));
-    if (library.ok()) return ExternalLibrary(*library);
-    return std::move(library).status().with_context("external library \"" + name + "\"");
+}  // namespace scopevm
+
+scopevm_status* scopevm_external_library_load(const char* name,
+                                              const scopevm_external_library** out) {
+  using scopevm::Status;
+  return scopevm::checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
+    const std::string given(text);
+    scopevm::Result<const scopevm_external_library*> library =
+        scopevm::open(scopevm::file_of(given));
+    if (!library.ok())
+      return std::move(library).status().with_context("external library \"" + given + "\"");
+    *out = *library;
+    return {};
   });
 }
-
-}  // namespace scopevm
