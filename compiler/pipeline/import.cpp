@@ -92,7 +92,7 @@ Status import_functions(frontend::ModelFile& file, const std::map<std::string, D
       return std::move(ranges).status().with_context("variant " + variant.label);
     if (!ranges.ok()) {
       // Main refuses these requests.
-      imported.warnings.push_back(file.path() + ": requests with " + variant.label +
+      imported.warnings.push_back("requests with " + variant.label +
                                   " fail, because the branch that they select cannot be "
                                   "compiled: " +
                                   std::string(ranges.status().message()));

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 using Bounds = std::map<std::string, DimBound>;
-constexpr DimBound kOne = {1, 1, 1};
+const DimBound kOne = {1, 1, 1};
 const std::vector<Bounds> kFour = {
     {{"t", {1, 32, 1}}}, {{"n", kOne}}, {{"n", kOne}, {"t", {128, 128, 1}}}, {{"t", {8, 64, 8}}}};
 

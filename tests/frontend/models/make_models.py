@@ -92,6 +92,40 @@ def branch_ranks():
     save("branch_ranks_of_output", nodes, [value("x", ["a", "b"])], [value("s", None)], constants)
 
 
+def many_branches():
+    """The Ifs of seven inputs have branches with results of different ranks."""
+    nodes, inputs, sums = [], [], []
+    for i in range(7):
+        x, b, s = f"x{i}", f"b{i}", f"s{i}"
+        squeeze = helper.make_graph([node("Squeeze", [x, "axis"], [f"squeezed{i}"])], "then", [],
+                                    [value(f"squeezed{i}", None)])
+        keep = helper.make_graph([node("Identity", [x], [f"kept{i}"])], "else", [],
+                                 [value(f"kept{i}", None)])
+        nodes += [node("Shape", [x], [f"shape{i}"]),
+                  node("Gather", [f"shape{i}", "one"], [f"dim{i}"]),
+                  node("Equal", [f"dim{i}", "one"], [f"is_one{i}"]),
+                  node("If", [f"is_one{i}"], [s], then_branch=squeeze, else_branch=keep),
+                  node("ReduceSum", [s], [f"sum{i}"], keepdims=0)]
+        inputs.append(value(x, ["a", b]))
+        sums.append(f"sum{i}")
+    save("many_branches", nodes + [node("Sum", sums, ["y"])], inputs, [value("y", [])],
+         [("axis", i64(1)), ("one", np.array(1, dtype=np.int64))])
+
+
+def branch_only_of_rank():
+    """Later nodes accept the result of one branch only."""
+    squeeze = helper.make_graph([node("Squeeze", ["x", "axis"], ["squeezed"])], "then", [],
+                                [value("squeezed", None)])
+    keep = helper.make_graph([node("Identity", ["x"], ["kept"])], "else", [],
+                             [value("kept", None)])
+    save("branch_only_of_rank", [
+        node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "one"], ["b"]),
+        node("Equal", ["b", "one"], ["is_one"]),
+        node("If", ["is_one"], ["s"], then_branch=squeeze, else_branch=keep),
+        node("Transpose", ["s"], ["y"], perm=[1, 0])], [value("x", ["a", "b"])],
+         [value("y", [None, None])], [("axis", i64(1)), ("one", np.array(1, dtype=np.int64))])
+
+
 def past():
     """Keys of past tokens are concatenated with new ones. A dim of neither can be 0."""
     save("past", [node("Concat", ["old", "new"], ["keys"], axis=1),
@@ -401,6 +435,8 @@ if __name__ == "__main__":
     unnamed_dim_collision()
     dim_names()
     branch_ranks()
+    many_branches()
+    branch_only_of_rank()
     past()
     unsupported_ops()
     conv_transpose_same()
