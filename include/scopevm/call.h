@@ -188,9 +188,9 @@ class Call {
   /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets the
   /// input. Errors: kNotFound (no such input), kInvalidArgument (wrong kind, rank, dim or element
   /// type; the message names the input, the expected and the given value).
-  Status set_input(size_t index, Tensor tensor);
+  Status set_input(size_t index, const Tensor& tensor);
   /// Like the overload above, by name.
-  Status set_input(std::string_view name, Tensor tensor);
+  Status set_input(std::string_view name, const Tensor& tensor);
   /// Sets an input that is a sequence, or an optional sequence with a value. Elements can differ in
   /// the dims that are "?" in the signature. Errors: those of set_input(), and kInvalidArgument if
   /// the input is not a sequence.
@@ -207,9 +207,9 @@ class Call {
   /// string results never use a buffer. An empty tensor unsets the buffer. Errors: kNotFound,
   /// kInvalidArgument (string result, result that is not a tensor, read-only tensor, or an element
   /// type, rank or fixed dim that differs from the signature).
-  Status set_output(size_t index, Tensor tensor);
+  Status set_output(size_t index, const Tensor& tensor);
   /// Like the overload above, by name.
-  Status set_output(std::string_view name, Tensor tensor);
+  Status set_output(std::string_view name, const Tensor& tensor);
   /// Sets a buffer for a result whose size the caller does not know. `data` has `capacity` bytes
   /// and is aligned to the element size. output() is then a tensor in this buffer, with the dims of
   /// the run. A run whose result is larger fails with kInvalidArgument; the message has both sizes.

@@ -57,7 +57,8 @@ inline Status set_log(LogFunction function, LogSeverity least = LogSeverity::kWa
       try {
         (*static_cast<const LogFunction*>(of))(
             {static_cast<LogSeverity>(message->severity), message->text, message->request_id});
-      } catch (...) {  // ignored
+      } catch (...) {
+        return;  // no exception leaves the function, and a log cannot report one
       }
     };
     options.release = [](void* of) { delete static_cast<LogFunction*>(of); };

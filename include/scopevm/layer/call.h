@@ -138,13 +138,13 @@ inline Result<size_t> Call::find_output(std::string_view name) const {
   });
 }
 
-inline Status Call::set_input(size_t index, Tensor tensor) {
+inline Status Call::set_input(size_t index, const Tensor& tensor) {
   return layer::take(scopevm_call_share_input(handle_, index, tensor.c_tensor()));
 }
 
-inline Status Call::set_input(std::string_view name, Tensor tensor) {
+inline Status Call::set_input(std::string_view name, const Tensor& tensor) {
   SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_input(name));
-  return set_input(index, std::move(tensor));
+  return set_input(index, tensor);
 }
 
 inline Status Call::set_sequence(size_t index, std::vector<Tensor> elements) {
@@ -166,13 +166,13 @@ inline Status Call::set_no_value(std::string_view name) {
   return set_no_value(index);
 }
 
-inline Status Call::set_output(size_t index, Tensor tensor) {
+inline Status Call::set_output(size_t index, const Tensor& tensor) {
   return layer::take(scopevm_call_share_output(handle_, index, tensor.c_tensor()));
 }
 
-inline Status Call::set_output(std::string_view name, Tensor tensor) {
+inline Status Call::set_output(std::string_view name, const Tensor& tensor) {
   SCOPEVM_ASSIGN_OR_RETURN(const size_t index, find_output(name));
-  return set_output(index, std::move(tensor));
+  return set_output(index, tensor);
 }
 
 inline Status Call::set_output_buffer(size_t index, void* data, int64_t capacity) {

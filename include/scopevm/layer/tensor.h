@@ -90,7 +90,8 @@ inline Result<Tensor> Tensor::adopt(void* data, DType dtype, std::span<const int
     Result<Tensor> adopted = made(scopevm_tensor_adopt(data, static_cast<int>(dtype), dims.data(),
                                                        dims.size(), call, owner.get(), &tensor),
                                   tensor);
-    if (adopted.ok()) (void)owner.release();
+    if (!adopted.ok()) return adopted;
+    (void)owner.release();
     return adopted;
   });
 }
