@@ -128,7 +128,7 @@ void CTrace::record(const TraceEvent& event) {
   // A view of an event is empty or the whole of a string.
   const auto text = [](std::string_view part) { return part.empty() ? "" : part.data(); };
   std::vector<scopevm_trace_dim> dims;
-  for (const TraceDim& dim : event.dims) dims.push_back({dim.name.data(), dim.value});
+  for (const TraceDim& dim : event.dims) dims.push_back({scopevm::to_c(dim.name), dim.value});
   const scopevm_trace_event c = {sizeof(scopevm_trace_event),
                                  static_cast<int>(event.kind),
                                  static_cast<int>(event.lane),
