@@ -132,7 +132,7 @@ LoadResult load_bytes(std::span<const uint8_t> bytes, const LoadOptions& options
   return load_memory(format::aligned_copy(bytes.data(), bytes.size()), options, {});
 }
 
-LoadResult load_bytes(std::shared_ptr<const void> owner, std::span<const uint8_t> bytes,
+LoadResult load_bytes(const std::shared_ptr<const void>& owner, std::span<const uint8_t> bytes,
                       const LoadOptions& options) {
   return load_memory({owner, bytes.data(), bytes.size()}, options, owner);
 }

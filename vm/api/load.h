@@ -19,7 +19,7 @@ Result<std::shared_ptr<const LoadedModule>> load(const std::string& path,
 Result<std::shared_ptr<const LoadedModule>> load_bytes(std::span<const uint8_t> bytes,
                                                        const LoadOptions& options);
 // `owner` keeps the bytes and options.weights alive.
-Result<std::shared_ptr<const LoadedModule>> load_bytes(std::shared_ptr<const void> owner,
+Result<std::shared_ptr<const LoadedModule>> load_bytes(const std::shared_ptr<const void>& owner,
                                                        std::span<const uint8_t> bytes,
                                                        const LoadOptions& options);
 
