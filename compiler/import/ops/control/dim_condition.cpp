@@ -34,11 +34,13 @@ std::optional<Linear> linear_form(DimExpr e) {
   const auto at = [&](int64_t value) {
     return e.evaluate([=](std::string_view) { return std::optional(value); });
   };
+  // Numbers beyond these are no bounds of dims. Below them, nothing overflows.
+  constexpr int64_t kMost = int64_t{1} << 61;
   const std::optional<int64_t> zero = at(0), one = at(1);
-  int64_t coefficient = 0;
-  if (!zero || !one || __builtin_sub_overflow(*one, *zero, &coefficient) || coefficient == 0 ||
-      e != *dim * DimExpr(coefficient) + DimExpr(*zero))
+  if (!zero || !one || *zero < -kMost || *zero > kMost || *one < -kMost || *one > kMost)
     return std::nullopt;
+  const int64_t coefficient = *one - *zero;
+  if (coefficient == 0 || e != *dim * DimExpr(coefficient) + DimExpr(*zero)) return std::nullopt;
   return Linear{*dim, coefficient, *zero};
 }
 
