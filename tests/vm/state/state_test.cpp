@@ -83,7 +83,8 @@ TEST(State, InvalidOptions) {
   EXPECT_EQ(error({.pairs = {{"y", "zz"}}, .dims = {{"n", 1}}}),
             "state y=zz: the module has no output \"zz\"; did you mean \"z\"?");
   EXPECT_EQ(error({.pairs = {{"y", "z"}}}),
-            "state y=z: input \"y\": dim 0 (n) cannot be computed from the given dims");
+            "state y=z: input \"y\": dim 0 (n) cannot be computed from the given dims; "
+            "give n=NUMBER");
   EXPECT_EQ(error({.pairs = {{"y", "z"}}, .dims = {{"m", 1}}}),
             "the module has no dimension \"m\"; did you mean \"n\"?");
   EXPECT_EQ(error({.pairs = {{"y", "z"}}, .dims = {{"n", -1}}}),
