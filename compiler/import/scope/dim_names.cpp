@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/import/model/onnx_types.h"
 #include "runtime/name_text.h"
 #include "runtime/quoted.h"
 
@@ -68,17 +69,24 @@ DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>
 }  // namespace
 
 std::set<std::string> past_dims(const onnx::GraphProto& graph) {
-  std::set<std::string> past, others;
+  std::set<std::string> initializers, all, past, others;
+  for (const onnx::TensorProto& tensor : graph.initializer()) initializers.insert(tensor.name());
   for (const onnx::ValueInfoProto& input : graph.input()) {
-    const auto& dims = input.type().tensor_type().shape().dim();
-    for (int axis = 0; axis < dims.size(); ++axis) {
-      const std::string& name = dims[axis].dim_param();
+    const auto& type = input.type().tensor_type();
+    // The dims of other inputs have no names in the graph.
+    if (initializers.contains(input.name()) || !dtype_of_onnx(type.elem_type())) continue;
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
+      const std::string& name = type.shape().dim(axis).dim_param();
       if (name.empty()) continue;
       const bool is_past = has_past(name) || is_only_concatenated(graph, input, axis);
       (is_past ? past : others).insert(name);
+      all.insert(name);
     }
   }
-  std::erase_if(past, [&](const std::string& name) { return others.contains(name); });
+  std::erase_if(past, [&](const std::string& name) {
+    const auto symbol = [](const std::string& part) { return DimExpr::symbol(part); };
+    return others.contains(name) || dim_expression(name, all, symbol);
+  });
   return past;
 }
 
