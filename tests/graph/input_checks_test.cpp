@@ -50,6 +50,7 @@ std::vector<Sample> samples() {
        {"f32[1, 1, 4, 4, 16]", "f32[64, 16, 1, 1]"},
        "{kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, "
        "output_pads = array<i64: 0, 0>}"},
+      {"bit_cast", {"f32[2, 3]"}, "{to = \"i32\"}"},
       {"cast", {"f32[2, 3]"}, "{to = \"i32\"}"},
       {"change_case", {"str[2]"}, "{upper = true}"},
       {"concat", {"f32[2, 3]", "f32[2, 3]"}, "{axis = 1 : i64}"},
@@ -63,6 +64,7 @@ std::vector<Sample> samples() {
        "{pool = dense<[1, 2]> : tensor<2xi64>, starts = array<i64: 0>, columns = array<i64: 0, 1>, "
        "weights = array<f32>, min_length = 1 : i64, max_length = 1 : i64, skips = 0 : i64}"},
       {"count_nonzero", {"f32[20]"}, "{block = 4096 : i64}"},
+      {"cum_prod", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"cum_sum", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"device_copy", {"f32[2, 3]"}, "{to = \"cpu.global\"}"},
       {"diagonal", {"f32[3, 3]"}, "{first = 0 : i64, second = 1 : i64}"},

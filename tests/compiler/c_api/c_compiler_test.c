@@ -45,9 +45,9 @@ static const struct {
     {"target-cpu", "x86-64-v3", "pentium9"},
     {"machine", MACHINE, "no_such_file.json"},
     {"place", "input:x=cpu", "cpu"},
-    {"allow-newer-opset", "true", "yes"},
     {"allow-unmatched", "true", "yes"},
     {"external-functions", DISTANCE, "no_such_file.mlir"},
+    {"allow-newer-opset", "true", "yes"},
     {"dump-after", "graph", "graphs"},
     {"threads", "2", "-1"},
     {"inline-limit", "0", "many"},
@@ -94,8 +94,8 @@ static void check_errors_of_options(void) {
   FAILS(scopevm_compiler_set(compiler, "target-cpu", "x86-64-v3,+quick"), SCOPEVM_INVALID_ARGUMENT,
         "compile option \"target-cpu\": unknown CPU feature \"+quick\"");
   // Control characters are escaped.
-  FAILS(scopevm_compiler_set(compiler, "dim", "n\033=x"), SCOPEVM_INVALID_ARGUMENT,
-        "\"n\\x1b=x\": \"x\" is not a 64-bit integer");
+  FAILS(scopevm_compiler_set(compiler, "dim", "n\033=1x"), SCOPEVM_INVALID_ARGUMENT,
+        "\"n\\x1b=1x\": \"1x\" is not a 64-bit integer");
   FAILS(scopevm_compiler_set(compiler, "target-cpu", "a\033"), SCOPEVM_INVALID_ARGUMENT,
         "unknown target CPU \"a\\x1b\"");
   // The values of a list are combined when a model is compiled: the second one can follow.
