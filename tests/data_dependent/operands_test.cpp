@@ -207,6 +207,13 @@ TEST(Trilu, DiagonalAtRunTime) {
   EXPECT_THAT(elements(graph.run({x, integer(-7)})[0]), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
+TEST(Trilu, DiagonalIsADim) {
+  Graph graph = model("trilu_of_dims");
+  Tensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(elements(graph.run({x, floats({1}, {0})})[0]), ElementsAre(0, 2, 3, 0, 0, 6));
+  EXPECT_THAT(elements(graph.run({x, floats({2}, {0, 0})})[0]), ElementsAre(0, 0, 3, 0, 0, 0));
+}
+
 TEST(Dropout, ModeAtRunTime) {
   Graph graph = model("dropout");
   auto inputs = [](float ratio, bool is_training) {

@@ -115,6 +115,8 @@ save("dropout", [node("Dropout", ["x", "ratio", "training"], ["y", "mask"])],
      [value("y", F32, "n"), value("mask", BOOL, "n")])
 save("trilu", [node("Trilu", ["x", "k"], ["y"], upper=1)],
      [value("x", F32, "n", "m"), value("k", I64)], [value("y", F32, "n", "m")])
+save("trilu_of_dims", [node("Shape", ["d"], ["k"]), node("Trilu", ["x", "k"], ["y"], upper=1)],
+     [value("x", F32, "n", "m"), value("d", F32, "k")], [value("y", F32, "n", "m")])
 save("one_hot", [node("OneHot", ["x", "depth", "values"], ["y"])],
      [value("x", I64, "n"), value("depth", F32), value("values", F32, 2)],
      [value("y", F32, "n", None)])

@@ -216,8 +216,8 @@ Values tile(Node& n) {
 
 Formula iota(Node& n, DimExpr size) { return iota(n, size, DType::kI64); }
 
-// Trilu with a diagonal `k` that is known only at run time: selects elements by comparing row and
-// column indices.
+// Trilu with a diagonal `k` that is no constant, such as a dim or a run-time value: selects
+// elements by comparing row and column indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
   if (n.rank(x) < 2)
     return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x)));
@@ -234,12 +234,12 @@ Values trilu(Node& n) {
   if (given && !n.type(given).getElementCount().is_constant(1))
     return n.fail("k must have 1 element, but is " + text_of(n.type(given)));
   if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
-  Ints k = given ? n.integers_of(given, "k") : Ints{0};
-  if (n.has_failed()) return Value();
+  DimExpr k = given ? n.dims_of(given, "k")[0] : DimExpr(0);
+  if (!k.is_constant()) return trilu_run_time(n, x, given, upper);
   // No axis is longer, so clamping changes no result.
   constexpr int64_t kFarAway = int64_t{1} << 40;
-  return n.emit<TriluOp>(
-      {x}, {n.attr("k", std::clamp(k[0], -kFarAway, kFarAway)), n.attr("upper", upper)});
+  return n.emit<TriluOp>({x}, {n.attr("k", std::clamp(*k.as_constant(), -kFarAway, kFarAway)),
+                               n.attr("upper", upper)});
 }
 
 // --- Blocks. ------------------------------------------------------------------------------------
