@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""Compares spellings of small language models, and scopevm with NumPy and ONNX Runtime.
+
+    check_models.py PROGRAMS [--onnx-runtime] [--folder FOLDER] [NAME...]
+
+PROGRAMS is the folder of the program scopevm. NAME selects models and spellings: `llama` or
+`llama.fused`. A model has the same weights in all spellings. Every runner carries its own caches
+from step to step. Prints a line for each spelling and phase:
+
+    NumPy         largest difference of scopevm's results and those of NumPy in float64
+    ONNX Runtime  largest difference of scopevm's results and ONNX Runtime's
+
+A difference is relative to the larger of 1 and the largest result. Rows of padding are not
+compared. Exit code 1: scopevm fails, a difference from NumPy exceeds 1e-5, or one from ONNX Runtime 1e-4.
+"""
+import argparse
+import dataclasses
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+
+import networks
+import runners
+import scenarios
+from fused import Fused, FusedRotary
+from primitive import Primitive
+from standard import Scatter, Standard
+from weights import Weights
+
+MODELS = {"llama": (networks.llama, None), "qwen": (networks.qwen, None),
+          "llama_q4": (networks.llama, 4), "llama_q8": (networks.llama, 8),
+          "gpt2": (networks.gpt2, None), "mixture": (networks.mixture, None),
+          "whisper_encoder": (networks.whisper_encoder, None),
+          "whisper_decoder": (networks.whisper_decoder, None), "bert": (networks.bert, None),
+          "vit": (networks.vit, None)}
+FULL_HEADS = (networks.gpt2, networks.whisper_decoder)  # each head has its own keys and values
+ENCODERS = ("whisper_encoder", "bert", "vit")
+SPELLINGS = {"primitive": Primitive, "fused": Fused, "fused_rotary": FusedRotary,
+             "standard": Standard, "scatter": Scatter}
+ROTARY = ("llama", "llama_q4", "llama_q8", "qwen", "mixture")
+LIMITS = {"NumPy": 1e-5, "ONNX Runtime": 1e-4}
+
+
+def selected(names):
+    for model in MODELS:
+        for spelling in SPELLINGS:
+            has_spelling = (model in ROTARY if spelling == "fused_rotary" else
+                            model not in ENCODERS or spelling != "scatter")
+            if has_spelling and (not names or model in names or f"{model}.{spelling}" in names):
+                yield model, spelling
+
+
+def difference(step, expected, actual, per_token):
+    if expected.shape != actual.shape:
+        raise runners.Failure(f"shape {actual.shape}, expected {expected.shape}")
+    if not per_token:
+        step = dataclasses.replace(step, ids=expected[:, :1], lengths=np.ones(len(expected)))
+        expected, actual = [value.reshape(len(value), 1, -1) for value in (expected, actual)]
+    valid = np.arange(step.ids.shape[1]) < step.lengths[:, None]
+    error = np.abs(actual - expected)[valid].max() / max(1, np.abs(expected[valid]).max())
+    return float("inf") if np.isnan(error) else float(error)
+
+
+class Spelled:
+    """A model in one spelling, with its runners."""
+
+    def __init__(self, model, spelling, folder, options):
+        self.network, bits = MODELS[model]
+        self.sizes = networks.Sizes()
+        self.weights = Weights(bits)
+        self.written = SPELLINGS[spelling](self.sizes, self.weights)
+        self.network(self.written, self.sizes)
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "model.onnx"
+        file.write_bytes(self.written.model(f"{model}_{spelling}"))
+        outputs = self.written.output_names
+        self.result = next(name for name in outputs if not name.startswith("present"))
+        self.runners = {"NumPy": runners.Numpy(self.network, self.sizes, self.weights),
+                        "scopevm": runners.Scopevm(options.programs, file, outputs)}
+        if options.onnx_runtime:
+            self.runners["ONNX Runtime"] = runners.OnnxRuntime(file, outputs)
+
+    def close(self):
+        for runner in self.runners.values():
+            runner.close()
+
+    def pasts(self, runner, batch):
+        sizes = self.sizes
+        groups = sizes.heads if self.network in FULL_HEADS else sizes.groups
+        length = sizes.positions if runner != "NumPy" and isinstance(self.written, Scatter) else 0
+        return {f"past_key_values.{layer}.{part}": (batch, groups, length, sizes.head_width)
+                for layer in range(sizes.layers) for part in ("key", "value")}
+
+    def run(self, steps):
+        """Yields a phase and the differences by runner."""
+        batch = len(steps[0].lengths)
+        media = scenarios.media(batch, self.sizes)
+        states = {name: scenarios.State(batch, name != "NumPy" and self.written.is_packed)
+                  for name in self.runners}
+        for step in steps:
+            results = {}
+            for name, runner in self.runners.items():
+                feeds = {**states[name].feeds(step, self.pasts(name, batch)), **media}
+                if name != "NumPy":
+                    feeds = {key: feeds[key] for key in self.written.input_names}
+                results[name] = runner.run(feeds)
+                states[name].results = results[name]
+            yield step.phase, {name: difference(step, results[name][self.result],
+                                                results["scopevm"][self.result],
+                                                self.result == "logits")
+                               for name in results if name != "scopevm"}
+
+
+def worst_differences(model, spelling, folder, options):
+    """Pairs of a phase and the largest differences by runner."""
+    spelled = Spelled(model, spelling, folder, options)
+    requests = scenarios.encoder_scenarios if model in ENCODERS else scenarios.decoder_scenarios
+    worst = {}
+    try:
+        for steps in requests(spelled.sizes.vocabulary):
+            for phase, errors in spelled.run(steps):
+                row = worst.setdefault(phase, errors)
+                row.update({name: max(row[name], error) for name, error in errors.items()})
+    finally:
+        spelled.close()
+    return worst.items()
+
+
+def check(model, spelling, folder, options):
+    """Prints the differences of each phase. Returns whether they are within the limits."""
+    title, good = f"{model}.{spelling}", True
+    try:
+        for phase, errors in worst_differences(model, spelling, folder / title, options):
+            print(f"{title:28}{phase:16}" + "".join(f"{errors[name]:14.1e}" for name in errors))
+            good &= all(error <= LIMITS[name] for name, error in errors.items())
+    except runners.Failure as failure:
+        print(f"{title:28}{failure}")
+        good = False
+    sys.stdout.flush()
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.strip().splitlines()[2].strip())
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("--onnx-runtime", action="store_true")
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_intermixed_args()
+    columns = ["NumPy"] + ["ONNX Runtime"] * options.onnx_runtime
+    print(f"{'model':28}{'phase':16}" + "".join(f"{column:>14}" for column in columns))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or pathlib.Path(temporary)
+        outcomes = [check(*name, folder, options) for name in selected(options.names)]
+    if not outcomes:
+        sys.exit(f"no model has one of the names {' '.join(options.names)}")
+    sys.exit(not all(outcomes))
+
+
+if __name__ == "__main__":
+    main()

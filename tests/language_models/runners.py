@@ -1,0 +1,89 @@
+"""Runs a model step by step, with NumPy, scopevm or ONNX Runtime. Each runner has
+
+    run(feeds)   arrays by input name -> arrays by output name
+    close()      ends the runner's process, if it has one
+"""
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+
+from numpy_spelling import NumpySpelling
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Runner:
+    def close(self):
+        pass
+
+
+class Numpy(Runner):
+    def __init__(self, network, sizes, weights):
+        self.network, self.sizes, self.weights = network, sizes, weights
+
+    def run(self, feeds):
+        spelling = NumpySpelling(self.sizes, self.weights, feeds)
+        self.network(spelling, self.sizes)
+        return spelling.results
+
+
+class Failure(Exception):
+    """Why a runner has not computed the results."""
+
+
+def _write(folder, feeds):
+    """Files by input name."""
+    files = {name: folder / f"input_{i}.npy" for i, name in enumerate(feeds)}
+    for name, file in files.items():
+        np.save(file, feeds[name])
+    return files
+
+
+class Scopevm(Runner):
+    """Compiles the model when it is created."""
+
+    def __init__(self, programs, model, outputs, options=()):
+        self.scopevm, self.outputs = programs / "scopevm", outputs
+        self.folder, self.module = model.parent, model.with_suffix(".bc")
+        self._call("compile", model, "-o", self.module, *options)
+
+    def _call(self, *words):
+        done = subprocess.run([self.scopevm, *words], capture_output=True, text=True)
+        if done.returncode:
+            raise Failure(done.stderr.strip().splitlines()[0])
+
+    def run(self, feeds):
+        words = [f"--input={name}={file}" for name, file in _write(self.folder, feeds).items()]
+        files = {name: self.folder / f"output_{i}.npy" for i, name in enumerate(self.outputs)}
+        words += [f"--output={name}={file}" for name, file in files.items()]
+        self._call("run", self.module, *words)
+        return {name: np.load(file) for name, file in files.items()}
+
+
+class OnnxRuntime(Runner):
+    def __init__(self, model, outputs):
+        self.folder, self.outputs = model.parent, outputs
+        self.process = subprocess.Popen(
+            ["node", ROOT / "tools/compare/steps.mjs", model], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, env=os.environ)
+        self._answer()
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        if not line or json.loads(line):
+            raise Failure(json.loads(line) if line else "ONNX Runtime ended")
+
+    def run(self, feeds):
+        files = {name: self.folder / f"output_{i}.npy" for i, name in enumerate(self.outputs)}
+        request = {"inputs": _write(self.folder, feeds), "outputs": files}
+        self.process.stdin.write(json.dumps(request, default=str) + "\n")
+        self.process.stdin.flush()
+        self._answer()
+        return {name: np.load(file) for name, file in files.items()}
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
