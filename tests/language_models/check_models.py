@@ -11,10 +11,10 @@ from step to step. Prints a line for each spelling and phase:
     ONNX Runtime  largest difference of scopevm's results and ONNX Runtime's
 
 A difference is relative to the larger of 1 and the largest result. Rows of padding are not
-compared. Exit code 1: scopevm fails, a difference from NumPy exceeds 1e-5, or one from ONNX Runtime 1e-4.
+compared. Exit code 1: a runner fails, a difference from NumPy exceeds 1e-5, or one from ONNX
+Runtime 1e-4.
 """
 import argparse
-import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -24,9 +24,11 @@ import numpy as np
 import networks
 import runners
 import scenarios
-from fused import Fused, FusedRotary
+from fused import Fused, FusedRotary, FusedShared
+from merged import Merged
+from optimum import Optimum
 from primitive import Primitive
-from standard import Scatter, Standard
+from standard import Lengths, Scatter, Standard
 from weights import Weights
 
 MODELS = {"llama": (networks.llama, None), "qwen": (networks.qwen, None),
@@ -37,8 +39,10 @@ MODELS = {"llama": (networks.llama, None), "qwen": (networks.qwen, None),
           "vit": (networks.vit, None)}
 FULL_HEADS = (networks.gpt2, networks.whisper_decoder)  # each head has its own keys and values
 ENCODERS = ("whisper_encoder", "bert", "vit")
-SPELLINGS = {"primitive": Primitive, "fused": Fused, "fused_rotary": FusedRotary,
-             "standard": Standard, "scatter": Scatter}
+SPELLINGS = {"primitive": Primitive, "optimum": Optimum, "merged": Merged, "fused": Fused,
+             "fused_rotary": FusedRotary, "fused_shared": FusedShared, "standard": Standard,
+             "scatter": Scatter, "lengths": Lengths}
+DECODERS_ONLY = ("merged", "scatter", "lengths")
 ROTARY = ("llama", "llama_q4", "llama_q8", "qwen", "mixture")
 LIMITS = {"NumPy": 1e-5, "ONNX Runtime": 1e-4}
 
@@ -46,8 +50,8 @@ LIMITS = {"NumPy": 1e-5, "ONNX Runtime": 1e-4}
 def selected(names):
     for model in MODELS:
         for spelling in SPELLINGS:
-            has_spelling = (model in ROTARY if spelling == "fused_rotary" else
-                            model not in ENCODERS or spelling != "scatter")
+            has_spelling = (model in ROTARY if spelling.startswith("fused_") else
+                            model not in ENCODERS or spelling not in DECODERS_ONLY)
             if has_spelling and (not names or model in names or f"{model}.{spelling}" in names):
                 yield model, spelling
 
@@ -55,11 +59,9 @@ def selected(names):
 def difference(step, expected, actual, per_token):
     if expected.shape != actual.shape:
         raise runners.Failure(f"shape {actual.shape}, expected {expected.shape}")
-    if not per_token:
-        step = dataclasses.replace(step, ids=expected[:, :1], lengths=np.ones(len(expected)))
-        expected, actual = [value.reshape(len(value), 1, -1) for value in (expected, actual)]
-    valid = np.arange(step.ids.shape[1]) < step.lengths[:, None]
-    error = np.abs(actual - expected)[valid].max() / max(1, np.abs(expected[valid]).max())
+    if per_token:
+        expected, actual = expected[step.is_token()], actual[step.is_token()]
+    error = np.abs(actual - expected).max() / max(1, np.abs(expected).max())
     return float("inf") if np.isnan(error) else float(error)
 
 
@@ -71,7 +73,7 @@ class Spelled:
         self.sizes = networks.Sizes()
         self.weights = Weights(bits)
         self.written = SPELLINGS[spelling](self.sizes, self.weights)
-        self.network(self.written, self.sizes)
+        self.written.write(self.network)
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "model.onnx"
         file.write_bytes(self.written.model(f"{model}_{spelling}"))
@@ -86,10 +88,17 @@ class Spelled:
         for runner in self.runners.values():
             runner.close()
 
+    def requests(self, is_encoder):
+        vocabulary = self.sizes.vocabulary
+        if is_encoder:
+            return scenarios.encoder_scenarios(vocabulary)
+        appended = [] if self.written.is_packed else scenarios.appended_scenarios(vocabulary)
+        return scenarios.decoder_scenarios(vocabulary) + appended
+
     def pasts(self, runner, batch):
         sizes = self.sizes
         groups = sizes.heads if self.network in FULL_HEADS else sizes.groups
-        length = sizes.positions if runner != "NumPy" and isinstance(self.written, Scatter) else 0
+        length = 0 if runner == "NumPy" else self.written.cache_length
         return {f"past_key_values.{layer}.{part}": (batch, groups, length, sizes.head_width)
                 for layer in range(sizes.layers) for part in ("key", "value")}
 
@@ -116,10 +125,9 @@ class Spelled:
 def worst_differences(model, spelling, folder, options):
     """Pairs of a phase and the largest differences by runner."""
     spelled = Spelled(model, spelling, folder, options)
-    requests = scenarios.encoder_scenarios if model in ENCODERS else scenarios.decoder_scenarios
     worst = {}
     try:
-        for steps in requests(spelled.sizes.vocabulary):
+        for steps in spelled.requests(model in ENCODERS):
             for phase, errors in spelled.run(steps):
                 row = worst.setdefault(phase, errors)
                 row.update({name: max(row[name], error) for name, error in errors.items()})

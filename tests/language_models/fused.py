@@ -162,3 +162,19 @@ class FusedRotary(Fused):
             for value, heads in ((query, self.sizes.heads), (key, self.sizes.groups))]
         self.fused("GroupQueryAttention", query, key, content, *past, *lengths, into=results,
                    num_heads=self.sizes.heads, kv_num_heads=self.sizes.groups, do_rotary=0)
+
+
+class FusedShared(Fused):
+    """Past and present keys and values have the same fixed length."""
+
+    def __init__(self, sizes, weights):
+        super().__init__(sizes, weights)
+        self.cache_length = sizes.positions
+
+    def past(self, layer, part, groups):
+        return self.input(f"past_key_values.{layer}.{part}", FLOAT, "batch", groups, "max_length",
+                          self.sizes.head_width)
+
+    def present(self, layer, part, groups, value):
+        self.output(f"present.{layer}.{part}", value, "batch", groups, "max_length",
+                    self.sizes.head_width)

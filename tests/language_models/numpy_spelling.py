@@ -93,7 +93,7 @@ class NumpySpelling:
 
     def _scores(self, query, key, content, allowed):
         scores = query @ key.transpose(0, 1, 3, 2) / np.sqrt(query.shape[3])
-        scores = np.where(allowed, scores, -np.inf)
+        scores = np.where(allowed, scores, -1e30)  # finite for rows of padding
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         context = (weights / weights.sum(-1, keepdims=True)) @ content
         return context.transpose(0, 2, 1, 3).reshape(*context.shape[::2], -1)

@@ -11,11 +11,16 @@ class Primitive(Graph):
     # With packed caches, the next row of a sequence follows its last one. Else it follows the
     # longest sequence's, and the attention mask has zeros.
     is_packed = False
+    cache_length = 0  # of the caches before the first step
 
     def __init__(self, sizes, weights, opset=17):
         super().__init__(opset, weights)
         self.sizes = sizes
         self.cached = {}  # values that all layers share
+
+    def write(self, network):
+        """Adds the network to the graph."""
+        network(self, self.sizes)
 
     def once(self, key, make):
         if key not in self.cached:

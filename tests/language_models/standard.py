@@ -77,6 +77,10 @@ class Scatter(Standard):
     """Keys and values are written into caches of a fixed length, at the position of their token."""
     is_packed = True
 
+    def __init__(self, sizes, weights):
+        super().__init__(sizes, weights)
+        self.cache_length = sizes.positions
+
     def past(self, layer, part, groups):
         return self.input(f"past_key_values.{layer}.{part}", FLOAT, "batch", groups,
                           self.sizes.positions, self.sizes.head_width)
@@ -102,6 +106,20 @@ class Scatter(Standard):
                             self.heads(value, groups), first, axis=2)
             self.present(layer, part, groups, cache)
             caches.append(cache)
-        result = self.op("Attention", self.heads(query, self.sizes.heads), *caches, mask)
+        result = self.over_caches(self.heads(query, self.sizes.heads), caches, mask)
         result = self.op("Transpose", result, perm=[0, 2, 1, 3])
         return self.reshape(result, self.dim(result, 0), self.dim(result, 1), self.sizes.width)
+
+    def over_caches(self, query, caches, mask):
+        return self.op("Attention", query, *caches, mask)
+
+
+class Lengths(Scatter):
+    """The valid length of each cache is an operand instead of a mask."""
+
+    def mask(self):
+        last = self.op("Gather", self.position_ids(), np.int64(-1), axis=1)
+        return self.op("Add", last, np.int64(1))
+
+    def over_caches(self, query, caches, mask):
+        return self.op("Attention", query, *caches, "", "", "", mask, is_causal=1)
