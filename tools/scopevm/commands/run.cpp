@@ -67,9 +67,12 @@ void declare(CLI::App& command, RunOptions& options) {
                   "call")
       ->needs(state);
   command
-      .add_option("--steps", options.stream.steps,
-                  "INPUT=AXIS[:SIZE]: split this input along an axis into parts of SIZE (default: "
-                  "1), and make a call for each; outputs get a first axis with the calls")
+      .add_option(
+          "--steps", options.stream.steps,
+          "INPUT=AXIS[:SIZE]: split this input along an axis into parts of SIZE (default: "
+          "1), and make a call for each; outputs get a first axis with the calls (one input "
+          "per option)")
+      ->allow_extra_args(false)
       ->excludes(repeat);
   command
       .add_option("--timeout", options.timeout_ms,
@@ -156,7 +159,7 @@ Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options.inputs, options.values, signature));
   SCOPEVM_ASSIGN_OR_RETURN(plan.stream, parse_stream(options.stream, signature));
   for (const NamedText& pair : plan.stream.pairs) plan.inputs.never_random.push_back(pair.name);
-  plan.inputs.split = plan.stream.steps.input;
+  for (const Steps& steps : plan.stream.steps) plan.inputs.split.push_back(steps.input);
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
   SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
   SCOPEVM_RETURN_IF_ERROR(check_record(options));

@@ -116,7 +116,7 @@ Result<NamedValue> make_given(const NamedText& input, const Signature& signature
     return value;
   }
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, make_input(input, signature, seed++));
-  if (declared != nullptr && input.name != inputs.split)
+  if (declared != nullptr && std::ranges::find(inputs.split, input.name) == inputs.split.end())
     SCOPEVM_RETURN_IF_ERROR(check_dims(tensor, *declared, inputs.dims));
   value.elements.push_back(std::move(tensor));
   return value;

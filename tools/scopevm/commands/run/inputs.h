@@ -28,7 +28,7 @@ struct RunInputs {
   // If not empty, inputs that are not given are random. Given inputs must have these sizes.
   std::map<std::string, int64_t> dims;
   std::vector<std::string> never_random;  // inputs that are not set unless they are given
-  std::string split;                      // an input of other sizes; empty: none
+  std::vector<std::string> split;         // inputs of other sizes
 };
 
 // Parses --input and VALUES. Errors: kInvalidArgument.

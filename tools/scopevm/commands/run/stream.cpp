@@ -1,4 +1,4 @@
-// Splits an input into steps, collects the outputs, and reads and writes states; see stream.h.
+// Splits inputs into steps, collects the outputs, and reads and writes states; see stream.h.
 #include "tools/scopevm/commands/run/stream.h"
 
 #include <fmt/format.h>
@@ -60,10 +60,14 @@ Result<StreamPlan> parse_stream(const StreamOptions& options, const Signature& s
   SCOPEVM_ASSIGN_OR_RETURN(plan.pairs,
                            parse_named(options.states, signature.inputs, "the state of input"));
   plan.file = options.file;
-  if (options.steps.empty()) return plan;
-  SCOPEVM_ASSIGN_OR_RETURN(plan.steps, parse_steps(options.steps, signature));
-  if (std::ranges::find(plan.pairs, plan.steps.input, &NamedText::name) != plan.pairs.end())
-    return invalid("--steps: input \"" + plan.steps.input + "\" has a state");
+  for (const std::string& text : options.steps) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Steps steps, parse_steps(text, signature));
+    if (std::ranges::find(plan.pairs, steps.input, &NamedText::name) != plan.pairs.end())
+      return invalid("--steps: input \"" + steps.input + "\" has a state");
+    if (std::ranges::find(plan.steps, steps.input, &Steps::input) != plan.steps.end())
+      return invalid("--steps: input \"" + steps.input + "\" is given twice");
+    plan.steps.push_back(steps);
+  }
   return plan;
 }
 
@@ -72,8 +76,8 @@ Status Stream::set_input(Call& call, const std::string& name, Tensor tensor) {
     initial_[name] = std::move(tensor);
     return {};
   }
-  if (name == plan_.steps.input) {
-    sequence_ = std::move(tensor);
+  if (std::ranges::find(plan_.steps, name, &Steps::input) != plan_.steps.end()) {
+    sequences_[name].all = std::move(tensor);
     return {};
   }
   if (const TensorSignature* declared = find(signature_.inputs, name);
@@ -85,14 +89,13 @@ Status Stream::set_input(Call& call, const std::string& name, Tensor tensor) {
 
 // The dims of a step are those of the tensor, with the size of a step. If the tensor has one axis
 // more than the input, the axis is removed.
-Status Stream::split(Call& call) {
-  const Steps& steps = plan_.steps;
-  if (steps.input.empty()) return {};
-  if (sequence_.is_empty()) return invalid("--steps: input \"" + steps.input + "\" is not given");
+Status Stream::split(const Steps& steps, Call& call) {
+  auto& [all, step] = sequences_[steps.input];
+  if (all.is_empty()) return invalid("--steps: input \"" + steps.input + "\" is not given");
   const TensorSignature& declared = *find(signature_.inputs, steps.input);
   const std::string where = "input \"" + steps.input + "\"";
-  const std::span<const int64_t> given = sequence_.dims();
-  if (steps.axis >= sequence_.rank())
+  const std::span<const int64_t> given = all.dims();
+  if (steps.axis >= all.rank())
     return invalid(fmt::format("{}: axis {} of --steps is not in {}", where, steps.axis,
                                runtime::shape_text(given)));
   const auto axis = static_cast<size_t>(steps.axis);
@@ -100,36 +103,42 @@ Status Stream::split(Call& call) {
     return invalid(
         fmt::format("{}: dim {} is {}, expected a positive multiple of {}, the size of a step",
                     where, axis, given[axis], steps.size));
-  count_ = given[axis] / steps.size;
+  const int64_t count = given[axis] / steps.size;
+  if (&steps != plan_.steps.data() && count != count_)
+    return invalid(fmt::format("{}: the number of steps is {}, expected {} as of input \"{}\"",
+                               where, count, count_, plan_.steps[0].input));
+  count_ = count;
   std::vector<int64_t> dims(given.begin(), given.end());
   if (dims.size() == declared.dims.size() + 1 && steps.size == 1)
     dims.erase(dims.begin() + steps.axis);
   else
     dims[axis] = steps.size;
-  SCOPEVM_ASSIGN_OR_RETURN(step_, Tensor::allocate(sequence_.dtype(), dims));
+  SCOPEVM_ASSIGN_OR_RETURN(step, Tensor::allocate(all.dtype(), dims));
   if (dims.size() == declared.dims.size())
     for (size_t i = 0; i < dims.size(); ++i) dims_.emplace(declared.dims[i], dims[i]);
-  return call.set_input(steps.input, step_);
+  return call.set_input(steps.input, step);
 }
 
 void Stream::set_step(int64_t step) {
-  if (sequence_.is_empty()) return;
-  const auto axis = static_cast<size_t>(plan_.steps.axis);
-  const std::span<const int64_t> dims = sequence_.dims();
-  // The elements of a step are `rows` ranges of `bytes` bytes.
-  const size_t rows = product(dims.first(axis));
-  const size_t bytes = product(dims.subspan(axis + 1)) *
-                       static_cast<size_t>(plan_.steps.size * byte_size(sequence_.dtype()));
-  const auto* from = static_cast<const char*>(sequence_.data());
-  auto* to = static_cast<char*>(step_.data());
-  for (size_t row = 0; row < rows; ++row)
-    std::memcpy(to + row * bytes,
-                from + (row * static_cast<size_t>(count_) + static_cast<size_t>(step)) * bytes,
-                bytes);
+  for (const Steps& steps : plan_.steps) {
+    auto& [all, part] = sequences_.at(steps.input);
+    const auto axis = static_cast<size_t>(steps.axis);
+    const std::span<const int64_t> dims = all.dims();
+    // The elements of a step are `rows` ranges of `bytes` bytes.
+    const size_t rows = product(dims.first(axis));
+    const size_t bytes =
+        product(dims.subspan(axis + 1)) * static_cast<size_t>(steps.size * byte_size(all.dtype()));
+    const auto* from = static_cast<const char*>(all.data());
+    auto* to = static_cast<char*>(part.data());
+    for (size_t row = 0; row < rows; ++row)
+      std::memcpy(to + row * bytes,
+                  from + (row * static_cast<size_t>(count_) + static_cast<size_t>(step)) * bytes,
+                  bytes);
+  }
 }
 
 Status Stream::begin(const Session& session, Call& call, std::map<std::string, int64_t> dims) {
-  SCOPEVM_RETURN_IF_ERROR(split(call));
+  for (const Steps& steps : plan_.steps) SCOPEVM_RETURN_IF_ERROR(split(steps, call));
   outputs_.resize(signature_.outputs.size());
   if (plan_.pairs.empty()) return {};
   StateOptions options{.pairs = {}, .dims = std::move(dims)};
@@ -156,7 +165,7 @@ bool Stream::is_tied(size_t output) const {
 }
 
 Status Stream::keep_outputs(const Call& call, int64_t step) {
-  if (plan_.steps.input.empty()) return {};
+  if (plan_.steps.empty()) return {};
   for (size_t i = 0; i < call.outputs().size(); ++i) {
     const Tensor& output = call.outputs()[i];
     // A tied output has one value. The sizes of strings and sequences differ in each step.

@@ -1,5 +1,4 @@
-// Streams of scopevm run: a state that calls carry, its file, and an input that is split into
-// steps.
+// Streams of scopevm run: a state that calls carry, its file, and inputs that are split into steps.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +17,20 @@ namespace scopevm::tool {
 struct StreamOptions {
   std::vector<std::string> states;  // INPUT=OUTPUT
   std::string file;                 // of the state; empty: none
-  std::string steps;                // INPUT=AXIS[:SIZE]; empty: none
+  std::vector<std::string> steps;   // INPUT=AXIS[:SIZE]
 };
 
 // An input whose tensor has the elements of all steps.
 struct Steps {
-  std::string input;  // empty: none
-  int64_t axis = 0;   // that is split
-  int64_t size = 1;   // of the axis in one step
+  std::string input;
+  int64_t axis = 0;  // that is split
+  int64_t size = 1;  // of the axis in one step
 };
 
 struct StreamPlan {
   std::vector<NamedText> pairs;  // an input and its output
   std::string file;
-  Steps steps;
+  std::vector<Steps> steps;  // one per input
 };
 
 // Errors: kInvalidArgument.
@@ -43,14 +42,14 @@ class Stream {
   Stream(const StreamPlan& plan, const Signature& signature) : plan_(plan), signature_(signature) {}
 
   // Sets an input of the call. The value of a tied input is the initial value of the state, and
-  // that of the split input is kept for the steps.
+  // that of a split input is kept for the steps.
   Status set_input(Call& call, const std::string& name, Tensor tensor);
   // Creates the state, reads its file if there is one, and sets it. `dims`: values of dimensions.
   // REQUIRES: all inputs were set.
   Status begin(const Session& session, Call& call, std::map<std::string, int64_t> dims);
   // The number of steps; 1 without --steps.
   int64_t count() const { return count_; }
-  // Sets the split input to the elements of a step.
+  // Sets the split inputs to the elements of a step.
   void set_step(int64_t step);
   // Keeps the outputs of a step.
   Status keep_outputs(const Call& call, int64_t step);
@@ -60,7 +59,12 @@ class Stream {
   Status finish() const;
 
  private:
-  Status split(Call& call);
+  struct Sequence {
+    Tensor all;   // the elements of all steps
+    Tensor step;  // those of one step
+  };
+
+  Status split(const Steps& steps, Call& call);
   bool is_tied(size_t output) const;
 
   const StreamPlan& plan_;
@@ -68,8 +72,7 @@ class Stream {
   std::map<std::string, int64_t> dims_;  // those that inputs determine
   std::map<std::string, Tensor> initial_;
   std::optional<State> state_;
-  Tensor sequence_;  // the elements of all steps
-  Tensor step_;      // those of one step
+  std::map<std::string, Sequence> sequences_;  // by split input
   int64_t count_ = 1;
   std::vector<Tensor> outputs_;  // by output, with the steps as the first axis; can be empty
 };
