@@ -102,6 +102,23 @@ class Spelled:
         return {f"past_key_values.{layer}.{part}": (batch, groups, length, sizes.head_width)
                 for layer in range(sizes.layers) for part in ("key", "value")}
 
+    def run_stream(self):
+        """The difference from NumPy if each call has one token, and caches of a fixed length are
+        the state of a stream. None if the model has no such caches."""
+        inputs = self.written.input_names
+        if not self.written.cache_length or "attention_mask" in inputs:
+            return None
+        prefill = scenarios.decoder_scenarios(self.sizes.vocabulary)[0][0]
+        pasts = self.pasts("NumPy", 1)
+        feeds = {**scenarios.State(1, False).feeds(prefill, pasts),
+                 **scenarios.media(1, self.sizes)}
+        expected = self.runners["NumPy"].run(feeds)[self.result]
+        states = {name: name.replace("past_key_values", "present") for name in pasts}
+        given = {name: feeds[name] for name in inputs if name not in states}
+        actual = self.runners["scopevm"].run_stream(given, ["input_ids", "position_ids"],
+                                                    states)[self.result]
+        return difference(prefill, expected, actual[:, :, 0].swapaxes(0, 1), True)
+
     def run(self, steps):
         """Yields a phase and the differences by runner."""
         batch = len(steps[0].lengths)
@@ -131,6 +148,9 @@ def worst_differences(model, spelling, folder, options):
             for phase, errors in spelled.run(steps):
                 row = worst.setdefault(phase, errors)
                 row.update({name: max(row[name], error) for name, error in errors.items()})
+        error = spelled.run_stream()
+        if error is not None:
+            worst["stream"] = {"NumPy": error}
     finally:
         spelled.close()
     return worst.items()

@@ -55,12 +55,20 @@ class Scopevm(Runner):
         if done.returncode:
             raise Failure(done.stderr.strip().splitlines()[0])
 
-    def run(self, feeds):
-        words = [f"--input={name}={file}" for name, file in _write(self.folder, feeds).items()]
+    def run(self, feeds, words=()):
+        words = [*words, *[f"--input={name}={file}"
+                           for name, file in _write(self.folder, feeds).items()]]
         files = {name: self.folder / f"output_{i}.npy" for i, name in enumerate(self.outputs)}
         words += [f"--output={name}={file}" for name, file in files.items()]
         self._call("run", self.module, *words)
         return {name: np.load(file) for name, file in files.items()}
+
+
+    def run_stream(self, feeds, split, states):
+        """Splits the inputs `split` along axis 1 into steps of 1. `states` has an output by input.
+        Results have an axis in front with the steps."""
+        return self.run(feeds, [*[f"--steps={name}=1" for name in split],
+                                *[f"--state={name}={output}" for name, output in states.items()]])
 
 
 class OnnxRuntime(Runner):
