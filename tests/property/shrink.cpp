@@ -68,9 +68,9 @@ class Shrinker {
     bool is_smaller = true;
     while (is_smaller && best_.checks < most_checks_) {
       is_smaller = false;
-      for (Step step :
-           {&Shrinker::one_output, &Shrinker::fewer_requests, &Shrinker::numbers_for_symbols,
-            &Shrinker::cut_ops, &Shrinker::bypass_ops, &Shrinker::drop_outputs})
+      for (Step step : {&Shrinker::one_output, &Shrinker::fewer_requests,
+                        &Shrinker::numbers_for_symbols, &Shrinker::cut_ops, &Shrinker::bypass_ops,
+                        &Shrinker::earlier_outputs, &Shrinker::drop_outputs})
         is_smaller = (this->*step)() || is_smaller;
     }
     return std::move(best_);
@@ -99,6 +99,26 @@ class Shrinker {
       if (keeps_failing(std::move(candidate))) return true;
     }
     return false;
+  }
+
+  // Returns operands of the last ops instead of their results.
+  bool earlier_outputs() {
+    bool any = false;
+    const auto replace_one = [&] {
+      mlir::Operation* terminator = best_.graph.main().getBody().front().getTerminator();
+      for (unsigned i = 0; i < terminator->getNumOperands(); ++i) {
+        mlir::Operation* last = terminator->getOperand(i).getDefiningOp();
+        for (unsigned k = 0; last && k < last->getNumOperands(); ++k) {
+          GraphCase candidate = best_.graph.clone();
+          mlir::Operation* end = candidate.main().getBody().front().getTerminator();
+          end->setOperand(i, end->getOperand(i).getDefiningOp()->getOperand(k));
+          if (keeps_failing(std::move(candidate))) return true;
+        }
+      }
+      return false;
+    };
+    while (replace_one()) any = true;
+    return any;
   }
 
   bool drop_outputs() {
