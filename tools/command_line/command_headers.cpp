@@ -1,0 +1,1 @@
+// A precompiled header needs a source file; see command_headers.h.
