@@ -7,7 +7,8 @@
 namespace scopevm::compiler::frontend {
 
 struct Rotation {
-  // The cosine and sine of each pair's angle; they broadcast to [batch, heads, rows, size / 2].
+  // The cosine and sine of each pair's angle. They broadcast to the rotated tensor, whose last dim
+  // is size / 2 there.
   Value cos, sin;
   // The number of rotated channels, an even number. The later channels of a head are unchanged.
   DimExpr size;
@@ -15,7 +16,7 @@ struct Rotation {
   bool is_interleaved = false;
 };
 
-// x: [batch, heads, rows, channels].
+// x: rank 4, with the channels of a head on the last axis.
 Value rotated(Node& n, Value x, const Rotation& rotation);
 
 }  // namespace scopevm::compiler::frontend

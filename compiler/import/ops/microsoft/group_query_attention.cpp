@@ -138,10 +138,10 @@ class GroupQueryAttention {
     } else {
       positions = Formula(n_, past_).unsqueeze({1}) + iota(n_, rows_, DType::kI64);
     }
-    const RotaryAngles angles = angles_at(n_, cosines, sines, positions);
-    const bool interleaved = n_.flag("rotary_interleaved", false);
-    query_ = rotated(n_, {n_, query_}, angles, interleaved);
-    key_ = rotated(n_, {n_, key_}, angles, interleaved);
+    const Rotation rotation =
+        rotation_at(n_, cosines, sines, positions, n_.flag("rotary_interleaved", false));
+    query_ = rotated(n_, query_, rotation);
+    key_ = rotated(n_, key_, rotation);
   }
 
   // The new keys or values x: [batch, rows, heads, size], after those of the past at input `i`, as

@@ -2,52 +2,26 @@
 #include "compiler/import/ops/microsoft/rotary_embedding.h"
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/formula.h"
 #include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {
-namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// Elements [start, start + size) of the last axis.
-Formula last_part(Node& n, const Formula& x, DimExpr start, DimExpr size) {
-  if (n.has_failed()) return {n, Value()};
-  Dims starts(static_cast<size_t>(x.rank()), DimExpr(0)), sizes(x.shape());
-  starts.back() = start;
-  sizes.back() = size;
-  return {n, n.slice(x, starts, sizes)};
-}
-
-}  // namespace
-
-Formula rotated(Node& n, const Formula& x, const RotaryAngles& angles, bool interleaved) {
-  const auto& [cosines, sines] = angles;
-  const DimExpr half = n.dim(cosines, 3), turned = half * DimExpr(2), size = n.dim(x, 3);
-  Formula head = last_part(n, x, 0, turned);
-  if (n.has_failed()) return {n, Value()};
-  Dims pairs(head.shape());
-  pairs.back() = interleaved ? half : DimExpr(2);
-  pairs.push_back(interleaved ? DimExpr(2) : half);
-  const int64_t axis = interleaved ? 4 : 3;
-  Formula split = head.reshape(pairs);
-  Formula real = split.element_at(axis, 0), imaginary = split.element_at(axis, 1);
-  Formula y = stack({real * cosines - imaginary * sines, real * sines + imaginary * cosines}, axis)
-                  .reshape(Dims(head.shape()));
-  if (turned == size) return y;
-  return {n, n.concat({y, last_part(n, x, turned, size - turned)}, 3)};
-}
-
-RotaryAngles angles_at(Node& n, Value cosines, Value sines, Value positions) {
-  Formula at(n, positions), none(n, Value());
-  if (n.has_failed()) return {none, none};
+Rotation rotation_at(Node& n, Value cosines, Value sines, Value positions, bool is_interleaved) {
+  const Formula at(n, positions);
+  if (n.has_failed()) return {};
   Formula end = number(n, n.dim(cosines, 0), DType::kI64);
   Formula is_inside = (at < end) & (at.scalar(0) <= at);
   n.require(
       n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", Ints{0, 1}), n.attr("keep_dims", false)}),
       "a position is outside of the caches");
-  return {Formula(n, cosines).gather(at, 0).unsqueeze({2}),
-          Formula(n, sines).gather(at, 0).unsqueeze({2})};
+  return {.cos = Formula(n, cosines).gather(at, 0).unsqueeze({2}),
+          .sin = Formula(n, sines).gather(at, 0).unsqueeze({2}),
+          .size = n.dim(cosines, 1) * DimExpr(2),
+          .is_interleaved = is_interleaved};
 }
 
 namespace {
@@ -93,7 +67,8 @@ Values rotary_embedding(Node& n) {
   sines = shaped(n, sines, "sin_cache", {limit, half});
   Value at = positions_of(n, n.input(1), batch, length);
   if (n.has_failed()) return Value();
-  Formula y = rotated(n, x, angles_at(n, cosines, sines, at), n.flag("interleaved", false));
+  const Formula y(n,
+                  rotated(n, x, rotation_at(n, cosines, sines, at, n.flag("interleaved", false))));
   if (has_heads_first) return y.transpose({0, 2, 1, 3});
   return y.reshape(dims);
 }
