@@ -57,10 +57,11 @@ const Domains& domains_of_rows() {
                          &kSplitOps,
                          &kStringOps,
                          &kTensorScatterOps});
-    table["com.microsoft"] =
-        by_name({&kBlockQuantisedOps, &kGroupQueryAttentionOps, &kMicrosoftActivationOps,
-                 &kMicrosoftAttentionOps, &kMicrosoftContractionOps, &kMicrosoftNormalisationOps,
-                 &kMicrosoftRotaryEmbeddingOps, &kMixtureOps, &kQLinearOps});
+    table["com.microsoft"] = by_name(
+        {&kBlockQuantisedOps, &kGroupQueryAttentionOps, &kMicrosoftActivationOps,
+         &kMicrosoftAttentionOps, &kMicrosoftCausalConvOps, &kMicrosoftContractionOps,
+         &kMicrosoftLinearAttentionOps, &kMicrosoftNormalisationOps, &kMicrosoftRecurrentOps,
+         &kMicrosoftRotaryEmbeddingOps, &kMixtureOps, &kQLinearOps});
     table["ai.onnx.ml"] = by_name({&kEncoderOps, &kFeatureOps, &kLinearOps, &kSvmOps, &kTreeOps});
     table["ai.onnx.preview"] = by_name({&kFlexAttentionOps});
     return table;

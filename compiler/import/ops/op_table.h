@@ -42,7 +42,8 @@ extern const OpRows kAttentionOps, kCausalConvOps, kConcatOps, kContractionOps, 
 // Of the domain com.microsoft, except kSimplifiedNormalisationOps, which ONNX Runtime defines in
 // the standard domain.
 extern const OpRows kBlockQuantisedOps, kGroupQueryAttentionOps, kMicrosoftActivationOps,
-    kMicrosoftAttentionOps, kMicrosoftContractionOps, kMicrosoftNormalisationOps,
+    kMicrosoftAttentionOps, kMicrosoftCausalConvOps, kMicrosoftContractionOps,
+    kMicrosoftLinearAttentionOps, kMicrosoftNormalisationOps, kMicrosoftRecurrentOps,
     kMicrosoftRotaryEmbeddingOps, kMixtureOps, kQLinearOps, kSimplifiedNormalisationOps;
 // Of the domain ai.onnx.ml.
 extern const OpRows kEncoderOps, kFeatureOps, kLinearOps, kSvmOps, kTreeOps;

@@ -1,3 +1,3 @@
 """Cases of the domain com.microsoft."""
 from . import activations, attention, block_quantised, contractions, mixture, normalisations
-from . import qlinear, rotary
+from . import qlinear, recurrent, rotary

@@ -126,3 +126,16 @@ def _skip_group_norm(draw):
     gamma, beta = draw.reals(4), draw.reals(4)
     attributes, y = _group_norm(draw, x + skip, gamma, beta)
     return Case({"x": x, "gamma": gamma, "beta": beta, "skip": skip}, [y, x + skip], attributes)
+
+
+@operator("GatedRMSNorm")
+def _gated_rms_norm(draw):
+    x = draw.reals(*[draw.number(1, 5) for _ in range(draw.number(1, 3))])
+    gate, scale = draw.reals(*x.shape), draw.reals(x.shape[-1])
+    attributes = _attributes(draw)
+    y, _, _ = _standardise(x, attributes.get("epsilon", 1e-5), centred=False)
+    activation = draw.choice(None, "silu", "swish", "sigmoid")
+    if activation:
+        attributes["activation"] = activation
+    factor = sigmoid(gate) if activation == "sigmoid" else gate * sigmoid(gate)
+    return Case({"x": x, "scale": scale, "gate": gate}, [_float(y * scale * factor)], attributes)

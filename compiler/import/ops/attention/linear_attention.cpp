@@ -57,9 +57,15 @@ void read_gates(Node& n, LinearAttention& a) {
   if (is_given(n, kDecay, "decay", is_gated)) {
     a.decay = of_keys(n, a, per_head(n, kDecay, a.kv_heads, "decay"));
     if (n.has_failed()) return;
-    if (!n.dim(a.decay, 3).is_constant(1))
-      n.require_equal(n.dim(a.decay, 3), a.key_size,
-                      "decay has {0} elements per head, expected {1}");
+    const DimExpr size = n.dim(a.decay, 3);
+    if (size.is_constant() && !size.is_constant(1))
+      n.require_equal(size, a.key_size, "decay has {0} elements per head, expected {1}");
+    if (n.has_failed()) return;
+    // A symbolic size can be 1 or that of the keys.
+    if (!size.is_constant(1)) {
+      const Dims dims = {a.batch, a.kv_heads, a.tokens, a.key_size};
+      a.decay = n.reshape(n.expand(a.decay, dims), dims);
+    }
   }
   if (is_given(n, kBeta, "beta", is_delta)) {
     const Value beta = n.input(kBeta);
@@ -68,6 +74,8 @@ void read_gates(Node& n, LinearAttention& a) {
     a.beta = of_keys(n, a, per_head(n, kBeta, is_shared ? DimExpr(1) : a.kv_heads, "beta"));
     if (n.has_failed()) return;
     n.require_equal(n.dim(a.beta, 3), 1, "beta has {0} elements per head, expected {1}");
+    if (n.has_failed()) return;
+    a.beta = n.reshape(a.beta, {a.batch, n.dim(a.beta, 1), a.tokens, 1});
   }
 }
 
@@ -120,6 +128,8 @@ Formula attend(Node& n, const LinearAttention& a, DimExpr token, Formula& state)
 
 Values linear_attention(Node& n) {
   const LinearAttention a = read_linear_attention(n);
+  if (n.integer("state_window", 0) != 0)
+    n.unsupported("state_window is " + llvm::Twine(n.integer("state_window", 0)) + ", expected 0");
   if (n.has_failed()) return Value();
   const Dims state_dims = {a.batch, a.kv_heads, a.key_size, a.value_size};
   const bool has_past = n.has_input(kLinearState);
@@ -161,6 +171,12 @@ const OpRows kLinearAttentionOps = {
     {"LinearAttention", 27, linear_attention,
      OpSignature{"query key value past_state? decay? beta?",
                  "chunk_size kv_num_heads q_num_heads scale update_rule"}},
+};
+
+const OpRows kMicrosoftLinearAttentionOps = {
+    {"LinearAttention", 1, linear_attention,
+     OpSignature{"query key value past_state? decay? beta?",
+                 "chunk_size kv_num_heads q_num_heads scale state_window update_rule"}},
 };
 
 }  // namespace scopevm::compiler::frontend

@@ -139,6 +139,17 @@ Value byte_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
   return n.reshape(result, dims);
 }
 
+Value real_sums(Node& n, Value sums, Value a_scale, Value b_scale) {
+  Value scale = n.emit<MulOp>({as_scalar(n, a_scale), as_scalar(n, b_scale)});
+  return n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
+}
+
+Value dynamically_quantised_product(Node& n, Value a, Value b, Value b_scale, Value b_zero) {
+  const DynamicallyQuantised q = quantise_dynamically(n, a);
+  return byte_product(n, q.values, q.zero, b, b_zero,
+                      [&](Value sums) { return real_sums(n, sums, q.scale, b_scale); });
+}
+
 namespace {
 
 Values matmul_integer(Node& n) {

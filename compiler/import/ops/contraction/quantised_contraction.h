@@ -15,6 +15,13 @@ Value zero_input(Node& n, size_t i, Value of);
 Value byte_product(Node& n, Value a, Value a_zero, Value b, Value b_zero,
                    llvm::function_ref<Value(Value sums)> finish);
 
+// sums * a_scale * b_scale in f32. The scales are scalars, or that of b has one entry per column.
+Value real_sums(Node& n, Value sums, Value a_scale, Value b_scale);
+
+// The f32 product of the f32 matrix a, quantised as by DynamicQuantizeLinear, and of the 8-bit
+// matrix b. The zero point can be null.
+Value dynamically_quantised_product(Node& n, Value a, Value b, Value b_scale, Value b_zero);
+
 // QLinearConv of x: input 0, as [n, c, spatial...].
 Value quantised_conv(Node& n, Value x);
 

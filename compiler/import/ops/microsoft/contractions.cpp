@@ -77,10 +77,8 @@ Values microsoft_qlinear_conv(Node& n) {
 
 // --- Products of 8-bit tensors. -----------------------------------------------------------------
 
-// f32 sums * scale + bias. The scales are scalars, or that of b has one entry per column.
-Value real_sums(Node& n, Value sums, Value a_scale, Value b_scale, Value bias) {
-  Value scale = n.emit<MulOp>({as_scalar(n, a_scale), as_scalar(n, b_scale)});
-  Value y = n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
+Value with_bias(Node& n, Value y, size_t input) {
+  const Value bias = n.input_or(input, Value());
   return bias ? n.emit<AddOp>({y, bias}) : y;
 }
 
@@ -94,18 +92,14 @@ bool check_scales(Node& n, std::initializer_list<Value> scales) {
 Values dynamic_quantize_matmul(Node& n) {
   Value a = n.input(0), b = byte_input(n, 1), b_scale = n.input(2);
   if (!check_dtype(n, a, "A", {DType::kF32}) || !check_scales(n, {b_scale})) return Value();
-  DynamicallyQuantised q = quantise_dynamically(n, a);
-  Value bias = n.input_or(4, Value());
-  return byte_product(n, q.values, q.zero, b, zero_input(n, 3, b),
-                      [&](Value sums) { return real_sums(n, sums, q.scale, b_scale, bias); });
+  return with_bias(n, dynamically_quantised_product(n, a, b, b_scale, zero_input(n, 3, b)), 4);
 }
 
 Values matmul_integer_to_float(Node& n) {
   Value a = byte_input(n, 0), b = byte_input(n, 1), a_scale = n.input(2), b_scale = n.input(3);
   if (!check_scales(n, {a_scale, b_scale})) return Value();
-  Value bias = n.input_or(6, Value());
-  return byte_product(n, a, zero_input(n, 4, a), b, zero_input(n, 5, b),
-                      [&](Value sums) { return real_sums(n, sums, a_scale, b_scale, bias); });
+  const auto finish = [&](Value sums) { return real_sums(n, sums, a_scale, b_scale); };
+  return with_bias(n, byte_product(n, a, zero_input(n, 4, a), b, zero_input(n, 5, b), finish), 6);
 }
 
 // alpha * (A' * B' + C) with quantised A and B. C is i32, with the scale of the sums. Without a

@@ -2,6 +2,7 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -44,6 +45,24 @@ Values simplified_layer_normalization(Node& n) {
     return Value();
   Standardised s = rms_norm(n, x.as(wide(x.dtype())), axis, n.number("epsilon", 1e-5f));
   return {s.y.as(scale.dtype()) * scale, s.reciprocal};
+}
+
+// RMS normalisation of the last axis, times an activation of the gate.
+Values gated_rms_norm(Node& n) {
+  const Formula x(n, n.input(0));
+  const std::string activation = n.text("activation", "silu");
+  if (activation != "silu" && activation != "swish" && activation != "sigmoid")
+    return n.fail("activation is " + runtime::quoted(activation) +
+                  ", expected silu, swish or sigmoid");
+  if (!check_rank(n, x, "X", 1, 8) ||
+      !check_dtype(n, x, "X", {DType::kF16, DType::kBF16, DType::kF32}))
+    return Value();
+  const Formula scale(n, shaped(n, n.input(1), "scale", {n.dim(x, x.rank() - 1)}));
+  const Formula gate = Formula(n, shaped(n, n.input(2), "gate", Dims(x.shape()))).as(DType::kF32);
+  if (n.has_failed()) return Value();
+  const Formula y = rms_norm(n, x.as(DType::kF32), x.rank() - 1, n.number("epsilon", 1e-5f)).y;
+  const Formula open = gate.unary<SigmoidOp>();
+  return (y * scale.as(DType::kF32) * (activation == "sigmoid" ? open : gate * open)).as(x.dtype());
 }
 
 // Input 0 plus the skip connection, input 1, and the bias at input `bias`. The skip connection can
@@ -205,6 +224,7 @@ const OpRows kMicrosoftNormalisationOps = {
          "input_ids segment_ids? word_embedding position_embedding segment_embedding? gamma "
          "beta mask? position_ids?",
          "epsilon mask_index_type"}},
+    {"GatedRMSNorm", 1, gated_rms_norm, OpSignature{"X scale gate", "activation epsilon"}},
     {"GroupNorm", 1, group_norm,
      OpSignature{"X gamma beta", "activation channels_last epsilon groups"}},
     {"SimplifiedLayerNormalization", 1, simplified_layer_normalization,

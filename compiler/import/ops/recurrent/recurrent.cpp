@@ -1,7 +1,9 @@
-// ONNX RNN, GRU and LSTM as loops over time. One product before the loop applies the input weights
-// to all steps. Each iteration adds the contribution of the state.
+// ONNX RNN, GRU and LSTM, and DynamicQuantizeLSTM of com.microsoft, as loops over time. One product
+// before the loop applies the input weights to all steps. Each iteration adds the contribution of
+// the state.
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/elementwise/activation.h"
 #include "compiler/import/ops/op_table.h"
 
@@ -15,10 +17,17 @@ struct State {
   Value c;  // cell state of an LSTM
 };
 
+// The weights of a product with a vector of `size` elements.
+struct Weights {
+  Value values;       // floats [gates * hidden, size], or 8-bit integers [size, gates * hidden]
+  Value scale, zero;  // of 8-bit integers: scalar or [gates * hidden]; `zero` can be null
+};
+
 // The weights and biases of one direction.
 struct Direction {
   bool is_reverse = false;
-  Value w, r;            // [gates * hidden, input], [gates * hidden, hidden]
+  DimExpr hidden;
+  Weights w, r;          // of the input and of the hidden state
   Value w_bias, r_bias;  // [gates * hidden], or null
   Value peepholes;       // [3 * hidden], or null
   State initial;
@@ -43,6 +52,11 @@ Value mul(Node& n, Value a, Value b) { return n.emit<MulOp>({a, b}); }
 Value one_minus(Node& n, Value x) { return n.emit<SubOp>({n.scalar(1, x), x}); }
 Value times_transposed(Node& n, Value a, Value b) {
   return n.emit<MatMulOp>({a, b}, {n.attr("transpose_b", true)});
+}
+// a: [rows, size] -> [rows, gates * hidden].
+Value times(Node& n, Value a, const Weights& w) {
+  if (!w.scale) return times_transposed(n, a, w.values);
+  return dynamically_quantised_product(n, a, w.values, w.scale, w.zero);
 }
 
 // Gates [first, first + count) of a value that has all gates along `axis`.
@@ -73,14 +87,14 @@ Value whole_bias(Node& n, const Direction& d) {
 
 // h' = f(x + h R)
 State rnn_step(Node& n, const Direction& d, const State& state, Value x) {
-  return {activate(n, d, 0, add(n, times_transposed(n, state.h, d.r), x)), {}};
+  return {activate(n, d, 0, add(n, times(n, state.h, d.r), x)), {}};
 }
 
 // Without linear_before_reset, the sum of all biases. Otherwise the candidate's recurrent bias is
 // excluded, because the reset gate multiplies it in each step.
 Value gru_bias(Node& n, const Direction& d) {
   if (!d.w_bias || !n.flag("linear_before_reset", false)) return whole_bias(n, d);
-  DimExpr hidden = n.dim(d.r, 1);
+  const DimExpr hidden = d.hidden;
   Value update_and_reset =
       add(n, gates_of(n, d.w_bias, 0, hidden, 0, 2), gates_of(n, d.r_bias, 0, hidden, 0, 2));
   return n.concat({update_and_reset, gates_of(n, d.w_bias, 0, hidden, 2)}, 0);
@@ -90,12 +104,12 @@ Value gru_bias(Node& n, const Direction& d) {
 // candidate = g(x + (r . h) R), or with linear_before_reset g(x + r . (h R + bias))
 // h' = (1 - z) . candidate + z . h
 State gru_step(Node& n, const Direction& d, const State& state, Value x) {
-  DimExpr hidden = n.dim(d.r, 1);
+  const DimExpr hidden = d.hidden;
   auto of = [&](Value value, int64_t gate) { return gates_of(n, value, 1, hidden, gate); };
   Value update, candidate;
   if (n.flag("linear_before_reset", false)) {
     // The reset gate applies after the product, so one product serves all three gates.
-    Value product = times_transposed(n, state.h, d.r);
+    Value product = times(n, state.h, d.r);
     update = activate(n, d, 0, add(n, of(product, 0), of(x, 0)));
     Value reset = activate(n, d, 0, add(n, of(product, 1), of(x, 1)));
     Value linear = of(product, 2);
@@ -103,11 +117,11 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
     candidate = add(n, of(x, 2), mul(n, reset, linear));
   } else {
     // The candidate's product reads r . h, so the gates are computed first, by a separate product.
-    Value gates = add(n, times_transposed(n, state.h, gates_of(n, d.r, 0, hidden, 0, 2)),
+    Value gates = add(n, times_transposed(n, state.h, gates_of(n, d.r.values, 0, hidden, 0, 2)),
                       gates_of(n, x, 1, hidden, 0, 2));
     update = activate(n, d, 0, of(gates, 0));
     Value reset = activate(n, d, 0, of(gates, 1));
-    Value weights = gates_of(n, d.r, 0, hidden, 2);
+    Value weights = gates_of(n, d.r.values, 0, hidden, 2);
     candidate = add(n, times_transposed(n, mul(n, reset, state.h), weights), of(x, 2));
   }
   candidate = activate(n, d, 1, candidate);
@@ -118,8 +132,8 @@ State gru_step(Node& n, const Direction& d, const State& state, Value x) {
 // c' = forget . c + i . candidate; h' = o . k(c')
 // The peephole of o multiplies c', those of i and forget multiply c.
 State lstm_step(Node& n, const Direction& d, const State& state, Value x) {
-  DimExpr hidden = n.dim(d.r, 1);
-  Value all = add(n, times_transposed(n, state.h, d.r), x);
+  const DimExpr hidden = d.hidden;
+  Value all = add(n, times(n, state.h, d.r), x);
   auto gate = [&](int64_t which, size_t activation, Value seen) {
     Value sum = gates_of(n, all, 1, hidden, which);
     if (d.peepholes && seen)
@@ -150,7 +164,8 @@ Value entry_of(Node& n, Value x, int64_t i) {
 
 class Recurrence {
  public:
-  Recurrence(Node& n, const Cell& cell) : n_(n), cell_(cell) {}
+  Recurrence(Node& n, const Cell& cell, bool is_quantised = false)
+      : n_(n), cell_(cell), is_quantised_(is_quantised) {}
 
   Values run() {
     if (!read_inputs()) return Value();
@@ -196,10 +211,10 @@ class Recurrence {
               text_of(n_.type(r)));
     if (n_.has_failed()) return false;
     x_ = batch_second(x_);
-    hidden_ = n_.dim(r, 2);
+    hidden_ = n_.dim(r, is_quantised_ ? 1 : 2);
     if (n_.has_attribute("hidden_size") && !hidden_.is_constant(n_.integer("hidden_size")))
       return n_.fail("hidden_size is " + llvm::Twine(n_.integer("hidden_size")) + ", expected " +
-                     hidden_.str() + ", the last dim of R"),
+                     hidden_.str() + (is_quantised_ ? ", dim 1 of R" : ", the last dim of R")),
              false;
     if (Value lengths = optional(4, "sequence_lens", {n_.dim(x_, 1)}))
       lengths_ = n_.reshape(n_.cast(lengths, DType::kI64), {n_.dim(x_, 1), DimExpr(1)});
@@ -215,8 +230,12 @@ class Recurrence {
   void read_directions(Value w, Value r, llvm::StringRef direction) {
     int64_t count = direction == "bidirectional" ? 2 : 1;
     DimExpr batch = n_.dim(x_, 1), rows = DimExpr(cell_.gates) * hidden_;
-    expect("W", w, {count, rows, n_.dim(x_, 2)});
-    expect("R", r, {count, rows, hidden_});
+    const auto dims_of = [&](DimExpr size) {
+      return is_quantised_ ? Dims{count, size, rows} : Dims{count, rows, size};
+    };
+    expect("W", w, dims_of(n_.dim(x_, 2)));
+    expect("R", r, dims_of(hidden_));
+    if (is_quantised_) check_bytes({w, r});
     Value bias = optional(3, "B", {count, rows * DimExpr(2)});
     Value h = optional(5, "initial_h", {count, batch, hidden_}, true), c, peepholes;
     if (cell_.has_memory) {
@@ -228,9 +247,9 @@ class Recurrence {
     if (n_.has_failed()) return;
     size_t functions = cell_.activations.size();
     for (int64_t i = 0; i < count; ++i) {
-      Direction d{.is_reverse = direction == "reverse" || i == 1};
-      d.w = entry_of(n_, w, i);
-      d.r = entry_of(n_, r, i);
+      Direction d{.is_reverse = direction == "reverse" || i == 1, .hidden = hidden_};
+      d.w = weights_of(w, i, count, 8);
+      d.r = weights_of(r, i, count, 10);
       if (Value both = entry_of(n_, bias, i)) {
         // B is the concatenation of the input biases and the recurrent biases.
         d.w_bias = n_.slice(both, {DimExpr(0)}, {rows});
@@ -245,13 +264,44 @@ class Recurrence {
     }
   }
 
+  void check_bytes(std::initializer_list<Value> weights) {
+    for (Value value : weights)
+      if (!n_.has_failed() && n_.dtype(value) != DType::kU8 && n_.dtype(value) != DType::kI8)
+        n_.fail("the weights are " + text_of(n_.type(value)) + ", expected u8 or i8");
+    if (!n_.has_failed() && n_.dtype(x_) != DType::kF32)
+      n_.fail("X is " + text_of(n_.type(x_)) + ", expected f32");
+  }
+
+  // Entry i of the weights. `scale` is the input with the scales, if they are quantised; the zero
+  // points are the input after it.
+  Weights weights_of(Value weights, int64_t i, int64_t count, size_t scale) {
+    Weights result{.values = entry_of(n_, weights, i)};
+    if (!is_quantised_) return result;
+    result.scale = quantisation(scale, i, count, DType::kF32);
+    if (n_.has_input(scale + 1)) result.zero = quantisation(scale + 1, i, count, n_.dtype(weights));
+    return result;
+  }
+
+  // Entry i of scales or zero points: [count], or [count, gates * hidden].
+  Value quantisation(size_t input, int64_t i, int64_t count, DType dtype) {
+    const Value value = n_.input(input);
+    if (n_.has_failed()) return {};
+    Dims dims = {count};
+    if (n_.rank(value) == 2) dims.push_back(DimExpr(cell_.gates) * hidden_);
+    if (n_.dtype(value) != dtype)
+      n_.fail("input " + llvm::Twine(input) + " is " + text_of(n_.type(value)) + ", expected " +
+              llvm::Twine(name(dtype)));
+    if (!n_.has_failed()) expect(input % 2 == 0 ? "a scale" : "a zero point", value, dims);
+    return n_.has_failed() ? Value() : entry_of(n_, n_.reshape(value, dims), i);
+  }
+
   Value zeros() { return n_.expand(n_.scalar(0, x_), {n_.dim(x_, 1), hidden_}); }
 
   // The input contribution to all steps: [length, batch, gates * hidden].
   Value project(const Direction& d) {
-    DimExpr length = n_.dim(x_, 0), batch = n_.dim(x_, 1), rows = n_.dim(d.w, 0);
+    DimExpr length = n_.dim(x_, 0), batch = n_.dim(x_, 1), rows = DimExpr(cell_.gates) * hidden_;
     Value flat = n_.reshape(x_, {length * batch, n_.dim(x_, 2)});
-    Value product = times_transposed(n_, flat, d.w);
+    Value product = times(n_, flat, d.w);
     if (Value bias = cell_.bias(n_, d)) product = add(n_, product, bias);
     return n_.reshape(product, {length, batch, rows});
   }
@@ -323,8 +373,9 @@ class Recurrence {
 
   Node& n_;
   const Cell& cell_;
-  Value x_;        // [length, batch, input]
-  Value lengths_;  // i64 [batch, 1], or null
+  const bool is_quantised_;  // 8-bit weights
+  Value x_;                  // [length, batch, input]
+  Value lengths_;            // i64 [batch, 1], or null
   DimExpr hidden_;
   llvm::SmallVector<Direction, 2> directions_;
   llvm::SmallVector<State, 2> last_;
@@ -342,6 +393,10 @@ Values gru(Node& n) { return Recurrence(n, {3, false, kGruActivations, gru_bias,
 Values lstm(Node& n) {
   return Recurrence(n, {4, true, kLstmActivations, whole_bias, lstm_step}).run();
 }
+Values dynamic_quantize_lstm(Node& n) {
+  return Recurrence(n, {4, true, kLstmActivations, whole_bias, lstm_step}, /*is_quantised=*/true)
+      .run();
+}
 
 }  // namespace
 
@@ -349,6 +404,14 @@ const OpRows kRecurrentOps = {
     {"GRU", 3, gru},
     {"LSTM", 1, lstm},
     {"RNN", 1, rnn},
+};
+
+const OpRows kMicrosoftRecurrentOps = {
+    {"DynamicQuantizeLSTM", 1, dynamic_quantize_lstm,
+     OpSignature{"X W R B? sequence_lens? initial_h? initial_c? P? W_scale W_zero_point? R_scale "
+                 "R_zero_point?",
+                 "activation_alpha activation_beta activations clip direction hidden_size "
+                 "input_forget"}},
 };
 
 }  // namespace scopevm::compiler::frontend
