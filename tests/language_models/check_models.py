@@ -12,7 +12,7 @@ from step to step. Prints a line for each spelling and phase:
 
 A difference is relative to the larger of 1 and the largest result. Rows of padding are not
 compared. Exit code 1: a runner fails, a difference from NumPy exceeds 1e-5, or one from ONNX
-Runtime 1e-4.
+Runtime 1e-4, or results have data-dependent dims.
 """
 import argparse
 import pathlib
@@ -81,6 +81,9 @@ class Spelled:
         self.result = next(name for name in outputs if not name.startswith("present"))
         self.runners = {"NumPy": runners.Numpy(self.network, self.sizes, self.weights),
                         "scopevm": runners.Scopevm(options.programs, file, outputs)}
+        unexpected = self.runners["scopevm"].data_dependent_results()
+        if unexpected and not self.written.has_data_dependent_results:
+            raise runners.Failure(f"data-dependent dims: {unexpected[0]}")
         if options.onnx_runtime:
             self.runners["ONNX Runtime"] = runners.OnnxRuntime(file, outputs)
 

@@ -47,6 +47,8 @@ class FirstBranch(Branch):
 
 
 class Merged(Primitive):
+    has_data_dependent_results = True  # the branches have caches of different lengths
+
     def write(self, network):
         branches = [Branch(self, "with_past."), FirstBranch(self, "without_past.")]
         for branch in branches:

@@ -2,7 +2,7 @@
 attention, a rotary embedding or an RMS norm."""
 import numpy as np
 
-from graph import FLOAT, INT64, Graph
+from graph import FLOAT, INT64, Graph, onnx_file
 
 LOWEST = np.finfo(np.float32).min
 
@@ -11,6 +11,7 @@ class Primitive(Graph):
     # With packed caches, the next row of a sequence follows its last one. Else it follows the
     # longest sequence's, and the attention mask has zeros.
     is_packed = False
+    has_data_dependent_results = False
     cache_length = 0  # of the caches before the first step
 
     def __init__(self, sizes, weights, opset=17):
@@ -175,10 +176,10 @@ class Primitive(Graph):
         frequencies = (10000.0 ** (-np.arange(half) / half)).astype(np.float32)[None, :, None]
         ids = self.position_ids()
         shape = self.shape(self.dim(ids, 0), -1, 1)
-        # torch.expand exports -1 as 1: the size of the operand is kept.
-        keeps = self.op("Equal", shape, self.integers(-1))
-        zeros = self.op("ConstantOfShape", self.op("Shape", shape))
-        ones = self.op("Cast", self.add(zeros, np.float32(1)), to=INT64)
+        # torch.expand exports a size of -1 as that of the operand, which is 1 here.
+        ones = self.op("ConstantOfShape", self.op("Shape", shape),
+                       value=onnx_file.tensor(self.integers(1)))
+        keeps = self.op("Equal", shape, self.mul(ones, np.int64(-1)))
         shape = self.op("Where", keeps, ones, shape)
         rows = self.op("Expand", frequencies, shape)
         positions = self.op("Cast", self.op("Unsqueeze", ids, self.integers(1)), to=FLOAT)

@@ -54,6 +54,13 @@ class Scopevm(Runner):
         done = subprocess.run([self.scopevm, *words], capture_output=True, text=True)
         if done.returncode:
             raise Failure(done.stderr.strip().splitlines()[0])
+        return done.stdout
+
+    def data_dependent_results(self):
+        """Those whose dims are not formulas over the dims of inputs, as `scopevm inspect` prints
+        them."""
+        lines = self._call("inspect", self.module).splitlines()
+        return [line.strip() for line in lines if line.startswith("  output") and "$" in line]
 
     def run(self, feeds, words=()):
         words = [*words, *[f"--input={name}={file}"
