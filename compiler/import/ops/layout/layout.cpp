@@ -234,7 +234,9 @@ Values trilu(Node& n) {
   if (given && !n.type(given).getElementCount().is_constant(1))
     return n.fail("k must have 1 element, but is " + text_of(n.type(given)));
   if (given && !n.is_known(given)) return trilu_run_time(n, x, given, upper);
-  DimExpr k = given ? n.dims_of(given, "k")[0] : DimExpr(0);
+  const Dims ks = given ? n.dims_of(given, "k") : Dims{0};
+  if (n.has_failed()) return Value();
+  const DimExpr k = ks[0];
   if (!k.is_constant()) return trilu_run_time(n, x, given, upper);
   // No axis is longer, so clamping changes no result.
   constexpr int64_t kFarAway = int64_t{1} << 40;
