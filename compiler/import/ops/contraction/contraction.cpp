@@ -33,7 +33,7 @@ Value gemm_of(Node& n) {
                   text_of(n.type(b)));
   bool transpose_a = n.flag("transA", false), transpose_b = n.flag("transB", false);
   Value product;
-  if (!transpose_a && !transpose_b) product = dequantised_product(n, a, b);
+  if (!transpose_a) product = dequantised_product(n, a, b, transpose_b);
   if (!product)
     product = n.emit<MatMulOp>(
         {a, b}, {n.attr("transpose_a", transpose_a), n.attr("transpose_b", transpose_b)});

@@ -369,13 +369,23 @@ Value scaled(Node& n, Value sums, Value left_scale, Value right_scale) {
 
 }  // namespace
 
-Value dequantised_product(Node& n, Value a, Value b) {
+Value dequantised_product(Node& n, Value a, Value b, bool transpose_b) {
   std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
   if (n.has_failed() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2) return {};
+  if (transpose_b) {
+    // One entry for each row of b, [m, 1], becomes one for each column.
+    for (Value* parameter : {&right->scale, &right->zero}) {
+      if (!*parameter || n.rank(*parameter) == 0) continue;
+      if (n.rank(b) != 2 || n.rank(*parameter) != 2 || !n.dim(*parameter, 1).is_constant(1))
+        return {};
+      *parameter = per_channel(n, *parameter);
+    }
+    right->values = n.transpose(right->values, {1, 0});
+  }
   // A scale that is the same along the depth can be moved out of the sum. There may be one scale
   // for a, and one for each column of b.
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
-  if (!is_short(n.dim(b, n.rank(b) - 2))) return {};
+  if (!is_short(n.dim(right->values, n.rank(b) - 2))) return {};
   return byte_product(n, left->values, left->zero, right->values, right->zero,
                       [&](Value sums) { return scaled(n, sums, left->scale, right->scale); });
 }

@@ -27,10 +27,11 @@ struct Dequantised {
 };
 // No value if `value` is not such a tensor.
 std::optional<Dequantised> dequantised(Value value);
-// The matrix product and the convolution of two dequantised tensors, accumulated in integers.
+// The matrix product and the convolution of two dequantised tensors, accumulated in integers. With
+// transpose_b, b is a transposed matrix.
 // `bias` may be null. Both return null if an operand is not dequantised, if the sums may overflow
 // i32, or if the shapes or parameters are not supported. The caller then emits the float version.
-Value dequantised_product(Node& n, Value a, Value b);
+Value dequantised_product(Node& n, Value a, Value b, bool transpose_b = false);
 Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 
 // The constant that produces `value`, directly or through one reshape; null if there is none.
