@@ -84,7 +84,7 @@ Status Stream::set_input(Call& call, const std::string& name, Tensor tensor) {
       declared != nullptr && declared->dims.size() == tensor.dims().size())
     for (size_t axis = 0; axis < declared->dims.size(); ++axis)
       dims_.emplace(declared->dims[axis], tensor.dims()[axis]);
-  return call.set_input(name, std::move(tensor));
+  return call.set_input(name, tensor);
 }
 
 // The dims of a step are those of the tensor, with the size of a step. If the tensor has one axis
