@@ -363,10 +363,6 @@ Value per_channel(Node& n, Value parameter) {
   return n.reshape(parameter, {n.dim(parameter, 0)});
 }
 
-Value scaled(Node& n, Value sums, Value left_scale, Value right_scale) {
-  return n.emit<MulOp>({n.cast(sums, DType::kF32), n.emit<MulOp>({left_scale, right_scale})});
-}
-
 }  // namespace
 
 Value dequantised_product(Node& n, Value a, Value b, bool transpose_b) {
@@ -387,7 +383,7 @@ Value dequantised_product(Node& n, Value a, Value b, bool transpose_b) {
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
   if (!is_short(n.dim(right->values, n.rank(b) - 2))) return {};
   return byte_product(n, left->values, left->zero, right->values, right->zero,
-                      [&](Value sums) { return scaled(n, sums, left->scale, right->scale); });
+                      [&](Value sums) { return real_sums(n, sums, left->scale, right->scale); });
 }
 
 Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
@@ -410,7 +406,7 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
                 left->zero,
                 right->values,
                 per_channel(n, right->zero)};
-  Value y = scaled(n, conv_sums(n, c), left->scale, per_channel(n, right->scale));
+  Value y = real_sums(n, conv_sums(n, c), left->scale, per_channel(n, right->scale));
   if (bias) y = n.emit<AddOp>({y, bias});
   return channels_first(n, y);
 }

@@ -216,8 +216,8 @@ Values tile(Node& n) {
 
 Formula iota(Node& n, DimExpr size) { return iota(n, size, DType::kI64); }
 
-// Trilu with a diagonal `k` that is no constant, such as a dim or a run-time value: selects
-// elements by comparing row and column indices.
+// Trilu with a diagonal `k` that is a dim or a run-time value: selects elements by comparing row
+// and column indices.
 Value trilu_run_time(Node& n, Value x, Value k, bool upper) {
   if (n.rank(x) < 2)
     return n.fail("the input must have rank 2 or more, but is " + text_of(n.type(x)));
