@@ -183,14 +183,16 @@ void read_projections(Node& n, Attention& a, int64_t heads) {
   Value bias = n.input_or(3, Value());
   if (n.has_failed()) return;
   if (n.rank(query) == 5 && !key) {
-    if (!n.dim(query, 3).is_constant(3))
+    if (!may_be_equal(n.dim(query, 3), 3))
       n.fail("query is " + text_of(n.type(query)) + ", expected dim 3 to be 3");
+    n.require_equal(n.dim(query, 3), 3, "dim 3 of query is {0}, expected {1}");
     key = unpacked(n, query, 1);
     value = unpacked(n, query, 2);
     query = unpacked(n, query, 0);
   } else if (key && n.rank(key) == 5) {
-    if (!n.dim(key, 3).is_constant(2))
+    if (!may_be_equal(n.dim(key, 3), 2))
       n.fail("key is " + text_of(n.type(key)) + ", expected dim 3 to be 2");
+    n.require_equal(n.dim(key, 3), 2, "dim 3 of key is {0}, expected {1}");
     value = unpacked(n, key, 1);
     key = unpacked(n, key, 0);
   }
