@@ -1,6 +1,7 @@
 // Registration of the graph dialect, and the textual form of its types and attributes.
 #include <utility>
 
+#include "compiler/graph/control/tuples.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/named_dims.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -25,6 +26,10 @@ void GraphDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "compiler/graph/graph_ops.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/graph/control/tuples.cpp.inc"
       >();
 }
 

@@ -21,6 +21,7 @@ def Graph_Dialect : Dialect {
 
 class Graph_Type<string cpp, string mnemonic_> : TypeDef<Graph_Dialect, cpp> {
   let mnemonic = mnemonic_;
+  let summary = mnemonic_;  // the type in messages of generated verifiers
 }
 class Graph_Attr<string cpp, string mnemonic_> : AttrDef<Graph_Dialect, cpp> {
   let mnemonic = mnemonic_;

@@ -121,6 +121,8 @@ std::string text_of(mlir::Type type) {
     if (tensor.getPlace()) stream << " @" << tensor.getPlace().str();
     return text;
   }
+  if (auto tuple = mlir::dyn_cast<mlir::TupleType>(type))
+    return "tuple " + text_of_all(tuple.getTypes());
   if (auto closure = mlir::dyn_cast<ClosureType>(type)) {
     mlir::FunctionType signature = closure.getSignature();
     return "closure " + text_of_all(signature.getInputs()) + " -> " +

@@ -26,7 +26,7 @@ namespace {
 // A valid op. All sizes are constants.
 struct Sample {
   std::string op;
-  std::vector<std::string> operands;
+  std::vector<std::string> operands;  // tensors, or types that start with `tuple<`
   std::string attributes;
 };
 
@@ -116,6 +116,7 @@ std::vector<Sample> samples() {
         "i32[4]"},
        "{width = 2 : i64, combine = \"sum\"}"},
       {"trilu", {"f32[3, 3]"}, "{k = 0 : i64, upper = true}"},
+      {"tuple_get", {"tuple<!sv.tensor<f32[2, 3]>, !sv.tensor<i64[]>>"}, "{index = 1 : i64}"},
       {"unique_rows", {"f32[4, 2]", "i64[4]"}, "{by_first = true}"},
   };
 }
@@ -139,7 +140,10 @@ class Function {
     mlir::Location location = builder_.getUnknownLoc();
     mlir::Block probe;
     for (const std::string& operand : operands)
-      probe.addArgument(mlir::parseType("!sv.tensor<" + operand + ">", &context_), location);
+      probe.addArgument(
+          mlir::parseType(operand.starts_with("tuple<") ? operand : "!sv.tensor<" + operand + ">",
+                          &context_),
+          location);
     mlir::OperationState state(location, "sv." + op, probe.getArguments(), {},
                                attributes.getValue());
     const bool is_valid = infer(state);

@@ -16,12 +16,13 @@ std::vector<mlir::RegisteredOperationName> graph_ops(mlir::MLIRContext& context)
   return ops;
 }
 
-// Calls `check` for every op that is executed, not for declarations. Failures are reported with the
-// op's name.
+// Calls `check` for every op that is executed, not for declarations and the ops on tuples, which
+// the frontend removes. Failures are reported with the op's name.
 void for_each_op(llvm::function_ref<void(mlir::RegisteredOperationName op)> check) {
   const std::unique_ptr<mlir::MLIRContext> context = make_context();
   for (mlir::RegisteredOperationName op : graph_ops(*context)) {
-    if (op.hasInterface<mlir::SymbolOpInterface>()) continue;
+    if (op.hasInterface<mlir::SymbolOpInterface>() || op.getStringRef().starts_with("sv.tuple"))
+      continue;
     SCOPED_TRACE(op.getStringRef().str());
     check(op);
   }

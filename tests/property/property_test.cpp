@@ -5,11 +5,16 @@
 
 #include <set>
 
+#include "compiler/graph/control/tuples.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/named_dims.h"
+#include "compiler/graph/rewrite/passes.h"
 #include "compiler/passes/context.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "tests/property/random/outline.h"
+#include "tests/property/random/tuples.h"
 #include "tests/property/shrink.h"
 
 namespace scopevm::compiler::property {
@@ -43,6 +48,25 @@ bool has_control_flow(const GraphCase& graph) {
   return has;
 }
 
+std::set<std::string, std::less<>> dims_of(const GraphCase& graph) {
+  std::set<std::string, std::less<>> dims;
+  for (const Request& request : graph.requests)
+    for (const auto& [name, size] : request.symbols) dims.insert(name);
+  return dims;
+}
+
+// The names of the ops that take or return tuples, except the ops on tuples.
+std::set<std::string> ops_with_tuples(mlir::ModuleOp module) {
+  std::set<std::string> ops;
+  module.walk([&](mlir::Operation* op) {
+    if (mlir::isa<graph::TupleOp, graph::TupleGetOp>(op)) return;
+    if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::TupleType>) ||
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<mlir::TupleType>))
+      ops.insert(op->getName().getStringRef().str());
+  });
+  return ops;
+}
+
 GraphCase parsed(const char* text, mlir::MLIRContext& context) {
   GraphCase graph;
   graph.module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
@@ -67,14 +91,36 @@ TEST(RandomGraph, AssemblyRoundTrips) {
   for (uint64_t seed = 1; seed < 20; ++seed) {
     GraphCase graph = random_graph(seed, *context, 30);
     // Without this object, the parser assumes that named dims are at least 1.
-    std::set<std::string, std::less<>> dims;
-    for (const Request& request : graph.requests)
-      for (const auto& [name, size] : request.symbols) dims.insert(name);
-    const graph::ZeroDims zero_dims(std::move(dims));
+    const graph::ZeroDims zero_dims(dims_of(graph));
     GraphCase read = parsed(graph.text().c_str(), *context);
     ASSERT_TRUE(read.module) << graph.text();
     EXPECT_EQ(read.text(), graph.text());
   }
+}
+
+// Values pass every construct in tuples. The graph with tuples is valid, also after its assembly
+// has been parsed, and without them it is the original graph.
+TEST(RandomGraph, FlattenedTuplesLeaveTheGraph) {
+  auto context = quiet_context();
+  std::set<std::string> ops;
+  for (uint64_t seed = 1; seed < 150; ++seed) {
+    const GraphCase random = random_graph(seed, *context, 30);
+    const graph::ZeroDims zero_dims(dims_of(random));
+    const std::string text = outlined(random);
+    GraphCase graph = parsed(text.c_str(), *context);
+    add_tuples(*graph.module, seed);
+    ASSERT_TRUE(succeeded(mlir::verify(*graph.module))) << graph.text();
+    ops.merge(ops_with_tuples(*graph.module));
+    GraphCase read = parsed(graph.text().c_str(), *context);
+    ASSERT_TRUE(read.module) << graph.text();
+    EXPECT_EQ(read.text(), graph.text());
+    graph::flatten_tuples(*read.module);
+    EXPECT_TRUE(succeeded(mlir::verify(*read.module))) << read.text();
+    EXPECT_EQ(read.text(), text) << graph.text();
+  }
+  for (const char* op :
+       {"func.return", "sv.call", "sv.call_closure", "sv.closure", "sv.if", "sv.loop", "sv.yield"})
+    EXPECT_TRUE(ops.contains(op)) << op;
 }
 
 TEST(Check, FindsAnElementBeyondItsError) {

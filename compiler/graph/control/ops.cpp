@@ -3,10 +3,12 @@
 #include "compiler/dims/dim_text.h"
 #include "compiler/graph/control/isolated_body.h"
 #include "compiler/graph/control/signature.h"
+#include "compiler/graph/control/tuples.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/type_rule.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 // Included last: the generated definitions use the declarations above.
 #define GET_OP_CLASSES
@@ -32,6 +34,13 @@ bool is_one_bool(mlir::Type type) {
 // that of `from` or be a symbol in `open`.
 llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type to,
                                mlir::ArrayAttr open, const llvm::Twine& what) {
+  auto from_tuple = mlir::dyn_cast<mlir::TupleType>(from);
+  auto to_tuple = mlir::dyn_cast<mlir::TupleType>(to);
+  if (from_tuple && to_tuple && from_tuple.size() == to_tuple.size()) {
+    for (auto [a, b] : llvm::zip(from_tuple.getTypes(), to_tuple.getTypes()))
+      if (failed(check_flow(op, a, b, open, "an element of " + what))) return mlir::failure();
+    return mlir::success();
+  }
   auto from_list = mlir::dyn_cast<ListType>(from), to_list = mlir::dyn_cast<ListType>(to);
   if (from_list && to_list && from_list.fits(to_list)) return mlir::success();
   if (!mlir::isa<TensorType>(from) && is_same_value(from, to)) return mlir::success();
@@ -48,8 +57,15 @@ llvm::LogicalResult check_flow(mlir::Operation* op, mlir::Type from, mlir::Type 
 
 // Verifies that a loop can gather parts of type `part` into a result of type `whole`. The first dim
 // of `whole` is the number of iterations: the trip count, or a symbol of the loop if the loop has a
-// condition or no trip count.
+// condition or no trip count. Tuples are gathered element by element.
 llvm::LogicalResult check_gathered(LoopOp loop, mlir::Type part_type, mlir::Type whole_type) {
+  auto parts = mlir::dyn_cast<mlir::TupleType>(part_type);
+  auto wholes = mlir::dyn_cast<mlir::TupleType>(whole_type);
+  if (parts && wholes && parts.size() == wholes.size()) {
+    for (auto [a, b] : llvm::zip(parts.getTypes(), wholes.getTypes()))
+      if (failed(check_gathered(loop, a, b))) return mlir::failure();
+    return mlir::success();
+  }
   auto part = mlir::dyn_cast<TensorType>(part_type), whole = mlir::dyn_cast<TensorType>(whole_type);
   if (!part || !whole)
     return loop.emitOpError() << "gathers " << text_of(part_type) << " into " << text_of(whole_type)
@@ -136,7 +152,7 @@ llvm::LogicalResult IfOp::verify() {
 }
 
 llvm::LogicalResult LoopOp::verify() {
-  for (mlir::Type type : getBody().front().getTerminator()->getOperandTypes())
+  for (mlir::Type type : leaves_of(getBody().front().getTerminator()->getOperandTypes()))
     if (mlir::isa<ClosureType>(type)) return emitOpError("a loop body cannot yield closures");
   mlir::Block& block = getBody().front();
   mlir::OperandRange yielded = block.getTerminator()->getOperands();

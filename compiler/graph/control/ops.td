@@ -2,12 +2,10 @@
 #ifndef SCOPEVM_GRAPH_CONTROL_OPS
 #define SCOPEVM_GRAPH_CONTROL_OPS
 
-include "compiler/graph/op_classes.td"
+include "compiler/graph/control/values.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-
-def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_List, Graph_Closure]>;
 
 // The types along a control-flow edge may differ in dims for which the op defines symbols. The op's
 // own verifier therefore compares them.
@@ -125,7 +123,7 @@ def CallOp : Op<Graph_Dialect, "call", [MemoryEffects<[MemWrite]>, Graph_CallInt
 def ClosureOp : Op<Graph_Dialect, "closure", [Pure, Graph_FunctionUserOp,
                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a function with its first parameters bound";
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$captured);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Captured>:$captured);
   let results = (outs Graph_Closure:$result);
   let assemblyFormat = "$callee `(` $captured `)` attr-dict `:` functional-type($captured, results)";
 }
@@ -156,7 +154,7 @@ class Graph_ListOp<string mnemonic, string summary_, list<Trait> traits>
 }
 
 def ListOp : Graph_ListOp<"list", "a list of the operands", [Pure]> {
-  let arguments = (ins Variadic<Graph_Value>:$elements);
+  let arguments = (ins Variadic<Graph_ListElement>:$elements);
   let results = (outs Graph_List:$result);
 }
 
@@ -165,13 +163,13 @@ def ListGetOp : Graph_ListOp<"list_get", "an element of a list",
                              [MemoryEffects<[MemWrite]>, Graph_ProvidesStorage]> {
   let arguments = (ins Graph_List:$list, Graph_Dims:$index,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$symbols);
-  let results = (outs Graph_Value:$result);
+  let results = (outs Graph_ListElement:$result);
 }
 
 // `index` has at most one entry. Without an entry, the element is appended.
 def ListInsertOp : Graph_ListOp<"list_insert", "a list with an element inserted before index",
                                 [MemoryEffects<[MemWrite]>]> {
-  let arguments = (ins Graph_List:$list, Graph_Value:$element, Graph_Dims:$index);
+  let arguments = (ins Graph_List:$list, Graph_ListElement:$element, Graph_Dims:$index);
   let results = (outs Graph_List:$result);
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/graph/control/tuples.h"
 #include "compiler/graph/type_rule.h"
 #include "runtime/count_text.h"
 
@@ -20,11 +21,15 @@ class CallTyper {
       return call_->emitOpError() << callee_ << " takes "
                                   << runtime::count_text(parameters.size(), "argument")
                                   << ", given " << arguments.size();
-    for (size_t i = 0; i < parameters.size(); ++i)
-      if (failed(bind_names(i, parameters[i], arguments[i]))) return mlir::failure();
-    for (size_t i = 0; i < parameters.size(); ++i)
-      // After all names are bound: a parameter "2*n" may precede the parameter that has dim n.
-      if (failed(check_dims(i, parameters[i], arguments[i]))) return mlir::failure();
+    // All names are bound first: a parameter "2*n" may precede the parameter that has dim n.
+    for (auto check : {&CallTyper::bind_names, &CallTyper::check_dims})
+      for (size_t i = 0; i < parameters.size(); ++i) {
+        const Binding binding = {i, parameters[i], arguments[i]};
+        const std::optional<TypePairs> leaves = pair_leaves(parameters[i], arguments[i]);
+        if (!leaves) return mismatch(binding);
+        for (auto [parameter, argument] : *leaves)
+          if (failed((this->*check)(binding, parameter, argument))) return mlir::failure();
+      }
     return mlir::success();
   }
 
@@ -46,7 +51,30 @@ class CallTyper {
 
   llvm::LogicalResult add_results(mlir::TypeRange declared,
                                   llvm::SmallVectorImpl<mlir::Type>& results) {
+    if (failed(add_types(declared, results))) return mlir::failure();
+    if (definitions_.size() == symbols_.size()) return mlir::success();
+    return call_->emitOpError() << "symbols has " << runtime::count_text(symbols_.size(), "name")
+                                << ", expected " << definitions_.size()
+                                << ", one for each data-dependent dim in the results of "
+                                << callee_;
+  }
+
+ private:
+  // An argument and its parameter, which can be tuples.
+  struct Binding {
+    size_t index;
+    mlir::Type parameter, argument;
+  };
+
+  llvm::LogicalResult add_types(mlir::TypeRange declared,
+                                llvm::SmallVectorImpl<mlir::Type>& results) {
     for (mlir::Type type : declared) {
+      if (auto tuple = mlir::dyn_cast<mlir::TupleType>(type)) {
+        llvm::SmallVector<mlir::Type> elements;
+        if (failed(add_types(tuple.getTypes(), elements))) return mlir::failure();
+        results.push_back(mlir::TupleType::get(type.getContext(), elements));
+        continue;
+      }
       auto tensor = mlir::dyn_cast<TensorType>(type);
       if (!tensor) {
         results.push_back(type);
@@ -64,16 +92,11 @@ class CallTyper {
       }
       results.push_back(TensorType::get(type.getContext(), tensor.getDtype(), dims));
     }
-    if (definitions_.size() == symbols_.size()) return mlir::success();
-    return call_->emitOpError() << "symbols has " << runtime::count_text(symbols_.size(), "name")
-                                << ", expected " << definitions_.size()
-                                << ", one for each data-dependent dim in the results of "
-                                << callee_;
+    return mlir::success();
   }
 
- private:
-  llvm::LogicalResult mismatch(size_t index, mlir::Type parameter, mlir::Type argument,
-                               const std::string& why = "") {
+  llvm::LogicalResult mismatch(const Binding& binding, const std::string& why = "") {
+    const auto [index, parameter, argument] = binding;
     // bind_all() appends the results to the arguments.
     const bool is_result = index >= call_->getNumOperands();
     return call_->emitOpError() << (is_result ? "result " : "argument ")
@@ -84,35 +107,35 @@ class CallTyper {
   }
 
   // " with n = 2*m": the value of a dim of the callee; empty if both have the same text.
-  static std::string binding(const std::string& dim, DimExpr value) {
+  static std::string value_text(const std::string& dim, DimExpr value) {
     return dim == value.str() ? "" : " with " + dim + " = " + value.str();
   }
 
-  llvm::LogicalResult bind_names(size_t index, mlir::Type parameter, mlir::Type argument) {
+  llvm::LogicalResult bind_names(const Binding& binding, mlir::Type parameter,
+                                 mlir::Type argument) {
     auto declared = mlir::dyn_cast<TensorType>(parameter);
     auto given = mlir::dyn_cast<TensorType>(argument);
-    if (!declared)
-      return is_same_value(argument, parameter) ? mlir::success()
-                                                : mismatch(index, parameter, argument);
+    if (!declared) return is_same_value(argument, parameter) ? mlir::success() : mismatch(binding);
     if (!given || declared.getDtype() != given.getDtype() || declared.getRank() != given.getRank())
-      return mismatch(index, parameter, argument);
+      return mismatch(binding);
     for (auto [dim, actual] : llvm::zip(declared.getShape(), given.getShape())) {
       if (dim.kind() != DimExpr::Kind::kSymbol) continue;
       auto [bound, is_new] = names_.try_emplace(std::string(dim.symbol_name()), actual);
       if (!is_new && bound->second != actual)
-        return mismatch(index, parameter, argument, binding(bound->first, bound->second));
+        return mismatch(binding, value_text(bound->first, bound->second));
     }
     return mlir::success();
   }
 
-  llvm::LogicalResult check_dims(size_t index, mlir::Type parameter, mlir::Type argument) {
+  llvm::LogicalResult check_dims(const Binding& binding, mlir::Type parameter,
+                                 mlir::Type argument) {
     auto declared = mlir::dyn_cast<TensorType>(parameter);
     if (!declared) return mlir::success();
     for (auto [dim, actual] :
          llvm::zip(declared.getShape(), mlir::cast<TensorType>(argument).getShape())) {
       DimExpr expected = substituted(dim);
       if (expected == actual) continue;
-      return mismatch(index, parameter, argument, binding(dim.str(), expected));
+      return mismatch(binding, value_text(dim.str(), expected));
     }
     return mlir::success();
   }
@@ -156,9 +179,10 @@ mlir::func::FuncOp callee_of(mlir::Operation* op, llvm::StringRef name) {
 class Renaming {
  public:
   bool run(mlir::FunctionType a, mlir::FunctionType b) {
-    return a.getNumInputs() == b.getNumInputs() && a.getNumResults() == b.getNumResults() &&
-           bind(a.getInputs(), b.getInputs()) && bind(a.getResults(), b.getResults()) &&
-           are_equal(a.getInputs(), b.getInputs()) && are_equal(a.getResults(), b.getResults());
+    const std::optional<TypePairs> inputs = pair_leaves(a.getInputs(), b.getInputs());
+    const std::optional<TypePairs> results = pair_leaves(a.getResults(), b.getResults());
+    return inputs && results && bind(*inputs) && bind(*results) && are_equal(*inputs) &&
+           are_equal(*results);
   }
 
  private:
@@ -166,9 +190,9 @@ class Renaming {
     return a && b && a.getDtype() == b.getDtype() && a.getRank() == b.getRank();
   }
 
-  // Binds each dim of `a` that is a single symbol to the dim of `b`, which must also be a symbol.
-  bool bind(mlir::TypeRange a, mlir::TypeRange b) {
-    for (auto [x, y] : llvm::zip(a, b)) {
+  // Binds each dim of a first type that is a single symbol to the dim of the second, also a symbol.
+  bool bind(const TypePairs& pairs) {
+    for (auto [x, y] : pairs) {
       auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);
       if (!has_like_dims(first, second)) {
         if (first || second || !is_same_value(x, y)) return false;
@@ -187,8 +211,8 @@ class Renaming {
     return to_.try_emplace(a, to).first->second == to && from_.try_emplace(b, a).first->second == a;
   }
 
-  bool are_equal(mlir::TypeRange a, mlir::TypeRange b) const {
-    for (auto [x, y] : llvm::zip(a, b)) {
+  bool are_equal(const TypePairs& pairs) const {
+    for (auto [x, y] : pairs) {
       auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);
       if (!first) continue;
       for (auto [from, to] : llvm::zip(first.getShape(), second.getShape())) {
@@ -219,6 +243,11 @@ llvm::LogicalResult infer(mlir::Operation* call, const llvm::Twine& callee,
 bool is_same_value(mlir::Type a, mlir::Type b) {
   auto first = mlir::dyn_cast<ClosureType>(a), second = mlir::dyn_cast<ClosureType>(b);
   if (first && second) return Renaming().run(first.getSignature(), second.getSignature());
+  if (mlir::isa<mlir::TupleType>(a) && mlir::isa<mlir::TupleType>(b)) {
+    const std::optional<TypePairs> leaves = pair_leaves(a, b);
+    return leaves &&
+           llvm::all_of(*leaves, [](auto pair) { return is_same_value(pair.first, pair.second); });
+  }
   return a == b || equal_but_for_place(a, b);
 }
 
@@ -252,8 +281,8 @@ ClosureType infer_closure(ClosureOp op) {
                      << ", given " << bound;
     return nullptr;
   }
-  for (mlir::Type type :
-       llvm::concat<const mlir::Type>(parameters, callee.getFunctionType().getResults()))
+  for (mlir::Type type : leaves_of(llvm::to_vector(
+           llvm::concat<const mlir::Type>(parameters, callee.getFunctionType().getResults()))))
     if (mlir::isa<ListType>(type)) {
       op.emitOpError() << name << " takes or returns lists, which closures do not support";
       return nullptr;

@@ -11,8 +11,8 @@
 
 namespace scopevm::compiler::graph {
 
-// True for equal types, for tensors that differ only in their places, and for closures whose
-// signatures differ only in symbol names.
+// True for equal types, for tensors that differ only in their places, for closures whose signatures
+// differ only in symbol names, and for tuples of such elements.
 bool is_same_value(mlir::Type a, mlir::Type b);
 
 // Computes the result types of a call. The callee of an sv.call is looked up by name. Reports an

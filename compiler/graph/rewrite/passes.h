@@ -39,6 +39,10 @@ llvm::LogicalResult hoist(mlir::ModuleOp module);
 using Replacement = std::function<std::optional<DimExpr>(std::string_view)>;
 llvm::LogicalResult specialise(mlir::func::FuncOp function, const Replacement& with);
 
+// Replaces every tuple by its elements, which are values of their own: flatten_tuples.cpp.
+// REQUIRES: the module is valid, and its functions have bodies of one block.
+void flatten_tuples(mlir::ModuleOp module);
+
 // Erases dead ops: simplify.cpp.
 void remove_unused(mlir::func::FuncOp function);
 

@@ -2,6 +2,7 @@
 // diagnostics, each with its position as a prefix: "model.mlir:12:7: ".
 #include <set>
 
+#include "compiler/graph/control/tuples.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/named_dims.h"
 #include "compiler/graph/rewrite/passes.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "runtime/quoted.h"
 #include "vm/format/schema/entry_name.h"
@@ -67,10 +69,11 @@ bool is_plain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+// A region and a type in it, or a list of attributes.
+constexpr int kMaxBrackets = 2 * kMaxNesting;
+
 // Checks that brackets of any kind are nested at most kMaxBrackets deep. MLIR's parser recurses.
 Status check_nesting(llvm::StringRef text) {
-  // A region and a type in it, or a list of attributes.
-  constexpr int kMaxBrackets = 2 * kMaxNesting;
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     switch (text[i]) {
@@ -105,6 +108,55 @@ Status check_nesting(llvm::StringRef text) {
   return {};
 }
 
+// Finds types that are too large to visit or print. With aliases, a type can be exponentially
+// larger than its definition in the file, and nested deeper.
+class TypeSizes {
+ public:
+  static constexpr int kMaxParts = 10'000;
+
+  bool is_too_large(mlir::Type type) { return size_of(type, 1) > kMaxParts; }
+
+ private:
+  // The number of types in `type`, including itself, up to kMaxParts + 1.
+  int size_of(mlir::Type type, int depth) {
+    if (auto known = sizes_.find(type); known != sizes_.end()) return known->second;
+    int size = depth > kMaxBrackets ? kMaxParts + 1 : 1;
+    const auto add_part = [&](mlir::Type part) {
+      if (size <= kMaxParts) size = std::min(size + size_of(part, depth + 1), kMaxParts + 1);
+    };
+    type.walkImmediateSubElements([](mlir::Attribute) {}, add_part);
+    return sizes_[type] = size;
+  }
+
+  llvm::DenseMap<mlir::Type, int> sizes_;
+};
+
+// Verifies the module after a check of the sizes of types, because verifiers visit and print types.
+llvm::LogicalResult verify(mlir::ModuleOp module) {
+  TypeSizes sizes;
+  const auto is_too_large = [&](mlir::Type type) { return sizes.is_too_large(type); };
+  const auto check_type = [&](mlir::Type type) {
+    return is_too_large(type) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  };
+  const auto has_large_type = [&](mlir::Operation* op) {
+    return llvm::any_of(op->getResultTypes(), is_too_large) ||
+           op->getAttrDictionary().walk<mlir::WalkOrder::PreOrder>(check_type).wasInterrupted() ||
+           llvm::any_of(op->getRegions(), [&](mlir::Region& region) {
+             return llvm::any_of(region, [&](mlir::Block& block) {
+               return llvm::any_of(block.getArgumentTypes(), is_too_large);
+             });
+           });
+  };
+  const auto check = [&](mlir::Operation* op) {
+    if (!has_large_type(op)) return mlir::WalkResult::advance();
+    // Operation::emitError() would print the op in a note.
+    mlir::emitError(op->getLoc()) << "a type consists of more than " << TypeSizes::kMaxParts
+                                  << " types, or is nested more than " << kMaxBrackets << " deep";
+    return mlir::WalkResult::interrupt();
+  };
+  return mlir::failure(module.walk(check).wasInterrupted() || failed(mlir::verify(module)));
+}
+
 Status unknown_op(mlir::Operation* op) {
   return Status(StatusCode::kInvalidModel,
                 "unknown op '" + op->getName().getStringRef().str() + "': not in the sv dialect");
@@ -134,14 +186,15 @@ Status check_function(mlir::func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return invalid(name + " has " + std::to_string(function.getBody().getBlocks().size()) +
                    " blocks, expected 1");
-  for (mlir::Type type :
-       llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
+  const auto parameters = graph::leaves_of(function.getArgumentTypes());
+  const auto results = graph::leaves_of(function.getResultTypes());
+  for (mlir::Type type : llvm::concat<const mlir::Type>(parameters, results))
     if (mlir::isa<graph::ClosureType>(type) && function.getName() == format::kEntryName)
       return invalid("@main cannot take or return closures: the runtime API has none");
     else if (!mlir::isa<graph::TensorType, graph::ListType, graph::ClosureType>(type))
       return invalid(name + " takes or returns " + graph::text_of(type) +
                      ", expected !sv.tensor, !sv.list or !sv.closure");
-  if (function.getNumResults() == 0) return invalid(name + " has no results, expected at least 1");
+  if (results.empty()) return invalid(name + " has no results, expected at least 1");
   return check_ops(function);
 }
 
@@ -211,10 +264,12 @@ Result<ImportedModule> import_text(const std::string& path,
   SCOPEVM_RETURN_IF_ERROR(check_nesting((*file)->getBuffer()).with_context(path));
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
-  if (!module) return parse_error();
-  lift_places(*module);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(
+      sources, mlir::ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (!module || failed(verify(*module))) return parse_error();
   SCOPEVM_RETURN_IF_ERROR(check_functions(*module).with_context(path));
+  graph::flatten_tuples(*module);
+  lift_places(*module);
   auto main = module->lookupSymbol<mlir::func::FuncOp>(format::kEntryName);
   if (Status status = apply_dims(main, options.dims); !status.ok())
     return errors.empty() ? std::move(status).with_context(path) : parse_error();
