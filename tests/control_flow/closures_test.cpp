@@ -255,7 +255,10 @@ TEST(Closure, InvalidClosureIsAnError) {
               HasSubstr("a yielded value has type closure"));
   EXPECT_THAT(error_of("%0 = sv.closure @add() : () -> !binary\n"
                        "%1 = sv.neg %0 : (!binary) -> !n\n"),
-              HasSubstr("operand #0 must be"));
+              HasSubstr("operand #0 must be tensor, but got '!sv.closure"));
+  EXPECT_THAT(error_of("%0 = sv.closure @add() : () -> !binary\n"
+                       "%1 = sv.list %0 : (!binary) -> !sv.list<sequence f32>\n"),
+              HasSubstr("operand #0 must be variadic of tensor or list, but got '!sv.closure"));
 }
 
 TEST(Closure, MainHasNoClosureParametersOrResults) {
