@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Checks the errors of invalid nodes of com.microsoft and ai.onnx.ml.
+"""Checks the errors of invalid nodes of com.microsoft and ai.onnx.ml, and of new standard ones.
 
     check_errors.py SCOPEVM_IMPORT [--update] [--cases N]
 
 Changes valid nodes of each operator: attributes that are missing, have extreme numbers, another
-length or another type, and inputs that are missing or have another element type or another rank.
-Each change must lead to an error or to a valid graph. A crash or an internal error is a failure.
+length or another type, and inputs that are missing or have another element type, another rank, or
+dims that are 0, symbols or huge. The opset of standard nodes changes, too. Each change must lead to an error or to a valid graph. A crash or an internal error is a failure.
 One message of each kind must be in messages.txt, which --update writes. With more cases than 1
 for each operator, only crashes and internal errors are failures.
 """
@@ -26,17 +26,23 @@ import case_file  # noqa: E402
 import operators  # noqa: E402
 import microsoft  # noqa: E402, F401
 import ml  # noqa: E402, F401
+import standard  # noqa: E402
 from operators import ML  # noqa: E402
 
-_LARGE = 1 << 40
+_LARGE, _LARGEST = 1 << 40, (1 << 63) - 1
 
 
 def _other_values(value):
     """Invalid or extreme values of an attribute."""
     if isinstance(value, bool) or isinstance(value, int):
-        return [-1, 0, 3, 1000, _LARGE, -_LARGE, 0.5]
+        return [-1, 0, 3, 1000, _LARGE, -_LARGE, _LARGEST, ~_LARGEST, 0.5, "a", [1]]
     if isinstance(value, float):
-        return [-1.0, float("nan"), 3]
+        return [-1.0, float("nan"), float("inf"), 1e-45, 3, "a"]
+    if isinstance(value, onnx_file.Graph):
+        graphs = [standard.modifier(count=0), standard.modifier(count=2),
+                  standard.modifier(operand="missing"), standard.modifier(op="Shape"),
+                  standard.modifier(op="ReduceSum"), standard.modifier(op="Unknown")]
+        return [*graphs, 1]
     if isinstance(value, onnx_file.Tensor):
         arrays = [np.zeros(0, np.float32), np.array(["a"], object), np.array(9.0)]
         return [*map(onnx_file.tensor, arrays), 1]
@@ -84,6 +90,36 @@ def _variants(case):
             yield {**case.inputs, name: other}, case.attributes
 
 
+# Element types: undefined, COMPLEX64, BFLOAT16, FLOAT8E4M3FN, INT4, FLOAT8E8M0 and an unknown one.
+_DECLARED_TYPES = (0, 14, 16, 17, 22, 24, 99)
+_OPSETS = (0, 1, 13, 18, 21, 22, 23, 24, 25, 26, 27, 28, _LARGEST)
+
+
+def _declared(case):
+    """Changes of the declared types of inputs: a ValueInfoProto by name."""
+    inputs = {key: np.asarray(array) for key, array in case.inputs.items()
+              if array is not None and key not in case.constants}
+    for name, array in inputs.items():
+        usual = onnx_file.tensor_type(array)
+        alike = [key for key, other in inputs.items() if other.dtype == array.dtype]
+        for to in _DECLARED_TYPES:
+            yield {name: onnx_file.value_info(name, to, array.shape)}
+            if name == alike[0] and len(alike) > 1:
+                yield {key: onnx_file.value_info(key, to, inputs[key].shape) for key in alike}
+        symbols = [f"{name}_{axis}" for axis in range(array.ndim)]
+        for dims in (None, symbols, ["n"] * array.ndim, [_LARGE] * array.ndim,
+                     [_LARGEST] * array.ndim, [-1] * array.ndim, [0] * array.ndim):
+            yield {name: onnx_file.value_info(name, usual, dims)}
+        for axis in range(array.ndim):
+            for dim in (0, _LARGE, "n"):
+                dims = [*array.shape[:axis], dim, *array.shape[axis + 1:]]
+                yield {name: onnx_file.value_info(name, usual, dims)}
+        yield {name: onnx_file.value_info(name)}
+    yield {key: onnx_file.value_info(key, onnx_file.tensor_type(array),
+                                     [f"{key}_{axis}" for axis in range(array.ndim)])
+           for key, array in inputs.items()}
+
+
 # Further changes of case 0 by operator: attributes, and inputs. An input is added, or None.
 _F, _I = np.zeros((1, 1), np.float32), np.ones(1, np.int32)
 _MORE = {
@@ -120,33 +156,45 @@ def _dict_vectorizer():
     return onnx_file.model(graph, 17, 8, "check_errors.py", {ML: 1})
 
 
-def _model(op, case, inputs, attributes):
+def _model(op, case, inputs, attributes, declared=None, opset=17):
     arrays = {key: np.asarray(value) for key, value in inputs.items() if value is not None}
     constants = [key for key in arrays if key in case.constants]
     order = [key if value is not None else "" for key, value in inputs.items()]
     results = ["" if value is None else f"y{i}" for i, value in enumerate(case.results)]
     node = onnx_file.node(op.name, order, results, op.domain, **attributes)
-    graph = onnx_file.graph(
-        [node], "invalid",
-        [case_file.value_info(key, array, {}) for key, array in arrays.items()
-         if key not in constants],
-        [onnx_file.value_info(name) for name in results if name],
-        [onnx_file.tensor(arrays[key], key) for key in constants])
-    return onnx_file.model(graph, 17, 8, "check_errors.py",
+    types = {key: case_file.value_info(key, array, {}) for key, array in arrays.items()
+             if key not in constants} | (declared or {})
+    graph = onnx_file.graph([node], "invalid", types.values(),
+                            [onnx_file.value_info(name) for name in results if name],
+                            [onnx_file.tensor(arrays[key], key) for key in constants])
+    return onnx_file.model(graph, opset, 8, "check_errors.py",
                            {op.domain: op.version} if op.domain else None)
+
+
+def _models_of(op, index):
+    """The models of one case of an operator."""
+    case = op.generate(operators.Draw(f"{op.domain} {op.name} {op.version} {index}"))
+    opset = 17 if op.domain else max(17, op.version)
+    for inputs, attributes in _variants(case):
+        yield _model(op, case, inputs, attributes, opset=opset)
+    for declared in _declared(case):
+        yield _model(op, case, case.inputs, case.attributes, declared, opset)
+    if not op.domain:
+        for other in _OPSETS:
+            yield _model(op, case, case.inputs, case.attributes, opset=other)
+    if index == 0:
+        for attributes, inputs in _MORE.get(op.name, []) if op.domain else []:
+            merged = {**case.attributes, **attributes}
+            yield _model(op, case, {**case.inputs, **inputs},
+                         {key: value for key, value in merged.items() if value != []})
 
 
 def _models(count):
     for op in operators.table():
         for index in range(count):
-            case = op.generate(operators.Draw(f"{op.domain} {op.name} {op.version} {index}"))
-            for inputs, attributes in _variants(case):
-                yield op, _model(op, case, inputs, attributes)
-        case = op.generate(operators.Draw(f"{op.domain} {op.name} {op.version} 0"))
-        for attributes, inputs in _MORE.get(op.name, []):
-            merged = {**case.attributes, **attributes}
-            yield op, _model(op, case, {**case.inputs, **inputs},
-                             {key: value for key, value in merged.items() if value != []})
+            yield from ((op, model) for model in _models_of(op, index))
+    for op in standard.nodes():
+        yield from ((op, model) for model in _models_of(op, 0))
     yield operators.table()[0], _dict_vectorizer()
 
 
@@ -181,7 +229,7 @@ def main():
                 kept.write_bytes(model)
                 failures.append(f"{op.name}: {message}; the model is {kept}")
             elif message != "ok":
-                text = re.sub(r'^[^"]*node "[^"]*" \([^)]*\): ', "", message)
+                text = re.sub(r'^[^"]*node "[^"]*" \([^)]*\): |^\d+\.onnx: ', "", message)
                 # The messages of one kind differ in types, numbers and names.
                 kind = re.sub(r'"[^"]*"|-?[\d.]+|\b[a-z]+\d*\[[^]]*\]', "#", text)
                 lines[kind] = min(text, lines.get(kind, text))

@@ -86,8 +86,9 @@ Value per_row(Node& n, Value parameter) {
 }
 
 Value ones(Node& n, DimExpr count) {
+  constexpr int64_t kMostBytes = 1 << 24;  // of a constant
   std::optional<int64_t> known = count.as_constant();
-  if (!known) return n.expand(n.scalar(1, DType::kU8), {DimExpr(1), count});
+  if (!known || *known > kMostBytes) return n.expand(n.scalar(1, DType::kU8), {DimExpr(1), count});
   return n.constant({1, *known}, DType::kU8, std::vector<char>(static_cast<size_t>(*known), 1));
 }
 

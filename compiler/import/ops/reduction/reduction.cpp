@@ -177,6 +177,8 @@ template <typename Op>
 Values cumulative(Node& n) {
   Value x = n.input(0), given = n.input(1);
   if (n.has_failed()) return Value();
+  if (n.dtype(x) == DType::kStr || n.dtype(x) == DType::kBool)
+    return n.fail("x is " + text_of(n.type(x)) + ", expected numbers");
   if (!n.type(given).getElementCount().is_constant(1))
     return n.fail("the axis must have 1 element, but is " + text_of(n.type(given)));
   if (n.is_known(given)) {
