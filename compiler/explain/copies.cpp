@@ -70,7 +70,7 @@ std::optional<int64_t> known_bytes(DimExpr bytes, const std::map<std::string, Di
   return bytes.evaluate([&](std::string_view name) {
     auto bound = dims.find(std::string(name));
     const bool is_fixed = bound != dims.end() && bound->second.min == bound->second.max;
-    return is_fixed ? std::optional(bound->second.min) : std::nullopt;
+    return is_fixed ? bound->second.min : std::nullopt;
   });
 }
 

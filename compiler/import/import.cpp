@@ -8,6 +8,8 @@
 #include "compiler/import/model/onnx_file.h"
 #include "compiler/import/ops/list_ops.h"
 #include "compiler/import/scope/dim_names.h"
+#include "runtime/name_text.h"
+#include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -69,9 +71,19 @@ Result<ImportedModule> ModelFile::import(const ImportOptions& options, mlir::MLI
 Result<std::map<std::string, DimBound>> ModelFile::with_defaults(
     std::map<std::string, DimBound> bounds) {
   SCOPEVM_ASSIGN_OR_RETURN(const OnnxFile* onnx, this->onnx());
-  if (onnx == nullptr) return bounds;
-  for (const std::string& name : past_dims(onnx->model.graph()))
-    bounds.try_emplace(name, DimBound{.min = 0});
+  const std::set<std::string> past =
+      onnx ? past_dims(onnx->model.graph()) : std::set<std::string>();
+  for (const std::string& name : past) bounds.try_emplace(name);
+  for (auto& [name, bound] : bounds) {
+    if (bound.min) continue;
+    bound.min = past.contains(name) ? 0 : bound.multiple_of;
+    if (*bound.min > bound.max)
+      return Status(StatusCode::kInvalidArgument,
+                    path_ + ": dimension " + runtime::quoted(name) + ": the maximum is " +
+                        std::to_string(bound.max) + ", but the default minimum is " +
+                        std::to_string(*bound.min) + "; --dim '" + runtime::name_text(name) +
+                        ">=0' permits 0");
+  }
   return bounds;
 }
 

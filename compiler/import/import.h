@@ -95,8 +95,9 @@ class ModelFile {
   // REQUIRES: the context has the graph and func dialects loaded.
   Result<ImportedModule> import(const ImportOptions& options, mlir::MLIRContext& context);
 
-  // The bounds, and those of dims of an ONNX model without a bound that can be 0 although
-  // DimBound() excludes it: dims of what earlier calls computed. Errors: those of reading the file.
+  // The bounds, with the default minimum where none is given: 0 for dims of an ONNX model of what
+  // earlier calls computed, also without an entry, else the least positive multiple of the factor.
+  // Errors: those of reading the file, kInvalidArgument (a maximum below the default minimum).
   Result<std::map<std::string, DimBound>> with_defaults(std::map<std::string, DimBound> bounds);
 
   // The ops of the imported part of an ONNX model, sorted by name, without importing it: types and

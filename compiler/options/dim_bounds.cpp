@@ -134,15 +134,16 @@ Result<DimBound> combine(const Constraints& constraints) {
   DimBound bound;
   bound.formula = constraints.formula;
   const int64_t factor = constraints.multiple_of;
-  bound.min = constraints.min.value_or(bound.min);
+  bound.min = constraints.min;
   bound.max = constraints.max.value_or(bound.max);
   bound.multiple_of = factor;
   bound.max -= bound.max % factor;
-  if (const int64_t over = bound.min % factor; over > 0 && bound.min <= bound.max)
-    bound.min += factor - over;
-  if (bound.min <= bound.max) return bound;
+  // The default minimum depends on the model.
+  if (!bound.min) return bound;
+  if (const int64_t over = *bound.min % factor; over > 0 && *bound.min <= bound.max)
+    *bound.min += factor - over;
+  if (*bound.min <= bound.max) return bound;
   std::string reason = "no value satisfies all bounds";
-  if (!constraints.min) reason += "; the default lower bound of a dim is 1";
   if (!constraints.max)
     reason += "; the default upper bound of a dim is " + std::to_string(DimBound().max);
   return wrong(constraints.strings, reason);

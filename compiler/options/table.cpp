@@ -50,8 +50,8 @@ void add_bounds_to_key(const std::map<std::string, DimBound>& bounds, Key& key) 
   key.add(std::to_string(bounds.size()));
   for (const auto& [name, bound] : bounds) {
     key.add(name);
-    for (const int64_t number : {bound.min, bound.max, bound.multiple_of})
-      key.add(std::to_string(number));
+    key.add(bound.min ? std::to_string(*bound.min) : "");
+    for (const int64_t number : {bound.max, bound.multiple_of}) key.add(std::to_string(number));
     key.add(bound.formula);
   }
 }

@@ -17,23 +17,28 @@ DimBound bound_of(const Bounds& bounds, const std::string& name) {
   return found == bounds.end() ? DimBound() : found->second;
 }
 
-bool is_fixed(const DimBound& bound) { return bound.min == bound.max; }
+// REQUIRES: size >= 0, step >= 1.
+int64_t rounded_up(int64_t size, int64_t step) {
+  return size == 0 ? 0 : ((size - 1) / step + 1) * step;
+}
+
+bool is_fixed(const DimBound& bound) { return bound.least() == bound.max; }
 
 bool are_equal(const DimBound& a, const DimBound& b) {
   bool both_fixed = is_fixed(a) && is_fixed(b);
-  return a.formula == b.formula && a.min == b.min && a.max == b.max &&
+  return a.formula == b.formula && a.least() == b.least() && a.max == b.max &&
          (both_fixed || a.multiple_of == b.multiple_of);
 }
 
 bool is_within(const DimBound& inner, const DimBound& outer) {
   // A single size is within bounds with a factor if it is a multiple of the factor.
-  int64_t step = is_fixed(inner) ? inner.min : inner.multiple_of;
-  return inner.min >= outer.min && inner.min <= inner.max && inner.max <= outer.max &&
+  int64_t step = is_fixed(inner) ? inner.max : inner.multiple_of;
+  return inner.least() >= outer.least() && inner.least() <= inner.max && inner.max <= outer.max &&
          inner.multiple_of >= 1 && (is_fixed(outer) || step % outer.multiple_of == 0);
 }
 
 std::string range_text(const DimBound& bound) {
-  std::string text = std::to_string(bound.min);
+  std::string text = std::to_string(bound.least());
   if (!is_fixed(bound)) text += ".." + std::to_string(bound.max);
   if (!is_fixed(bound) && bound.multiple_of > 1)
     text += ", a multiple of " + std::to_string(bound.multiple_of);
@@ -42,16 +47,16 @@ std::string range_text(const DimBound& bound) {
 
 // The constraints of `bound` that are not constraints of `general`, in the syntax of --dim.
 std::string claims(const std::string& name, const DimBound& bound, const DimBound& general) {
-  if (is_fixed(bound)) return name + "=" + std::to_string(bound.min);
+  if (is_fixed(bound)) return name + "=" + std::to_string(bound.least());
   const int64_t step = bound.multiple_of;
   // The general bounds, rounded to multiples of the step, follow from the step and are not printed.
-  bool has_min = bound.min != (general.min + step - 1) / step * step;
+  bool has_min = bound.least() != rounded_up(general.least(), step);
   bool has_max = bound.max != general.max / step * step;
   std::string text;
   if (has_min && has_max)
-    text = "," + name + "=" + std::to_string(bound.min) + ".." + std::to_string(bound.max);
+    text = "," + name + "=" + std::to_string(bound.least()) + ".." + std::to_string(bound.max);
   else if (has_min)
-    text = "," + name + ">=" + std::to_string(bound.min);
+    text = "," + name + ">=" + std::to_string(bound.least());
   else if (has_max)
     text = "," + name + "<=" + std::to_string(bound.max);
   if (step != general.multiple_of) text += "," + name + "%" + std::to_string(step) + "==0";
@@ -60,8 +65,10 @@ std::string claims(const std::string& name, const DimBound& bound, const DimBoun
 
 Result<Variant> check_one(const Bounds& general, const Bounds& narrowed) {
   Variant result{"", general};
-  for (const auto& [name, bound] : narrowed) {
+  for (const auto& [name, given] : narrowed) {
     const DimBound outer = bound_of(general, name);
+    DimBound bound = given;
+    if (!bound.min) bound.min = rounded_up(outer.least(), std::max<int64_t>(bound.multiple_of, 1));
     if (!is_within(bound, outer))
       return Status(StatusCode::kInvalidArgument,
                     "dimension " + name + ": range " + range_text(bound) +
@@ -114,10 +121,10 @@ Status check_results(const Function& variant, const Function& main) {
 
 Status check_bounds(const Bounds& dims) {
   for (const auto& [name, bound] : dims)
-    if (bound.min < 0 || bound.min > bound.max || bound.multiple_of < 1)
+    if (bound.min.value_or(0) < 0 || bound.min.value_or(0) > bound.max || bound.multiple_of < 1)
       return Status(StatusCode::kInvalidArgument,
-                    "dimension " + name + ": min is " + std::to_string(bound.min) + ", max is " +
-                        std::to_string(bound.max) + " and multiple_of is " +
+                    "dimension " + name + ": min is " + std::to_string(bound.min.value_or(0)) +
+                        ", max is " + std::to_string(bound.max) + " and multiple_of is " +
                         std::to_string(bound.multiple_of) +
                         ", expected 0 <= min <= max and multiple_of >= 1");
   return {};
@@ -161,7 +168,7 @@ Result<std::vector<format::VariantDecl>> variant_table(const Program& program,
     for (const Dimension& dimension : main.dimensions) {
       const DimBound bound = bound_of(variant.dims, dimension.name);
       decl.dimensions.push_back(
-          {dimension.name, bound.min, bound.max, is_fixed(bound) ? 1 : bound.multiple_of});
+          {dimension.name, bound.least(), bound.max, is_fixed(bound) ? 1 : bound.multiple_of});
     }
     table.push_back(std::move(decl));
   }

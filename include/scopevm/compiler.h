@@ -31,12 +31,15 @@ namespace scopevm {
 
 /// The range of a named dimension, as `--dim` sets it. A fixed dimension has min == max.
 struct DimBound {
-  int64_t min = 1;                 ///< smallest size
+  /// Smallest size. Default: 1, or 0 for a dimension of past values (docs/shapes.md).
+  std::optional<int64_t> min = {};
   int64_t max = int64_t{1} << 31;  ///< largest size
   int64_t multiple_of = 1;         ///< known factor of the size
   /// If not empty, the size as a formula over other dimensions (scopevm/formula.h), such as
   /// "past + now", instead of a range.
   std::string formula = {};
+
+  int64_t least() const { return min.value_or(1); }
 };
 
 /// Measured times of a part of a model, in seconds.

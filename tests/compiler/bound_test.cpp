@@ -45,7 +45,7 @@ using Ranges = std::map<std::string, DimRange>;
 using Bounds = std::map<std::string, DimBound>;
 
 bool admits(const DimBound& bound, int64_t value) {
-  return bound.min <= value && value <= bound.max && value % bound.multiple_of == 0;
+  return bound.least() <= value && value <= bound.max && value % bound.multiple_of == 0;
 }
 
 // The largest bytes of each scope over all requests in the ranges that `dims` admits, by the scopes
@@ -101,17 +101,17 @@ class RandomBounds {
   DimBound within(const DimBound& general) {
     const int64_t kind = from_to(0, 3);
     const int64_t step = general.multiple_of * (kind >= 2 ? from_to(2, 4) : 1);
-    DimBound bound{(general.min + step - 1) / step * step, general.max / step * step, step};
+    DimBound bound{(general.least() + step - 1) / step * step, general.max / step * step, step};
     if (kind == 2) return bound;
-    const int64_t least = from_to(bound.min / step, bound.max / step);
+    const int64_t least = from_to(bound.least() / step, bound.max / step);
     bound = {least * step, from_to(least, bound.max / step) * step, step};
-    if (kind == 0) bound.max = bound.min;
+    if (kind == 0) bound.max = bound.least();
     return bound;
   }
   // A range with a value that `bound` admits. Its ends can be other numbers.
   DimRange range_in(const DimBound& bound) {
     const int64_t step = bound.multiple_of;
-    const int64_t least = from_to(bound.min / step, bound.max / step);
+    const int64_t least = from_to(bound.least() / step, bound.max / step);
     const int64_t most = from_to(least, bound.max / step);
     return {least * step - from_to(0, step - 1), most * step + from_to(0, step - 1)};
   }

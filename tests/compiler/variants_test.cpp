@@ -228,8 +228,9 @@ TEST_F(Variant, BoundsOutsideTheGenericOnesAreRejected) {
             "variant 1: dimension n: range 0..4 is not within the general range 1..2147483648");
   EXPECT_EQ(error_of({{{"n", {4, 2, 1}}}}),
             "variant 1: dimension n: range 4..2 is not within the general range 1..2147483648");
-  EXPECT_EQ(error_of({{{"n", {1, 8, 0}}}}),
-            "variant 1: dimension n: range 1..8 is not within the general range 1..2147483648");
+  for (const DimBound& bound : {DimBound{1, 8, 0}, DimBound{std::nullopt, 8, 0}})
+    EXPECT_EQ(error_of({{{"n", bound}}}),
+              "variant 1: dimension n: range 1..8 is not within the general range 1..2147483648");
 }
 
 TEST_F(Variant, InvalidVariantIsRejected) {

@@ -62,8 +62,8 @@ DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>
       return formula->substitute([&](std::string_view part) {
         return std::optional(named_dim(std::string(part), bounds, most_formulas - 1));
       });
-  if (bound.min == bound.max) return bound.min;
-  return DimExpr::symbol(name, {bound.min, bound.max, bound.multiple_of});
+  if (bound.least() == bound.max) return bound.max;
+  return DimExpr::symbol(name, {bound.least(), bound.max, bound.multiple_of});
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>&
         auto known = bounds.find(name);
         const DimBound& bound = known == bounds.end() ? any : known->second;
         Dimension dimension{.name = name,
-                            .min = symbol_kind(name) == SymbolKind::kDimension ? bound.min : 0,
+                            .min = symbol_kind(name) == SymbolKind::kDimension ? bound.least() : 0,
                             .max = bound.max,
                             .multiple_of = bound.multiple_of};
         dimension.representative =

@@ -84,9 +84,9 @@ Status check_requests(const CompileOptions& options, mlir::ModuleOp graph) {
       const DimBound bound = known == options.dims.end() ? DimBound() : known->second;
       if (known == options.dims.end() && !names.contains(name))
         return invalid("the model has no dimension \"" + name + "\"");
-      if (value < std::max<int64_t>(bound.min, 1) || value > bound.max)
+      if (value < std::max<int64_t>(bound.least(), 1) || value > bound.max)
         return invalid("dimension \"" + name + "\" is " + std::to_string(value) + ", expected " +
-                       std::to_string(std::max<int64_t>(bound.min, 1)) + " to " +
+                       std::to_string(std::max<int64_t>(bound.least(), 1)) + " to " +
                        std::to_string(bound.max));
       if (value % bound.multiple_of != 0)
         return invalid("dimension \"" + name + "\" is " + std::to_string(value) +

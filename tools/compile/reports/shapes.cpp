@@ -17,8 +17,8 @@ using nlohmann::ordered_json;
 std::string bound_text(const ShapeExplanation::Symbol& symbol) {
   if (!symbol.is_bound) return "at least 0";
   std::string text = symbol.bound.max == INT64_MAX
-                         ? fmt::format("at least {}", symbol.bound.min)
-                         : fmt::format("{}..{}", symbol.bound.min, symbol.bound.max);
+                         ? fmt::format("at least {}", symbol.bound.least())
+                         : fmt::format("{}..{}", symbol.bound.least(), symbol.bound.max);
   if (symbol.bound.multiple_of > 1)
     text += fmt::format(", multiple of {}", symbol.bound.multiple_of);
   return text;
@@ -79,7 +79,7 @@ ordered_json json_of(const Explained& function) {
     ordered_json& item = out["symbols"].emplace_back(
         ordered_json{{"name", symbol.name}, {"definition", symbol.definition}});
     if (!symbol.is_bound) continue;
-    item["min"] = symbol.bound.min;
+    item["min"] = symbol.bound.least();
     item["max"] = symbol.bound.max;
     item["multiple_of"] = symbol.bound.multiple_of;
   }

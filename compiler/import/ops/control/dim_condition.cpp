@@ -107,7 +107,7 @@ std::optional<DimCondition> dim_condition(Node& n, Value condition) {
                        .multiple_of = step},
                       !comparison.is_negated};
   result.range.max -= result.range.max % step;
-  result.range.min = (result.range.min + step - 1) / step * step;
+  result.range.min = (*result.range.min + step - 1) / step * step;
   const bool is_all = result.range.min <= facts.min && result.range.max > facts.max - step;
   if (result.range.min > result.range.max || is_all) return std::nullopt;
   return result;
