@@ -5,9 +5,10 @@
 
 Changes valid nodes of each operator: attributes that are missing, have extreme numbers, another
 length or another type, and inputs that are missing or have another element type, another rank, or
-dims that are 0, symbols or huge. The opset of standard nodes changes, too. Each change must lead to an error or to a valid graph. A crash or an internal error is a failure.
-One message of each kind must be in messages.txt, which --update writes. With more cases than 1
-for each operator, only crashes and internal errors are failures.
+dims that are 0, symbols or huge. The opset of standard nodes changes, too. Each change must lead
+to an error or to a valid graph. A crash or an internal error is a failure. One message of each kind
+must be in messages.txt, which --update writes. With more cases than 1 for each operator, only
+crashes and internal errors are failures.
 """
 import argparse
 import pathlib

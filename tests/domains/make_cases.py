@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Generates cases of one node each for the operators of com.microsoft and ai.onnx.ml.
+"""Generates cases of one node each for the operators of com.microsoft and ai.onnx.ml, and others.
 
-NumPy code in microsoft/ and ml/ computes the expected results. SCOPEVM_CASES_PER_OPERATOR is the
-number of cases for each operator, and SCOPEVM_OPERATORS selects operators. `./dev compare-ops`
-writes more of them than the tests, and compares with ONNX Runtime.
+NumPy code in microsoft/, ml/ and standard.py computes the expected results. `./dev compare-ops`
+writes more cases than the tests, and compares with ONNX Runtime: SCOPEVM_CASES_PER_OPERATOR is the
+number of cases for each operator, and SCOPEVM_OPERATORS selects operators.
 """
 import os
 import pathlib
@@ -15,6 +15,7 @@ import case_file  # noqa: E402
 import operators  # noqa: E402
 import microsoft  # noqa: E402, F401
 import ml  # noqa: E402, F401
+import standard  # noqa: E402, F401
 
 if __name__ == "__main__":
     per_operator = int(os.environ.get("SCOPEVM_CASES_PER_OPERATOR", "6"))

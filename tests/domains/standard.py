@@ -1,11 +1,12 @@
-"""Valid nodes of the standard operators that are new in opsets 23 to 27, and of ai.onnx.preview.
+"""Cases of MaxRoiPool, and valid nodes of the standard operators that are new in opsets 23 to 27
+and of ai.onnx.preview.
 
-check_errors.py changes them. Their results are compared in tests/opsets and with ONNX's own cases.
+check_errors.py changes the nodes. Their results are compared in tests/opsets and with ONNX's cases.
 """
 import numpy as np
 
 import onnx_file
-from operators import Case, Operator
+from operators import Case, Operator, operator
 
 _PREVIEW = "ai.onnx.preview"
 _INT4, _INT2, _FLOAT8 = 22, 26, 17  # TensorProto.DataType
@@ -24,9 +25,34 @@ def _reals(*shape):
 def modifier(count=1, operand="x", op="Tanh"):
     """A graph for FlexAttention, with this number of outputs."""
     outputs = [f"y{i}" for i in range(count)]
-    return onnx_file.graph([onnx_file.node(op, [operand], [output]) for output in outputs], "change",
-                           [onnx_file.value_info("x", 1, [1, 2, 3, 4])],
+    changes = [onnx_file.node(op, [operand], [output]) for output in outputs]
+    return onnx_file.graph(changes, "change", [onnx_file.value_info("x", 1, [1, 2, 3, 4])],
                            [onnx_file.value_info(output) for output in outputs])
+
+
+def _bins(first, last, count, size):
+    """The ends of the bins of a region along an axis."""
+    ends = np.arange(count + 1, dtype=np.float32) * np.float32(max(last - first + 1, 1) / count)
+    starts, stops = np.floor(ends[:-1]), np.ceil(ends[1:])
+    return np.clip(np.stack([starts, stops], 1).astype(int) + first, 0, size)
+
+
+@operator("MaxRoiPool", "")
+def _max_roi_pool(draw):
+    x = draw.reals(draw.number(1, 3), draw.number(1, 3), draw.number(4, 9), draw.number(4, 9))
+    count, scale, shape = draw.number(1, 4), draw.choice(1.0, 0.5, 0.25), x.shape[2:]
+    pooled = [draw.number(1, 4), draw.number(1, 4)]
+    corners = draw.integers(-2, int(max(shape) / scale) + 3, count, 4)
+    rois = np.column_stack([draw.integers(0, x.shape[0], count), corners]).astype(np.float32)
+    y = np.zeros((count, x.shape[1], *pooled), np.float32)
+    for region, (batch, *edges) in enumerate(rois):
+        edges = [int(np.sign(edge) * np.floor(abs(edge) * scale + 0.5)) for edge in edges]
+        for i, rows in enumerate(_bins(edges[1], edges[3], pooled[0], shape[0])):
+            for j, columns in enumerate(_bins(edges[0], edges[2], pooled[1], shape[1])):
+                part = x[int(batch), :, slice(*rows), slice(*columns)]
+                if part.size:
+                    y[region, :, i, j] = part.max((1, 2))
+    return Case({"x": x, "rois": rois}, [y], {"pooled_shape": pooled, "spatial_scale": scale})
 
 
 def _attentions():
@@ -78,8 +104,8 @@ def _elements():
     _add("TopK", 24, {"x": _reals(3, 4), "k": np.array([2])}, 2, ("k",), axis=-1, largest=1,
          sorted=1)
     _add("TopK", 24, {"x": _reals(3, 4), "k": np.array([2])}, 2)
-    _add("SplitToSequence", 24, {"x": _reals(4, 3), "split": np.array([1, 3])}, constants=("split",),
-         axis=0, keepdims=1)
+    _add("SplitToSequence", 24, {"x": _reals(4, 3), "split": np.array([1, 3])},
+         constants=("split",), axis=0, keepdims=1)
     _add("SplitToSequence", 24, {"x": _reals(4, 3), "split": np.array(2)})
 
 

@@ -1,9 +1,10 @@
-// ONNX pools, MaxUnpool and Col2Im, and the window attributes of spatial.h.
+// ONNX pools, MaxRoiPool, MaxUnpool and Col2Im, and the window attributes of spatial.h.
 #include <cmath>
 #include <limits>
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/indexing/require_indices.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/pooling/pooling.h"
 #include "compiler/import/ops/spatial.h"
@@ -329,6 +330,68 @@ Values global_lp_pool(Node& n) {
   return n.emit<PowOp>({sum, n.scalar(1 / p, x)});
 }
 
+// --- MaxRoiPool. --------------------------------------------------------------------------------
+
+// The bins of each region along an axis.
+struct Bins {
+  Formula has_element;   // [regions, bins, size of the axis]: whether the bin contains the element
+  Formula is_not_empty;  // [regions, bins]
+};
+
+// `first` and `last` are the ends of the regions, [regions, 1]. A region has at least 1 element,
+// and can exceed the axis.
+Bins bins_of(const Formula& first, const Formula& last, int64_t count, DimExpr size) {
+  Node& n = first.node();
+  const DType dtype = first.dtype();
+  const Formula width = max(last - first + 1.0, 1.0) / static_cast<double>(count);
+  const Formula bin = iota(n, count, dtype), end = number(n, size, dtype),
+                at = iota(n, size, dtype);
+  const Formula from = clamp(floor(bin * width) + first, 0, end);
+  const Formula to = clamp(ceil((bin + 1.0) * width) + first, 0, end);
+  return {(from.unsqueeze({2}) <= at) & (at < to.unsqueeze({2})), from < to};
+}
+
+// A region is a batch element and the first and last column and row, rounded after scaling: x1, y1,
+// x2, y2. The greatest element of a bin is that of its rows, and then that of its columns. Empty
+// bins are 0.
+Values max_roi_pool(Node& n) {
+  const Value x = n.input(0), rois = n.input(1);
+  const Ints bins = n.integers("pooled_shape");
+  const double scale = n.number("spatial_scale", 1);
+  if (n.has_failed()) return Value();
+  if (n.rank(x) != 4 || n.rank(rois) != 2 || !may_be_equal(n.dim(rois, 1), 5))
+    return n.fail("the inputs must be [batch, channels, height, width] and [regions, 5], but are " +
+                  graph::text_of(n.type(x)) + " and " + graph::text_of(n.type(rois)));
+  constexpr int64_t kMostBins = 1024;
+  if (bins.size() != 2 || *llvm::min_element(bins) < 1 || *llvm::max_element(bins) > kMostBins)
+    return n.fail("pooled_shape is " + list_text(bins) + ", expected 2 integers from 1 to " +
+                  llvm::Twine(kMostBins));
+  const DimExpr regions = n.dim(rois, 0);
+  const Formula all = Formula(n, rois).as(n.dtype(x) == DType::kF64 ? DType::kF64 : DType::kF32);
+  const auto edge = [&](int64_t i) {  // halves are rounded away from 0
+    const Formula value = all.element_at(1, i, /*keep_axis=*/true) * scale;
+    const Formula size = floor(abs(value) + 0.5);
+    return select(value < value.scalar(0), 0.0 - size, size);
+  };
+  const Formula batch = all.element_at(1, 0).as(DType::kI64);
+  require_indices(n, batch, {n.dim(x, 0)});
+  const Bins rows = bins_of(edge(2), edge(4), bins[0], n.dim(x, 2));
+  const Bins columns = bins_of(edge(1), edge(3), bins[1], n.dim(x, 3));
+  const auto greatest = [&](const Formula& is_in, const Formula& of, int64_t axis) {
+    return Formula(
+        n, n.emit<ReduceMaxOp>({select(is_in, of, -std::numeric_limits<double>::infinity())},
+                               {n.attr("axes", Ints{axis}), n.attr("keep_dims", false)}));
+  };
+  Formula y =
+      Formula(n, x).gather(batch, 0).unsqueeze({2});  // [regions, channels, 1, rows, columns]
+  y = greatest(rows.has_element.reshape({regions, 1, bins[0], n.dim(x, 2), 1}), y, 3);
+  y = greatest(columns.has_element.reshape({regions, 1, 1, bins[1], n.dim(x, 3)}), y.unsqueeze({3}),
+               4);
+  const Formula has_elements = rows.is_not_empty.reshape({regions, 1, bins[0], 1}) &
+                               columns.is_not_empty.reshape({regions, 1, 1, bins[1]});
+  return select(has_elements, y, 0.0);
+}
+
 }  // namespace
 
 const OpRows kPoolingOps = {
@@ -343,6 +406,7 @@ const OpRows kPoolingOps = {
     {"LpPool", 18, lp_pool,
      OpSignature{"X", "auto_pad ceil_mode dilations kernel_shape p pads strides"}},
     {"MaxPool", 1, max_pool},
+    {"MaxRoiPool", 1, max_roi_pool},
     {"MaxUnpool", 9, max_unpool},
 };
 
