@@ -32,9 +32,10 @@ struct Limit {
 constexpr char kMicrosoft[] = "com.microsoft", kMl[] = "ai.onnx.ml";
 constexpr Limit kLimits[] = {
     {kMicrosoft, "Attention", "not `do_rotary`, shared buffers, `past_sequence_length`"},
-    {kMicrosoft, "GatherBlockQuantized", "`uint8` data"},
+    {kMicrosoft, "CausalConvWithState", "`ndim` = 1"},
     {kMicrosoft, "GroupQueryAttention",
      "not quantised caches, `sliding_window_cache`, `qk_output`, norms of queries and keys"},
+    {kMicrosoft, "LinearAttention", "fewer heads of keys than of values: constant sizes"},
     {kMicrosoft, "MatMulBnb4", "`transB` = 1"},
     {kMicrosoft, "MatMulNBits", "not prepacked weights; computed in f32"},
     {kMicrosoft, "MultiHeadAttention", "not `past_sequence_length`, `cache_indirection`"},

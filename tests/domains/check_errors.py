@@ -126,7 +126,10 @@ _F, _I = np.zeros((1, 1), np.float32), np.ones(1, np.int32)
 _MORE = {
     "Attention": [({"do_rotary": 1}, {}), ({"past_present_share_buffer": 1}, {}),
                   ({"qkv_hidden_sizes": [4]}, {}), ({}, {"past_length": _I})],
-    "GatherBlockQuantized": [({"bits": 8, "gather_axis": 1}, {})],
+    "CausalConvWithState": [({"state_window": 2}, {"state": np.zeros((), np.float32)})],
+    "GatherBlockQuantized": [({"bits": 8, "gather_axis": 1}, {}),
+                             ({"gather_axis": 1}, {"data": np.zeros((8, 32), np.uint8)}),
+                             ({}, {"data": np.zeros((8, 32), onnx_file.FLOAT8E4M3FN)})],
     "GroupQueryAttention": [({"qk_output": 1}, {}), ({"sliding_window_cache": 1}, {}),
                             ({"k_quant_type": "PER_TENSOR"}, {}), ({}, {"scales": _F})],
     "LinearClassifier": [({"classlabels_ints": [0, 1], "classlabels_strings": [],

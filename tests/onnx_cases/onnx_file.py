@@ -12,6 +12,11 @@ _STRING = 8
 _TENSOR_TYPES = {
     "float32": FLOAT, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": INT64,
     "object": _STRING, "bool": 9, "float16": FLOAT16, "float64": 11, "uint32": 12, "uint64": 13}
+# Element types of the arrays that become tensors of types that NumPy lacks.
+_TYPE, _INT4, _UINT4, _FLOAT8E4M3FN = "TensorProto.DataType", 22, 21, 17
+INT4 = np.dtype(np.int8, metadata={_TYPE: _INT4})
+UINT4 = np.dtype(np.uint8, metadata={_TYPE: _UINT4})
+FLOAT8E4M3FN = np.dtype(np.uint8, metadata={_TYPE: _FLOAT8E4M3FN})
 
 
 class Tensor(bytes):
@@ -28,7 +33,14 @@ def _each(encode, field, values):
 
 def tensor_type(array):
     """The TensorProto.DataType of the array's elements. Strings are Python objects."""
-    return _TENSOR_TYPES[array.dtype.name]
+    return (array.dtype.metadata or {}).get(_TYPE) or _TENSOR_TYPES[array.dtype.name]
+
+
+def _packed(array):
+    """The bytes of 4-bit integers, the first one in the lowest bits."""
+    digits = array.reshape(-1).view(np.uint8) & 15
+    digits = np.pad(digits, (0, digits.size % 2))
+    return (digits[::2] | digits[1::2] << 4).tobytes()
 
 
 def tensor(array, name=""):
@@ -40,7 +52,8 @@ def tensor(array, name=""):
     if name:
         encoded += _bytes(8, name)
     if tensor_type(array) != _STRING:
-        encoded += _bytes(9, array.tobytes())
+        encoded += _bytes(9, _packed(array) if tensor_type(array) in (_INT4, _UINT4) else
+                          array.tobytes())
     return Tensor(encoded)
 
 

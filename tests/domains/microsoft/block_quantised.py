@@ -1,6 +1,7 @@
 """Cases of weights that are quantised in blocks."""
 import numpy as np
 
+import onnx_file
 from operators import Case, operator
 
 
@@ -72,18 +73,22 @@ def _matmul_bnb4(draw):
 @operator("GatherBlockQuantized")
 def _gather_block_quantized(draw):
     bits, block = draw.choice(4, 4, 8), draw.choice(16, 32)
+    # The type of unpacked data.
+    element = draw.choice(None, onnx_file.INT4, onnx_file.UINT4) if bits == 4 else None
     count, width = draw.number(2, 9), draw.choice(16, 32, 48, 64, 96)
     blocks = -(-width // block)
-    q = draw.integers(0, 1 << bits, count, width)
+    least = -8 if element is onnx_file.INT4 else 0
+    stored = (lambda x: np.array(x, element)) if element else lambda x: pack(x, bits)
+    q = draw.integers(least, least + (1 << bits), count, width)
     scales = draw.reals(count, blocks, low=0.01, high=0.1)
-    zero, given = np.full((count, blocks), 1 << (bits - 1)), None
+    zero, given = np.full((count, blocks), 0 if element else 1 << (bits - 1)), None
     if draw.flag():
-        zero = draw.integers(0, 1 << bits, count, blocks)
-        given = pack(zero, bits)
+        zero = draw.integers(least, least + (1 << bits), count, blocks)
+        given = stored(zero)
     indices = draw.integers(-count, count, *[draw.number(1, 4) for _ in range(draw.number(1, 3))],
                             dtype=draw.choice(np.int32, np.int64))
     full = (q - np.repeat(zero, block, 1)[:, :width]) * np.repeat(scales, block, 1)[:, :width]
-    return Case({"data": pack(q, bits), "indices": indices, "scales": scales, "zero": given},
+    return Case({"data": stored(q), "indices": indices, "scales": scales, "zero": given},
                 [full[indices].astype(np.float32)],
                 {"bits": bits, "block_size": block, "gather_axis": 0, "quantize_axis": 1},
-                fixed=("data", "scales", "zero"))
+                ("data", "scales", "zero") if element else (), fixed=("data", "scales", "zero"))

@@ -91,53 +91,68 @@ def _causal_conv(draw):
     is_last = draw.flag()
     x, w = draw.reals(batch, channels, length), draw.reals(channels, 1, size)
     bias = draw.reals(channels) if draw.flag() else None
-    state = draw.reals(batch, channels, before) if draw.flag() else None
-    padded = np.concatenate([np.zeros((batch, channels, before)) if state is None else state, x], 2)
+    window = draw.choice(0, 0, 0, 3)  # ONNX Runtime supports windows on GPUs only
+    slots = (window,) if window else ()
+    state = draw.reals(*slots, batch, channels, before) if draw.flag() else None
+    zeros = np.zeros((batch, channels, before))
+    first = zeros if state is None else state[-1] if window else state
+    padded = np.concatenate([first, x], 2)
     y = sum(padded[:, :, tap * dilation:tap * dilation + length] * w[:, :, tap]
             for tap in range(size))
     y = y if bias is None else y + bias[:, None]
     y = y if activation == "none" else y * sigmoid(y)
-    attributes = {"activation": activation, "ndim": 1, "state_window": 0}
+    attributes = {"activation": activation, "ndim": 1, "state_window": window}
     if dilation > 1:
         attributes["dilation"] = dilation
     if is_last:
         attributes["channels_last"] = 1
-    order = (0, 2, 1) if is_last else (0, 1, 2)
-    in_order = lambda value: None if value is None else np.ascontiguousarray(value.transpose(order))
-    return Case({"x": in_order(x), "w": w, "bias": bias, "state": in_order(state)},
-                [in_order(_float(y)), in_order(_float(padded[:, :, length:]))], attributes, ("w",))
+    states = [padded[:, :, length - later:length - later + before] if later < length else zeros
+              for later in range(window or 1)][::-1]
+    in_order = lambda value: np.ascontiguousarray(value.swapaxes(-1, -2) if is_last else value)
+    results = [in_order(_float(y)), in_order(_float(np.stack(states) if window else states[0]))]
+    return Case({"x": in_order(x), "w": w, "bias": bias,
+                 "state": state if state is None else in_order(state)}, results, attributes, ("w",))
 
 
 @operator("LinearAttention")
 def _linear_attention(draw):
     batch, tokens, size, value_size = (draw.number(1, 4) for _ in range(4))
-    kv_heads, group = draw.number(1, 3), draw.number(1, 2)
-    heads = kv_heads * group
+    least, group = draw.number(1, 3), draw.number(1, 2)
+    heads, kv_heads = (least * group, least) if draw.flag() else (least, least * group)
+    key_heads = draw.choice(least, kv_heads)
+    all_heads = max(heads, kv_heads)
     rule = draw.choice("linear", "gated", "delta", "gated_delta")
-    q, k = draw.reals(batch, tokens, heads, size), 0.3 * draw.reals(batch, tokens, kv_heads, size)
+    window = draw.choice(0, 0, 0, 3)  # ONNX Runtime supports windows on GPUs only
+    q, k = draw.reals(batch, tokens, heads, size), 0.3 * draw.reals(batch, tokens, key_heads, size)
     v = draw.reals(batch, tokens, kv_heads, value_size)
-    state = draw.reals(batch, kv_heads, size, value_size) if draw.flag() else None
+    slots = (window,) if window else ()
+    state = draw.reals(*slots, batch, kv_heads, size, value_size) if draw.flag() else None
     decay = beta = None
     if "gated" in rule:
         decay = -np.abs(draw.reals(batch, tokens, kv_heads, draw.choice(1, size)))
     if "delta" in rule:
         beta = sigmoid(draw.reals(batch, tokens, draw.choice(1, kv_heads), 1)).astype(np.float32)
     scale = draw.choice(None, 0.5)
-    s = np.zeros((batch, kv_heads, size, value_size)) if state is None else state.astype(np.float64)
-    results = []
+    zeros = np.zeros((batch, kv_heads, size, value_size))
+    s = zeros if state is None else (state[-1] if window else state).astype(np.float64)
+    keys, queries = np.repeat(k, kv_heads // key_heads, 2), np.repeat(q, all_heads // heads, 2)
+    results, states = [], [zeros] * window
     for t in range(tokens):
-        key, value = k[:, t, :, :, None], v[:, t, :, None, :]
+        key, value = keys[:, t, :, :, None], v[:, t, :, None, :]
         s = s if decay is None else s * np.exp(decay[:, t, :, :, None])
         if beta is not None:
             value = beta[:, t, :, :, None] * (value - (key * s).sum(2, keepdims=True))
         s = s + key * value
-        queries = q[:, t].reshape(batch, kv_heads, group, size)
-        results.append((scale or 1 / np.sqrt(size)) * (queries @ s))
-    y = np.stack(results, 1).reshape(batch, tokens, heads * value_size)
+        states.append(s)
+        now = queries[:, t].reshape(batch, kv_heads, -1, size)
+        results.append((scale or 1 / np.sqrt(size)) * (now @ s))
+    y = np.stack(results, 1).reshape(batch, tokens, all_heads * value_size)
     flat = lambda x: None if x is None else np.ascontiguousarray(x.reshape(batch, tokens, -1))
     attributes = {"q_num_heads": heads, "kv_num_heads": kv_heads, "update_rule": rule,
-                  "state_window": 0}
+                  "state_window": window}
     if scale:
         attributes["scale"] = scale
     return Case({"q": flat(q), "k": _float(flat(k)), "v": flat(v), "state": state,
-                 "decay": flat(decay), "beta": flat(beta)}, [_float(y), _float(s)], attributes)
+                 "decay": flat(decay), "beta": flat(beta)},
+                [_float(y), _float(np.stack(states[-window:]) if window else s)], attributes,
+                fixed=() if key_heads == kv_heads else ("q", "k"))

@@ -68,10 +68,15 @@ void read_gates(Node& n, LinearAttention& a) {
     }
   }
   if (is_given(n, kBeta, "beta", is_delta)) {
-    const Value beta = n.input(kBeta);
+    Value beta = n.input(kBeta);
     if (n.has_failed()) return;
+    if (n.rank(beta) == 3 && !n.dim(beta, 2).is_constant()) {
+      const Dims dims = {n.dim(beta, 0), n.dim(beta, 1), a.kv_heads};
+      beta = n.reshape(n.expand(beta, dims), dims);
+    }
     const bool is_shared = n.rank(beta) == 3 && n.dim(beta, 2).is_constant(1);
-    a.beta = of_keys(n, a, per_head(n, kBeta, is_shared ? DimExpr(1) : a.kv_heads, "beta"));
+    beta = split_heads(n, beta, is_shared ? DimExpr(1) : a.kv_heads, "beta");
+    a.beta = of_keys(n, a, n.cast(beta, DType::kF32));
     if (n.has_failed()) return;
     n.require_equal(n.dim(a.beta, 3), 1, "beta has {0} elements per head, expected {1}");
     if (n.has_failed()) return;
@@ -79,25 +84,48 @@ void read_gates(Node& n, LinearAttention& a) {
   }
 }
 
+// Each head `times` times: [batch, heads, tokens, size] -> [batch, heads * times, tokens, size].
+Value repeated_heads(Node& n, Value x, int64_t times) {
+  if (n.has_failed() || times == 1) return x;
+  const DimExpr batch = n.dim(x, 0), heads = n.dim(x, 1), tokens = n.dim(x, 2), size = n.dim(x, 3);
+  return n.reshape(n.expand(n.unsqueeze(x, {2}), {batch, heads, times, tokens, size}),
+                   {batch, heads * times, tokens, size});
+}
+
+// Keys have the size of the queries. Each of their heads can belong to several heads of the values.
+int64_t key_heads(Node& n, DimExpr key_size, int64_t kv_heads) {
+  const Value key = n.input(kLinearKey);
+  const auto size = key_size.as_constant();
+  if (n.has_failed() || !size || *size < 1 || n.rank(key) != 3) return kv_heads;
+  const auto width = n.dim(key, 2).as_constant();
+  const int64_t heads = width.value_or(0) / *size;
+  return heads > 0 && *width % *size == 0 && kv_heads % heads == 0 ? heads : kv_heads;
+}
+
 LinearAttention read_linear_attention(Node& n) {
   LinearAttention a;
   const int64_t heads = head_count(n, "q_num_heads"), kv_heads = head_count(n, "kv_num_heads");
   if (n.has_failed()) return a;
-  if (heads % kv_heads != 0) {
-    n.fail("q_num_heads is " + llvm::Twine(heads) + ", expected a multiple of kv_num_heads, " +
-           llvm::Twine(kv_heads));
+  if (heads % kv_heads != 0 && kv_heads % heads != 0) {
+    n.fail("q_num_heads is " + llvm::Twine(heads) + " and kv_num_heads " + llvm::Twine(kv_heads) +
+           ", expected one to be a multiple of the other");
     return a;
   }
   a.queries = per_head(n, kLinearQuery, heads, "query");
-  a.keys = per_head(n, kLinearKey, kv_heads, "key");
+  if (n.has_failed()) return a;
+  const int64_t key_head_count = key_heads(n, n.dim(a.queries, 3), kv_heads);
+  a.keys =
+      repeated_heads(n, per_head(n, kLinearKey, key_head_count, "key"), kv_heads / key_head_count);
+  if (heads < kv_heads) a.queries = repeated_heads(n, a.queries, kv_heads / heads);
   a.values = per_head(n, kLinearValue, kv_heads, "value");
   if (n.has_failed()) return a;
   a.batch = n.dim(a.keys, 0);
   a.kv_heads = kv_heads;
-  a.group = heads / kv_heads;
+  a.group = std::max<int64_t>(heads / kv_heads, 1);
   a.tokens = n.dim(a.keys, 2);
   a.key_size = n.dim(a.keys, 3);
   a.value_size = n.dim(a.values, 3);
+  n.require_equal(a.key_size, n.dim(a.queries, 3), "key has {0} elements per head, query {1}");
   n.require_equal(n.dim(a.queries, 2), a.tokens, "there are {0} queries, but {1} keys");
   n.require_equal(n.dim(a.values, 2), a.tokens, "there are {0} values, but {1} keys");
   a.scale = n.number("scale", 0);
@@ -126,43 +154,74 @@ Formula attend(Node& n, const LinearAttention& a, DimExpr token, Formula& state)
   return a.scale != 0 ? y * a.scale : y / sqrt(number(n, a.key_size, DType::kF32));
 }
 
+// The states after the last tokens, oldest first, and the state after one more token.
+Value with_last(Node& n, Value window, Value state) {
+  if (n.has_failed()) return {};
+  Dims starts(static_cast<size_t>(n.rank(window)), DimExpr(0)), sizes(n.shape(window));
+  starts[0] = 1;
+  sizes[0] = sizes[0] - 1;
+  return n.concat({n.slice(window, starts, sizes), n.unsqueeze(state, {0})}, 0);
+}
+
+// The state before the first token, f32. With a window, the input has the states after several
+// tokens, and the last one counts.
+Value first_state(Node& n, const Dims& dims, int64_t window) {
+  if (!n.has_input(kLinearState)) return n.expand(n.scalar(0, DType::kF32), dims);
+  const Value given = n.input(kLinearState);
+  if (n.has_failed()) return {};
+  const int64_t rank = window > 0 ? 5 : 4;
+  if (n.rank(given) != rank)
+    return n.fail("past_state is " + text_of(n.type(given)) + ", expected rank " +
+                  llvm::Twine(rank)),
+           Value();
+  if (window > 0)
+    n.require_equal(n.dim(given, 0), window, "past_state has {0} slots, expected {1}");
+  const Formula state(n, given);
+  return (window > 0 ? state.element_at(0, window - 1) : state).as(DType::kF32).reshape(dims);
+}
+
+// The states after the last tokens are [window, batch, ...], with zeros for tokens before the
+// first.
 Values linear_attention(Node& n) {
   const LinearAttention a = read_linear_attention(n);
-  if (n.integer("state_window", 0) != 0)
-    n.unsupported("state_window is " + llvm::Twine(n.integer("state_window", 0)) + ", expected 0");
+  const int64_t window = n.integer("state_window", 0);
+  if (window < 0 || window > 8)
+    n.fail("state_window is " + llvm::Twine(window) + ", expected 0 to 8");
   if (n.has_failed()) return Value();
   const Dims state_dims = {a.batch, a.kv_heads, a.key_size, a.value_size};
-  const bool has_past = n.has_input(kLinearState);
-  DType state_type = n.dtype(n.input(kLinearQuery));
-  Value state;
-  if (has_past) {
-    state = n.input(kLinearState);
-    if (n.has_failed()) return Value();
-    state_type = n.dtype(state);
-    if (n.rank(state) != 4)
-      return n.fail("past_state is " + text_of(n.type(state)) + ", expected rank 4");
-    state = n.reshape(n.cast(state, DType::kF32), state_dims);
-  } else {
-    state = n.expand(n.scalar(0, DType::kF32), state_dims);
+  llvm::SmallVector<Value> states = {first_state(n, state_dims, window)};
+  if (n.has_failed()) return Value();
+  const DType state_type =
+      n.dtype(n.input(n.has_input(kLinearState) ? kLinearState : kLinearQuery));
+  if (window > 0) {
+    Dims dims(state_dims);
+    dims.insert(dims.begin(), DimExpr(window));
+    states.push_back(n.expand(n.scalar(0, DType::kF32), dims));
   }
-  Value y;  // [tokens, batch, kv_heads, group, value_size]
+  const auto next = [&](DimExpr token, mlir::ValueRange before, Formula& y) {
+    Formula now(n, before[0]);
+    y = attend(n, a, token, now);
+    llvm::SmallVector<Value> after = {now};
+    if (window > 0) after.push_back(with_last(n, before[1], now));
+    return after;
+  };
+  Formula y(n, Value());  // [tokens, batch, kv_heads, group, value_size]
   if (a.tokens.is_constant(1)) {
-    Formula now(n, state);
-    y = attend(n, a, 0, now).unsqueeze({0});
-    state = now;
+    states = next(0, states, y);
+    y = y.unsqueeze({0});
   } else {
-    auto results = n.loop(a.tokens, {state}, [&](DimExpr token, mlir::ValueRange carried) {
-      Formula now(n, carried[0]);
-      const Formula part = attend(n, a, token, now);
-      return Iteration{.condition = {}, .carried = {Value(now)}, .parts = {Value(part)}};
+    auto results = n.loop(a.tokens, states, [&](DimExpr token, mlir::ValueRange carried) {
+      Formula part(n, Value());
+      llvm::SmallVector<Value> after = next(token, carried, part);
+      return Iteration{.condition = {}, .carried = std::move(after), .parts = {Value(part)}};
     });
     if (n.has_failed()) return Value();
-    state = results[0];
-    y = results[1];
+    states.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(states.size()));
+    y = Formula(n, results.back());
   }
-  Formula result = Formula(n, y).move_axis(0, 1).reshape(
-      {a.batch, a.tokens, a.kv_heads * a.group * a.value_size});
-  return {result.as(n.dtype(n.input(kLinearQuery))), n.cast(state, state_type)};
+  const Formula result =
+      y.move_axis(0, 1).reshape({a.batch, a.tokens, a.kv_heads * a.group * a.value_size});
+  return {result.as(n.dtype(n.input(kLinearQuery))), n.cast(states.back(), state_type)};
 }
 
 }  // namespace

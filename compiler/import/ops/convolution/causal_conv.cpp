@@ -47,9 +47,9 @@ class CausalConv {
               llvm::Twine(kLargestDilation));
     if (n_.integer("ndim", 1) != 1)
       n_.unsupported("ndim is " + llvm::Twine(n_.integer("ndim", 1)) + ", expected 1");
-    if (n_.integer("state_window", 0) != 0)
-      n_.unsupported("state_window is " + llvm::Twine(n_.integer("state_window", 0)) +
-                     ", expected 0");
+    window_ = n_.integer("state_window", 0);
+    if (window_ < 0 || window_ > 8)
+      n_.fail("state_window is " + llvm::Twine(window_) + ", expected 0 to 8");
     return !n_.has_failed();
   }
 
@@ -76,6 +76,13 @@ class CausalConv {
     return n_.reshape(n_.transpose(x, {0, 2, 1}), dims);
   }
 
+  // With a window, the input has the states after several elements. The last one counts.
+  Value last_slot(Value states) {
+    if (n_.rank(states) < 1) return n_.fail("past_state is a scalar"), Value();
+    n_.require_equal(n_.dim(states, 0), window_, "past_state has {0} slots, expected {1}");
+    return Formula(n_, states).element_at(0, window_ - 1);
+  }
+
   // x after the `before` elements of the state, or after zeros.
   Value with_state(Value x, int64_t before) {
     if (!n_.has_input(3)) {
@@ -89,6 +96,7 @@ class CausalConv {
       return n_.fail("past_state is " + text_of(n_.type(state)) + ", expected " +
                      llvm::Twine(name(n_.dtype(x)))),
              Value();
+    if (window_ > 0) state = last_slot(state);
     state = time_last(state, "past_state");
     if (n_.has_failed()) return {};
     n_.require_equal(n_.dim(state, 2), before, "past_state has {0} elements, expected {1}");
@@ -114,14 +122,25 @@ class CausalConv {
     if (n_.has_input(2))
       y = *y + Formula(n_, n_.input(2)).as(DType::kF32).reshape({dims[1], DimExpr(1)});
     if (activation_ != "none") y = *y * y->unary<SigmoidOp>();
-    return {in_given_layout(y->as(dtype)), in_given_layout(part(dims[2], before))};
+    if (window_ == 0)
+      return {in_given_layout(y->as(dtype)), in_given_layout(part(dims[2], before))};
+    // The states after the last elements, oldest first, with zeros for those before the first one.
+    llvm::SmallVector<Formula> states;
+    for (int64_t later = window_ - 1; later >= 0; --later) {
+      const Formula state(n_, in_given_layout(part(max(dims[2] - later, 0), before)));
+      if (n_.has_failed()) return Value();
+      states.push_back(
+          select(number(n_, dims[2], DType::kI64) > static_cast<double>(later), state, 0));
+    }
+    return {in_given_layout(y->as(dtype)), stack(states, 0)};
   }
 
   Node& n_;
   std::string activation_;
   bool has_channels_last_ = false;
   int64_t dilation_ = 1;
-  Dims given_;  // of the input
+  int64_t window_ = 0;  // number of states in the state tensors; 0: one state without an axis
+  Dims given_;          // of the input
 };
 
 Values causal_conv(Node& n) { return CausalConv(n).build(); }

@@ -3,6 +3,7 @@
 #include "compiler/import/ops/microsoft/block_quantised.h"
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/model/onnx_types.h"
 #include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
@@ -182,14 +183,21 @@ Values matmul_bnb4(Node& n) {
 
 struct GatherFormat {
   int64_t gather_axis, axis, bits, block;
+  double default_zero;
 };
 
 GatherFormat read_gather_format(Node& n, Value data) {
   GatherFormat f{n.axis(n.integer("gather_axis", 0), n.rank(data)),
                  n.axis(n.integer("quantize_axis", 1), n.rank(data)), n.integer("bits", 4),
-                 integer_within(n, "block_size", 128, 16, int64_t{1} << 20)};
-  if (f.bits != 2 && f.bits != 4 && f.bits != 8)
+                 integer_within(n, "block_size", 128, 16, int64_t{1} << 20), 0};
+  if (n.small_type(0)) {
+    if (f.bits != 4) n.fail("bits is " + llvm::Twine(f.bits) + ", but data has 4-bit elements");
+    f.bits = 8;  // the elements of the carrier are not packed
+  } else if (f.bits == 2 || f.bits == 4 || f.bits == 8) {
+    f.default_zero = static_cast<double>(1 << (f.bits - 1));
+  } else {
     n.fail("bits is " + llvm::Twine(f.bits) + ", expected 2, 4 or 8");
+  }
   if ((f.block & (f.block - 1)) != 0)
     n.fail("block_size is " + llvm::Twine(f.block) + ", expected a power of two");
   const int64_t last = n.rank(data) - 1;
@@ -215,7 +223,13 @@ Formula per_element(Node& n, Value blocks, int64_t axis, int64_t block, DimExpr 
 
 Values gather_block_quantized(Node& n) {
   Value data = n.input(0), indices = n.input(1), scales = n.input(2);
-  if (!check_dtype(n, data, "data", {DType::kU8}) || !check_rank(n, data, "data", 2, 16) ||
+  const SmallType* small = n.small_type(0);
+  n.set_small_result(nullptr);
+  if (small && (small->kind != SmallType::Kind::kInteger || small->bits != 4))
+    return n.fail("data has element type " + onnx_type_name(small->code) +
+                  ", expected UINT8, INT4 or UINT4");
+  const DType stored = small ? small->carrier : DType::kU8;
+  if (!check_dtype(n, data, "data", {stored}) || !check_rank(n, data, "data", 2, 16) ||
       !check_dtype(n, indices, "indices", {DType::kI32, DType::kI64}))
     return Value();
   GatherFormat f = read_gather_format(n, data);
@@ -231,9 +245,11 @@ Values gather_block_quantized(Node& n) {
   Formula q = Formula(n, unpack_bits(n, rows(data), f.bits)).as(DType::kF32);
   if (n.has_failed()) return Value();
   const DimExpr size = n.dim(q, axis);
-  Formula zero(n, n.scalar(static_cast<double>(1 << (f.bits - 1)), DType::kF32));
+  Formula zero(n, n.scalar(f.default_zero, DType::kF32));
   if (n.has_input(3)) {
-    if (!check_dtype(n, n.input(3), "zero_points", {DType::kU8})) return Value();
+    if (n.small_type(3) != small)
+      return n.fail("data and zero_points have different element types");
+    if (!check_dtype(n, n.input(3), "zero_points", {stored})) return Value();
     const DimExpr blocks = dims[f.axis];
     dims[f.axis] = ceildiv(blocks, 8 / f.bits);
     Value packed = shaped(n, n.input(3), "zero_points", dims);
