@@ -137,6 +137,9 @@ def _linear_attentions():
             cases(f"linear_attention_{rule}_{tokens}", 27, "LinearAttention", inputs,
                   [y, present.astype(np.float32)], order=order, update_rule=rule, keep_last=True,
                   **attributes)
+    # All dims are symbols, also that of beta, which is 1.
+    case("linear_attention_shared_beta", 27, "LinearAttention", inputs,
+         [y, present.astype(np.float32)], order=order, update_rule=rule, dynamic=True, **attributes)
     halves = {key: inputs[key].astype(np.float16) for key in "qkv"}
     y, present = _linear_attention(*halves.values(), np.zeros((2, kv_heads, size, value_size)), None,
                                    None, heads, kv_heads, 0.5)
