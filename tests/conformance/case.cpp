@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <span>
 #include <vector>
 
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
+#include "tests/conformance/memory_use.h"
 #include "tests/conformance/reference_tensor.h"
 
 namespace scopevm::conformance {
@@ -124,13 +126,40 @@ std::string result_difference(const Call& call, size_t i, const ReferenceValue& 
     return std::to_string(actual->size()) + " elements, expected " +
            std::to_string(expected.tensors.size());
   for (size_t e = 0; e < actual->size(); ++e)
-    if (std::string found = difference(expected.tensors[e], (*actual)[e], target.byte_tolerance);
+    if (std::string found = difference(expected.tensors[e], (*actual)[e], target.tolerance);
         !found.empty())
       return found;
   return "";
 }
 
-Outcome run_data_set(const Session& session, const fs::path& folder, const Target& target) {
+// The values of the named dims of the inputs.
+std::map<std::string, int64_t> dims_of(const std::vector<ReferenceValue>& inputs,
+                                       const std::vector<TensorSignature>& signature) {
+  std::map<std::string, int64_t> dims;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (signature[i].kind != ValueKind::kTensor) continue;
+    const auto given = inputs[i].tensors[0].dims();
+    for (size_t axis = 0; axis < given.size(); ++axis) dims[signature[i].dims[axis]] = given[axis];
+  }
+  return dims;
+}
+
+// The dims that the module does not name are ignored. Without the value of a dim, for instance that
+// of a sequence, the memory is not checked.
+std::string memory_difference(const Module& module, const Call& call,
+                              const std::vector<ReferenceValue>& inputs) {
+  const std::map<std::string, int64_t> given = dims_of(inputs, module.signature().inputs);
+  std::map<std::string, int64_t> dims;
+  for (const DimensionSignature& dimension : module.signature().dimensions) {
+    const auto found = given.find(dimension.name);
+    if (found == given.end()) return "";
+    dims.insert(*found);
+  }
+  return wrong_memory_use(module, call.stats(), dims);
+}
+
+Outcome run_data_set(const Module& module, const Session& session, const fs::path& folder,
+                     const Target& target) {
   const Signature& signature = session.signature();
   Result<std::vector<ReferenceValue>> inputs = read_all(folder, "input_", signature.inputs);
   if (!inputs.ok()) return fail(inputs.status());
@@ -153,6 +182,8 @@ Outcome run_data_set(const Session& session, const fs::path& folder, const Targe
   for (size_t i = 0; i < expected->size(); ++i)
     if (std::string found = result_difference(call, i, (*expected)[i], target); !found.empty())
       return fail("output " + std::to_string(i) + ": " + found);
+  if (std::string wrong = memory_difference(module, call, *inputs); !wrong.empty())
+    return fail("memory: " + wrong);
   return {Verdict::kPass, "", ""};
 }
 
@@ -181,6 +212,7 @@ Outcome run_case(const std::string& folder, const Target& target) {
   CompileOptions options;
   options.machine_json = target.machine_json;
   options.places = target.places;
+  options.target_cpus = target.target_cpus;
   options.allow_unmatched = true;
   options.model_path = folder + "/model.onnx";
   options.threads = 1;
@@ -200,7 +232,7 @@ Outcome run_case(const std::string& folder, const Target& target) {
   for (;; ++sets) {
     fs::path set = fs::path(folder) / ("test_data_set_" + std::to_string(sets));
     if (!fs::exists(set)) break;
-    Outcome outcome = run_data_set(*session, set, target);
+    Outcome outcome = run_data_set(*module, *session, set, target);
     if (outcome.verdict != Verdict::kPass) return outcome;
   }
   return sets > 0 ? Outcome{Verdict::kPass, "", ""} : fail("no test data");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/conformance/outcome.h"
+#include "tests/conformance/reference_tensor.h"
 
 namespace scopevm::conformance {
 
@@ -12,8 +13,8 @@ namespace scopevm::conformance {
 struct Target {
   std::string machine_json;
   std::vector<std::string> places;
-  // The largest accepted difference of 8-bit integers.
-  int byte_tolerance = 0;
+  std::vector<std::string> target_cpus;
+  Tolerance tolerance;
 };
 
 // Compiles the model and runs its data sets in this process. Returns the first outcome that is not

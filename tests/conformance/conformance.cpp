@@ -3,7 +3,7 @@
 //
 //   conformance [--groups node,simple] [--shard I/N] [--case NAME] [--jobs N] [--bless] [--verbose]
 //               [--machine FILE] [--place RULE]... [--data FOLDER] [--expected FILE]
-//               [--byte-tolerance N]
+//               [--cpu NAME] [--byte-tolerance N] [--tolerance X]
 //
 // --case runs the cases whose name contains NAME and prints their details. --bless updates the
 // entries of the selected cases in the list, unless one of them is a crash or a timeout. It removes
@@ -168,8 +168,11 @@ int main(int argc, char** argv) {
   app.add_flag("--bless", options.bless, "update the list instead of comparing with it");
   app.add_flag("--verbose", options.verbose, "print the outcome of every case");
   app.add_option("--machine", options.machine, "machine description to compile for");
-  app.add_option("--byte-tolerance", options.target.byte_tolerance,
+  app.add_option("--byte-tolerance", options.target.tolerance.bytes,
                  "the largest accepted difference of 8-bit integers (0)");
+  app.add_option("--tolerance", options.target.tolerance.of_largest,
+                 "an accepted error of floats, as a part of a tensor's largest element (0)");
+  app.add_option("--cpu", options.target.target_cpus, "target CPU, as in scopevm compile");
   app.add_option("--place", options.target.places, "placement rule, as in scopevm compile");
   CLI11_PARSE(app, argc, argv);
   if (!options.machine.empty()) {

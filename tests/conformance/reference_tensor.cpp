@@ -193,10 +193,19 @@ double float_element(const Tensor& tensor, int64_t i) {
   }
 }
 
-bool agrees(double expected, double actual, double relative) {
+// The largest magnitude of a finite element.
+double largest(const Tensor& tensor) {
+  double most = 0;
+  for (int64_t i = 0; i < tensor.element_count(); ++i)
+    if (const double size = std::abs(float_element(tensor, i)); std::isfinite(size))
+      most = std::max(most, size);
+  return most;
+}
+
+bool agrees(double expected, double actual, double relative, double absolute) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
-  return std::abs(expected - actual) <= kAbsolute + relative * std::abs(expected);
+  return std::abs(expected - actual) <= absolute + relative * std::abs(expected);
 }
 
 template <typename T>
@@ -270,7 +279,7 @@ Result<ReferenceValue> read_value(const std::string& path, ValueKind kind) {
                                       : read_as<onnx::TensorProto>(path);
 }
 
-std::string difference(const Tensor& expected, const Tensor& actual, int byte_tolerance) {
+std::string difference(const Tensor& expected, const Tensor& actual, const Tolerance& accepted) {
   if (shape_text(expected) != shape_text(actual))
     return shape_text(actual) + ", expected " + shape_text(expected);
   if (expected.dtype() == DType::kStr) {
@@ -287,17 +296,18 @@ std::string difference(const Tensor& expected, const Tensor& actual, int byte_to
     bool is_close = false;
     if (expected.dtype() == DType::kU8)
       is_close = are_close<uint8_t>(expected.elements<uint8_t>(), actual.elements<uint8_t>(),
-                                    byte_tolerance);
+                                    accepted.bytes);
     if (expected.dtype() == DType::kI8)
       is_close =
-          are_close<int8_t>(expected.elements<int8_t>(), actual.elements<int8_t>(), byte_tolerance);
+          are_close<int8_t>(expected.elements<int8_t>(), actual.elements<int8_t>(), accepted.bytes);
     return is_close ? "" : "integers differ";
   }
   double relative = expected.dtype() == DType::kBF16 ? kRelativeBf16 : kRelative;
+  double absolute = kAbsolute + accepted.of_largest * largest(expected);
   for (int64_t i = 0; i < expected.element_count(); ++i) {
     double want = float_element(expected, i);
     double got = float_element(actual, i);
-    if (!agrees(want, got, relative))
+    if (!agrees(want, got, relative, absolute))
       return "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
              std::to_string(want);
   }

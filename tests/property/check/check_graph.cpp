@@ -13,6 +13,7 @@
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "tests/conformance/isolate.h"
+#include "tests/conformance/memory_use.h"
 #include "tests/dims/formula_value.h"
 #include "tests/property/check/check_bound.h"
 #include "tests/property/check/check_copies.h"
@@ -108,33 +109,13 @@ bool reserve(const Session& session, const GraphCase& graph) {
   return session.reserve(ranges).ok();
 }
 
-// Checks for each pool that the lower bound is at most the peak, and the bound at least the peak.
-// With reserved memory, nothing is allocated. The bound equals the peak if the dims determine all
-// sizes of the pool and the module has no calls of functions, which a branch can skip.
 Verdict check_memory(const Module& module, const CallStats& stats, const Symbols& symbols,
                      bool is_reserved) {
   std::map<std::string, int64_t> dims;
   for (const DimensionSignature& dimension : module.signature().dimensions)
     dims[dimension.name] = symbols.at(dimension.name);
-  const auto bound = module.memory_bound(dims, 1);
-  for (const ScopeUse& use : stats.memory) {
-    const std::string pool = std::string(use.device) + " " + std::string(use.scope);
-    const bool is_open =
-        !bound.ok() || std::ranges::any_of(bound->lines, [&](const MemoryLine& line) {
-          return (line.depends_on_data || line.what == "calls") && line.device == use.device &&
-                 line.scope == use.scope;
-        });
-    if (is_reserved && !is_open && use.allocations > 0)
-      return failure(Finding::kWrongMemory, pool + ": " + std::to_string(use.allocations) +
-                                                " allocations after reserve()");
-    if (use.lower_bound_bytes > use.peak_bytes || use.bound_bytes < use.peak_bytes ||
-        (!is_open && use.bound_bytes != use.peak_bytes))
-      return failure(Finding::kWrongMemory, pool + ": lower bound " +
-                                                std::to_string(use.lower_bound_bytes) + ", bound " +
-                                                std::to_string(use.bound_bytes) + ", peak " +
-                                                std::to_string(use.peak_bytes));
-  }
-  return {};
+  const std::string wrong = conformance::wrong_memory_use(module, stats, dims, is_reserved);
+  return wrong.empty() ? Verdict{} : failure(Finding::kWrongMemory, wrong);
 }
 
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
