@@ -76,7 +76,7 @@ class ConstraintReader {
       const TaskIndex task = builder_.new_task("input \"" + name + "\"" + of);
       // Callers' tensors are in the host's memory, so an input stays there if it is unconstrained.
       if (function.isPublic()) graph_.problem.tasks[task].preferred = machine_.host_device();
-      if (is_string(argument.getType())) builder_.restrict_to_cpus(task);
+      if (is_string(argument.getType())) builder_.restrict_to_host(task);
       builder_.make(argument, task, PoolRequirement::own_scope(), argument.getLoc());
       if (auto place = function.getArgAttrOfType<mlir::StringAttr>(i, kPlaceAttribute);
           place && builder_.flow_of(argument))
@@ -90,6 +90,7 @@ class ConstraintReader {
       signature.results.push_back(task);
       signature.result_pools.push_back(PoolRequirement::own_scope());
       signature.result_scopes.emplace_back();
+      if (is_string(function.getResultTypes()[i])) builder_.restrict_to_host(task);
       if (function.isPublic()) ruled_.push_back({task, {{Rule::Kind::kOutput, name}}, {}});
       place_result(function, i, signature);
     }
@@ -168,7 +169,7 @@ class ConstraintReader {
       // Not added to ruled_: rules do not apply to constants, because each device that reads a
       // constant loads it.
       return;
-    if (has_strings(op)) builder_.restrict_to_cpus(task);
+    if (has_strings(op)) builder_.restrict_to_host(task);
     if (std::optional<std::string> why = host_only(op)) builder_.on_host(task, *why, op->getLoc());
     ruled_.push_back({task,
                       {{Rule::Kind::kName, graph::op_name(op)},
@@ -293,6 +294,7 @@ class ConstraintReader {
     std::vector<TaskIndex> merge_points;
     for (mlir::OpResult result : op->getResults()) {
       merge_points.push_back(new_merge_point(op, result));
+      if (is_string(result.getType())) builder_.restrict_to_host(merge_points.back());
       builder_.make(result, merge_points.back(), PoolRequirement::own_scope(), op.getLoc());
       if (op.isDynamicallySized(result))
         builder_.on_host(merge_points.back(),

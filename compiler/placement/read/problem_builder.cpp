@@ -274,9 +274,9 @@ void ProblemBuilder::apply_required_scopes() {
   }
 }
 
-void ProblemBuilder::restrict_to_cpus(TaskIndex task) {
+void ProblemBuilder::restrict_to_host(TaskIndex task) {
   std::erase_if(graph_.problem.tasks[task].devices,
-                [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
+                [&](DeviceIndex device) { return device != machine_.host_device(); });
 }
 
 std::string ProblemBuilder::why_not(TaskIndex task, const RequiredPlace& place) const {

@@ -74,7 +74,8 @@ class ProblemBuilder {
   // Requires that the value is a temporary of a kernel.
   void require_local(mlir::Value value, const Constraint& wanted);
 
-  void restrict_to_cpus(TaskIndex task);
+  // Excludes all other devices. For strings, which cannot be copied.
+  void restrict_to_host(TaskIndex task);
   bool may_be(TaskIndex task, DeviceIndex device) const;
   // Whether one of the devices that are permitted for the task satisfies `place`.
   bool may_be(TaskIndex task, const RequiredPlace& place) const;
