@@ -1,5 +1,6 @@
 """Writes ONNX models with inputs and expected results, in the form of ONNX's conformance cases:
-a folder with model.onnx and test_data_set_0/{input,output}_N.pb for each case.
+a folder with model.onnx and test_data_set_0/{input,output}_N.pb for each case. Further data sets
+are further calls.
 
 A generator is a script that calls main(). It writes its cases into the folder that its command line
 names, and the checksums of the cases into FOLDER.sum.
@@ -94,10 +95,12 @@ def cases(name, *args, **kwargs):
 
 
 def graph_case(name, opset, nodes, inputs, results, constants, input_types, result_types,
-               title=None, ir_version=None, producer="make_cases.py", domains=None):
+               title=None, ir_version=None, producer="make_cases.py", domains=None,
+               more_calls=()):
     """Writes a case of a graph. `nodes` are encoded NodeProtos. `inputs`, `results` (the expected
     ones) and `constants` are arrays by name. The types are encoded ValueInfoProtos. `domains` has
-    the versions of domains other than the standard one."""
+    the versions of domains other than the standard one. `more_calls` are further pairs of inputs
+    and results."""
     assert name not in _checksums, name
     graph = onnx_file.graph(
         nodes, title or name, input_types, result_types,
@@ -105,13 +108,15 @@ def graph_case(name, opset, nodes, inputs, results, constants, input_types, resu
     model = onnx_file.model(graph, opset, ir_version or _IR_VERSIONS.get(opset, 8), producer,
                             domains)
     files = {"model.onnx": model}
-    for stem, arrays in (("input", inputs), ("output", results)):
-        for i, (key, array) in enumerate(arrays.items()):
-            encoded = (onnx_file.sequence(array) if isinstance(array, list)
-                       else onnx_file.tensor(array, key))
-            files[f"test_data_set_0/{stem}_{i}.pb"] = encoded
+    for call, values in enumerate([(inputs, results), *more_calls]):
+        for stem, arrays in zip(("input", "output"), values):
+            for i, (key, array) in enumerate(arrays.items()):
+                encoded = (onnx_file.sequence(array) if isinstance(array, list)
+                           else onnx_file.tensor(array, key))
+                files[f"test_data_set_{call}/{stem}_{i}.pb"] = encoded
     checksum = hashlib.sha256()
-    (_folder / name / "test_data_set_0").mkdir(parents=True)
+    for call in range(1 + len(more_calls)):
+        (_folder / name / f"test_data_set_{call}").mkdir(parents=True)
     for path, content in files.items():
         checksum.update(b"%s %d\n" % (path.encode(), len(content)) + content)
         (_folder / name / path).write_bytes(content)

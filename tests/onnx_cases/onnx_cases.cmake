@@ -1,7 +1,7 @@
-# scopevm_onnx_cases(NAME COST): conformance cases that make_cases.py of the calling folder
-# generates at build time, if a generator has changed. Adds two tests:
+# scopevm_onnx_cases(NAME COST [OPTION...]): conformance cases that make_cases.py of the calling
+# folder generates at build time, if a generator has changed. Adds two tests:
 #   conformance.NAME             compares the outcomes of the cases with expected.txt. COST is the
-#                                test property COST of ctest.
+#                                test property COST of ctest. OPTIONs are those of conformance.
 #   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, one case per
 #                                line. It shows the cases that another generator or NumPy version
 #                                changes. To accept them, copy cases.sum from the build folder.
@@ -20,7 +20,7 @@ function(scopevm_onnx_cases name cost)
     VERBATIM)
   add_custom_target(${name}_cases ALL DEPENDS ${sums})
   add_test(NAME conformance.${name} COMMAND conformance --data ${CMAKE_CURRENT_BINARY_DIR}
-    --groups cases --expected ${CMAKE_CURRENT_SOURCE_DIR}/expected.txt)
+    --groups cases --expected ${CMAKE_CURRENT_SOURCE_DIR}/expected.txt ${ARGN})
   set_tests_properties(conformance.${name} PROPERTIES COST ${cost})
   add_test(NAME conformance.${name}.checksums
     COMMAND diff -u ${CMAKE_CURRENT_SOURCE_DIR}/cases.sum ${sums})

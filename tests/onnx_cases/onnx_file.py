@@ -88,10 +88,11 @@ def _attribute(name, value):
     raise TypeError(f"attribute {name}: no encoding for {kind.__name__}")
 
 
-def node(op, inputs, outputs, domain="", **attributes):
+def node(op, inputs, outputs, domain="", node_name="", **attributes):
     """A NodeProto. The attributes are sorted by name."""
     encoded = [_attribute(name, attributes[name]) for name in sorted(attributes)]
-    return (_each(_bytes, 1, inputs) + _each(_bytes, 2, outputs) + _bytes(4, op) +
+    return (_each(_bytes, 1, inputs) + _each(_bytes, 2, outputs) +
+            (_bytes(3, node_name) if node_name else b"") + _bytes(4, op) +
             _each(_bytes, 5, encoded) + (_bytes(7, domain) if domain else b""))
 
 

@@ -2,6 +2,7 @@
 """Compares the operators of com.microsoft and ai.onnx.ml with ONNX Runtime.
 
     ./dev compare-ops [--cases N] [NAME...]
+    ./dev compare-ops --graphs N [--seed S] [NAME...]
 
 Generates N cases (20) of one node for each operator whose name contains a NAME, or for all
 operators (tests/domains). ONNX Runtime computes the expected results, or NumPy where ONNX Runtime
@@ -15,19 +16,20 @@ does not support the case. Prints one line for each operator:
     refused    those that scopevm does not support
     differ     those with other results
 
+With --graphs, generates N random graphs of several operators from seed S (1), those that contain an
+operator whose name contains a NAME (compare_graphs.py).
+
 Exit code 1: a case differs or is refused.
 """
 import argparse
 import collections
-import json
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import compare_graphs
+from case_runs import ROOT, run_cases, run_reference
 
 
 def make_cases(folder, count, names):
@@ -37,48 +39,19 @@ def make_cases(folder, count, names):
                    check=True, env=environment)
 
 
-def run_reference(folder):
-    """By case: None, or why ONNX Runtime has not computed the results."""
-    rest = sorted(path.name for path in (folder / "cases").iterdir())
-    failures = {}
-    while rest:
-        # ONNX Runtime crashes for some models. The next process continues after such a case.
-        done = subprocess.run(["node", ROOT / "tools/compare/ops.mjs", folder / "cases", *rest],
-                              stdout=subprocess.PIPE, text=True)
-        failures.update(json.loads(line) for line in done.stdout.splitlines())
-        rest = [name for name in rest if name not in failures]
-        if rest:
-            failures[rest.pop(0)] = f"ONNX Runtime ended with exit code {done.returncode}"
-    return failures
-
-
-def run_cases(folder, names, tolerance, jobs):
-    """By case: the outcome and its details."""
-    selected = folder / "selected"
-    shutil.rmtree(selected, ignore_errors=True)
-    (selected / "cases").mkdir(parents=True)
-    for name in names:
-        (selected / "cases" / name).symlink_to(folder / "cases" / name)
-    (folder / "none.txt").write_text("")
-    done = subprocess.run(
-        [ROOT / "build/release/bin/conformance", "--data", selected, "--groups", "cases",
-         "--expected", folder / "none.txt", "--verbose", "--jobs", str(jobs),
-         "--byte-tolerance", str(tolerance)], stdout=subprocess.PIPE, text=True)
-    outcomes = {}
-    for found in re.finditer(r"^cases/(\S+) (pass|fail|unsupported|crash|timeout)( .*)?$",
-                             done.stdout, re.MULTILINE):
-        outcomes.setdefault(found[1], (found[2], (found[3] or "").strip()))
-    return outcomes
-
-
 def main():
-    parser = argparse.ArgumentParser(usage="./dev compare-ops [--cases N] [NAME...]")
+    parser = argparse.ArgumentParser(
+        usage="./dev compare-ops [--cases N | --graphs N [--seed S]] [NAME...]")
     parser.add_argument("--cases", type=int, default=20)
+    parser.add_argument("--graphs", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / ".cache/compare/ops")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
+    if options.graphs:
+        sys.exit(compare_graphs.run(options))
     make_cases(options.folder, options.cases, options.names)
     reference = run_reference(options.folder)
     exact = run_cases(options.folder, reference, 0, options.jobs)

@@ -1,4 +1,4 @@
-// Runs ONNX Runtime on generated cases, each a folder with model.onnx and test_data_set_0, and
+// Runs ONNX Runtime on generated cases, each a folder with model.onnx and test_data_set_N, and
 // replaces the expected results by those of ONNX Runtime. Prints one line after each case, a JSON
 // list: its name, and null or why the expected results are still those of NumPy.
 //
@@ -79,20 +79,27 @@ function encodeTensor(name, tensor) {
   return Buffer.concat(parts);
 }
 
+const filesOf = (data, stem) =>
+    fs.readdirSync(data).filter(file => file.startsWith(stem)).sort(
+        (a, b) => parseInt(a.slice(stem.length)) - parseInt(b.slice(stem.length)));
+
 async function runCase(folder) {
-  const data = path.join(folder, 'test_data_set_0');
-  const files = stem => fs.readdirSync(data).filter(file => file.startsWith(stem)).sort(
-      (a, b) => parseInt(a.slice(stem.length)) - parseInt(b.slice(stem.length)));
-  const feeds = Object.fromEntries(
-      files('input_').map(file => readTensor(path.join(data, file))));
   const session = await ort.InferenceSession.create(
       path.join(folder, 'model.onnx'),
       {executionProviders: ['cpu'], intraOpNumThreads: 1, logSeverityLevel: 4,
        graphOptimizationLevel: 'disabled'});
-  const results = await session.run(feeds);
-  for (const file of files('output_')) {
-    const [name] = readTensor(path.join(data, file));
-    fs.writeFileSync(path.join(data, file), encodeTensor(name, results[name]));
+  const results = [];
+  for (const set of filesOf(folder, 'test_data_set_')) {
+    const data = path.join(folder, set);
+    const feeds = Object.fromEntries(
+        filesOf(data, 'input_').map(file => readTensor(path.join(data, file))));
+    results.push([data, await session.run(feeds)]);
+  }
+  for (const [data, values] of results) {
+    for (const file of filesOf(data, 'output_')) {
+      const [name] = readTensor(path.join(data, file));
+      fs.writeFileSync(path.join(data, file), encodeTensor(name, values[name]));
+    }
   }
   await session.release();
 }
