@@ -70,6 +70,7 @@ void read_gates(Node& n, LinearAttention& a) {
   if (is_given(n, kBeta, "beta", is_delta)) {
     Value beta = n.input(kBeta);
     if (n.has_failed()) return;
+    // A symbolic dim can be 1 or the number of heads.
     if (n.rank(beta) == 3 && !n.dim(beta, 2).is_constant()) {
       const Dims dims = {n.dim(beta, 0), n.dim(beta, 1), a.kv_heads};
       beta = n.reshape(n.expand(beta, dims), dims);
