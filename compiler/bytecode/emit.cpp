@@ -26,6 +26,8 @@ format::TensorDecl tensor_decl(const Machine& machine, const std::string& name,
   for (DimExpr dim : value.shape) decl.dims.push_back(dim_text(dim));
   if (value.any_rank) decl.dims = {format::kAnyDims};
   decl.kind = value.kind;
+  if (value.origin == ValueOrigin::kInput && value.constant)
+    decl.default_constant = static_cast<int32_t>(value.constant->value);
   return decl;
 }
 

@@ -23,14 +23,9 @@ OpsExplanation::Support support_of(frontend::ModelOp::Support support) {
 Result<OpsExplanation> ops(pipeline::Context& context) {
   const CompileOptions& options = context.options;
   frontend::ModelFile file(options);
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<frontend::ModelOp> ops,
-                           file.ops({options.dims,
-                                     options.external_functions,
-                                     options.external_functions_name,
-                                     options.outputs,
-                                     {},
-                                     options.allow_newer_opset},
-                                    *context.mlir));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const std::vector<frontend::ModelOp> ops,
+      file.ops(frontend::ImportOptions::of(options, options.dims), *context.mlir));
   OpsExplanation explanation;
   for (const frontend::ModelOp& op : ops)
     explanation.ops.push_back({op.name, op.opset, support_of(op.support), op.reason, op.nodes});

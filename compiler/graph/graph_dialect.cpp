@@ -4,6 +4,7 @@
 #include "compiler/graph/control/tuples.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/named_dims.h"
+#include "compiler/graph/values/elements.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -38,6 +39,16 @@ mlir::Operation* GraphDialect::materializeConstant(mlir::OpBuilder& builder, mli
   auto elements = mlir::dyn_cast<mlir::ElementsAttr>(value);
   if (!elements || !mlir::isa<TensorType>(type)) return nullptr;
   return builder.create<ConstantOp>(location, type, elements);
+}
+
+llvm::LogicalResult GraphDialect::verifyRegionArgAttribute(mlir::Operation* op, unsigned region,
+                                                           unsigned argument,
+                                                           mlir::NamedAttribute attribute) {
+  if (attribute.getName() != kDefaultAttribute) return mlir::success();
+  const std::string error =
+      error_of_default(op->getRegion(region).getArgument(argument).getType(), attribute.getValue());
+  if (error.empty()) return mlir::success();
+  return op->emitOpError("argument ") << argument << ": " << kDefaultAttribute << ": " << error;
 }
 
 void GraphDialect::registerAttributes() {

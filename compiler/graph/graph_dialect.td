@@ -13,6 +13,7 @@ def Graph_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let usePropertiesForAttributes = 1;
   let hasConstantMaterializer = 1;
+  let hasRegionArgAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();

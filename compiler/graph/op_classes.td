@@ -38,6 +38,7 @@ defvar kNumeric = "ElementTypes::kNumeric";
 defvar kNumber = "ElementTypes::kNumber";
 defvar kFloat = "ElementTypes::kFloat";
 defvar kInteger = "ElementTypes::kInteger";
+defvar kU64 = "ElementTypes::kU64";
 defvar kBool = "ElementTypes::kBool";
 defvar kString = "ElementTypes::kString";
 

@@ -30,6 +30,8 @@ bool contains(ElementTypes types, DType dtype) {
       return is_float(dtype);
     case ElementTypes::kInteger:
       return !is_string && !is_bool && !is_float(dtype);
+    case ElementTypes::kU64:
+      return dtype == DType::kU64;
     case ElementTypes::kBool:
       return is_bool;
     case ElementTypes::kString:
@@ -50,6 +52,8 @@ llvm::StringRef description_of(ElementTypes types) {
       return "a floating-point element type";
     case ElementTypes::kInteger:
       return "an integer element type";
+    case ElementTypes::kU64:
+      return "element type u64";
     case ElementTypes::kBool:
       return "element type bool";
     case ElementTypes::kString:

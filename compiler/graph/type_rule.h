@@ -14,6 +14,7 @@ enum class ElementTypes : uint8_t {
   kNumber,   // integers and floats
   kFloat,
   kInteger,
+  kU64,
   kBool,
   kString,
 };

@@ -47,6 +47,17 @@ bool looks_like_text(std::string_view bytes) {
 
 }  // namespace
 
+ImportOptions ImportOptions::of(const CompileOptions& options,
+                                std::map<std::string, DimBound> dims) {
+  return {.dims = std::move(dims),
+          .external_functions = options.external_functions,
+          .external_functions_name = options.external_functions_name,
+          .outputs = options.outputs,
+          .diagnose = options.diagnose,
+          .allow_newer_opset = options.allow_newer_opset,
+          .freeze_inputs = options.freeze_inputs};
+}
+
 Result<OnnxFile*> ModelFile::onnx() {
   if (onnx_) return onnx_.get();
   if (!bytes_) SCOPEVM_RETURN_IF_ERROR(check_file(path_));

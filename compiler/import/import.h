@@ -8,8 +8,9 @@
 //   ops/          the handlers of ONNX ops, by family
 //   import_onnx.cpp, assembly/   the readers: ONNX and MLIR assembly -> graph
 //
-// The attribute `sv.name` of an argument or result is its name in the model. The location of an op
-// from ONNX is graph::op_location() with the name of its node and the name of its ONNX op.
+// The attribute `sv.name` of an argument or result is its name in the model, and `sv.default` of an
+// argument is its value in calls that do not set it. The location of an op from ONNX is
+// graph::op_location() with the name of its node and the name of its ONNX op.
 //
 // Errors:
 //   kNotFound         no such file
@@ -40,6 +41,9 @@ namespace scopevm::compiler::frontend {
 inline constexpr size_t kMaxNesting = 200;
 
 struct ImportOptions {
+  // Those of a compilation, with these bounds.
+  static ImportOptions of(const CompileOptions& options, std::map<std::string, DimBound> dims);
+
   // Bounds by dimension name. A dimension with min == max is replaced by that number.
   std::map<std::string, DimBound> dims;
   // CompileOptions::external_functions and its name in messages.
@@ -50,8 +54,9 @@ struct ImportOptions {
   std::vector<std::string> outputs;
   // Receives the errors of an import that fails, with their locations. Can be empty.
   std::function<void(const Diagnostic&)> diagnose;
-  // CompileOptions::allow_newer_opset.
+  // CompileOptions::allow_newer_opset and freeze_inputs.
   bool allow_newer_opset = false;
+  bool freeze_inputs = false;
 };
 
 // A graph module, and warnings about the model.

@@ -2,6 +2,7 @@
 // (op_table.cpp), by an external function, or as the body of a function in place of the node.
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/values/elements.h"
 #include "compiler/import/builder/constants.h"
 #include "compiler/import/import.h"
 #include "compiler/import/invalid.h"
@@ -12,11 +13,14 @@
 #include "compiler/import/ops/list_ops.h"
 #include "compiler/import/ops/node_schema.h"
 #include "compiler/import/ops/op_table.h"
+#include "compiler/import/ops/random/random_nodes.h"
 #include "compiler/import/scope/declared_types.h"
+#include "compiler/import/scope/default_inputs.h"
 #include "compiler/import/scope/function_calls.h"
 #include "compiler/import/scope/input_types.h"
 #include "compiler/import/scope/kept_outputs.h"
 #include "compiler/import/scope/opsets.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/count_text.h"
@@ -49,18 +53,6 @@ onnx::TypeProto type_proto(Value value) {
   return proto;
 }
 
-// The warning about inputs that have initializers.
-std::string frozen_text(llvm::ArrayRef<std::string> names) {
-  constexpr size_t kMostNames = 5;
-  std::string list;
-  for (const std::string& name : names.take_front(kMostNames))
-    list += (list.empty() ? "" : ", ") + runtime::quoted(name);
-  if (names.size() > kMostNames)
-    list += " and " + std::to_string(names.size() - kMostNames) + " more";
-  return runtime::count_text(names.size(), "input") + " with an initializer " +
-         (names.size() == 1 ? "is a constant" : "are constants") + " of the module: " + list;
-}
-
 class ModelImport {
  public:
   ModelImport(std::shared_ptr<OnnxFile> file, const ImportOptions& options,
@@ -70,6 +62,7 @@ class ModelImport {
         model_(file->model),
         opsets_(options.allow_newer_opset),
         inputs_(model_.graph(), options.dims),
+        defaults_(model_, options.freeze_inputs),
         state_{
             .file = std::move(file),
             .builder = GraphBuilder(context),
@@ -88,7 +81,11 @@ class ModelImport {
   mlir::Location named_location(const std::string& name) {
     return mlir::NameLoc::get(mlir::StringAttr::get(&context_, name));
   }
-  Status declare_inputs(mlir::func::FuncOp function);
+  Status declare_inputs(mlir::func::FuncOp function, const NeededPart& part);
+  void declare_seed(mlir::func::FuncOp function);
+  // Adds the default of the input to `attributes` if it has one.
+  Result<mlir::Type> type_of_input(const onnx::ValueInfoProto& input,
+                                   mlir::NamedAttrList& attributes);
   Status import_initializers(const onnx::GraphProto& graph, const NeededPart& part = {});
   Result<std::vector<Value>> collect_outputs(mlir::func::FuncOp function, const NeededPart& part);
 
@@ -112,30 +109,59 @@ class ModelImport {
   Opsets opsets_;  // of the model, or of the function whose body is imported
   FunctionCalls calls_;
   InputTypes inputs_;
+  DefaultInputs defaults_;
   // A branch whose types contradict the declared ones is not replaced by an assertion, so run()
   // reports the contradiction.
   DeclaredTypes declared_types_;
   size_t subgraph_depth_ = 0;
   std::string failed_node_;
-  std::vector<std::string> frozen_inputs_;  // inputs with an initializer
+  std::vector<std::string> inputs_with_default_;
   ImportState state_;
 };
 
 // --- Inputs and outputs of the model. -----------------------------------------------------------
 
-Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
-  std::set<std::string> initializers;
-  for (const auto& tensor : model_.graph().initializer()) initializers.insert(tensor.name());
+Result<mlir::Type> ModelImport::type_of_input(const onnx::ValueInfoProto& input,
+                                              mlir::NamedAttrList& attributes) {
+  const onnx::TensorProto* tensor = defaults_.find(input.name());
+  if (!tensor) return inputs_.type_of(input, context_);
+  SCOPEVM_ASSIGN_OR_RETURN(const TensorBytes bytes, tensor_bytes(*tensor, state_.file));
+  auto constant =
+      make_constant(state_.builder, bytes, input.name()).getDefiningOp<graph::ConstantOp>();
+  attributes.set(graph::kDefaultAttribute, constant.getValue());
+  inputs_with_default_.push_back(input.name());
+  if (!input.type().tensor_type().has_shape()) return mlir::Type(constant.getType());
+  SCOPEVM_ASSIGN_OR_RETURN(const mlir::Type type, inputs_.type_of(input, context_));
+  if (const std::string error = graph::error_of_default(type, constant.getValue()); !error.empty())
+    return invalid("input " + runtime::quoted(input.name()) + ": its initializer: " + error);
+  return type;
+}
+
+// Declares the seed of random numbers: an i64 scalar with the default 0, called "seed".
+void ModelImport::declare_seed(mlir::func::FuncOp function) {
+  std::string name = "seed";
+  while (state_.scope.contains(name)) name += "_";
+  const auto type = graph::TensorType::get(&context_, DType::kI64, llvm::ArrayRef<DimExpr>());
+  auto constant = make_scalar(state_.builder, 0, DType::kI64).getDefiningOp<graph::ConstantOp>();
+  mlir::NamedAttrList attributes;
+  attributes.set("sv.name", mlir::StringAttr::get(&context_, name));
+  attributes.set(graph::kDefaultAttribute, constant.getValue());
+  const unsigned index = function.getNumArguments();
+  function.insertArgument(index, type, attributes.getDictionary(&context_), named_location(name));
+  state_.builder.random_keys().set_seed(function.getArgument(index));
+}
+
+Status ModelImport::declare_inputs(mlir::func::FuncOp function, const NeededPart& part) {
   llvm::SmallVector<mlir::Type> types;
-  llvm::SmallVector<std::string> names;
+  llvm::SmallVector<mlir::Attribute> attributes;
   for (const auto& input : model_.graph().input()) {
-    // Before IR version 4, each initializer is also listed as an input.
-    if (initializers.contains(input.name())) {
-      if (model_.ir_version() >= 4) frozen_inputs_.push_back(input.name());
-      continue;
-    }
+    if (defaults_.is_constant(input.name())) continue;
+    if (defaults_.find(input.name()) && !part.contains(input.name())) continue;
     if (input.name().empty()) return invalid("a graph input has no name");
-    Result<mlir::Type> type = inputs_.type_of(input, context_);
+    mlir::NamedAttrList own;
+    own.set("sv.name", mlir::StringAttr::get(&context_, input.name()));
+    Result<mlir::Type> type = type_of_input(input, own);
+    if (!type.ok() && type.status().code() != StatusCode::kUnsupported) return type.status();
     if (!type.ok()) {
       // The error is reported with the name of the first node that reads the input. run() reports
       // it if no node does.
@@ -143,16 +169,15 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function) {
       continue;
     }
     types.push_back(*type);
-    names.push_back(input.name());
+    attributes.push_back(own.getDictionary(&context_));
     Value argument = function.getBody().front().addArgument(*type, named_location(input.name()));
     if (!state_.scope.define(input.name(), argument))
       return invalid("input " + runtime::quoted(input.name()) + " is declared twice");
     state_.scope.set_small_type(input.name(), small_type(input.type().tensor_type().elem_type()));
   }
   function.setType(mlir::FunctionType::get(&context_, types, {}));
-  for (auto [index, name] : llvm::enumerate(names))
-    function.setArgAttr(static_cast<unsigned>(index), "sv.name",
-                        mlir::StringAttr::get(&context_, name));
+  function.setAllArgAttrs(attributes);
+  if (has_random_ops(model_)) declare_seed(function);
   // All named dims are known once the inputs are declared.
   return inputs_.check_bounds();
 }
@@ -161,6 +186,7 @@ Status ModelImport::import_initializers(const onnx::GraphProto& graph, const Nee
   const mlir::Location location = state_.builder.getLoc();
   for (const auto& tensor : graph.initializer()) {
     if (!part.contains(tensor.name())) continue;
+    if (&graph == &model_.graph() && defaults_.find(tensor.name())) continue;
     Result<TensorBytes> read = tensor_bytes(tensor, state_.file);
     if (!read.ok() && read.status().code() == StatusCode::kUnsupported) {
       // An unused initializer of an unsupported type does not make the model unusable.
@@ -225,7 +251,7 @@ Result<ImportedModule> ModelImport::run() {
   function.addEntryBlock();
   builder.setInsertionPointToStart(&function.getBody().front());
   SCOPEVM_ASSIGN_OR_RETURN(const NeededPart part, NeededPart::of(model_.graph(), options_.outputs));
-  SCOPEVM_RETURN_IF_ERROR(declare_inputs(function));
+  SCOPEVM_RETURN_IF_ERROR(declare_inputs(function, part));
   SCOPEVM_RETURN_IF_ERROR(import_initializers(model_.graph(), part));
   SCOPEVM_RETURN_IF_ERROR(import_nodes(model_.graph().node(), part));
   declared_types_.check(model_.graph(), state_.scope);
@@ -242,7 +268,8 @@ Result<ImportedModule> ModelImport::run() {
     return Status(StatusCode::kInternal,
                   "the imported graph is not valid: " + builder.take_errors());
   module.warnings = declared_types_.take_warnings();
-  if (!frozen_inputs_.empty()) module.warnings.push_back(frozen_text(frozen_inputs_));
+  if (!inputs_with_default_.empty())
+    module.warnings.push_back(DefaultInputs::warning(inputs_with_default_));
   return module;
 }
 
@@ -275,6 +302,8 @@ Status ModelImport::import_nodes(const Nodes& nodes, const NeededPart& part) {
 Status ModelImport::import_node(const onnx::NodeProto& proto, int opset, const OpRow* row) {
   SCOPEVM_RETURN_IF_ERROR(check_inputs(proto, row && row->takes_lists));
   const std::string& domain = normalised_domain(proto.domain());
+  const llvm::SaveAndRestore path(
+      state_.path, state_.path + "/" + (proto.output_size() > 0 ? proto.output(0) : ""));
   Node node(state_, proto, opset);
   if (const std::string op = domain + "." + proto.op_type(); external_ops_.contains(op))
     return bind_outputs(node, external_ops_.call(node, op, module_));

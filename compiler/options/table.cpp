@@ -132,6 +132,8 @@ std::vector<Row> make_table() {
       flag("allow-newer-opset", &Options::allow_newer_opset,
            "Import a model of a newer opset than the compiler knows, with the newest definitions "
            "that it knows"),
+      flag("freeze-inputs", &Options::freeze_inputs,
+           "Inputs of an ONNX model with an initializer are constants, not inputs with a default"),
       without_effect_on_module(compile_only(dump_after())),
       without_effect_on_module(
           compile_only(number("threads", &Options::threads,

@@ -52,12 +52,9 @@ using Ranges = std::vector<std::pair<std::string, DimBound>>;
 Result<Ranges> import_function(frontend::ModelFile& file, const std::string& name,
                                const std::map<std::string, DimBound>& dims, Context& context,
                                Imported& imported) {
-  const CompileOptions& options = context.options;
   SCOPEVM_ASSIGN_OR_RETURN(
       frontend::ImportedModule module,
-      file.import({dims, options.external_functions, options.external_functions_name,
-                   options.outputs, options.diagnose, options.allow_newer_opset},
-                  *context.mlir));
+      file.import(frontend::ImportOptions::of(context.options, dims), *context.mlir));
   for (const std::string& text : module.warnings) {
     const std::string warning = file.path() + ": " + text;
     // The variants have equal declarations.

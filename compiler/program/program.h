@@ -62,7 +62,7 @@ struct Value {
   Place place;
   bool is_scope_required = false;  // the graph requires this pool; else the planner may change it
   ValueOrigin origin = ValueOrigin::kStep;
-  std::optional<ConstantIndex> constant;  // for kConstant
+  std::optional<ConstantIndex> constant;  // for kConstant; the default of a kInput of main
   std::optional<ValueId> view_of;         // for kView and kPart
   DimExpr offset = 0;                     // for kPart: bytes
   ValueStorage storage = ValueStorage::kPlanned;

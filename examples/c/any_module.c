@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
     size_t rank = 0;
     check(scopevm_module_input(module, i, &info));
     print_value("input", &info);
+    if (info.has_default) continue;
     if (info.kind != SCOPEVM_TENSOR || info.dtype == SCOPEVM_STR) {
       fprintf(stderr, "this example passes tensors of numbers only\n");
       return 1;

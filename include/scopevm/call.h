@@ -186,8 +186,9 @@ class Call {
   Result<size_t> find_output(std::string_view name) const;
 
   /// Sets an input that is a tensor, or an optional tensor with a value. An empty tensor unsets the
-  /// input. Errors: kNotFound (no such input), kInvalidArgument (wrong kind, rank, dim or element
-  /// type; the message names the input, the expected and the given value).
+  /// input, which then has its default if there is one. Errors: kNotFound (no such input),
+  /// kInvalidArgument (wrong kind, rank, dim or element type; the message names the input, the
+  /// expected and the given value).
   Status set_input(size_t index, const Tensor& tensor);
   /// Like the overload above, by name.
   Status set_input(std::string_view name, const Tensor& tensor);

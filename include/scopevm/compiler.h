@@ -142,6 +142,9 @@ struct CompileOptions {
   /// True: an ONNX model can import a newer opset than the compiler knows. Ops are imported with
   /// the newest definitions that the compiler knows; newer ones can have other results.
   bool allow_newer_opset = false;
+  /// True: an input of an ONNX model that has an initializer is a constant. False: it is an input
+  /// of the module, with the initializer as its default.
+  bool freeze_inputs = false;
   /// True: a constraint in `places` that matches no op or value is a warning. False: it is an
   /// error.
   bool allow_unmatched = false;

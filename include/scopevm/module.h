@@ -32,6 +32,7 @@ struct TensorSignature {
   /// For a sequence or an optional, dtype and dims describe the elements. "?" is a dim that can
   /// differ between elements; a single "..." stands for any rank.
   ValueKind kind = ValueKind::kTensor;
+  bool has_default = false;  ///< of an input: a call that does not set it uses its default
 };
 
 /// A named dimension of `main` and its bounds. Calls outside the bounds are rejected.

@@ -20,7 +20,8 @@ enum class Verdict {
 
 struct Outcome {
   Verdict verdict = Verdict::kCrash;
-  // Of kUnsupported: the op type, or `data:rank` or `data:mode` if a data set is rejected.
+  // Of kUnsupported: the op type, or `data:rank` if a data set is rejected, or `data:random` if
+  // its random numbers are those of another generator.
   std::string op;
   std::string detail;  // human-readable: the message, or the first wrong element
 };

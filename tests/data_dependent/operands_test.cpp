@@ -214,16 +214,6 @@ TEST(Trilu, DiagonalIsADim) {
   EXPECT_THAT(elements(graph.run({x, floats({2}, {0, 0})})[0]), ElementsAre(0, 0, 3, 0, 0, 0));
 }
 
-TEST(Dropout, ModeAtRunTime) {
-  Graph graph = model("dropout");
-  auto inputs = [](float ratio, bool is_training) {
-    return std::vector<Tensor>{floats({1, 2}), floats({}, {ratio}), boolean(is_training)};
-  };
-  EXPECT_THAT(elements(graph.run(inputs(0.5f, false))[0]), ElementsAre(1, 2));
-  EXPECT_THAT(elements(graph.run(inputs(0, true))[0]), ElementsAre(1, 2));
-  expect_refused(graph, inputs(0.5f, true), "training mode is not supported");
-}
-
 TEST(OneHot, DepthAtRunTime) {
   Graph graph = model("one_hot");
   Tensor x = integers({1, -1, 5}), values = floats({0, 9});

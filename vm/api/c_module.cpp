@@ -68,9 +68,10 @@ Status describe(const std::vector<TensorSignature>& tensors,
   SCOPEVM_RETURN_IF_ERROR(check_size(out->struct_size, SCOPEVM_SIZE_UP_TO(scopevm_value_info, dims),
                                      "struct_size of *out"));
   SCOPEVM_ASSIGN_OR_RETURN(const TensorSignature* tensor, element_at(tensors, index, what));
-  fill_struct({0, tensor->name.c_str(), static_cast<int>(tensor->kind),
-               static_cast<int>(tensor->dtype), tensor->dims.size(), dims[index].data()},
-              out);
+  fill_struct(
+      {0, tensor->name.c_str(), static_cast<int>(tensor->kind), static_cast<int>(tensor->dtype),
+       tensor->dims.size(), dims[index].data(), tensor->has_default},
+      out);
   return {};
 }
 

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <utility>
 
-#include "scopevm/tensor.h"
 #include "vm/format/verify/defined_rank.h"
 #include "vm/isa/instruction.h"
 #include "vm/load/result_allocations.h"
@@ -52,7 +51,7 @@ FrameLayout layout_of(const format::ModuleContents& contents, const format::Func
 }
 
 TensorSignature signature_of(const format::TensorDecl& tensor) {
-  return {tensor.name, tensor.dtype, tensor.dims, tensor.kind};
+  return {tensor.name, tensor.dtype, tensor.dims, tensor.kind, tensor.default_constant >= 0};
 }
 
 AxisRule axis_rule(const std::string& dim, const std::vector<DimensionSignature>& dimensions) {
@@ -89,7 +88,7 @@ Status LoadedModule::prepare() {
     // The pointer stays valid, because contents_ does not change any more.
     functions_.push_back({&function, layout, std::move(stacks), {}});
   }
-  prepare_signature();
+  SCOPEVM_RETURN_IF_ERROR(prepare_signature());
   for (const format::PoolDecl& pool : contents_.pools) {
     const format::DeviceDecl& device = contents_.devices[pool.device];
     if (!heap_pool_ && pool.kind == format::PoolKind::kHeap && device.is_host())
@@ -118,7 +117,7 @@ std::vector<uint32_t> LoadedModule::entries() const {
   return entries;
 }
 
-void LoadedModule::prepare_signature() {
+Status LoadedModule::prepare_signature() {
   const format::FunctionDecl& entry = *main().decl;
   for (const format::DimensionDecl& dimension : entry.dimensions)
     signature_.dimensions.push_back(
@@ -130,11 +129,18 @@ void LoadedModule::prepare_signature() {
     for (const std::string& dim : input.dims)
       rules.push_back(axis_rule(dim, signature_.dimensions));
     axis_rules_.push_back(std::move(rules));
+    Tensor& value = default_inputs_.emplace_back();
+    if (input.default_constant < 0) continue;
+    const format::ConstantDecl& constant =
+        contents_.constants[static_cast<size_t>(input.default_constant)];
+    SCOPEVM_ASSIGN_OR_RETURN(value, Tensor::borrow(static_cast<const void*>(constant.bytes.data),
+                                                   constant.dtype, constant.dims));
   }
   for (const format::TensorDecl& output : entry.outputs) {
     signature_.outputs.push_back(signature_of(output));
     output_names_.push_back(output.name);
   }
+  return {};
 }
 
 std::string_view LoadedModule::source_name(const format::FunctionDecl& function,

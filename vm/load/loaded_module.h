@@ -19,6 +19,7 @@
 #include "scopevm/kernel_abi.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
+#include "scopevm/tensor.h"
 #include "vm/format/schema/module_contents.h"
 #include "vm/load/frame_layout.h"
 #include "vm/load/frame_storages.h"
@@ -88,6 +89,8 @@ class LoadedModule {
   const std::vector<std::vector<AxisRule>>& axis_rules() const { return axis_rules_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
+  // By input: the value in calls that do not set it, a view of a constant; empty if there is none.
+  const std::vector<Tensor>& default_inputs() const { return default_inputs_; }
   const ModuleStrings& strings() const { return strings_; }
   const std::vector<MemoryScope>& memory_scopes() const { return memory_scopes_; }  // by pool
   // The first heap pool in host memory, if there is one. The lists of list inputs, strings, and
@@ -109,7 +112,7 @@ class LoadedModule {
   LoadedModule(format::ModuleContents contents, uint64_t digest)
       : contents_(std::move(contents)), digest_(digest) {}
   Status prepare();
-  void prepare_signature();
+  Status prepare_signature();
   Result<const runtime::KernelImage*> load_image(uint32_t device, KernelTable& table) const;
   Result<KernelTable> load_kernels() const;
   EntryBound entry_bound(uint32_t function, const runtime::KernelImage& host) const;
@@ -122,6 +125,7 @@ class LoadedModule {
   std::vector<LoadedFunction> functions_;
   std::vector<std::vector<AxisRule>> axis_rules_;
   std::vector<std::string> input_names_;
+  std::vector<Tensor> default_inputs_;
   std::vector<std::string> output_names_;
   std::vector<MemoryScope> memory_scopes_;
   std::optional<uint32_t> heap_pool_;

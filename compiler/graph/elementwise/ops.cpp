@@ -1,4 +1,5 @@
 // Elementwise ops: generated definitions and type rules.
+#include "compiler/graph/arithmetic/random.h"
 #include "compiler/graph/arithmetic/scalar.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"

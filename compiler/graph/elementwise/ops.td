@@ -133,6 +133,29 @@ def LessEqualOp : Graph_Compare<"less_equal", "a <= b", "a <= b">;
 def GreaterOp : Graph_Compare<"greater", "a > b", "b < a">;
 def GreaterEqualOp : Graph_Compare<"greater_equal", "a >= b", "b <= a">;
 
+defvar kF32Result = "rule.add_result(DType::kF32, tensor_type(op.getX()).getShape())";
+def PhiloxOp : Graph_Elementwise<"philox",
+                                 "64 random bits: Philox4x32-10 for a key, and a counter with the "
+                                 "high half `stream`",
+                                 "Scalar counter = x_[0], key = x_[1], stream = x_[2];",
+                                 "philox(counter, key, stream)", kExpensive> {
+  let arguments = (ins Graph_Tensor:$counter, Graph_Tensor:$key, Graph_Tensor:$stream);
+  let elements = [kU64];
+}
+def NormalFromBitsOp : Graph_Unary<"normal_from_bits",
+                                   "standard normal number, f32, of 64 random bits",
+                                   "normal_from_bits(x)", kExpensive> {
+  let elements = [kU64];
+  let rule = kF32Result;
+}
+def GumbelFromBitsOp : Graph_Unary<"gumbel_from_bits",
+                                   "number, f32, with the standard Gumbel distribution, of 64 "
+                                   "random bits",
+                                   "gumbel_from_bits(x)", kExpensive> {
+  let elements = [kU64];
+  let rule = kF32Result;
+}
+
 def SelectOp : Graph_Elementwise<"select", "condition ? a : b",
                                  "Scalar condition = x_[0], a = x_[1], b = x_[2];",
                                  "select(condition, a, b)", kCheap> {

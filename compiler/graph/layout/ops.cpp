@@ -219,34 +219,6 @@ void DiagonalOp::addRequestChecks(RequestChecks& checks) {
                        dim_of(getX(), static_cast<int64_t>(getSecond())));
 }
 
-namespace {
-
-std::optional<DType> dtype_of(mlir::Type type) {
-  if (mlir::isa<StringType>(type)) return DType::kStr;
-  if (type.isF16()) return DType::kF16;
-  if (type.isBF16()) return DType::kBF16;
-  if (type.isF32()) return DType::kF32;
-  if (type.isF64()) return DType::kF64;
-  auto integer = mlir::dyn_cast<mlir::IntegerType>(type);
-  if (!integer) return std::nullopt;
-  switch (integer.getWidth()) {
-    case 1:
-      return DType::kBool;
-    case 8:
-      return integer.isUnsigned() ? DType::kU8 : DType::kI8;
-    case 16:
-      return integer.isUnsigned() ? DType::kU16 : DType::kI16;
-    case 32:
-      return integer.isUnsigned() ? DType::kU32 : DType::kI32;
-    case 64:
-      return integer.isUnsigned() ? DType::kU64 : DType::kI64;
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
-
 llvm::LogicalResult ConstantOp::infer(TypeRule& rule, Adaptor op) {
   if (std::string error = error_of_elements(op.getValue()); !error.empty()) return rule.fail(error);
   std::optional<DType> dtype = dtype_of(op.getValue().getElementType());

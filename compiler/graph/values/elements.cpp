@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "runtime/count_text.h"
@@ -50,6 +51,30 @@ std::optional<int64_t> count_of(mlir::ShapedType type) {
 
 }  // namespace
 
+std::optional<DType> dtype_of(mlir::Type type) {
+  if (mlir::isa<StringType>(type)) return DType::kStr;
+  if (type.isF16()) return DType::kF16;
+  if (type.isBF16()) return DType::kBF16;
+  if (type.isF32()) return DType::kF32;
+  if (type.isF64()) return DType::kF64;
+  auto integer = mlir::dyn_cast<mlir::IntegerType>(type);
+  if (!integer) return std::nullopt;
+  switch (integer.getWidth()) {
+    case 1:
+      return DType::kBool;
+    case 8:
+      return integer.isUnsigned() ? DType::kU8 : DType::kI8;
+    case 16:
+      return integer.isUnsigned() ? DType::kU16 : DType::kI16;
+    case 32:
+      return integer.isUnsigned() ? DType::kU32 : DType::kI32;
+    case 64:
+      return integer.isUnsigned() ? DType::kU64 : DType::kI64;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::string error_of_elements(mlir::ElementsAttr elements) {
   auto resource = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(elements);
   if (!resource && !mlir::isa<mlir::DenseElementsAttr>(elements))
@@ -68,6 +93,21 @@ std::string error_of_elements(mlir::ElementsAttr elements) {
   if (given == *count * size) return "";
   return name + " has " + runtime::count_text(given, "byte") + ", expected " +
          std::to_string(*count * size);
+}
+
+std::string error_of_default(mlir::Type argument, mlir::Attribute value) {
+  const auto type = mlir::dyn_cast<TensorType>(argument);
+  const auto elements = mlir::dyn_cast<mlir::ElementsAttr>(value);
+  if (!type || type.getDtype() == DType::kStr || !elements)
+    return "expected a tensor of numbers, given a default of " + text_of(argument);
+  if (std::string error = error_of_elements(elements); !error.empty()) return error;
+  const llvm::ArrayRef<int64_t> dims = elements.getShapedType().getShape();
+  bool fits = dtype_of(elements.getElementType()) == type.getDtype() &&
+              static_cast<int64_t>(dims.size()) == type.getRank();
+  for (size_t axis = 0; fits && axis < dims.size(); ++axis)
+    fits = type.getShape()[axis].as_constant().value_or(dims[axis]) == dims[axis];
+  return fits ? ""
+              : "has type " + text_of(elements.getShapedType()) + ", expected " + text_of(type);
 }
 
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {

@@ -9,10 +9,21 @@
 
 namespace scopevm::compiler::graph {
 
+// The element type that an element type of MLIR represents, if there is one.
+std::optional<DType> dtype_of(mlir::Type element);
+
 // Describes why the attribute cannot be a constant: it is neither dense nor a resource, it has more
 // than 2^40 elements, or the resource does not contain exactly its elements as numbers. Empty if it
 // can be a constant, which the functions below and ConstantArray require.
 std::string error_of_elements(mlir::ElementsAttr elements);
+
+// The attribute of an argument of main with its value in calls that do not set it.
+inline constexpr char kDefaultAttribute[] = "sv.default";
+
+// Describes why the attribute cannot be the default of an argument of type `argument`: it is not a
+// constant with the element type and rank of the argument, and its dims where these are numbers.
+// Strings have no default. Empty if it can be.
+std::string error_of_default(mlir::Type argument, mlir::Attribute value);
 
 // The attribute as a Program constant of `dtype`: raw row-major bytes, bool as one byte each,
 // splats expanded. The bytes are shared with the attribute if its layout allows, and then stay

@@ -162,6 +162,7 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     region = std::make_unique<mlir::Region>();
     auto guard = build_in(builder_, *region);
     for (mlir::Type type : types) region->front().addArgument(type, builder_.getLoc());
+    const RandomKeys::Body in_body(builder_.random_keys(), region->front(), index);
     SCOPEVM_ASSIGN_OR_RETURN(iteration,
                              body(DimExpr::symbol(index), region->front().getArguments()));
     if (iteration.carried.size() != types.size())

@@ -7,6 +7,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/values/symbolic_values.h"
+#include "compiler/import/builder/random_keys.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace scopevm::compiler::frontend {
@@ -35,11 +36,14 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   // address of an erased op.
   void forget_known() { known_ = graph::SymbolicValues(); }
 
+  RandomKeys& random_keys() { return random_keys_; }
+
   // The errors that MLIR has reported since the last call.
   std::string take_errors();
 
  private:
   std::map<std::string, int> symbol_counts_;
+  RandomKeys random_keys_;
   graph::SymbolicValues known_;
   std::vector<std::string> errors_;
   mlir::ScopedDiagnosticHandler handler_;

@@ -10,6 +10,8 @@ using graph::TensorType;
 
 GraphBuilder& Node::builder() const { return state_.builder; }
 
+const std::string& Node::path() const { return state_.path; }
+
 BranchChoices& Node::choices() { return state_.choices; }
 
 Result<llvm::SmallVector<Value>> Node::import_subgraph(const onnx::GraphProto& graph,

@@ -16,6 +16,9 @@ struct ImportState {
   GraphBuilder builder;
   Scope scope;
   BranchChoices& choices;
+  // Of the node that is imported: the first outputs of the nodes whose graphs or functions contain
+  // it, outermost first, and its own, each after a "/".
+  std::string path = {};
   // Imports the nodes of a nested graph at the insertion point, and returns the graph's outputs.
   // `inputs` are the values of its inputs.
   std::function<Result<llvm::SmallVector<mlir::Value>>(const onnx::GraphProto& graph,

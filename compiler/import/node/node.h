@@ -52,6 +52,8 @@ class Node {
   // --- ONNX inputs and attributes. ---
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
+  // Names the node, also in an inner graph or function: ImportState::path.
+  const std::string& path() const;
   size_t input_count() const { return static_cast<size_t>(proto_.input_size()); }
   size_t output_count() const { return static_cast<size_t>(proto_.output_size()); }
   bool has_input(size_t i) const;

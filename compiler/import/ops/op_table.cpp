@@ -41,6 +41,7 @@ const Domains& domains_of_rows() {
                          &kPoolingOps,
                          &kQuantisedContractionOps,
                          &kQuantisedOps,
+                         &kRandomOps,
                          &kRangeOps,
                          &kRecurrentOps,
                          &kReductionOps,

@@ -28,6 +28,8 @@ struct OpRow {
   std::optional<OpSignature> signature = std::nullopt;
   // Inputs can be sequences or optionals. For any other op, such an input is an error.
   bool takes_lists = false;
+  // Results can be random. A model with such an op has an input `seed`.
+  bool is_random = false;
 };
 
 using OpRows = std::vector<OpRow>;
@@ -35,9 +37,9 @@ using OpRows = std::vector<OpRow>;
 extern const OpRows kAttentionOps, kCausalConvOps, kConcatOps, kContractionOps, kConvolutionOps,
     kEinsumOps, kElementwiseOps, kFlexAttentionOps, kIfOps, kIndexingOps, kLayoutOps,
     kLinearAttentionOps, kLoopOps, kMapOps, kNormalisationOps, kOptionalOps, kPoolingOps,
-    kQuantisedContractionOps, kQuantisedOps, kRangeOps, kRecurrentOps, kReductionOps, kResizeOps,
-    kRotaryEmbeddingOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps, kSignalOps,
-    kSliceOps, kSplitOps, kStringOps, kTensorScatterOps;
+    kQuantisedContractionOps, kQuantisedOps, kRandomOps, kRangeOps, kRecurrentOps, kReductionOps,
+    kResizeOps, kRotaryEmbeddingOps, kSamplingOps, kScanOps, kSelectionOps, kSequenceOps, kShapeOps,
+    kSignalOps, kSliceOps, kSplitOps, kStringOps, kTensorScatterOps;
 
 // Of the domain com.microsoft, except kSimplifiedNormalisationOps, which ONNX Runtime defines in
 // the standard domain.

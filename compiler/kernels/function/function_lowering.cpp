@@ -35,6 +35,8 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     mlir::Value argument = function.getArgument(i);
     ValueId id = add_value(graph::input_name(argument), argument.getType());
     function_.values[id].origin = ValueOrigin::kInput;
+    if (auto value = function.getArgAttrOfType<mlir::ElementsAttr>(i, graph::kDefaultAttribute))
+      function_.values[id].constant = add_default(value, function_.values[id]);
     ids_[argument] = id;
     function_.inputs.push_back(id);
   }
@@ -205,6 +207,13 @@ ValueId FunctionLowering::add_constant(Constant constant, PoolIndex pool) {
               .origin = ValueOrigin::kConstant};
   value.constant = constants_.add(std::move(constant));
   return add_value(std::move(value));
+}
+
+ConstantIndex FunctionLowering::add_default(mlir::ElementsAttr elements, const Value& input) {
+  Constant constant = graph::constant_of_elements(elements, input.dtype);
+  constant.name = input.name;
+  constant.pool = program_.machine.constant_pool(program_.machine.host_device());
+  return constants_.add(std::move(constant));
 }
 
 Constant FunctionLowering::make_constant(mlir::ElementsAttr elements, mlir::Value value) {

@@ -98,6 +98,7 @@ class FunctionLowering : public LoweringContext {
   ValueId add_value(const std::string& name, mlir::Type type);
   ValueId add_constant(Constant constant, PoolIndex pool);
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
+  ConstantIndex add_default(mlir::ElementsAttr elements, const Value& input);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
   void collect_own_checks(mlir::Operation* op);
 

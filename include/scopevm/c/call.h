@@ -35,7 +35,8 @@ SCOPEVM_API scopevm_status* scopevm_call_find_output(const scopevm_call* call, c
                                                      size_t* out);
 
 /** @{
- * Sets an input that is a tensor, or an optional tensor with a value; a NULL `tensor` unsets it.
+ * Sets an input that is a tensor, or an optional tensor with a value. A NULL `tensor` unsets it: it
+ * then has its default if there is one.
  * The call borrows the tensor's bytes until the input is replaced or the call is freed, and never
  * writes them. The DLTensor struct is copied. The elements of a tensor with strides are copied now,
  * because kernels read compact row-major tensors (scopevm_call_stats::copied_input_bytes). */

@@ -82,6 +82,7 @@ typedef struct scopevm_value_info {
   /** One per axis: "48", the name of a dimension, or a formula over names of dimensions. "?": can
    * differ between the elements of a sequence. A single "...": any rank. */
   const char* const* dims;
+  int has_default; /**< 1: an input that has its default in calls that do not set it; else 0 */
 } scopevm_value_info;
 
 /** Describes an input. Fails with SCOPEVM_NOT_FOUND if there is no such input. Pointers are valid

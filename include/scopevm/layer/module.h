@@ -64,7 +64,8 @@ Result<std::vector<TensorSignature>> read_tensors(const scopevm_module* module, 
     tensors[i] = {info.name,
                   static_cast<DType>(info.dtype),
                   {info.dims, info.dims + info.rank},
-                  static_cast<ValueKind>(info.kind)};
+                  static_cast<ValueKind>(info.kind),
+                  info.has_default != 0};
   }
   return tensors;
 }

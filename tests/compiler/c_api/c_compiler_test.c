@@ -48,6 +48,7 @@ static const struct {
     {"allow-unmatched", "true", "yes"},
     {"external-functions", DISTANCE, "no_such_file.mlir"},
     {"allow-newer-opset", "true", "yes"},
+    {"freeze-inputs", "true", "yes"},
     {"dump-after", "graph", "graphs"},
     {"threads", "2", "-1"},
     {"inline-limit", "0", "many"},

@@ -110,9 +110,6 @@ save("split_equal", [node("Split", ["x"], ["a", "b"])], [value("x", F32, "n")],
 save("pad_axes", [node("Pad", ["x", "pads", "", "axes"], ["y"])],
      [value("x", F32, "n", "m"), value("pads", I64, 2), value("axes", I64, 1)],
      [value("y", F32, None, None)], opset=18)
-save("dropout", [node("Dropout", ["x", "ratio", "training"], ["y", "mask"])],
-     [value("x", F32, "n"), value("ratio", F32), value("training", BOOL)],
-     [value("y", F32, "n"), value("mask", BOOL, "n")])
 save("trilu", [node("Trilu", ["x", "k"], ["y"], upper=1)],
      [value("x", F32, "n", "m"), value("k", I64)], [value("y", F32, "n", "m")])
 save("trilu_of_dims", [node("Shape", ["d"], ["k"]), node("Trilu", ["x", "k"], ["y"], upper=1)],

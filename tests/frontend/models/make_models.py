@@ -18,11 +18,12 @@ def value(name, shape, dtype=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
-def save(name, nodes, inputs, outputs, initializers=(), opset=13, **kwargs):
+def save(name, nodes, inputs, outputs, initializers=(), opset=13, ir_version=8, **kwargs):
     graph = helper.make_graph(nodes, name, inputs, outputs, [
         numpy_helper.from_array(array, key) for key, array in initializers
     ], **kwargs)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)],
+                              ir_version=ir_version)
     model.producer_name = "scopevm tests"
     with open(os.path.join(FOLDER, name + ".onnx"), "wb") as file:
         file.write(model.SerializeToString())
@@ -154,10 +155,24 @@ def unnamed_dim_collision():
 
 
 def initializer_as_input():
-    """Old files list initializers among the inputs; they are not arguments."""
+    """Before IR version 4, files list initializers among the inputs; they are not arguments."""
     save("initializer_as_input", [node("Add", ["x", "w"], ["y"])],
          [value("x", ["n", 2]), value("w", [2])], [value("y", None)],
-         [("w", np.array([1, 2], dtype=np.float32))], opset=9)
+         [("w", np.array([1, 2], dtype=np.float32))], opset=9, ir_version=3)
+
+
+def default_input():
+    """Inputs with initializers: their defaults."""
+    initializer = ("w", np.array([1, 2], dtype=np.float32))
+    for name, inputs in (
+            ("default_input", [value("x", ["n", 2]), value("w", ["m"])]),
+            ("default_input_without_shape", [value("x", ["n", 2]), value("w", None)]),
+            ("default_input_dtype", [value("x", ["n", 2]), value("w", [2], TensorProto.INT64)]),
+            ("default_input_dims", [value("x", ["n", 2]), value("w", [1])])):
+        save(name, [node("Add", ["x", "w"], ["y"])], inputs, [value("y", None)], [initializer])
+    save("default_input_str", [node("Identity", ["s"], ["y"])],
+         [value("s", [2], TensorProto.STRING)], [value("y", [2], TensorProto.STRING)],
+         [("s", np.array(["a", "b"], dtype=object))])
 
 
 def batch_norm_after_conv():
@@ -442,6 +457,7 @@ if __name__ == "__main__":
     conv_transpose_same()
     same_padding()
     initializer_as_input()
+    default_input()
     batch_norm_after_conv()
     layer_norm_written_out()
     function_body()

@@ -45,6 +45,13 @@ bool binary(GraphBuilder& b) {
   return b.append(b.one_of(names), {x, y});
 }
 
+bool philox(GraphBuilder& b) {
+  const Node* counter = b.pick([](const Node& node) { return node.dtype() == DType::kU64; });
+  if (!counter) return false;
+  const Node* key = b.pick_broadcastable(DType::kU64, {counter});
+  return b.append("philox", {counter, key, b.fresh(DType::kU64, {})});
+}
+
 bool shift(GraphBuilder& b) {
   const Node* x = b.pick(
       [](const Node& node) { return is_unsigned(node.dtype()) && node.dtype() != DType::kBool; });
@@ -139,7 +146,7 @@ bool layer_norm(GraphBuilder& b) {
 constexpr Kind kKinds[] = {
     {16, unary},  {1, is_infinite}, {22, binary},    {1, shift},  {3, power},
     {4, select},  {5, cast},        {2, bit_cast},   {8, reduce}, {3, arg_reduce},
-    {4, softmax}, {3, cumulative},  {3, layer_norm},
+    {4, softmax}, {3, cumulative},  {3, layer_norm}, {2, philox},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Elementwise ops of the reference: one scalar function per op, on numbers with error bounds.
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "compiler/graph/graph_ops.h"
@@ -289,6 +290,23 @@ Number bit_cast_number(DType from, DType to, const Number& x) {
   return {decode(to, bytes), 0};
 }
 
+// Philox4x32-10: the first two words for four words of counter and two of key.
+Number philox(const Number& counter, const Number& key, const Number& stream) {
+  const auto low = static_cast<uint64_t>(counter.value), high = static_cast<uint64_t>(stream.value);
+  const auto seed = static_cast<uint64_t>(key.value);
+  std::array<uint32_t, 4> c = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32),
+                               static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)};
+  std::array<uint32_t, 2> k = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t first = uint64_t{0xD2511F53} * c[0], second = uint64_t{0xCD9E8D57} * c[2];
+    c = {static_cast<uint32_t>(second >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(second),
+         static_cast<uint32_t>(first >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(first)};
+    k[0] += 0x9E3779B9;
+    k[1] += 0xBB67AE85;
+  }
+  return {static_cast<long double>(uint64_t{c[1]} << 32 | c[0]), 0};
+}
+
 Number is_infinite(const Operands& in, const Number& x) {
   return truth(std::isinf(x.value) && in.flag(x.value < 0 ? "negative" : "positive"));
 }
@@ -342,6 +360,8 @@ std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const O
     DType to = *parse_dtype(in.text("to"));
     return map(to, in, [&](const Numbers& x) { return bit_cast_number(dtype, to, *x[0]); });
   }
+  if (name == "philox")
+    return map(dtype, in, [](const Numbers& x) { return philox(*x[0], *x[1], *x[2]); });
   if (name == "is_nan")
     return map(DType::kBool, in, [](const Numbers& x) { return truth(std::isnan(x[0]->value)); });
   if (name == "is_inf")

@@ -41,7 +41,8 @@ struct Fingerprint {
         .add(static_cast<int64_t>(t.dtype))
         .add(t.dims)
         .add(static_cast<int64_t>(t.kind))
-        .add(int64_t{t.pool});
+        .add(int64_t{t.pool})
+        .add(int64_t{t.default_constant});
   }
   Fingerprint& add(const std::vector<ExternalTensor>& tensors) {
     add(static_cast<int64_t>(tensors.size()));

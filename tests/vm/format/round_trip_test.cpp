@@ -44,6 +44,21 @@ TEST(RoundTrip, EqualContentsGiveEqualBytes) {
   EXPECT_EQ(write_module(*read), write_module(branching_module()));
 }
 
+TEST(RoundTrip, DefaultOfAnInputIsStoredOnlyIfItIsGiven) {
+  ModuleContents module = dense_module();
+  const std::vector<uint8_t> without = write_module(module);
+  module.functions[0].inputs[0].default_constant = 0;
+  EXPECT_NE(write_module(module), without);
+  const Result<ModuleContents> read = read_back(module);
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(are_equal(module, *read));
+  const Result<ModuleContents> assembled = assemble(disassemble(module, {}), "module.sva");
+  ASSERT_TRUE(assembled.ok());
+  EXPECT_TRUE(are_equal(module, *assembled));
+  module.functions[0].inputs[0].default_constant = -1;
+  EXPECT_EQ(write_module(module), without);
+}
+
 // docs/adding-a-pool-member.md
 TEST(RoundTrip, OptionalMemberOfAPoolIsStoredOnlyIfItIsGiven) {
   ModuleContents module = dense_module();

@@ -20,6 +20,7 @@ constexpr std::chrono::milliseconds kEnough(50);  // of all rounds, per module
 Status set_inputs(Call& call, const Module& module, const std::map<std::string, int64_t>& dims) {
   const std::vector<TensorSignature>& inputs = module.signature().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].has_default) continue;
     if (inputs[i].kind != ValueKind::kTensor)
       return {StatusCode::kUnsupported, "input \"" + inputs[i].name + "\" is not a tensor"};
     SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, module.input_shape(i, dims));

@@ -38,8 +38,9 @@ void declare(CLI::App& command, InspectOptions& options) {
 std::string tensor_text(const format::TensorDecl& tensor) {
   const std::string kind =
       tensor.kind == ValueKind::kTensor ? "" : std::string(name(tensor.kind)) + " of ";
-  return fmt::format("{}: {}{}[{}]", tensor.name, kind, name(tensor.dtype),
-                     fmt::join(tensor.dims, ", "));
+  return fmt::format("{}: {}{}[{}]{}", tensor.name, kind, name(tensor.dtype),
+                     fmt::join(tensor.dims, ", "),
+                     tensor.default_constant >= 0 ? ", with a default" : "");
 }
 
 std::vector<std::string> device_names(const format::ModuleContents& module,

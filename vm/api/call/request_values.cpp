@@ -78,7 +78,7 @@ Status set_tensor(Request& request, size_t index, const Tensor& tensor) {
   const LoadedModule& module = request.session->module();
   const ValueKind kind = module.signature().inputs[index].kind;
   if (tensor.is_empty()) {
-    request.inputs[index] = Tensor();
+    request.inputs[index] = module.default_inputs()[index];
     request.list_inputs[index] = {};
     return {};
   }
@@ -115,7 +115,9 @@ Status set_zeros(Request& request, const std::map<std::string, int64_t>& dims) {
   SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, 1));
   const std::vector<TensorSignature>& inputs = module.signature().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].kind == ValueKind::kSequence) {
+    if (inputs[i].has_default) {
+      SCOPEVM_RETURN_IF_ERROR(set_tensor(request, i, Tensor()));
+    } else if (inputs[i].kind == ValueKind::kSequence) {
       SCOPEVM_RETURN_IF_ERROR(set_list(request, i, {true, true, {}}));
     } else if (inputs[i].kind != ValueKind::kTensor) {
       SCOPEVM_RETURN_IF_ERROR(set_list(request, i, {true, false, {}}));

@@ -17,15 +17,15 @@ namespace scopevm::vm {
 Result<size_t> find_input(const Request& request, std::string_view name);
 Result<size_t> find_output(const Request& request, std::string_view name);
 
-// Sets an input to a tensor, or to no tensor if `tensor` is empty.
+// Sets an input to a tensor or, if `tensor` is empty, to its default or to no tensor.
 Status set_tensor(Request& request, size_t index, const Tensor& tensor);
 Status set_list(Request& request, size_t index, ListValue value);
 // Sets the caller's buffer for an output, or no buffer if `tensor` is empty.
 Status set_buffer(Request& request, size_t index, Tensor tensor);
 // Sets a buffer of `capacity` bytes for a result of any dims; null `data`: no buffer.
 Status set_buffer(Request& request, size_t index, void* data, int64_t capacity);
-// Sets all inputs: zeros, empty strings, empty sequences and no values. `dims`: the values of the
-// named dimensions.
+// Sets all inputs: their defaults, or zeros, empty strings, empty sequences and no values. `dims`:
+// the values of the named dimensions.
 Status set_zeros(Request& request, const std::map<std::string, int64_t>& dims);
 
 // Errors: kNotFound (the request has no such result).

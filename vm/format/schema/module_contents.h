@@ -43,6 +43,8 @@ struct TensorDecl {
   // Every device that can access this pool can access the tensor. Inputs and outputs of main are in
   // host memory.
   uint32_t pool = 0;
+  // The constant that an input of main is if a call does not set it. -1: none.
+  int32_t default_constant = -1;
 };
 
 // One entry of the function's memory bound: a storage, or a group of storages, that a call of the

@@ -110,6 +110,7 @@ void visit(auto& v, Is<TensorDecl> auto& tensor) {
   v.bare("dtype", tensor.dtype);
   v.bare("dims", tensor.dims);
   v.optional("pool", tensor.pool);
+  v.optional("default_constant", tensor.default_constant, -1, "default");
 }
 
 void visit(auto& v, Is<FormulaDefinition> auto& definition) {

@@ -130,14 +130,37 @@ Status verify_bounds(const DimensionDecl& dimension) {
                  "; expected 0 <= min <= max and multiple_of >= 1");
 }
 
+// A default has the type of its input. A call compares its dims with those of the other inputs.
+Status verify_default(const ModuleContents& module, const TensorDecl& input) {
+  if (input.default_constant == -1) return {};
+  if (input.default_constant < 0)
+    return invalid("default is " + std::to_string(input.default_constant) +
+                   ", expected a constant or -1");
+  const auto index = static_cast<uint32_t>(input.default_constant);
+  SCOPEVM_RETURN_IF_ERROR(check_index("constant", index, module.constants.size()));
+  const ConstantDecl& constant = module.constants[index];
+  if (input.kind != ValueKind::kTensor || input.dtype == DType::kStr ||
+      constant.dtype != input.dtype || constant.dims.size() != input.dims.size())
+    return invalid("default " + quoted(constant.name) +
+                   ": expected a tensor of numbers with the element type and rank of the input");
+  for (size_t axis = 0; axis < input.dims.size(); ++axis)
+    if (is_dim_number(input.dims[axis]) && input.dims[axis] != std::to_string(constant.dims[axis]))
+      return invalid("default " + quoted(constant.name) + ": dim " + std::to_string(axis) + " is " +
+                     std::to_string(constant.dims[axis]) + ", expected " + input.dims[axis]);
+  return {};
+}
+
 // Verifies the inputs and outputs of an entry function (main or a variant): no closures, and host
 // memory outside of frames. Callers' tensors are not in memory that another device accesses.
 Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
-  for (const TensorDecl& input : function.inputs)
+  for (const TensorDecl& input : function.inputs) {
+    SCOPEVM_RETURN_IF_ERROR(
+        verify_default(module, input).with_context("input " + quoted(input.name)));
     if (const auto device = module.sharing_device(module.pools[input.pool]))
       return invalid("input " + quoted(input.name) + " is declared in pool " +
                      quoted(module.pools[input.pool].scope) + ", which device " +
                      quoted(module.devices[*device].name) + " accesses");
+  }
   for (const std::vector<TensorDecl>* values : {&function.inputs, &function.outputs})
     for (const TensorDecl& value : *values)
       if (value.kind == ValueKind::kClosure)

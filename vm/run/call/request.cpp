@@ -9,7 +9,7 @@ namespace scopevm::vm {
 
 Request::Request(std::shared_ptr<BoundSession> of) : session(std::move(of)) {
   const Signature& signature = session->module().signature();
-  inputs.resize(signature.inputs.size());
+  inputs = session->module().default_inputs();
   dimensions.resize(signature.dimensions.size());
   outputs.resize(signature.outputs.size());
   output_storages.resize(signature.outputs.size());

@@ -48,7 +48,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
 
   const std::shared_ptr<BoundSession> session;
 
-  std::vector<Tensor> inputs;  // an empty tensor is an unset input
+  // An empty tensor is an unset input. An input with a default has it until it is set.
+  std::vector<Tensor> inputs;
   // The values of the signature's dimensions, set by bind_inputs().
   std::vector<int64_t> dimensions;
   std::vector<OutputBuffer> outputs;

@@ -56,55 +56,6 @@ Values mean(Node& n) {
   return n.emit<DivOp>({sum, n.scalar(static_cast<double>(n.input_count()), sum)});
 }
 
-constexpr char kNoTraining[] = "Dropout in training mode is not supported";
-
-// The ratio of Dropout. No value if it is not a constant of type f32 or f64 with 1 element.
-std::optional<double> known_ratio(Node& n) {
-  if (!n.has_input(1)) return 0.5;
-  Value given = n.input(1);
-  bool is_known = given && given.getDefiningOp<ConstantOp>() &&
-                  (n.dtype(given) == DType::kF32 || n.dtype(given) == DType::kF64);
-  if (!is_known) return std::nullopt;
-  auto ratio = n.numbers_of(given, "the ratio");
-  return ratio.size() == 1 ? std::optional<double>(ratio[0]) : std::nullopt;
-}
-
-// Rejects Dropout in training mode unless the ratio is 0: at compile time, or by a run-time check.
-// From opset 12, mode and ratio are inputs.
-void require_no_drops(Node& n) {
-  Value mode = n.input(2);
-  if (n.has_failed()) return;
-  if (n.dtype(mode) != DType::kBool || !n.type(mode).getElementCount().is_constant(1)) {
-    n.fail("training_mode must be a bool with 1 element, but is " + text_of(n.type(mode)));
-    return;
-  }
-  std::optional<double> ratio = known_ratio(n);
-  // With ratio 0, no element is dropped in training mode.
-  if (ratio && *ratio == 0) return;
-  Dims known = n.is_known(mode) ? n.dims_of(mode, "training_mode") : Dims{};
-  if (known.size() == 1 && known[0].is_constant(0)) return;
-  bool is_training = known.size() == 1 && known[0].is_constant(1);
-  if (is_training && ratio) n.unsupported("training mode is not supported");
-  Value keeps = is_training ? Value() : n.emit<LogicalNotOp>({n.reshape(mode, {})});
-  if (!ratio) {
-    Value given = n.reshape(n.input(1), {});
-    Value is_zero = n.emit<EqualOp>({given, n.scalar(0, given)});
-    keeps = is_training ? is_zero : n.emit<OrOp>({keeps, is_zero});
-  }
-  n.require(keeps, kNoTraining);
-}
-
-Values dropout(Node& n) {
-  Value x = n.input(0);
-  if (n.opset() < 7 && !n.flag("is_test", false))
-    return n.unsupported("training mode is not supported");
-  if (n.opset() >= 12 && n.has_input(2)) require_no_drops(n);
-  if (!n.wants_output(1)) return x;
-  // Output 1 is the mask of kept elements, of type bool from opset 10 on.
-  Value ones = n.expand(n.scalar(1, n.opset() >= 10 ? DType::kBool : n.dtype(x)), Dims(n.shape(x)));
-  return {x, ones};
-}
-
 // The conversion to a type that an attribute or another input names: a small type, or `to`.
 Values converted(Node& n, const SmallType* small, DType to) {
   n.set_small_result(small);
@@ -322,7 +273,6 @@ const OpRows kElementwiseOps = {
     {"Cosh", 1, unary<CoshOp>},
     {"Div", 1, old_binary<DivOp>},
     {"Div", 7, binary<DivOp>},
-    {"Dropout", 1, dropout},
     {"Elu", 1, elu},
     {"Equal", 1, old_binary<EqualOp>},
     {"Equal", 7, binary<EqualOp>},

@@ -142,6 +142,18 @@ const Declaration kDeclarations[] = {
      },
      "main: input \"x\" is declared in pool \"global.workspace\", which device \"gpu\" "
      "accesses"},
+    {"DefaultOutOfRange", [](auto& m) { m.functions[0].inputs[0].default_constant = 3; },
+     "main: input \"x\": constant 3 is out of range [0, 3)"},
+    {"DefaultLessThanNone", [](auto& m) { m.functions[0].inputs[0].default_constant = -2; },
+     "main: input \"x\": default is -2, expected a constant or -1"},
+    {"DefaultOfAnotherRank", [](auto& m) { m.functions[0].inputs[0].default_constant = 1; },
+     "main: input \"x\": default \"fc.scale\": expected a tensor of numbers with the element type "
+     "and rank of the input"},
+    {"DefaultOfAnotherType", [](auto& m) { m.functions[0].inputs[0].default_constant = 2; },
+     "main: input \"x\": default \"empty\": expected a tensor of numbers with the element type and "
+     "rank of the input"},
+    {"DefaultOfAnotherSize", [](auto& m) { m.functions[0].inputs[0].default_constant = 0; },
+     "main: input \"x\": default \"fc.weight\": dim 1 is 4, expected 8"},
     {"PinnedForLessThanNone", [](auto& m) { m.pools[1].pinned_for = -2; },
      "pool 1: pinned_for is -2, expected a device index or -1"},
     {"NumberOfACpu", [](auto& m) { m.devices[0].number = 1; },

@@ -122,6 +122,11 @@ Result<NamedValue> make_given(const NamedText& input, const Signature& signature
   return value;
 }
 
+bool has_given_dim(const TensorSignature& input, const std::map<std::string, int64_t>& dims) {
+  return std::ranges::any_of(input.dims,
+                             [&](const std::string& dim) { return dims.contains(dim); });
+}
+
 // A random tensor for the input with this index. REQUIRES: the input is a tensor.
 Result<NamedValue> make_random(const Module& module, size_t index,
                                const std::map<std::string, int64_t>& dims, uint64_t seed) {
@@ -190,7 +195,9 @@ Result<std::vector<NamedValue>> make_inputs(const RunInputs& inputs, const Modul
         std::ranges::find(inputs.never_random, declared[i].name) != inputs.never_random.end())
       continue;
     const uint64_t own_seed = seed++;
-    if (declared[i].kind != ValueKind::kTensor) continue;  // reported as missing by the call
+    // The call uses the default, or reports that the input is missing.
+    if (declared[i].kind != ValueKind::kTensor) continue;
+    if (declared[i].has_default && !has_given_dim(declared[i], inputs.dims)) continue;
     SCOPEVM_ASSIGN_OR_RETURN(NamedValue value, make_random(module, i, inputs.dims, own_seed));
     values.push_back(std::move(value));
   }
