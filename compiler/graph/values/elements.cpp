@@ -98,8 +98,9 @@ std::string error_of_elements(mlir::ElementsAttr elements) {
 std::string error_of_default(mlir::Type argument, mlir::Attribute value) {
   const auto type = mlir::dyn_cast<TensorType>(argument);
   const auto elements = mlir::dyn_cast<mlir::ElementsAttr>(value);
-  if (!type || type.getDtype() == DType::kStr || !elements)
-    return "expected a tensor of numbers, given a default of " + text_of(argument);
+  if (!type || type.getDtype() == DType::kStr)
+    return "an argument of type " + text_of(argument) + " cannot have a default";
+  if (!elements) return "expected a dense or dense_resource attribute";
   if (std::string error = error_of_elements(elements); !error.empty()) return error;
   const llvm::ArrayRef<int64_t> dims = elements.getShapedType().getShape();
   bool fits = dtype_of(elements.getElementType()) == type.getDtype() &&
