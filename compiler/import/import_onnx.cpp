@@ -6,6 +6,7 @@
 #include "compiler/import/builder/constants.h"
 #include "compiler/import/import.h"
 #include "compiler/import/invalid.h"
+#include "compiler/import/model/default_inputs.h"
 #include "compiler/import/model/function_body.h"
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/import_state.h"
@@ -15,7 +16,6 @@
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/random/random_nodes.h"
 #include "compiler/import/scope/declared_types.h"
-#include "compiler/import/scope/default_inputs.h"
 #include "compiler/import/scope/function_calls.h"
 #include "compiler/import/scope/input_types.h"
 #include "compiler/import/scope/kept_outputs.h"
@@ -33,25 +33,6 @@ namespace {
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 Status unsupported(const std::string& message) { return Status(StatusCode::kUnsupported, message); }
-
-int onnx_code(DType dtype) {
-  for (int code = 1; code < 32; ++code)
-    if (dtype_of_onnx(code) == dtype) return code;
-  return 0;
-}
-
-onnx::TypeProto type_proto(Value value) {
-  onnx::TypeProto proto;
-  if (!value || !mlir::isa<graph::TensorType>(value.getType())) return proto;
-  auto type = mlir::cast<graph::TensorType>(value.getType());
-  proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
-  auto* shape = proto.mutable_tensor_type()->mutable_shape();
-  for (DimExpr dim : type.getShape()) {
-    auto* to = shape->add_dim();
-    if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
-  }
-  return proto;
-}
 
 class ModelImport {
  public:
@@ -82,7 +63,6 @@ class ModelImport {
     return mlir::NameLoc::get(mlir::StringAttr::get(&context_, name));
   }
   Status declare_inputs(mlir::func::FuncOp function, const NeededPart& part);
-  void declare_seed(mlir::func::FuncOp function);
   // Adds the default of the input to `attributes` if it has one.
   Result<mlir::Type> type_of_input(const onnx::ValueInfoProto& input,
                                    mlir::NamedAttrList& attributes);
@@ -137,20 +117,6 @@ Result<mlir::Type> ModelImport::type_of_input(const onnx::ValueInfoProto& input,
   return type;
 }
 
-// Declares the seed of random numbers: an i64 scalar with the default 0, called "seed".
-void ModelImport::declare_seed(mlir::func::FuncOp function) {
-  std::string name = "seed";
-  while (state_.scope.contains(name)) name += "_";
-  const auto type = graph::TensorType::get(&context_, DType::kI64, llvm::ArrayRef<DimExpr>());
-  auto constant = make_scalar(state_.builder, 0, DType::kI64).getDefiningOp<graph::ConstantOp>();
-  mlir::NamedAttrList attributes;
-  attributes.set("sv.name", mlir::StringAttr::get(&context_, name));
-  attributes.set(graph::kDefaultAttribute, constant.getValue());
-  const unsigned index = function.getNumArguments();
-  function.insertArgument(index, type, attributes.getDictionary(&context_), named_location(name));
-  state_.builder.random_keys().set_seed(function.getArgument(index));
-}
-
 Status ModelImport::declare_inputs(mlir::func::FuncOp function, const NeededPart& part) {
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<mlir::Attribute> attributes;
@@ -177,7 +143,11 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function, const NeededPart
   }
   function.setType(mlir::FunctionType::get(&context_, types, {}));
   function.setAllArgAttrs(attributes);
-  if (has_random_ops(model_)) declare_seed(function);
+  if (has_random_ops(model_)) {
+    std::string seed = "seed";
+    while (state_.scope.contains(seed)) seed += "_";
+    state_.builder.random_keys().declare_seed(function, seed);
+  }
   // All named dims are known once the inputs are declared.
   return inputs_.check_bounds();
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Value.h"
 
 namespace scopevm::compiler::frontend {
@@ -32,11 +33,9 @@ class RandomKeys {
     RandomKeys& keys_;
   };
 
-  // Sets the seed of main: an i64 scalar, an argument of the block.
-  void set_seed(mlir::Value seed) {
-    seed_ = seed;
-    parts_.insert(parts_.begin(), {seed.getParentBlock(), "", {}});
-  }
+  // Adds the seed to the parameters of main: an i64 scalar with the default 0.
+  void declare_seed(mlir::func::FuncOp main, const std::string& name);
+  // REQUIRES: declare_seed() was called.
   mlir::Value seed() const { return seed_; }
   // From main to the innermost body. Empty without a seed.
   std::vector<Part>& parts() { return parts_; }

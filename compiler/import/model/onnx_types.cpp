@@ -76,4 +76,27 @@ Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::Typ
   return graph::ListType::get(&context, kind, *dtype, dims, shape);
 }
 
+namespace {
+
+int onnx_code(DType dtype) {
+  for (int code = 1; code < 32; ++code)
+    if (dtype_of_onnx(code) == dtype) return code;
+  return 0;
+}
+
+}  // namespace
+
+onnx::TypeProto type_proto(mlir::Value value) {
+  onnx::TypeProto proto;
+  if (!value || !mlir::isa<graph::TensorType>(value.getType())) return proto;
+  auto type = mlir::cast<graph::TensorType>(value.getType());
+  proto.mutable_tensor_type()->set_elem_type(onnx_code(type.getDtype()));
+  auto* shape = proto.mutable_tensor_type()->mutable_shape();
+  for (DimExpr dim : type.getShape()) {
+    auto* to = shape->add_dim();
+    if (auto constant = dim.as_constant()) to->set_dim_value(*constant);
+  }
+  return proto;
+}
+
 }  // namespace scopevm::compiler::frontend

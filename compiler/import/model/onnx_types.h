@@ -18,6 +18,9 @@ std::optional<DType> dtype_of_onnx(int data_type);
 // The name of an ONNX type code for messages, such as COMPLEX64; an unknown code as a number.
 std::string onnx_type_name(int data_type);
 
+// The type of a tensor, with those dims that are numbers. Empty for another value, and for null.
+onnx::TypeProto type_proto(mlir::Value value);
+
 // The type of a sequence or optional. Errors: kUnsupported for other types, and if the elements are
 // not tensors of a supported element type.
 Result<graph::ListType> list_type_of(mlir::MLIRContext& context, const onnx::TypeProto& proto);

@@ -1,5 +1,5 @@
 // Initializers of inputs; see default_inputs.h.
-#include "compiler/import/scope/default_inputs.h"
+#include "compiler/import/model/default_inputs.h"
 
 #include <algorithm>
 
