@@ -33,7 +33,8 @@ namespace scopevm {
 struct StatePair {
   std::string input;   ///< name of the input
   std::string output;  ///< name of the output
-  /// The value before the first call, which is copied; an empty tensor: zeros.
+  /// The value before the first call, which is copied; an empty tensor: the default of the input,
+  /// or zeros.
   Tensor initial = {};
 };
 

@@ -60,10 +60,10 @@ using scopevm::Status;
 scopevm_status* scopevm_state_create(const scopevm_session* session,
                                      const scopevm_state_options* options, scopevm_state** out) {
   return checked({{session, "session"}, {options, "options"}, {out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::StateOptions converted, scopevm::to_cpp(options));
+    SCOPEVM_ASSIGN_OR_RETURN(scopevm::StateOptions converted, scopevm::to_cpp(options));
     auto handle = std::make_unique<scopevm_state>();
     SCOPEVM_ASSIGN_OR_RETURN(handle->state,
-                             scopevm::vm::CallState::create(session->bound, converted));
+                             scopevm::vm::CallState::create(session->bound, std::move(converted)));
     *out = handle.release();
     return {};
   });

@@ -23,10 +23,11 @@ typedef struct scopevm_state scopevm_state;
 
 /** An input and an output that a state ties: StatePair in scopevm/state.h. */
 typedef struct scopevm_state_pair {
-  const char* input;       /**< name of the input */
-  const char* output;      /**< name of the output */
-  const DLTensor* initial; /**< the value before the first call, which is copied; NULL: zeros */
-  /** The same as a tensor; at most one of both is not NULL. An empty tensor: zeros. */
+  const char* input;  /**< name of the input */
+  const char* output; /**< name of the output */
+  /** The value before the first call, which is copied; NULL: the default of the input, or zeros. */
+  const DLTensor* initial;
+  /** The same as a tensor; at most one of both is not NULL. An empty tensor is the same as none. */
   const scopevm_tensor* initial_tensor;
 } scopevm_state_pair;
 

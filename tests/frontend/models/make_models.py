@@ -170,6 +170,9 @@ def default_input():
             ("default_input_dtype", [value("x", ["n", 2]), value("w", [2], TensorProto.INT64)]),
             ("default_input_dims", [value("x", ["n", 2]), value("w", [1])])):
         save(name, [node("Add", ["x", "w"], ["y"])], inputs, [value("y", None)], [initializer])
+    save("default_input_state", [node("Add", ["x", "h"], ["y"])],
+         [value("x", [1, 2]), value("h", [1, 2])], [value("y", [1, 2])],
+         [("h", np.array([[10, 20]], dtype=np.float32))])
     save("default_input_str", [node("Identity", ["s"], ["y"])],
          [value("s", [2], TensorProto.STRING)], [value("y", [2], TensorProto.STRING)],
          [("s", np.array(["a", "b"], dtype=object))])

@@ -22,6 +22,10 @@ Request::~Request() {
     if (storage != nullptr) storage->release();
 }
 
+bool Request::is_set(size_t input) const {
+  return inputs[input].data() != session->module().default_inputs()[input].data();
+}
+
 void Request::set_output(size_t index, OutputBuffer buffer) {
   const Tensor& tensor = buffer.tensor;
   runtime::Storage* storage =

@@ -64,6 +64,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   // Call::set_state(); null without a state.
   std::shared_ptr<CallState> state;
 
+  // False also for an input that has its default.
+  bool is_set(size_t input) const;
   void set_output(size_t index, OutputBuffer buffer);
   void clear_results();
 

@@ -68,12 +68,21 @@ Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
   return dims;
 }
 
+// Empty if the module has no input of this name with a default.
+Tensor default_of(const LoadedModule& module, const std::string& input) {
+  const auto found = std::ranges::find(module.input_names(), input);
+  if (found == module.input_names().end()) return {};
+  return module.default_inputs()[static_cast<size_t>(found - module.input_names().begin())];
+}
+
 }  // namespace
 
 Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSession> session,
-                                                     const StateOptions& options) {
+                                                     StateOptions options) {
   if (options.pairs.empty())
     return Status(StatusCode::kInvalidArgument, "a state needs at least one pair");
+  for (StatePair& pair : options.pairs)
+    if (pair.initial.is_empty()) pair.initial = default_of(session->module(), pair.input);
   SCOPEVM_ASSIGN_OR_RETURN(const auto dims, dims_of(session->module(), options));
   std::shared_ptr<CallState> state(new CallState(std::move(session)));
   for (const StatePair& pair : options.pairs)
@@ -155,7 +164,7 @@ std::string CallState::name_of(const Pair& pair) const {
 
 Status CallState::attach(Request& request) {
   for (const Pair& pair : pairs_) {
-    if (!request.inputs[pair.input].is_empty())
+    if (request.is_set(pair.input))
       return {StatusCode::kInvalidArgument,
               "input \"" + session_->module().input_names()[pair.input] +
                   "\" is set, but the call has a state with its value: unset the input"};
@@ -178,7 +187,7 @@ Status CallState::attach(Request& request) {
 
 void CallState::detach(Request& request, bool is_swapped) {
   for (const Pair& pair : pairs_) {
-    request.inputs[pair.input] = Tensor();
+    request.inputs[pair.input] = session_->module().default_inputs()[pair.input];
     request.outputs[pair.output] = {};
     request.output_storages[pair.output] = nullptr;  // the tensor owns the storage
   }

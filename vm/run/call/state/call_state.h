@@ -27,7 +27,7 @@ class CallState {
  public:
   // State::create().
   static Result<std::shared_ptr<CallState>> create(std::shared_ptr<BoundSession> session,
-                                                   const StateOptions& options);
+                                                   StateOptions options);
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
