@@ -39,6 +39,7 @@ struct DimBound {
   /// "past + now", instead of a range.
   std::string formula = {};
 
+  /// The smallest size, or 1 if `min` has no value.
   int64_t least() const { return min.value_or(1); }
 };
 

@@ -133,21 +133,16 @@ Status verify_bounds(const DimensionDecl& dimension) {
 // A default has the type of its input. A call compares its dims with those of the other inputs.
 Status verify_default(const ModuleContents& module, const TensorDecl& input) {
   if (input.default_constant == -1) return {};
-  if (input.default_constant < 0)
-    return invalid("default is " + std::to_string(input.default_constant) +
-                   ", expected a constant or -1");
   const auto index = static_cast<uint32_t>(input.default_constant);
   SCOPEVM_RETURN_IF_ERROR(check_index("constant", index, module.constants.size()));
   const ConstantDecl& constant = module.constants[index];
-  if (input.kind != ValueKind::kTensor || input.dtype == DType::kStr ||
-      constant.dtype != input.dtype || constant.dims.size() != input.dims.size())
-    return invalid("default " + quoted(constant.name) +
-                   ": expected a tensor of numbers with the element type and rank of the input");
-  for (size_t axis = 0; axis < input.dims.size(); ++axis)
-    if (is_dim_number(input.dims[axis]) && input.dims[axis] != std::to_string(constant.dims[axis]))
-      return invalid("default " + quoted(constant.name) + ": dim " + std::to_string(axis) + " is " +
-                     std::to_string(constant.dims[axis]) + ", expected " + input.dims[axis]);
-  return {};
+  bool fits = input.kind == ValueKind::kTensor && input.dtype != DType::kStr &&
+              constant.dtype == input.dtype && constant.dims.size() == input.dims.size();
+  for (size_t axis = 0; fits && axis < input.dims.size(); ++axis)
+    fits =
+        !is_dim_number(input.dims[axis]) || input.dims[axis] == std::to_string(constant.dims[axis]);
+  return fits ? Status()
+              : invalid("default " + quoted(constant.name) + ": not of the input's type");
 }
 
 // Verifies the inputs and outputs of an entry function (main or a variant): no closures, and host

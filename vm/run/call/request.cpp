@@ -9,7 +9,9 @@ namespace scopevm::vm {
 
 Request::Request(std::shared_ptr<BoundSession> of) : session(std::move(of)) {
   const Signature& signature = session->module().signature();
-  inputs = session->module().default_inputs();
+  inputs.resize(signature.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (signature.inputs[i].has_default) inputs[i] = session->module().default_inputs()[i];
   dimensions.resize(signature.dimensions.size());
   outputs.resize(signature.outputs.size());
   output_storages.resize(signature.outputs.size());

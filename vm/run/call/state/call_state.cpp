@@ -68,21 +68,18 @@ Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
   return dims;
 }
 
-// Empty if the module has no input of this name with a default.
-Tensor default_of(const LoadedModule& module, const std::string& input) {
-  const auto found = std::ranges::find(module.input_names(), input);
-  if (found == module.input_names().end()) return {};
-  return module.default_inputs()[static_cast<size_t>(found - module.input_names().begin())];
-}
-
 }  // namespace
 
 Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSession> session,
                                                      StateOptions options) {
   if (options.pairs.empty())
     return Status(StatusCode::kInvalidArgument, "a state needs at least one pair");
+  const LoadedModule& module = session->module();
   for (StatePair& pair : options.pairs)
-    if (pair.initial.is_empty()) pair.initial = default_of(session->module(), pair.input);
+    // add() reports an unknown name.
+    if (const auto input = runtime::find_name("input", pair.input, module.input_names());
+        input.ok() && pair.initial.is_empty())
+      pair.initial = module.default_inputs()[*input];
   SCOPEVM_ASSIGN_OR_RETURN(const auto dims, dims_of(session->module(), options));
   std::shared_ptr<CallState> state(new CallState(std::move(session)));
   for (const StatePair& pair : options.pairs)
