@@ -24,10 +24,8 @@ save("join", [helper.make_node("Concat", ["x", "y"], ["z"], "join_1", axis=1)],
      {"x": ["n", 4], "y": ["n", 3]}, {"z": ["n", 7]})
 save("unknown_op", [helper.make_node("Frobnicate", ["x"], ["y"], "frob_7")],
      {"x": ["n", 4]}, {"y": ["n", 4]})
-save("unsupported_op", [helper.make_node("RandomUniformLike", ["x"], ["y"], "random_3")],
-     {"x": ["n", 4, 4]}, {"y": ["n"]})
-save("unsupported_function", [helper.make_node("Bernoulli", ["x"], ["y"], "bernoulli_1")],
-     {"x": ["n", 4]}, {"y": ["n", 4]}, opset=15)
+save("unsupported_op", [helper.make_node("ImageDecoder", ["x"], ["y"], "image_3")],
+     {"x": ["n"]}, {"y": ["h", "w", 3]}, opset=20)
 save("undefined_value", [helper.make_node("Relu", ["nowhere"], ["y"], "relu_2")],
      {"x": ["n", 4]}, {"y": ["n", 4]})
 save("bad_shape", [helper.make_node("MatMul", ["x", "w"], ["y"], "product_5")],
