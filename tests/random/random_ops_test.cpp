@@ -151,6 +151,12 @@ TEST(Dropout, ModeAtCompileTime) {
               0.05);
 }
 
+TEST(RandomOps, AFunctionCanHaveAnotherOpset) {
+  Graph graph = model("function_of_another_opset");
+  EXPECT_TRUE(graph.call().find_input("seed").ok());
+  EXPECT_EQ(elements(graph.run({floats({0, 1})}).at(0)), (std::vector<float>{0, 1}));
+}
+
 TEST(RandomOps, TheNameOfTheSeedCanBeTaken) {
   Graph graph = model("taken_name");
   EXPECT_EQ(*graph.call().find_input("seed"), 0U);

@@ -1,4 +1,4 @@
-// Philox, and the quantile function of the normal distribution; see random.h.
+// Philox, and the quantile functions of distributions; see random.h.
 #include "compiler/graph/arithmetic/random.h"
 
 #include <initializer_list>

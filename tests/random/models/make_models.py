@@ -68,6 +68,12 @@ save("iterations", [
      [value("first", F32, None, 2), value("second", F32, None, 2), value("third", F32, 2),
       value("fourth", F32, 2)], functions=[draw], domains=["test"])
 
+# Bernoulli is an operator since opset 15.
+draw = helper.make_function("test", "Draw", ["x"], ["y"], [node("Bernoulli", ["x"], ["y"])],
+                            [helper.make_opsetid("", 15)])
+save("function_of_another_opset", [node("Draw", ["x"], ["y"], domain="test")],
+     [value("x", F32, "n")], [value("y", F32, "n")], opset=13, functions=[draw], domains=["test"])
+
 inner = helper.make_graph(
     [node("RandomUniform", [], ["v"], shape=[1]), node("Identity", ["go"], ["more"])],
     "inner", [value("j", I64), value("go", BOOL)], [value("more", BOOL), value("v", F32, 1)])

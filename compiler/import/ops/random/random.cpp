@@ -25,7 +25,7 @@ Formula u64_constant(Node& n, uint64_t value) {
 constexpr uint64_t kIterations = 0;
 
 // Operators with the same attribute `seed` have the same stream. Any other operator has its own,
-// which depends on the names of its outputs only.
+// which depends only on the names of its first output and of those of the nodes around it.
 uint64_t stream_of(Node& n) {
   if (n.has_attribute("seed") && n.proto().op_type() == "Dropout")  // an integer
     return uint64_t{1} << 63 | static_cast<uint64_t>(n.integer("seed", 0));

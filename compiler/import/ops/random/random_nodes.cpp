@@ -16,19 +16,23 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 class Search {
  public:
-  explicit Search(const onnx::ModelProto& model) : model_(model) {
-    for (const onnx::OperatorSetIdProto& opset : model.opset_import())
-      if (normalised_domain(opset.domain()).empty()) opset_ = static_cast<int>(opset.version());
-  }
+  explicit Search(const onnx::ModelProto& model) : model_(model) {}
 
   bool run() {
+    use_opset(model_.opset_import());
     return is_in(model_.graph()) ||
            std::ranges::any_of(model_.functions(), [&](const onnx::FunctionProto& function) {
+             use_opset(function.opset_import());
              return is_in(function.node());
            });
   }
 
  private:
+  void use_opset(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) {
+    for (const onnx::OperatorSetIdProto& opset : imports)
+      if (normalised_domain(opset.domain()).empty()) opset_ = static_cast<int>(opset.version());
+  }
+
   bool is_in(const onnx::GraphProto& graph) {
     for (const onnx::TensorProto& tensor : graph.initializer()) constants_[tensor.name()] = &tensor;
     return is_in(graph.node());
