@@ -46,7 +46,7 @@ TEST(Csv, RoundTripKeepsEveryColumn) {
 
 TEST(Csv, PlansAreAppended) {
   const Problem problem = parse("id,lower,upper,size\nx,0,2,8\ny,1,3,8\n");
-  const Plan plan = solve_or_fail(problem, quick());
+  const Plan plan = solve_or_fail(problem, only_heuristics());
   const Result<std::string> text = to_csv(problem, &plan);
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, "id,lower,upper,size,offset\nx,0,2,8,0\ny,1,3,8,8\n");
@@ -68,7 +68,7 @@ TEST(Csv, PlansAreParsed) {
 
 TEST(Csv, ParsedPlansRoundTrip) {
   const Problem problem = parse(kAll);
-  const Plan plan = solve_or_fail(problem, quick());
+  const Plan plan = solve_or_fail(problem, only_heuristics());
   const Result<std::string> text = to_csv(problem, &plan);
   ASSERT_TRUE(text.ok());
   const Result<PlannedProblem> parsed = parse_plan_csv(*text);
@@ -154,7 +154,7 @@ TEST(Csv, ValuesThatOverflowLaterAreErrorsOfSolve) {
   const Problem problem = parse(
       "id,lower,upper,size\na,0,1,9223372036854775807\n"
       "b,-9223372036854775808,9223372036854775807,9223372036854775807\n");
-  EXPECT_FALSE(solve(problem, quick()).ok());
+  EXPECT_FALSE(solve(problem, only_heuristics()).ok());
 }
 
 TEST(Csv, PrintingRejectsWhatCannotBeParsed) {
