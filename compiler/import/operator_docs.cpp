@@ -32,7 +32,8 @@ struct Limit {
 constexpr char kMicrosoft[] = "com.microsoft", kMl[] = "ai.onnx.ml";
 constexpr Limit kLimits[] = {
     {kMicrosoft, "Attention", "not `do_rotary`, shared buffers, `past_sequence_length`"},
-    {kMicrosoft, "CausalConvWithState", "`ndim` = 1"},
+    {kMicrosoft, "CausalConvWithState",
+     "`ndim` > 1: the kernel has odd sizes on all axes but the last one"},
     {kMicrosoft, "GroupQueryAttention",
      "not quantised caches, `sliding_window_cache`, `qk_output`, norms of queries and keys"},
     {kMicrosoft, "LinearAttention", "fewer heads of keys than of values: constant sizes"},

@@ -126,7 +126,13 @@ _F, _I = np.zeros((1, 1), np.float32), np.ones(1, np.int32)
 _MORE = {
     "Attention": [({"do_rotary": 1}, {}), ({"past_present_share_buffer": 1}, {}),
                   ({"qkv_hidden_sizes": [4]}, {}), ({}, {"past_length": _I})],
-    "CausalConvWithState": [({"state_window": 2}, {"state": np.zeros((), np.float32)})],
+    "CausalConvWithState": [({"state_window": 2}, {"state": np.zeros((), np.float32)}),
+                            ({"ndim": 2, "channels_last": 1}, {}),
+                            *(({"ndim": 2, "channels_last": 0},
+                               {"x": np.zeros((1, 2, 4, 4), np.float32),
+                                "w": np.zeros((2, *shape), np.float32), "bias": None,
+                                "state": None})
+                              for shape in ((1, 2, 3), (1, 3)))],
     "GatherBlockQuantized": [({"bits": 8, "gather_axis": 1}, {}),
                              ({"gather_axis": 1}, {"data": np.zeros((8, 32), np.uint8)}),
                              ({}, {"data": np.zeros((8, 32), onnx_file.FLOAT8E4M3FN)})],

@@ -89,29 +89,44 @@ def _causal_conv(draw):
     before = (size - 1) * dilation
     activation = draw.choice("none", "silu", "swish")
     is_last = draw.flag()
-    x, w = draw.reals(batch, channels, length), draw.reals(channels, 1, size)
+    # ONNX Runtime supports further axes nowhere.
+    axes = 1 if is_last else draw.choice(1, 1, 2, 3)
+    others = tuple(draw.number(1, 4) for _ in range(axes - 1))
+    kernel = tuple(draw.choice(1, 3, 5) for _ in others)
+    x = draw.reals(batch, channels, *others, length)
+    w = draw.reals(channels, 1, *kernel, size)
     bias = draw.reals(channels) if draw.flag() else None
     window = draw.choice(0, 0, 0, 3)  # ONNX Runtime supports windows on GPUs only
     slots = (window,) if window else ()
-    state = draw.reals(*slots, batch, channels, before) if draw.flag() else None
-    zeros = np.zeros((batch, channels, before))
+    state = draw.reals(*slots, batch, channels, *others, before) if draw.flag() else None
+    zeros = np.zeros((batch, channels, *others, before))
     first = zeros if state is None else state[-1] if window else state
-    padded = np.concatenate([first, x], 2)
-    y = sum(padded[:, :, tap * dilation:tap * dilation + length] * w[:, :, tap]
-            for tap in range(size))
-    y = y if bias is None else y + bias[:, None]
+    padded = np.concatenate([first, x], -1)
+    y = _centred_convolution(padded, w, dilation, x.shape)
+    y = y if bias is None else y + bias.reshape(-1, *[1] * axes)
     y = y if activation == "none" else y * sigmoid(y)
-    attributes = {"activation": activation, "ndim": 1, "state_window": window}
+    attributes = {"activation": activation, "ndim": axes, "state_window": window}
     if dilation > 1:
         attributes["dilation"] = dilation
     if is_last:
         attributes["channels_last"] = 1
-    states = [padded[:, :, length - later:length - later + before] if later < length else zeros
+    states = [padded[..., length - later:length - later + before] if later < length else zeros
               for later in range(window or 1)][::-1]
     in_order = lambda value: np.ascontiguousarray(value.swapaxes(-1, -2) if is_last else value)
     results = [in_order(_float(y)), in_order(_float(np.stack(states) if window else states[0]))]
     return Case({"x": in_order(x), "w": w, "bias": bias,
                  "state": state if state is None else in_order(state)}, results, attributes, ("w",))
+
+
+def _centred_convolution(padded, w, dilation, shape):
+    """Taps are centred on all axes but the last one."""
+    pads = [(0, 0), (0, 0), *((size // 2, size // 2) for size in w.shape[2:-1]), (0, 0)]
+    padded, y = np.pad(padded, pads), 0
+    for tap in np.ndindex(w.shape[2:]):
+        starts = [0, 0, *tap[:-1], tap[-1] * dilation]
+        part = padded[tuple(slice(start, start + size) for start, size in zip(starts, shape))]
+        y = y + part * w[(slice(None), 0, *tap)].reshape(-1, *[1] * len(tap))
+    return y
 
 
 @operator("LinearAttention")
