@@ -123,6 +123,24 @@ def _declared(case):
 
 # Further changes of case 0 by operator: attributes, and inputs. An input is added, or None.
 _F, _I = np.zeros((1, 1), np.float32), np.ones(1, np.int32)
+_WINDOWED = {"sliding_window_cache": 1, "local_window_size": 4}
+_QUANTISED = {"k_quant_type": "PER_TENSOR", "kv_cache_bit_width": 8}
+_CACHES = {f"past_{x}": np.zeros((1, 1, 3, 8), np.float32) for x in "kv"}
+_GROUP_QUERY = [
+    ({**_WINDOWED, "local_window_size": 0}, {}), (_WINDOWED, {"past_k": None, "past_v": None}),
+    ({**_WINDOWED, "qk_output": 1}, _CACHES), (_WINDOWED, _CACHES),
+    (_WINDOWED, {"past_k": np.zeros(3, np.float32), "past_v": _F}),
+    ({}, {"q_norm": np.zeros(8, np.float32)}), (_QUANTISED, {"k_scale": _F.astype(np.float64)}),
+    (_QUANTISED, {"k_scale": np.zeros(3, np.float32)}),
+    (_QUANTISED, {"k_scale": _F, "past_k": _CACHES["past_k"], "past_v": _CACHES["past_v"]}),
+    (_QUANTISED, {"k_scale": _F, "past_k": np.zeros((1, 1, 3, 8), onnx_file.FLOAT8E4M3FN)}),
+    ({**_QUANTISED, "k_quant_type": "PER_HEAD"}, {"k_scale": _F}),
+    ({**_QUANTISED, "kv_cache_bit_width": 2}, {"k_scale": _F}),
+    ({**_QUANTISED, "kv_cache_bit_width": 4, "sliding_window_cache": 0, "num_heads": 1,
+      "kv_num_heads": 1},
+     {"k_scale": _F, "lengths": np.zeros(1, np.int32), "past_k": None, "past_v": None,
+      **{x: np.zeros((1, 1, 3), np.float32) for x in "qkv"}}),
+    ({}, {"k": np.zeros((2, 1, 64), np.float32)})]
 _MORE = {
     "Attention": [({"do_rotary": 1}, {}), ({"past_present_share_buffer": 1}, {}),
                   ({"qkv_hidden_sizes": [4]}, {}), ({}, {"past_length": _I})],
@@ -136,8 +154,7 @@ _MORE = {
     "GatherBlockQuantized": [({"bits": 8, "gather_axis": 1}, {}),
                              ({"gather_axis": 1}, {"data": np.zeros((8, 32), np.uint8)}),
                              ({}, {"data": np.zeros((8, 32), onnx_file.FLOAT8E4M3FN)})],
-    "GroupQueryAttention": [({"qk_output": 1}, {}), ({"sliding_window_cache": 1}, {}),
-                            ({"k_quant_type": "PER_TENSOR"}, {}), ({}, {"scales": _F})],
+    "GroupQueryAttention": _GROUP_QUERY,
     "LinearClassifier": [({"classlabels_ints": [0, 1], "classlabels_strings": [],
                            "coefficients": [1.0], "intercepts": [0.5],
                            "post_transform": "PROBIT"}, {})],

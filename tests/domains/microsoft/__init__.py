@@ -1,3 +1,4 @@
 """Cases of the domain com.microsoft."""
-from . import activations, attention, block_quantised, contractions, mixture, normalisations
-from . import qlinear, recurrent, rotary
+# Random graphs of tests/operator_graphs depend on the order of the operators.
+from . import activations, contractions, rotary, attention, group_query, block_quantised, mixture
+from . import normalisations, qlinear, recurrent

@@ -3,14 +3,13 @@ import numpy as np
 
 from operators import Case, operator
 from .contractions import zero_point
-from .rotary import rotate
 
 
 def _float(x):
     return np.asarray(x, np.float32)
 
 
-def _softmax(x, sinks=None):
+def softmax(x, sinks=None):
     """Softmax of the last axis, with one more score for each head if there are sinks."""
     most = x.max(-1, keepdims=True)
     if sinks is not None:
@@ -23,17 +22,21 @@ def _softmax(x, sinks=None):
     return y / total
 
 
-def attend(q, k, v, bias=0.0, allowed=None, scale=None, softcap=0.0, sinks=None):
-    """q, k, v: [batch, heads, length, size]. `allowed` and `bias` broadcast to the scores."""
-    q, k, v = (x.astype(np.float64) for x in (q, k, v))
-    k, v = (np.repeat(x, q.shape[1] // x.shape[1], 1) for x in (k, v))
+def scores_of(q, k, bias=0.0, scale=None, softcap=0.0):
+    """The scores before masks. q, k: [batch, heads, length, size]. `bias` broadcasts to them."""
+    q, k = q.astype(np.float64), np.repeat(k.astype(np.float64), q.shape[1] // k.shape[1], 1)
     scores = q @ k.swapaxes(2, 3) * (scale or 1 / np.sqrt(q.shape[3]))
     if softcap:
         scores = softcap * np.tanh(scores / softcap)
-    scores = scores + bias
+    return scores + bias
+
+
+def attend(q, k, v, bias=0.0, allowed=None, scale=None, softcap=0.0, sinks=None):
+    """The arguments of scores_of(), v like k, and `allowed`, which broadcasts to the scores."""
+    scores = scores_of(q, k, bias, scale, softcap)
     if allowed is not None:
         scores = np.where(allowed, scores, -np.inf)
-    return _softmax(scores, sinks) @ v
+    return softmax(scores, sinks) @ np.repeat(v.astype(np.float64), q.shape[1] // v.shape[1], 1)
 
 
 def split(x, heads):
@@ -180,56 +183,3 @@ def _multi_head_attention(draw):
     if past[0] is not None:
         results += [_float(k), _float(v)]
     return Case(inputs, results, attributes, (), tuple(inputs)[1:])
-
-
-@operator("GroupQueryAttention")
-def _group_query_attention(draw):
-    kv_heads, size = draw.choice(1, 2), draw.choice(8, 16)
-    heads = kv_heads * draw.choice(1, 2, 3)
-    is_first = draw.flag()
-    batch = draw.number(1, 3)
-    rows = draw.number(1, 5) if is_first or batch == 1 else 1
-    earlier = np.zeros(batch, int) if is_first else draw.integers(1, 6, batch)
-    lengths = earlier + rows
-    total = int(lengths.max())
-    capacity = 0 if is_first else total - rows + draw.number(0, 2)
-    q, k, v = (draw.reals(batch, count, rows, size) for count in (heads, kv_heads, kv_heads))
-    past = [None, None] if is_first else [draw.reals(batch, kv_heads, capacity, size)
-                                          for _ in range(2)]
-    inputs = {"q": merge(q), "k": merge(k), "v": merge(v)}
-    if draw.flag():
-        inputs = {"q": np.concatenate(list(inputs.values()), 2), "k": None, "v": None}
-    inputs.update(past_k=past[0], past_v=past[1], lengths=(lengths - 1).astype(np.int32),
-                  total=np.array([total], np.int32), cosines=None, sines=None, positions=None,
-                  bias=None, sinks=None)
-    attributes = {"num_heads": heads, "kv_num_heads": kv_heads}
-    positions = earlier[:, None] + np.arange(rows)
-    if size == 16 and draw.flag():
-        angles = draw.reals(16, draw.choice(8, 8), low=-3, high=3)
-        inputs["cosines"], inputs["sines"] = np.cos(angles), np.sin(angles)
-        attributes.update(do_rotary=1, rotary_interleaved=draw.number(0, 1))
-        table = [inputs[name][positions] for name in ("cosines", "sines")]
-        q, k = (rotate(x, *table, attributes["rotary_interleaved"]) for x in (q, k))
-    keys = max(total, capacity)
-    present = [np.zeros((batch, kv_heads, keys, size), np.float32) for _ in range(2)]
-    for target, before, new in zip(present, past, (k, v)):
-        for b in range(batch):
-            if before is not None:
-                target[b, :, :earlier[b]] = before[b, :, :earlier[b]]
-            target[b, :, earlier[b]:lengths[b]] = new[b]
-    key, position = np.arange(keys), positions[:, None, :, None]
-    allowed = key <= position
-    if draw.flag():
-        attributes["local_window_size"] = draw.number(1, 4)
-        allowed = allowed & (key > position - attributes["local_window_size"])
-    if draw.flag():
-        attributes["softcap"] = 2.0
-    if draw.flag():
-        attributes["scale"] = 0.4
-    sinks = None
-    if draw.number(0, 2) == 0:
-        attributes["smooth_softmax"], sinks = 1, np.zeros(heads)
-    y = attend(q, *present, 0.0, allowed, attributes.get("scale"), attributes.get("softcap", 0),
-               sinks)
-    return Case(inputs, [_float(merge(y)), *present], attributes, ("cosines", "sines"),
-                ("k", "v", "past_k", "past_v", "lengths", "total"))

@@ -3,9 +3,17 @@
 // Sequences have different lengths. Sequence b has lengths[b] = seqlens_k[b] + 1 keys, of which the
 // last ones are new. In the first call, all keys are new. In later calls, the number of new keys is
 // the number of rows.
+//
+// A windowed cache (sliding_window_cache) has `capacity` keys, which can be fewer than the sequence
+// has. Of `count` keys, it has the last resident(count) ones. Attention reads the keys of the cache
+// and then the new ones. Causal masks and windows depend on differences of positions only, so that
+// positions are counted from the first key of the cache.
+#include <limits>
+
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/ops/attention/attention.h"
 #include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/ops/microsoft/key_cache.h"
 #include "compiler/import/ops/microsoft/rotary_embedding.h"
 #include "compiler/import/ops/op_table.h"
 
@@ -20,42 +28,78 @@ class GroupQueryAttention {
 
   Values build() {
     if (!read_attributes() || !read_projections() || !read_lengths()) return Value();
+    query_ = normalised(query_, 14, "q_norm_weight");
+    key_ = normalised(key_, 15, "k_norm_weight");
     if (n_.flag("do_rotary", false)) rotate();
+    if (is_windowed_) read_window();
     Attention a;
     a.queries = n_.transpose(query_, {0, 2, 1, 3});
-    a.keys = with_past(key_, 3, "past_key");
-    a.values = with_past(value_, 4, "past_value");
+    const Cache keys =
+        with_past(key_, {.type = "k_quant_type", .scale = 12, .past = 3}, "past_key");
+    const Cache values =
+        with_past(value_, {.type = "v_quant_type", .scale = 13, .past = 4}, "past_value");
     if (n_.has_failed()) return Value();
+    a.keys = keys.read;
+    a.values = values.read;
     if (n_.number("scale", 0) != 0) a.scale = n_.number("scale", 0);
     a.softcap = n_.number("softcap", 0);
-    a.offsets = past_;
-    if (n_.flag("causal", true))
-      a.right = 0;
-    else
-      a.lengths = lengths_;
-    // A window contains the row's own key.
-    const int64_t window = n_.integer("local_window_size", -1);
-    if (window > 0) a.left = window - 1;
-    a.has_zero_sink = n_.flag("smooth_softmax", false);
-    a.sinks = shaped_input(n_, 11, "head_sink", {heads_});
-    if (n_.has_input(10)) a.mask = n_.input(10);
-    return {merge_heads(n_, attention(n_, a).result), a.keys, a.values};
+    set_masks(a);
+    const std::optional<ScoreStage> stage = score_stage();
+    const AttentionResult y = attention(n_, a, stage);
+    return {merge_heads(n_, y.result), keys.present, values.present,
+            stage ? scores_of_keys(y.scores, *stage) : Value()};
   }
 
  private:
+  // All are [batch, heads, keys, size].
+  struct Cache {
+    Value read, present;
+  };
+
   bool read_attributes() {
     constexpr int64_t kMost = int64_t{1} << 20;
     heads_ = required_within(n_, "num_heads", 1, kMost);
     kv_heads_ = required_within(n_, "kv_num_heads", 1, kMost);
-    if (n_.integer("qk_output", 0) != 0) n_.unsupported("qk_output is not supported");
-    if (n_.flag("sliding_window_cache", false))
-      n_.unsupported("sliding_window_cache is not supported");
-    for (const char* name : {"k_quant_type", "v_quant_type"})
-      if (n_.text(name, "NONE") != "NONE")
-        n_.unsupported(llvm::Twine(name) + " is not NONE; quantised caches are not supported");
-    for (size_t i = 12; i < 16; ++i)
-      if (n_.has_input(i)) n_.unsupported("input " + llvm::Twine(i) + " is not supported");
+    window_ = n_.integer("local_window_size", -1);
+    is_causal_ = n_.flag("causal", true);
+    is_windowed_ = n_.flag("sliding_window_cache", false);
+    qk_output_ = integer_within(n_, "qk_output", 0, 0, 2);
+    if (is_windowed_ && (window_ < 1 || !is_causal_))
+      n_.fail("sliding_window_cache requires causal attention with a local_window_size");
+    if (is_windowed_ && !(n_.has_input(3) && n_.has_input(4)))
+      n_.fail("sliding_window_cache requires past_key and past_value");
+    if (is_windowed_ && qk_output_ != 0)
+      n_.unsupported("qk_output is not supported with sliding_window_cache");
+    if (n_.has_input(14) != n_.has_input(15))
+      n_.fail("q_norm_weight and k_norm_weight are expected together");
     return !n_.has_failed();
+  }
+
+  void set_masks(Attention& a) {
+    a.offsets = before_;
+    if (is_causal_)
+      a.right = 0;
+    else
+      a.lengths = lengths_;
+    // A window contains the row's own key.
+    if (window_ > 0) a.left = window_ - 1;
+    a.has_zero_sink = n_.flag("smooth_softmax", false);
+    a.sinks = shaped_input(n_, 11, "head_sink", {heads_});
+    if (n_.has_input(10)) a.mask = is_windowed_ ? windowed_bias(n_.input(10)) : n_.input(10);
+  }
+
+  std::optional<ScoreStage> score_stage() const {
+    if (qk_output_ == 0 || !n_.wants_output(3)) return std::nullopt;
+    return qk_output_ == 1 ? ScoreStage::kMasked : ScoreStage::kProbabilities;
+  }
+
+  // The scores of the first `total_sequence_length` keys. Those of masked keys are 0.
+  Value scores_of_keys(Value scores, ScoreStage stage) {
+    if (n_.has_failed()) return {};
+    const Formula x(n_, n_.slice(scores, Dims(4, DimExpr(0)), {batch_, heads_, rows_, total_}));
+    if (stage != ScoreStage::kMasked) return x;
+    const Formula infinite = x.scalar(-std::numeric_limits<double>::infinity());
+    return select(x == infinite, x.scalar(0), x);
   }
 
   // The heads of x: [batch, rows, heads * size], as [batch, rows, heads, size].
@@ -115,13 +159,25 @@ class GroupQueryAttention {
     total_ = dims[0];
     Formula rows = number(n_, rows_, DType::kI64), all = number(n_, total_, DType::kI64);
     Formula earlier = Formula(n_, lengths_) - rows;
-    past_ = select(rows == all, earlier.scalar(0), earlier);
+    past_ = is_windowed_ ? earlier : select(rows == all, earlier.scalar(0), earlier);
     // In later calls, the sequences are at least as long as the new keys.
     Formula least(
         n_, n_.emit<ReduceMinOp>({past_}, {n_.attr("axes", Ints{0}), n_.attr("keep_dims", false)}));
     n_.require(least.scalar(0) <= least,
                "an element of seqlens_k is less than the number of new keys - 1");
+    before_ = past_;
     return !n_.has_failed();
+  }
+
+  // The RMS norm of each head of x, if its weight is an input.
+  Value normalised(Value x, size_t i, llvm::StringRef what) {
+    const Value weight = shaped_input(n_, i, what, {size_});
+    if (!weight || n_.has_failed()) return x;
+    const Formula wide = Formula(n_, x).as(DType::kF32);
+    const Formula squares(n_, n_.reduce_mean(wide * wide, {3}));
+    const Formula root = sqrt(squares + n_.number("qk_norm_epsilon", 1e-6f));
+    return (wide * root.unary<ReciprocalOp>() * Formula(n_, weight).as(DType::kF32))
+        .as(n_.dtype(x));
   }
 
   void rotate() {
@@ -144,40 +200,94 @@ class GroupQueryAttention {
     key_ = rotated(n_, key_, rotation);
   }
 
-  // The new keys or values x: [batch, rows, heads, size], after those of the past at input `i`, as
-  // [batch, heads, keys, size]. The sequences start at key 0, and zeros follow them.
-  Value with_past(Value x, size_t i, llvm::StringRef what) {
-    if (n_.has_failed()) return {};
-    DimExpr keys = total_, capacity = 0;
-    llvm::SmallVector<Value> parts;
-    if (Value past = n_.input_or(i, Value())) {
-      if (!check_rank(n_, past, what, 4, 4)) return {};
-      capacity = n_.dim(past, 2);
-      past = shaped(n_, past, what, {batch_, kv_heads_, capacity, size_});
-      parts.push_back(n_.transpose(past, {0, 2, 1, 3}));
-      keys = max(total_, capacity);
-    }
-    parts.push_back(x);
-    if (n_.has_failed()) return {};
-    Value all = n_.concat(parts, 1);
-    // Key j is key j of the past, or new key j - past.
-    Formula key = iota(n_, keys, DType::kI64).reshape({DimExpr(1), keys});
-    Formula past = Formula(n_, past_).unsqueeze({1});
-    Formula after = key - past;
-    Formula is_new = past <= key, is_used = after < number(n_, rows_, DType::kI64);
-    Formula at = select(is_new, after + number(n_, capacity, DType::kI64), key);
+  // --- Caches. ----------------------------------------------------------------------------------
+
+  // Counts the positions from the first key of the cache.
+  void read_window() {
+    if (!check_rank(n_, n_.input(3), "past_key", 4, 4)) return;
+    capacity_ = n_.dim(n_.input(3), 2);
+    n_.require_at_least(capacity_, window_,
+                        "the cache has {0} keys, expected at least local_window_size, {1}");
+    before_ = resident({n_, past_});
+  }
+
+  // Of a sequence of `count` keys, the number of those in the cache: all of them, if possible.
+  // Otherwise, blocks of capacity - window + 1 keys have been removed.
+  Formula resident(const Formula& count) {
+    const Formula capacity = number(n_, capacity_, DType::kI64);
+    const Formula block = max(capacity + static_cast<double>(1 - window_), 1);
+    const Formula blocks = (max(count - capacity, 0) + (block - 1)) / block;
+    return count - blocks * block;
+  }
+
+  // Elements first[b] + j of sequence b, for j < count, as [batch, count, ...]. A sequence has the
+  // first before_[b] of the `capacity` past elements in `all`, and then the new elements in `all`.
+  // Zeros follow.
+  Value elements(Value all, DimExpr capacity, DimExpr count, const Formula& first) {
+    Formula element = iota(n_, count, DType::kI64).reshape({DimExpr(1), count}) + first;
+    Formula before = Formula(n_, before_).unsqueeze({1});
+    Formula after = element - before;
+    Formula is_new = before <= element, is_used = after < number(n_, rows_, DType::kI64);
+    Formula at = select(is_new, after + number(n_, capacity, DType::kI64), element);
     at = select(is_used, at, at.scalar(0));
-    at = at.expand({batch_, keys}).unsqueeze({2});
+    at = at.expand({batch_, count}).unsqueeze({2});
     Formula chosen(n_, n_.emit<GatherNdOp>({all, at}, {n_.attr("batch_dims", int64_t{1})}));
-    chosen = select(is_used.expand({batch_, keys}).unsqueeze({2, 3}), chosen, chosen.scalar(0));
-    return chosen.transpose({0, 2, 1, 3});
+    return select(is_used.expand({batch_, count}).unsqueeze({2, 3}), chosen, chosen.scalar(0));
+  }
+
+  // The new keys or values x: [batch, rows, heads, size], after those of the past. The sequences
+  // start at key 0, and zeros follow them.
+  Cache with_past(Value x, const CacheFormatSource& source, llvm::StringRef what) {
+    const CacheFormat format = read_cache_format(n_, source, kv_heads_, size_);
+    if (n_.has_failed()) return {};
+    DimExpr capacity = 0;
+    llvm::SmallVector<Value> parts;
+    if (Value past = n_.input_or(source.past, Value())) {
+      if (!check_rank(n_, past, what, 4, 4)) return {};
+      capacity = is_windowed_ ? capacity_ : n_.dim(past, 2);
+      past = shaped(n_, past, what, {batch_, kv_heads_, capacity, format.stored_size});
+      parts.push_back(n_.transpose(past, {0, 2, 1, 3}));
+    }
+    parts.push_back(stored(n_, format, x));
+    if (n_.has_failed()) return {};
+    const Value all = n_.concat(parts, 1);
+    const DimExpr keys = is_windowed_ ? capacity + rows_ : max(total_, capacity);
+    const Value read = elements(all, capacity, keys, number(n_, 0, DType::kI64));
+    const Value present = is_windowed_ ? elements(all, capacity, capacity, removed()) : read;
+    return {n_.transpose(restored(n_, format, read), {0, 2, 1, 3}),
+            n_.transpose(present, {0, 2, 1, 3})};
+  }
+
+  // The number of keys that the call removes from the front of a windowed cache: i64 [batch, 1].
+  Formula removed() {
+    const Formula keys = Formula(n_, before_) + number(n_, rows_, DType::kI64);
+    return (keys - resident(Formula(n_, lengths_))).unsqueeze({1});
+  }
+
+  // The columns of the keys in the cache and of the new ones. The columns of attention_bias are
+  // those of all keys.
+  Value windowed_bias(Value bias) {
+    if (!check_rank(n_, bias, "attention_bias", 4, 4)) return {};
+    const DimExpr keys = capacity_ + rows_, columns = n_.dim(bias, 3);
+    n_.require_at_least(columns, total_, "attention_bias has {0} columns, expected at least {1}");
+    Dims dims(n_.shape(bias));
+    dims[0] = batch_;
+    const Value first = n_.transpose(n_.expand(bias, dims), {0, 3, 1, 2});
+    Formula at = iota(n_, keys, DType::kI64).reshape({DimExpr(1), keys}) +
+                 (Formula(n_, past_) - Formula(n_, before_)).unsqueeze({1});
+    at = min(at, number(n_, columns, DType::kI64) - 1);
+    at = at.expand({batch_, keys}).unsqueeze({2});
+    Formula chosen(n_, n_.emit<GatherNdOp>({first, at}, {n_.attr("batch_dims", int64_t{1})}));
+    return chosen.transpose({0, 2, 3, 1});
   }
 
   Node& n_;
-  int64_t heads_ = 1, kv_heads_ = 1;
-  DimExpr batch_ = 1, rows_ = 1, size_ = 1, total_ = 1;
+  int64_t heads_ = 1, kv_heads_ = 1, window_ = -1, qk_output_ = 0;
+  bool is_causal_ = true, is_windowed_ = false;
+  DimExpr batch_ = 1, rows_ = 1, size_ = 1, total_ = 1, capacity_ = 0;
   Value query_, key_, value_;  // [batch, rows, heads, size]
-  Value lengths_, past_;       // i64 [batch]: the numbers of all keys and of earlier ones
+  // i64 [batch]: the numbers of all keys, of earlier ones, and of those in the past inputs.
+  Value lengths_, past_, before_;
 };
 
 Values group_query_attention(Node& n) { return GroupQueryAttention(n).build(); }
