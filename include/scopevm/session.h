@@ -86,8 +86,8 @@ class ExternalLibrary {
 
 /// The options of Session::create().
 struct SessionOptions {
-  /// Workers of the default executor, at most 4096; 0: one per CPU. If the system cannot start all
-  /// of them, loops use fewer: see Session::running_threads().
+  /// Workers of the default executor, at most 4096; 0 or less: one per CPU. If the system cannot
+  /// start all of them, loops use fewer: see Session::running_threads().
   int threads = 1;
   std::vector<DeviceBinding> devices;      ///< devices without an entry have their default
   std::vector<ScopeAllocator> allocators;  ///< pools without an entry have the default

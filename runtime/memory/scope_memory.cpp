@@ -124,7 +124,12 @@ void ScopeMemory::return_spare(Storage* storage) {
 }
 
 AllocatorStats ScopeMemory::stats() const {
-  AllocatorStats stats = counters_.read(allocator_->stats().cached_bytes);
+  // The counters of this scope, and those of its allocator that it does not count.
+  AllocatorStats stats = allocator_->stats();
+  const AllocatorStats own = counters_.read(0);
+  stats.live_bytes = own.live_bytes;
+  stats.peak_bytes = own.peak_bytes;
+  stats.allocations = own.allocations;
   std::lock_guard lock(mutex_);
   for (const auto& region : regions_) stats.cached_bytes += region->bytes();
   stats.cached_bytes -= region_live_bytes_.load(std::memory_order_relaxed);

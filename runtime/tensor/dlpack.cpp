@@ -43,7 +43,10 @@ Result<DType> dtype_of(const DLTensor& tensor) {
                   "unsupported DLPack element type: code " + std::to_string(tensor.dtype.code) +
                       ", " + std::to_string(tensor.dtype.bits) + " bits, lanes " +
                       std::to_string(tensor.dtype.lanes));
-  if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+  if (tensor.ndim < 0)
+    return Status(StatusCode::kInvalidArgument,
+                  "DLPack tensor of rank " + std::to_string(tensor.ndim));
+  if (tensor.ndim > 0 && tensor.shape == nullptr)
     return Status(StatusCode::kInvalidArgument, "DLPack tensor without a shape");
   return *dtype;
 }

@@ -330,7 +330,7 @@ void Request::refuse(const Status& status) {
 
 void Request::finish(const Status& status) {
   session->metrics().end(status.code());
-  if (!status.ok()) log_failure(status, options_.request_id);
+  if (!status.ok() && !is_waited_for) log_failure(status, options_.request_id);
   const Done done = std::exchange(done_, {});
   if (state != nullptr) state->detach(*this, status.ok());
   is_cancelled_.store(false, std::memory_order_relaxed);

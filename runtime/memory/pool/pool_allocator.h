@@ -61,6 +61,7 @@ class PoolAllocator final : public Allocator {
   void deallocate_small(void* block, int64_t bytes);
   void deallocate_run(void* block, int64_t bytes);
   bool is_small(int64_t bytes) const { return static_cast<uint64_t>(bytes) < small_end_; }
+  bool has_tables() const { return valid_end_ != 0; }
   bool is_valid(int64_t bytes) const { return static_cast<uint64_t>(bytes) < valid_end_; }
 
   ThreadCache* cache_of_thread();

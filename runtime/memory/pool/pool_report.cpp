@@ -31,6 +31,7 @@ int64_t PoolAllocator::block_bytes() const {
 }
 
 AllocatorStats PoolAllocator::stats() const {
+  if (!has_tables()) return {};
   std::lock_guard lock(lock_);
   const AllCaches excluded(caches_);
   for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) add_up(*cache);
@@ -53,6 +54,7 @@ AllocatorStats PoolAllocator::stats() const {
 Result<AllocatorSnapshot> PoolAllocator::snapshot() const {
   return without_exceptions([&]() -> Result<AllocatorSnapshot> {
     AllocatorSnapshot snapshot;
+    if (!has_tables()) return snapshot;
     std::lock_guard lock(lock_);
     const AllCaches excluded(caches_);
     std::unordered_set<const void*> cached;
@@ -97,6 +99,8 @@ std::string holders_text(const std::vector<MemoryRange>& live) {
 }  // namespace
 
 std::string PoolAllocator::describe_failure(int64_t bytes) const try {
+  if (!has_tables())
+    return bytes_text(bytes) + " requested, but the system refused address space for the allocator";
   const AllocatorStats now = stats();
   const int64_t limit = has_limit_ ? options_.limit_bytes : 0;
   const int64_t capacity = std::max<int64_t>(options_.capacity_bytes, 0);

@@ -1,5 +1,6 @@
 // The pool allocator: limits, retention, trim, sources, exhaustion and thread caches.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -399,6 +400,22 @@ TEST(PoolAllocator, StatisticsAddUp) {
   pool.deallocate(small, 100);
   pool.deallocate(large, 100000);
   EXPECT_EQ(pool.stats().largest_free_bytes, 102400);
+}
+
+TEST(PoolAllocator, FailsWithoutAddressSpace) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+  const rlimit none = {1, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+  PoolAllocator pool;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+  EXPECT_EQ(pool.allocate(64), nullptr);
+  EXPECT_EQ(pool.stats().reserved_bytes, 0);
+  EXPECT_NE(pool.describe_failure(64).find("refused address space"), std::string::npos);
+  const Result<AllocatorSnapshot> snapshot = pool.snapshot();
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_TRUE(snapshot->live.empty());
+  pool.trim();
 }
 
 }  // namespace

@@ -360,6 +360,44 @@ TEST(Scheduler, ACancelledCallIsNotSubmitted) {
   EXPECT_TRUE(call.run().ok());
 }
 
+// The flag of CallOptions ends a wait for memory that can last for any time.
+TEST(Scheduler, TheCancelFlagEndsTheWaiting) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 160}}});
+  const Session session = session_on(scheduler, test::sum_contents());
+  Call holder = sum_call(session, 10), waits = sum_call(session, 10), last = sum_call(session, 10);
+  ASSERT_TRUE(holder.run().ok());
+  std::atomic<bool> flag = false;
+  SubmitOptions options;
+  options.call.cancel = &flag;
+  ASSERT_TRUE(waits.submit(options).ok());
+  ASSERT_TRUE(last.submit().ok());
+  EXPECT_EQ(waits.wait_for(milliseconds(10)).code(), StatusCode::kDeadlineExceeded);
+  flag = true;
+  EXPECT_EQ(waits.wait().code(), StatusCode::kCancelled);
+  ASSERT_TRUE(waits.submit(options).ok());  // the flag is set already
+  EXPECT_EQ(waits.wait().code(), StatusCode::kCancelled);
+  holder.clear_outputs();
+  EXPECT_TRUE(last.wait().ok());
+  flag = false;
+  last.clear_outputs();
+  ASSERT_TRUE(waits.submit(options).ok());
+  EXPECT_TRUE(waits.wait().ok());
+}
+
+// The memory of one call is free for the next one when the first one is destroyed.
+TEST(Scheduler, ADestroyedCallHoldsNoMemory) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 2});
+  SessionOptions options;
+  options.memory_limits = {{"global", 160}};
+  const Session session = session_on(scheduler, test::sum_contents(), options);
+  for (int i = 0; i < 2000; ++i) {
+    Call call = sum_call(session, 10);
+    ASSERT_TRUE(call.submit().ok());
+    const Status status = call.wait();
+    ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+  }
+}
+
 // A budget limits a call also in pools without a capacity.
 TEST(Scheduler, BudgetsLimitEveryPool) {
   const Scheduler scheduler = *Scheduler::create({.workers = 1, .capacities = {{kGlobal, 1000}}});

@@ -158,6 +158,8 @@ scopevm_call::~scopevm_call() {
   if (request->session->scheduler() == nullptr) return;
   if (request->is_in_flight()) request->cancel();
   (void)request->wait(std::nullopt);
+  // The worker that ran the request can keep it for a moment.
+  request->release_values();
 }
 
 using scopevm::checked;

@@ -59,7 +59,7 @@ Result<OutputBuffer> buffer_of(const Request& request, size_t index, void* data,
   Result<Tensor> tensor = Tensor::borrow(data, dtype, std::span(&count, 1));
   if (!tensor.ok())
     return std::move(tensor).status().with_context("output \"" + outputs[index].name + "\"");
-  return OutputBuffer{*std::move(tensor), false};
+  return OutputBuffer{*std::move(tensor), false, capacity};
 }
 
 }  // namespace
@@ -149,8 +149,11 @@ Result<std::span<const Tensor>> elements_of(const Request& request, size_t outpu
 Status run_and_wait(Request& request, const CallOptions& options) {
   if (request.session->scheduler() == nullptr) return request.run_here(options);
   SCOPEVM_RETURN_IF_ERROR(request.check_may_wait());
-  SCOPEVM_RETURN_IF_ERROR(request.submit({.call = options}, {}));
-  return *request.wait(std::nullopt);
+  request.is_waited_for = true;
+  Status status = request.submit({.call = options}, {});
+  if (status.ok()) status = *request.wait(std::nullopt);
+  request.is_waited_for = false;
+  return status;
 }
 
 }  // namespace scopevm::vm

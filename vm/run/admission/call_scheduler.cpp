@@ -22,6 +22,9 @@ thread_local const CallScheduler* scheduler_of_thread = nullptr;
 // Stacks that are kept for later requests.
 constexpr size_t kMostSpareFibers = 64;
 
+// The time between two looks at the cancel flags of waiting requests.
+constexpr std::chrono::milliseconds kFlagPeriod{2};
+
 Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
 
 Status check(const SchedulerOptions& options) {
@@ -159,6 +162,7 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int prio
   }
   request->job_ = &*job;
   job->request = std::move(request);
+  if (job->request->has_cancel_flag()) ++flags_;
   if (job->request->is_cancelled()) {
     queue_.remove(&*job);
     const std::shared_ptr<ScheduledRequest> cancelled = take(waiting_, job);
@@ -166,8 +170,9 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int prio
     cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
     return {};
   }
+  const bool has_flag = job->request->has_cancel_flag();
   admit();
-  if (deadline) deadlines_.notify_one();
+  if (deadline || has_flag) deadlines_.notify_one();
   return {};
 }
 
@@ -175,6 +180,7 @@ void CallScheduler::admit() {
   while (std::optional<AdmissionQueue::Entry> admitted = queue_.admit()) {
     Job& job = *static_cast<Job*>(admitted->request);
     job.is_ready = true;
+    if (job.request->has_cancel_flag()) --flags_;
     job.request->admitted();
     ready_.splice(ready_.end(), waiting_, job.self);
     ++busy_;
@@ -185,6 +191,7 @@ void CallScheduler::admit() {
 
 std::shared_ptr<ScheduledRequest> CallScheduler::take(Jobs& from, Jobs::iterator job) {
   std::shared_ptr<ScheduledRequest> request = std::move(job->request);
+  if (!job->is_ready && request->has_cancel_flag()) --flags_;
   request->job_ = nullptr;
   from.erase(job);
   return request;
@@ -382,9 +389,23 @@ void CallScheduler::wake_at(Time time, RequestFiber& fiber) {
 // --- Deadlines. ---------------------------------------------------------------------------------
 
 std::optional<CallScheduler::Time> CallScheduler::next_time() const {
-  const std::optional<Time> deadline = queue_.next_deadline();
-  if (sleeping_.empty() || (deadline && *deadline < sleeping_.begin()->first)) return deadline;
-  return sleeping_.begin()->first;
+  std::optional<Time> next = queue_.next_deadline();
+  const auto add = [&](Time time) { next = next ? std::min(*next, time) : time; };
+  if (!sleeping_.empty()) add(sleeping_.begin()->first);
+  if (flags_ > 0) add(std::chrono::steady_clock::now() + kFlagPeriod);
+  return next;
+}
+
+std::shared_ptr<ScheduledRequest> CallScheduler::take_cancelled() {
+  if (flags_ == 0) return nullptr;
+  const auto job = std::ranges::find_if(waiting_, [](const Job& waiting) {
+    return waiting.request->has_cancel_flag() && waiting.request->is_cancelled();
+  });
+  if (job == waiting_.end()) return nullptr;
+  queue_.remove(&*job);
+  std::shared_ptr<ScheduledRequest> request = take(waiting_, job);
+  admit();
+  return request;
 }
 
 void CallScheduler::watch_deadlines() {
@@ -404,6 +425,11 @@ void CallScheduler::watch_deadlines() {
       request->refuse(
           {StatusCode::kDeadlineExceeded, "the call's deadline passed before it was admitted"});
       request.reset();
+      lock.lock();
+    } else if (std::shared_ptr<ScheduledRequest> cancelled = take_cancelled()) {
+      lock.unlock();
+      cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
+      cancelled.reset();
       lock.lock();
     } else if (const std::optional<Time> next = next_time()) {
       deadlines_.wait_until(lock, *next);

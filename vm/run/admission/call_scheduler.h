@@ -46,8 +46,11 @@ class ScheduledRequest {
   virtual void run(CallFiber* fiber) = 0;
   // The request ends without a run. Called on any thread, without locks of the scheduler.
   virtual void refuse(const Status& status) = 0;
-  // Whether cancel() was called since the request was made idle. Thread-safe.
+  // Whether the request must end: CallScheduler::cancel() follows, or its flag is set. Thread-safe.
   virtual bool is_cancelled() const = 0;
+  // Whether the program can set a flag at any time, so that is_cancelled() must be polled. Constant
+  // until the end.
+  virtual bool has_cancel_flag() const { return false; }
 
  private:
   friend class CallScheduler;
@@ -136,6 +139,8 @@ class CallScheduler {
   bool can_start() const;
   // The earliest deadline or end of a sleep.
   std::optional<Time> next_time() const;
+  // Removes a waiting request whose flag is set; null if there is none.
+  std::shared_ptr<ScheduledRequest> take_cancelled();
   // The functions below need mutex_. Moves the jobs that can be admitted to ready_. Does not
   // throw.
   void admit();
@@ -165,6 +170,7 @@ class CallScheduler {
   size_t fibers_in_use_ = 0;
   bool is_stopping_ = false;
   std::condition_variable work_;       // ready_, the woken fibers or is_stopping_ changed
+  size_t flags_ = 0;                   // waiting requests with a cancel flag
   std::condition_variable deadlines_;  // the earliest deadline or sleep, or is_stopping_ changed
   std::vector<std::thread> threads_;   // the workers, and then the one that watches deadlines
 };

@@ -47,4 +47,11 @@ void Request::clear_results() {
   for (ListValue& result : list_results) result = {};
 }
 
+void Request::release_values() {
+  clear_results();
+  inputs.clear();
+  list_inputs.clear();
+  state.reset();
+}
+
 }  // namespace scopevm::vm

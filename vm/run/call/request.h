@@ -37,6 +37,7 @@ struct OutputBuffer {
   // The dims of `tensor` are those of the result. Otherwise `tensor` is a list of elements, in
   // whose bytes a result of any dims is stored.
   bool has_dims = true;
+  int64_t capacity = 0;  // in bytes, without dims
 };
 
 class Request final : public ScheduledRequest, public std::enable_shared_from_this<Request> {
@@ -61,6 +62,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   std::vector<ListValue> list_inputs;
   std::vector<ListValue> list_results;
   CallStats stats;  // of the last run
+  // A function of the program waits for the submission and returns its error, which is not logged.
+  bool is_waited_for = false;
   // Call::set_state(); null without a state.
   std::shared_ptr<CallState> state;
 
@@ -68,6 +71,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   bool is_set(size_t input) const;
   void set_output(size_t index, OutputBuffer buffer);
   void clear_results();
+  // Releases the inputs, the results and the state, at the end of the call's handle.
+  void release_values();
 
   // Runs the request on this thread; see Call::run(). REQUIRES: check_input() succeeded for every
   // set input.
@@ -91,7 +96,11 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   void admitted() override { admitted_ = std::chrono::steady_clock::now(); }
   void run(CallFiber* fiber) override;
   void refuse(const Status& status) override;
-  bool is_cancelled() const override { return is_cancelled_.load(std::memory_order_relaxed); }
+  bool is_cancelled() const override {
+    return is_cancelled_.load(std::memory_order_relaxed) ||
+           (has_cancel_flag() && options_.cancel->load(std::memory_order_relaxed));
+  }
+  bool has_cancel_flag() const override { return options_.cancel != nullptr; }
 
  private:
   // Begins the use of the state, if there is one, and binds the inputs. `is_attached` becomes true

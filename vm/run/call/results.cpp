@@ -174,7 +174,7 @@ Status check_output(const LoadedModule& module, uint32_t index, const OutputBuff
     SCOPEVM_ASSIGN_OR_RETURN(*bytes, runtime::shape_bytes(dtype, dims));
     if (*bytes <= buffer.bytes()) return {};
     expected += " of " + runtime::count_text(*bytes, "byte");
-    type = "a buffer of " + runtime::count_text(buffer.bytes(), "byte");
+    type = "a buffer of " + runtime::count_text(given.capacity, "byte");
   }
   const std::string& name = module.output_names()[index];
   std::string message = "output \"" + name + "\": expected " + expected + ", given " + type;
