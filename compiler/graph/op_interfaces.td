@@ -163,6 +163,19 @@ def Graph_FunctionUserOp : Graph_Interface<"FunctionUserOp"> {
   }];
 }
 
+def Graph_SelectingOp : Graph_Interface<"SelectingOp"> {
+  let description = [{
+    Each result element is an element of an operand with the result's element type, or the largest
+    or smallest of several: the lowest number of the type if there are none. Which one does not
+    depend on the elements otherwise. Hence op(f(x)) = f(op(x)) if f does not decrease and maps the
+    lowest number to the lowest one. Operands of other element types are indices or conditions.
+  }];
+  let methods = [
+    InterfaceMethod<"False if the op computes other elements with its attributes.", "bool",
+      "selectsElements", (ins), [{}], [{ return true; }]>,
+  ];
+}
+
 def Graph_HostOp : Graph_Interface<"HostOp"> {
   let description = "The VM runs the op itself, without a kernel. Placement places it on the host.";
   let methods = [

@@ -55,7 +55,8 @@ ImportOptions ImportOptions::of(const CompileOptions& options,
           .outputs = options.outputs,
           .diagnose = options.diagnose,
           .allow_newer_opset = options.allow_newer_opset,
-          .freeze_inputs = options.freeze_inputs};
+          .freeze_inputs = options.freeze_inputs,
+          .float_products = options.float_products};
 }
 
 Result<OnnxFile*> ModelFile::onnx() {

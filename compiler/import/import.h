@@ -54,9 +54,10 @@ struct ImportOptions {
   std::vector<std::string> outputs;
   // Receives the errors of an import that fails, with their locations. Can be empty.
   std::function<void(const Diagnostic&)> diagnose;
-  // CompileOptions::allow_newer_opset and freeze_inputs.
+  // CompileOptions::allow_newer_opset, freeze_inputs and float_products.
   bool allow_newer_opset = false;
   bool freeze_inputs = false;
+  bool float_products = false;
 };
 
 // A graph module, and warnings about the model.

@@ -49,6 +49,7 @@ class ModelImport {
             .builder = GraphBuilder(context),
             .scope = {},
             .choices = choices,
+            .float_products = options.float_products,
             .import_subgraph = [this](const onnx::GraphProto& graph, llvm::ArrayRef<Value> inputs) {
               return import_subgraph(graph, inputs);
             }} {}

@@ -134,6 +134,9 @@ std::vector<Row> make_table() {
            "that it knows"),
       flag("freeze-inputs", &Options::freeze_inputs,
            "Inputs of an ONNX model with an initializer are constants, not inputs with a default"),
+      flag("float-products", &Options::float_products,
+           "Compute the products and convolutions of dequantised operands in f32, not in "
+           "integers"),
       without_effect_on_module(compile_only(dump_after())),
       without_effect_on_module(
           compile_only(number("threads", &Options::threads,

@@ -146,6 +146,10 @@ struct CompileOptions {
   /// True: an input of an ONNX model that has an initializer is a constant. False: it is an input
   /// of the module, with the initializer as its default.
   bool freeze_inputs = false;
+  /// True: a product or convolution of results of DequantizeLinear is a sum of f32 products, as the
+  /// model states. False: it is an exact sum of integers if the rules of docs/pipeline.md hold, and
+  /// integers that the model computes from it can differ by one.
+  bool float_products = false;
   /// True: a constraint in `places` that matches no op or value is a warning. False: it is an
   /// error.
   bool allow_unmatched = false;

@@ -28,6 +28,7 @@ import operators  # noqa: E402
 import microsoft  # noqa: E402, F401
 import ml  # noqa: E402, F401
 import standard  # noqa: E402
+import training  # noqa: E402, F401
 from operators import ML  # noqa: E402
 
 _LARGE, _LARGEST = 1 << 40, (1 << 63) - 1
@@ -161,6 +162,7 @@ _MORE = {
     "MatMulBnb4": [({"transB": 0}, {}), ({"training_mode": 1}, {})],
     "MatMulNBits": [({"weight_prepacked": 1}, {})],
     "MoE": [({"activation_type": "swiglu", "swiglu_fusion": 0}, {})],
+    "Momentum": [({}, {"more": _F})],
     "MultiHeadAttention": [({}, {"past_length": _I}), ({}, {"past_length": None, "cache": _I}),
                            ({}, {"past_k": np.zeros((1, 1, 1, 1), np.float32)}),
                            ({}, {"q": np.zeros((1, 1, 1, 2, 1), np.float32), "k": None,

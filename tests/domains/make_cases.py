@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Generates cases of one node each for the operators of com.microsoft and ai.onnx.ml, and others.
 
-NumPy code in microsoft/, ml/ and standard.py computes the expected results. `./dev compare-ops`
+NumPy code in microsoft/, ml/, standard.py and training.py computes the expected results. `./dev compare-ops`
 writes more cases than the tests, and compares with ONNX Runtime: SCOPEVM_CASES_PER_OPERATOR is the
 number of cases for each operator, and SCOPEVM_OPERATORS selects operators.
 """
@@ -16,6 +16,7 @@ import operators  # noqa: E402
 import microsoft  # noqa: E402, F401
 import ml  # noqa: E402, F401
 import standard  # noqa: E402, F401
+import training  # noqa: E402, F401
 
 if __name__ == "__main__":
     per_operator = int(os.environ.get("SCOPEVM_CASES_PER_OPERATOR", "6"))

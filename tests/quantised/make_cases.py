@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 
 import case_file  # noqa: E402
 import onnx_file  # noqa: E402
+import selections  # noqa: E402
 
 RNG = np.random.default_rng(20)
 RANGES = {dtype: np.iinfo(dtype) for dtype in ("uint8", "int8", "uint16", "int16", "int32")}
@@ -306,6 +307,10 @@ def between_linears_cases():
         conv_between_linears_case(per_channel, bias)
     between_linears_case("per_column", "Gemm", np.uint8, np.int8, True)
     between_linears_case("transposed", "Gemm", np.uint8, np.int8, True, transposed=True)
+    for seed in range(52):
+        nodes, inputs, constants, y = selections.selection(seed, quantise)
+        dynamic = [key for key, _ in inputs if key not in constants] if seed % 3 == 0 else []
+        graph_case(f"selection_{seed}", nodes, 13, inputs, [y], constants, dynamic)
 
 
 # --- Convolutions. --------------------------------------------------------------------------------

@@ -116,9 +116,9 @@ def PowOp : Graph_Binary<"pow", "a to the power b, in the element type of a", "p
   let hasCanonicalizer = 1;
 }
 def MinOp : Graph_Binary<"min", "minimum; NaN if an operand is NaN", "min(a, b)", kCheap,
-                         [Commutative]>;
+                         [Commutative, Graph_SelectingOp]>;
 def MaxOp : Graph_Binary<"max", "maximum; NaN if an operand is NaN", "max(a, b)", kCheap,
-                         [Commutative]>;
+                         [Commutative, Graph_SelectingOp]>;
 def AndOp : Graph_Logical<"and", "logical and", "a & b">;
 def OrOp : Graph_Logical<"or", "logical or", "a | b">;
 def XorOp : Graph_Logical<"xor", "logical exclusive or", "a ^ b">;
@@ -158,7 +158,7 @@ def GumbelFromBitsOp : Graph_Unary<"gumbel_from_bits",
 
 def SelectOp : Graph_Elementwise<"select", "condition ? a : b",
                                  "Scalar condition = x_[0], a = x_[1], b = x_[2];",
-                                 "select(condition, a, b)", kCheap> {
+                                 "select(condition, a, b)", kCheap, [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
   let rule = "infer_select(rule, op.getOperands())";
   let elements = [kBool, kAny];

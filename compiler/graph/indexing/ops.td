@@ -5,18 +5,19 @@
 include "compiler/graph/op_classes.td"
 
 def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative indices count from the end",
-                        [DeclareOpInterfaceMethods<Graph_SymbolicOp>]> {
+                        [DeclareOpInterfaceMethods<Graph_SymbolicOp>, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
   let elements = [kAny, kInteger];
   let hasFolder = 1;
 }
 
-def GatherElementsOp : Graph_Op<"gather_elements", "elements of x along axis at indices"> {
+def GatherElementsOp : Graph_Op<"gather_elements", "elements of x along axis at indices",
+                                [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
   let elements = [kAny, kInteger];
 }
 
-def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples"> {
+def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples", [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
   let elements = [kAny, kInteger];
 }

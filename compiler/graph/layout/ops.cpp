@@ -182,6 +182,9 @@ llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), shape);
 }
 
+// Without a value, a constant border is 0.
+bool PadOp::selectsElements() { return getMode() != PadMode::kConstant || getValue(); }
+
 // Reflection must stay inside x, and edge padding needs an element to repeat. Neither is required
 // if nothing is padded.
 void PadOp::addRequestChecks(RequestChecks& checks) {

@@ -9,7 +9,7 @@ include "mlir/Interfaces/ViewLikeInterface.td"
 defvar kViewOfX = "::mlir::Value getViewSource() { return getX(); }";
 defvar Graph_Symbolic = DeclareOpInterfaceMethods<Graph_SymbolicOp>;
 
-def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", [Graph_Symbolic]> {
+def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let elements = [kAny];
   let checks = kNoChecks;
@@ -18,7 +18,8 @@ def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", 
 }
 
 def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
-                         [Graph_Symbolic, Graph_ProvidesStorage, ViewLikeOpInterface]> {
+                         [Graph_Symbolic, Graph_SelectingOp, Graph_ProvidesStorage,
+                          ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
   let elements = [kAny];
   let hasFolder = 1;
@@ -26,21 +27,21 @@ def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
   let declarations = kViewOfX;
 }
 
-def ExpandOp : Graph_Op<"expand", "x broadcast to dims", [Graph_Symbolic]> {
+def ExpandOp : Graph_Op<"expand", "x broadcast to dims", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
   let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
-def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic]> {
+def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$repeats);
   let elements = [kAny];
   let checks = kNoChecks;
   let hasCanonicalizer = 1;
 }
 
-def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Symbolic]> {
+def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
   let elements = [kAny];
   let hasFolder = 1;
@@ -48,7 +49,8 @@ def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Sym
 
 // Along axis i, result element k is element starts[i] + k * steps[i] of x, for k in [0, sizes[i]).
 // Steps may be negative.
-def SliceOp : Graph_Op<"slice", "a strided box of x", [Graph_Symbolic, ViewLikeOpInterface]> {
+def SliceOp : Graph_Op<"slice", "a strided box of x",
+                       [Graph_Symbolic, Graph_SelectingOp, ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
   let elements = [kAny];
   let hasFolder = 1;
@@ -61,14 +63,16 @@ def Graph_PadMode : Graph_Enum<"PadMode", "elements of the border", [
 
 // `pads` lists the padding before each axis, then the padding after each axis. A negative entry
 // crops. `value` is the scalar in a constant border.
-def PadOp : Graph_Op<"pad", "x with padding"> {
+def PadOp : Graph_Op<"pad", "x with padding",
+                     [DeclareOpInterfaceMethods<Graph_SelectingOp, ["selectsElements"]>]> {
   let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
                        Graph_EnumAttr<Graph_PadMode>:$mode);
   let elements = [kAny];
 }
 
 // The result has the axes of x without `second`. Its axis for `first` runs along the diagonal.
-def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal"> {
+def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal",
+                          [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
   let elements = [kAny];
 }

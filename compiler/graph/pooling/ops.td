@@ -4,7 +4,8 @@
 
 include "compiler/graph/op_classes.td"
 
-class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, [Graph_WindowOp]> {
+class Graph_Pool<string mnemonic, string summary, list<Trait> traits = []>
+    : Graph_Op<mnemonic, summary, !listconcat(traits, [Graph_WindowOp])> {
   let elements = [kNumber];
   let checks = kNoChecks;
   let declarations = [{
@@ -15,7 +16,8 @@ class Graph_Pool<string mnemonic, string summary> : Graph_Op<mnemonic, summary, 
 }
 
 // The maximum of a window without elements is the lowest value: -infinity for floats.
-def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window; NaN elements are ignored"> {
+def MaxPoolOp : Graph_Pool<"max_pool", "maximum of each window; NaN elements are ignored",
+                           [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);

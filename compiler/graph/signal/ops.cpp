@@ -22,6 +22,8 @@ llvm::LogicalResult ResizeOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), op.getDims().getValue());
 }
 
+bool ResizeOp::selectsElements() { return getMode() == ResizeMode::kNearest; }
+
 void ResizeOp::addRequestChecks(RequestChecks& checks) {
   for (int64_t axis = 0; axis < tensor_type(getX()).getRank(); ++axis) {
     CheckedDim dim = dim_of(getX(), axis);

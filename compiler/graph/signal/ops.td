@@ -21,14 +21,14 @@ def Graph_ResizeRounding : Graph_Enum<"ResizeRounding", "rounding of nearest coo
 
 // The attributes except dims are defined as in ONNX Resize. If scales is empty, the scale of an
 // axis is the quotient of its dims.
-def ResizeOp : Graph_Op<"resize", "x resampled to dims"> {
+def ResizeOp : Graph_Op<"resize", "x resampled to dims",
+                        [DeclareOpInterfaceMethods<Graph_SelectingOp, ["selectsElements"]>]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims, DenseF32ArrayAttr:$scales,
                        Graph_EnumAttr<Graph_ResizeMode>:$mode,
                        Graph_EnumAttr<Graph_ResizeCoordinates>:$coordinates,
                        Graph_EnumAttr<Graph_ResizeRounding>:$rounding,
                        DefaultValuedAttr<F32Attr, "-0.75f">:$cubic_coeff,
-                       DefaultValuedAttr<BoolAttr, "false">:$exclude_outside,
-                       DefaultValuedAttr<F32Attr, "0.0f">:$extrapolation);
+                       DefaultValuedAttr<BoolAttr, "false">:$exclude_outside);
 }
 
 #endif

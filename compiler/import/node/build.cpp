@@ -13,6 +13,7 @@ GraphBuilder& Node::builder() const { return state_.builder; }
 const std::string& Node::path() const { return state_.path; }
 
 BranchChoices& Node::choices() { return state_.choices; }
+bool Node::float_products() const { return state_.float_products; }
 
 Result<llvm::SmallVector<Value>> Node::import_subgraph(const onnx::GraphProto& graph,
                                                        llvm::ArrayRef<Value> inputs) {

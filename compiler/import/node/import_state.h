@@ -16,6 +16,7 @@ struct ImportState {
   GraphBuilder builder;
   Scope scope;
   BranchChoices& choices;
+  bool float_products = false;  // ImportOptions::float_products
   // Of the node that is imported: the first outputs of the nodes whose graphs or functions contain
   // it, outermost first, and its own, each after a "/".
   std::string path = {};

@@ -120,6 +120,7 @@ class Node {
   ListBuilder lists() { return ListBuilder(builder()); }
   ControlFlowBuilder control_flow() { return ControlFlowBuilder(builder()); }
   BranchChoices& choices();
+  bool float_products() const;  // ImportOptions::float_products
   // Imports the nodes of a nested graph at the insertion point. Results: the graph's outputs.
   Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
                                                    llvm::ArrayRef<Value> inputs);

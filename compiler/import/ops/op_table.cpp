@@ -65,6 +65,7 @@ const Domains& domains_of_rows() {
          &kMicrosoftRotaryEmbeddingOps, &kMixtureOps, &kQLinearOps});
     table["ai.onnx.ml"] = by_name({&kEncoderOps, &kFeatureOps, &kLinearOps, &kSvmOps, &kTreeOps});
     table["ai.onnx.preview"] = by_name({&kFlexAttentionOps});
+    table["ai.onnx.preview.training"] = by_name({&kOptimiserOps});
     return table;
   }();
   return domains;

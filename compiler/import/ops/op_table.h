@@ -49,6 +49,8 @@ extern const OpRows kBlockQuantisedOps, kGroupQueryAttentionOps, kMicrosoftActiv
     kMicrosoftRotaryEmbeddingOps, kMixtureOps, kQLinearOps, kSimplifiedNormalisationOps;
 // Of the domain ai.onnx.ml.
 extern const OpRows kEncoderOps, kFeatureOps, kLinearOps, kSvmOps, kTreeOps;
+// Of the domain ai.onnx.preview.training.
+extern const OpRows kOptimiserOps;
 
 // Calls `use` with each row of each domain, whose name is "" for the standard one.
 void for_each_row(llvm::function_ref<void(llvm::StringRef domain, const OpRow& row)> use);

@@ -49,6 +49,7 @@ static const struct {
     {"external-functions", DISTANCE, "no_such_file.mlir"},
     {"allow-newer-opset", "true", "yes"},
     {"freeze-inputs", "true", "yes"},
+    {"float-products", "true", "yes"},
     {"dump-after", "graph", "graphs"},
     {"threads", "2", "-1"},
     {"inline-limit", "0", "many"},

@@ -368,7 +368,8 @@ Value per_channel(Node& n, Value parameter) {
 
 Value dequantised_product(Node& n, Value a, Value b, bool transpose_b) {
   std::optional<Dequantised> left = dequantised(a), right = dequantised(b);
-  if (n.has_failed() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2) return {};
+  if (n.has_failed() || n.float_products() || !left || !right || n.rank(a) == 0 || n.rank(b) < 2)
+    return {};
   if (transpose_b) {
     // One entry for each row of b, [m, 1], becomes one for each column.
     for (Value* parameter : {&right->scale, &right->zero}) {
@@ -389,7 +390,8 @@ Value dequantised_product(Node& n, Value a, Value b, bool transpose_b) {
 
 Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
   std::optional<Dequantised> left = dequantised(x), right = dequantised(w);
-  if (n.has_failed() || !left || !right || n.rank(w) == 0 || !is_at_most_rank(n, *left, 0))
+  if (n.has_failed() || n.float_products() || !left || !right || n.rank(w) == 0 ||
+      !is_at_most_rank(n, *left, 0))
     return {};
   DimExpr depth = 1;
   for (DimExpr dim : n.shape(w).drop_front(1)) depth = depth * dim;

@@ -234,9 +234,12 @@ Values gelu(Node& n) {
 // x < -lambd ? x + bias : x > lambd ? x - bias : 0
 Values shrink(Node& n) {
   Formula x(n, n.input(0));
+  const DType dtype = x.dtype();
+  // Both numbers can be fractions, also for integers.
+  if (!is_float(dtype)) x = x.as(DType::kF64);
   float bias = n.number("bias", 0), lambd = n.number("lambd", 0.5f);
   Formula above = select(x > lambd, x + -bias, 0.0);
-  return select(x < -lambd, x + bias, above);
+  return select(x < -lambd, x + bias, above).as(dtype);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
 #include "compiler/import/model/onnx_types.h"
+#include "compiler/import/ops/elementwise/byte_selection.h"
 #include "compiler/import/ops/elementwise/small_casts.h"
 #include "compiler/import/ops/op_table.h"
 
@@ -240,6 +241,8 @@ Values quantize_linear(Node& n) {
   DType to = quantised_type(n, n.input_or(2, Value()));
   if (n.has_failed()) return Value();
   const SmallType* small = n.small_result(0, o.x);
+  if (Value bytes = select_bytes(n, o.x, o.scale, o.zero, to); bytes && !small)
+    return n.reshape(bytes, o.shape);
   Value y = quotient_of(n, o.x, o.scale, division_type(n));
   if (!small) return n.reshape(requantise(n, y, o.zero, to), o.shape);
   if (small->kind == SmallType::Kind::kInteger) y = n.emit<RoundOp>({y});

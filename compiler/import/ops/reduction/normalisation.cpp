@@ -190,7 +190,9 @@ Values mean_variance_normalization(Node& n) {
 Values lp_normalization(Node& n) {
   Value x = n.input(0);
   Ints axes = {n.axis(n.integer("axis", -1), n.rank(x))};
-  const bool is_sum = n.integer("p", 2) == 1;
+  const int64_t p = n.integer("p", 2);
+  if (p != 1 && p != 2) return n.fail("p is " + llvm::Twine(p) + ", expected 1 or 2");
+  const bool is_sum = p == 1;
   Value norm = is_sum ? n.reduce_sum(n.emit<AbsOp>({x}), axes)
                       : n.emit<SqrtOp>({n.reduce_sum(n.emit<MulOp>({x, x}), axes)});
   // A vector of zeros is unchanged, as in the reference of ONNX.

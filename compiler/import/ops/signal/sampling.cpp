@@ -217,6 +217,8 @@ Values affine_grid(Node& n) {
   if ((spatial != 2 && spatial != 3) || n.rank(theta) != 3)
     return n.fail("theta must have rank 3 and size 4 or 5 elements, but theta is " +
                   text_of(n.type(theta)) + " and size has " + llvm::Twine(size.size()));
+  n.require_equal(size[0], n.dim(theta, 0),
+                  "element 0 of size is {0}, expected {1}, dim 0 of theta");
   Dims dims(llvm::ArrayRef(size).drop_front(2));
   llvm::SmallVector<Formula> columns;
   for (int64_t d = spatial; d-- > 0;) {
@@ -278,6 +280,17 @@ Value deformed_columns(Node& n, const Deformed& c, Value x, Value offset) {
   return sampler.sample(coordinates);
 }
 
+// The offsets have one position for each element of the result along spatial axis i.
+void require_result_size(Node& n, const SpatialAttributes& window, size_t i, DimExpr size,
+                         DimExpr given) {
+  const size_t rank = window.kernel.size();
+  const DimExpr padded = size + window.pads[i] + window.pads[rank + i] + window.symbolic_pads[i] +
+                         window.symbolic_pads[rank + i];
+  const int64_t span = (window.kernel[i] - 1) * window.dilations[i] + 1;
+  n.require_equal(given, floordiv(padded - span, window.strides[i]) + 1,
+                  "a spatial dim of offset is {0}, expected {1}, as in the result");
+}
+
 // Samples x at the taps moved by `offset`, multiplies by the mask, and computes one matrix product
 // per group.
 Values deform_conv(Node& n) {
@@ -299,7 +312,11 @@ Values deform_conv(Node& n) {
   if (c.groups < 1 || c.offset_groups < 1)
     return n.fail("group and offset_group are " + llvm::Twine(c.groups) + " and " +
                   llvm::Twine(c.offset_groups) + ", expected at least 1");
-  for (int64_t size : c.window.kernel) c.taps = c.taps * DimExpr(size);
+  for (size_t i = 0; i < c.window.kernel.size(); ++i) {
+    const int64_t size = c.window.kernel[i];
+    c.taps = c.taps * DimExpr(size);
+    require_result_size(n, c.window, i, n.dim(x, static_cast<int64_t>(i) + 2), c.result[i]);
+  }
   DimExpr images = c.batch * DimExpr(c.offset_groups), positions = element_count(c.result);
   Formula columns(n, deformed_columns(n, c, x, offset));
   if (n.has_input(4))
