@@ -35,7 +35,8 @@ constexpr Limit kLimits[] = {
     {kMicrosoft, "CausalConvWithState",
      "`ndim` > 1: the kernel has odd sizes on all axes but the last one"},
     {kMicrosoft, "GroupQueryAttention",
-     "not caches of 8-bit floats, `qk_output` with `sliding_window_cache`"},
+     "not caches of 8-bit floats; with `sliding_window_cache` not `qk_output`, and no prompts with "
+     "padding"},
     {kMicrosoft, "LinearAttention", "fewer heads of keys than of values: constant sizes"},
     {kMicrosoft, "MatMulBnb4", "`transB` = 1"},
     {kMicrosoft, "MatMulNBits", "not prepacked weights; computed in f32"},

@@ -119,9 +119,11 @@ struct SessionOptions {
 /// The memory of a session in one memory scope of one device: that of all calls and results, and of
 /// the constants in a pool that calls also use.
 struct ScopeStats {
-  std::string device;     ///< name of the device in the module
-  std::string scope;      ///< memory scope
-  AllocatorStats memory;  ///< counters of the pool
+  std::string device;  ///< name of the device in the module
+  std::string scope;   ///< memory scope
+  /// Live and peak bytes and allocations are those of the session. The other counters are those of
+  /// the allocator, also of other sessions that share it.
+  AllocatorStats memory;
 };
 
 namespace layer {

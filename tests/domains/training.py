@@ -8,7 +8,7 @@ _DOMAIN = "ai.onnx.preview.training"
 
 def _tensors(draw, states, non_negative=()):
     """The inputs, and for each optimised tensor its value, gradient and states. The states with the
-    indices `non_negative` are sums of squares."""
+    indices `non_negative` are sums of squares. Some are 0, and so is their gradient."""
     dtype = draw.choice(np.float32, np.float64)
     count = draw.number(1, 3)
     shapes = [tuple(draw.number(1, 4) for _ in range(draw.number(0, 3))) for _ in range(count)]
@@ -19,7 +19,11 @@ def _tensors(draw, states, non_negative=()):
     for group in range(2 + states):
         low = 0.1 if group - 2 in non_negative else -2.0
         groups.append([draw.reals(*shape, low=low).astype(dtype) for shape in shapes])
-        inputs |= {f"{'xgvh'[group]}{i}": array for i, array in enumerate(groups[-1])}
+    if draw.flag():
+        for group in range(1, 2 + states):
+            groups[group][0] = np.zeros(shapes[0], dtype)
+    for name, arrays in zip("xgvh", groups):
+        inputs |= {f"{name}{i}": array for i, array in enumerate(arrays)}
     return inputs, list(zip(*groups))
 
 
@@ -29,6 +33,11 @@ def _case(inputs, updated, attributes):
     return Case(inputs, results, attributes)
 
 
+def _given(**attributes):
+    """The attributes that are not None; the others have their defaults."""
+    return {name: value for name, value in attributes.items() if value is not None}
+
+
 def _step(inputs, x):
     return x.dtype.type(inputs["R"].reshape(())), int(inputs["T"].reshape(()))
 
@@ -36,21 +45,23 @@ def _step(inputs, x):
 @operator("Adagrad", _DOMAIN)
 def _adagrad(draw):
     inputs, tensors = _tensors(draw, 1, non_negative=(0,))
-    decay, epsilon, norm = 0.125 * draw.number(0, 2), 0.0078125, 0.25 * draw.number(0, 2)
+    decay, norm = 0.125 * draw.number(0, 2), 0.25 * draw.number(0, 2)
+    epsilon = draw.choice(0.0078125, None)
     updated = []
     for x, gradient, squares in tensors:
         rate, step = _step(inputs, x)
         gradient = norm * x + gradient
         squares = squares + gradient ** 2
-        updated.append((x - rate / (1 + step * decay) * gradient / (np.sqrt(squares) + epsilon),
-                        squares))
-    return _case(inputs, updated,
-                 {"decay_factor": decay, "epsilon": epsilon, "norm_coefficient": norm})
+        rate = rate / (1 + step * decay)
+        updated.append((x - rate * gradient / (np.sqrt(squares) + (epsilon or 1e-6)), squares))
+    return _case(inputs, updated, _given(decay_factor=decay, epsilon=epsilon,
+                                         norm_coefficient=norm))
 
 
 @operator("Adam", _DOMAIN)
 def _adam(draw):
     inputs, tensors = _tensors(draw, 2, non_negative=(1,))
+    epsilon = draw.choice(0.0078125, None)
     alpha, beta = 0.875, 0.96875
     norm, norm_after = 0.25 * draw.number(0, 2), 0.125 * draw.number(0, 2)
     updated = []
@@ -61,11 +72,10 @@ def _adam(draw):
         squares = beta * squares + (1 - beta) * gradient ** 2
         if step > 0:
             rate = rate * np.sqrt(1 - beta ** step) / (1 - alpha ** step)
-        x = x - rate * mean / (np.sqrt(squares) + 0.0078125)
+        x = x - rate * mean / (np.sqrt(squares) + (epsilon or 1e-6))
         updated.append(((1 - norm_after) * x, mean, squares))
-    return _case(inputs, updated, {
-        "alpha": alpha, "beta": beta, "epsilon": 0.0078125, "norm_coefficient": norm,
-        "norm_coefficient_post": norm_after})
+    return _case(inputs, updated, _given(alpha=alpha, beta=beta, epsilon=epsilon,
+                                         norm_coefficient=norm, norm_coefficient_post=norm_after))
 
 
 @operator("Momentum", _DOMAIN)

@@ -296,6 +296,31 @@ def deep_case():
                ("scale", "a_zero", "b", "b_zero"), ("a",))
 
 
+def precision_case():
+    """A constant that rounds to another integer with the precision of FLOAT16."""
+    x, one, zero = any_bytes(np.uint8, 3, 4), np.float32(1), np.uint8(0)
+    bound = np.float32(2.5005)
+    y = saturate(np.rint(np.maximum(x.astype(np.float32), bound).astype(np.float16)), np.uint8)
+    nodes = [onnx_file.node("DequantizeLinear", ["x", "scale", "zero"], ["real"]),
+             onnx_file.node("Max", ["real", "bound"], ["most"]),
+             onnx_file.node("QuantizeLinear", ["most", "scale", "zero"], ["y0"], precision=10)]
+    graph_case("selection_precision_23", nodes, 23,
+               [("x", x), ("scale", one), ("zero", zero), ("bound", bound)], [y],
+               ("scale", "zero", "bound"))
+
+
+def wrapped_difference_case():
+    """A difference of bytes is not a dequantisation."""
+    x, scale, zero = any_bytes(np.uint8, 3, 40), np.float32(0.5), np.uint8(5)
+    y = saturate(np.rint((x - zero).astype(np.float32) * scale / scale) + 5.0, np.uint8)
+    nodes = [onnx_file.node("Sub", ["x", "zero"], ["distance"]),
+             onnx_file.node("Cast", ["distance"], ["wide"], to=onnx_file.FLOAT),
+             onnx_file.node("Mul", ["wide", "scale"], ["real"]),
+             onnx_file.node("QuantizeLinear", ["real", "scale", "zero"], ["y0"])]
+    graph_case("wrapped_difference", nodes, 14,
+               [("x", x), ("scale", scale), ("zero", zero)], [y], ("scale", "zero"))
+
+
 def between_linears_cases():
     weights_case()
     deep_case()
@@ -311,6 +336,8 @@ def between_linears_cases():
         nodes, inputs, constants, y = selections.selection(seed, quantise)
         dynamic = [key for key, _ in inputs if key not in constants] if seed % 3 == 0 else []
         graph_case(f"selection_{seed}", nodes, 13, inputs, [y], constants, dynamic)
+    precision_case()
+    wrapped_difference_case()
 
 
 # --- Convolutions. --------------------------------------------------------------------------------

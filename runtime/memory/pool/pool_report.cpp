@@ -100,7 +100,8 @@ std::string holders_text(const std::vector<MemoryRange>& live) {
 
 std::string PoolAllocator::describe_failure(int64_t bytes) const try {
   if (!has_tables())
-    return bytes_text(bytes) + " requested, but the system refused address space for the allocator";
+    return bytes_text(bytes) +
+           " requested, the system refused address space (ulimit -v) for the allocator";
   const AllocatorStats now = stats();
   const int64_t limit = has_limit_ ? options_.limit_bytes : 0;
   const int64_t capacity = std::max<int64_t>(options_.capacity_bytes, 0);

@@ -77,6 +77,13 @@ Status wait(vm::Request& request, int64_t timeout_ns) {
   return {StatusCode::kDeadlineExceeded, "the call is still in flight"};
 }
 
+// Releases the values of a request of a function when it ends. The worker that ran the request can
+// keep it for a moment.
+struct ReleasedValues {
+  vm::Request& request;
+  ~ReleasedValues() { request.release_values(); }
+};
+
 Status call_once(const std::shared_ptr<vm::BoundSession>& session, std::span<const Tensor> inputs,
                  const scopevm_run_options* given, std::span<scopevm_tensor> outputs) {
   RunFunctions functions;
@@ -86,6 +93,7 @@ Status call_once(const std::shared_ptr<vm::BoundSession>& session, std::span<con
   }
   const auto owned = std::make_shared<vm::Request>(session);
   vm::Request& request = *owned;
+  const ReleasedValues released{request};
   if (inputs.size() > request.inputs.size())
     return {StatusCode::kInvalidArgument, "expected at most " +
                                               runtime::count_text(request.inputs.size(), "input") +
@@ -207,6 +215,7 @@ scopevm_status* scopevm_session_warm_up(const scopevm_session* session, const ch
     scopevm::Executor& executor = session->bound->executor();
     executor.parallel_for(executor.threads(), 1, [](void*, int64_t, int64_t, int64_t) {}, nullptr);
     const auto request = std::make_shared<scopevm::vm::Request>(session->bound);
+    const scopevm::ReleasedValues released{*request};
     SCOPEVM_RETURN_IF_ERROR(scopevm::vm::set_zeros(*request, dims));
     return scopevm::vm::run_and_wait(*request, converted);
   });

@@ -170,9 +170,10 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int prio
     cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
     return {};
   }
-  const bool has_flag = job->request->has_cancel_flag();
   admit();
-  if (deadline || has_flag) deadlines_.notify_one();
+  // The first waiting request with a flag starts the polling.
+  const bool starts_polling = !job->is_ready && flags_ == 1 && job->request->has_cancel_flag();
+  if (deadline || starts_polling) deadlines_.notify_one();
   return {};
 }
 
@@ -392,16 +393,20 @@ std::optional<CallScheduler::Time> CallScheduler::next_time() const {
   std::optional<Time> next = queue_.next_deadline();
   const auto add = [&](Time time) { next = next ? std::min(*next, time) : time; };
   if (!sleeping_.empty()) add(sleeping_.begin()->first);
-  if (flags_ > 0) add(std::chrono::steady_clock::now() + kFlagPeriod);
+  if (flags_ > 0) add(next_poll_);
   return next;
 }
 
 std::shared_ptr<ScheduledRequest> CallScheduler::take_cancelled() {
-  if (flags_ == 0) return nullptr;
+  const Time now = std::chrono::steady_clock::now();
+  if (flags_ == 0 || now < next_poll_) return nullptr;
   const auto job = std::ranges::find_if(waiting_, [](const Job& waiting) {
     return waiting.request->has_cancel_flag() && waiting.request->is_cancelled();
   });
-  if (job == waiting_.end()) return nullptr;
+  if (job == waiting_.end()) {
+    next_poll_ = now + kFlagPeriod;
+    return nullptr;
+  }
   queue_.remove(&*job);
   std::shared_ptr<ScheduledRequest> request = take(waiting_, job);
   admit();

@@ -171,6 +171,7 @@ class CallScheduler {
   bool is_stopping_ = false;
   std::condition_variable work_;       // ready_, the woken fibers or is_stopping_ changed
   size_t flags_ = 0;                   // waiting requests with a cancel flag
+  Time next_poll_;                     // of these flags
   std::condition_variable deadlines_;  // the earliest deadline or sleep, or is_stopping_ changed
   std::vector<std::thread> threads_;   // the workers, and then the one that watches deadlines
 };

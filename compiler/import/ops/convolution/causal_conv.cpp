@@ -3,6 +3,7 @@
 // last axis. The kernel is centred on the other axes, and the result has the shape of the input.
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 
@@ -28,7 +29,8 @@ class CausalConv {
                      text_of(n_.type(weight)) + ", expected [batch, channels, " +
                      (axes_ > 1 ? "..., " : "") + "length] and [channels, 1, " +
                      (axes_ > 1 ? "..., " : "") + "size]");
-    if (!read_kernel(weight)) return Value();
+    if (!has_dtype_of_input(1, "weight") || !has_dtype_of_input(2, "bias") || !read_kernel(weight))
+      return Value();
     return convolve(in_order, weight);
   }
 
@@ -52,6 +54,11 @@ class CausalConv {
     if (window_ < 0 || window_ > 8)
       n_.fail("state_window is " + llvm::Twine(window_) + ", expected 0 to 8");
     return !n_.has_failed();
+  }
+
+  // Fails unless input i is absent or has the element type of the input.
+  bool has_dtype_of_input(size_t i, const char* what) {
+    return !n_.has_input(i) || check_dtype(n_, n_.input(i), what, {n_.dtype(n_.input(0))});
   }
 
   // Reads the sizes of the kernel.

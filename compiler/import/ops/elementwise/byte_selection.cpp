@@ -86,13 +86,21 @@ class ByteSelection {
     if (Value bytes = dequantised_bytes(x)) return bytes;
     mlir::Operation* op = x.getDefiningOp();
     if (mlir::isa<ConstantOp>(op)) return quantise(n_, x, scale_, zero_, to_);
-    if (auto relu = mlir::dyn_cast<ReluOp>(op))
-      return n_.emit<MaxOp>({bytes_of(relu.getX()), zero_ ? zero_ : n_.scalar(0, to_)});
+    if (auto relu = mlir::dyn_cast<ReluOp>(op)) return maximum_with_zero(relu);
     mlir::IRMapping mapping;
     for (Value operand : op->getOperands()) mapping.map(operand, bytes_of(operand));
-    // The location remains that of the node that made the op, for messages about requests.
+    // The location remains that of the node that made the op, for messages and placement rules.
     Value result = n_.builder().clone(*op, mapping)->getResult(0);
     result.setType(tensor_type(x).withDType(to_));
+    return result;
+  }
+
+  Value maximum_with_zero(ReluOp relu) {
+    const Value x = bytes_of(relu.getX());
+    const mlir::Location own = n_.builder().getLoc();
+    n_.builder().setLoc(relu.getLoc());
+    const Value result = n_.emit<MaxOp>({x, zero_ ? zero_ : n_.scalar(0, to_)});
+    n_.builder().setLoc(own);
     return result;
   }
 

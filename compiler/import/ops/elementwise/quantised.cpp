@@ -84,6 +84,8 @@ std::optional<Dequantised> dequantised(Value value) {
   if (!cast || cast.getTo() != "f32") return std::nullopt;
   Dequantised found{cast.getX(), product.getB(), {}};
   if (auto distance = found.values.getDefiningOp<SubOp>()) {
+    // A difference of bytes wraps around.
+    if (tensor_type(distance.getResult()).getDtype() != DType::kI32) return std::nullopt;
     found.values = before_cast(distance.getA());
     found.zero = before_cast(distance.getB());
     if (!is_byte(found.zero)) return std::nullopt;
@@ -241,9 +243,10 @@ Values quantize_linear(Node& n) {
   DType to = quantised_type(n, n.input_or(2, Value()));
   if (n.has_failed()) return Value();
   const SmallType* small = n.small_result(0, o.x);
-  if (Value bytes = select_bytes(n, o.x, o.scale, o.zero, to); bytes && !small)
-    return n.reshape(bytes, o.shape);
-  Value y = quotient_of(n, o.x, o.scale, division_type(n));
+  const DType computed = division_type(n);
+  if (!small && computed == DType::kF32)
+    if (Value bytes = select_bytes(n, o.x, o.scale, o.zero, to)) return n.reshape(bytes, o.shape);
+  Value y = quotient_of(n, o.x, o.scale, computed);
   if (!small) return n.reshape(requantise(n, y, o.zero, to), o.shape);
   if (small->kind == SmallType::Kind::kInteger) y = n.emit<RoundOp>({y});
   if (o.zero && !is_known_zero(o.zero)) y = n.emit<AddOp>({y, n.cast(o.zero, DType::kF32)});

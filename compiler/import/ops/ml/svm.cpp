@@ -215,7 +215,14 @@ Values svm_classifier(Node& n) {
     if (n.has_failed()) return Value();
     return {label, transformed({n, Coupling(n, r, classes).probabilities()}, transform)};
   }
-  if (classes == 2) return {label, with_second_score(scores, SecondScore::kOpposite, transform)};
+  if (classes == 2) {
+    // As in ONNX Runtime, the softmax itself is not applied.
+    const bool is_softmax =
+        transform == PostTransform::kSoftmax || transform == PostTransform::kSoftmaxZero;
+    return {label,
+            with_second_score(
+                scores, is_softmax ? SecondScore::kComplement : SecondScore::kOpposite, transform)};
+  }
   return {label, transformed(scores, transform)};
 }
 

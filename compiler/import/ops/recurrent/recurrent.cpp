@@ -5,6 +5,7 @@
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/elementwise/activation.h"
+#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {
@@ -216,7 +217,8 @@ class Recurrence {
       return n_.fail("hidden_size is " + llvm::Twine(n_.integer("hidden_size")) + ", expected " +
                      hidden_.str() + (is_quantised_ ? ", dim 1 of R" : ", the last dim of R")),
              false;
-    if (Value lengths = optional(4, "sequence_lens", {n_.dim(x_, 1)}))
+    if (Value lengths = optional(4, "sequence_lens", {n_.dim(x_, 1)});
+        lengths && check_dtype(n_, lengths, "sequence_lens", {DType::kI32}))
       lengths_ = n_.reshape(n_.cast(lengths, DType::kI64), {n_.dim(x_, 1), DimExpr(1)});
     std::string direction = n_.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")

@@ -110,11 +110,27 @@ Values instance_normalization(Node& n) {
   return n.emit<AddOp>({y, per_channel(n, n.input(2), n.rank(x))});
 }
 
+// Fails unless the input has the element type of x and broadcasts to the dims of x.
+bool is_parameter(Node& n, size_t input, Value x, const char* name) {
+  if (!has_dtype_of(n, input, x, name)) return false;
+  const TensorType type = n.type(n.input(input));
+  const int64_t skipped = n.rank(x) - type.getRank();
+  bool fits = skipped >= 0;
+  for (int64_t axis = 0; fits && axis < type.getRank(); ++axis)
+    fits = may_be_equal(type.getDim(axis), 1) ||
+           may_be_equal(type.getDim(axis), n.dim(x, skipped + axis));
+  if (fits) return true;
+  n.fail(llvm::Twine(name) + " is " + text_of(type) + ", which does not broadcast to the input " +
+         text_of(n.type(x)));
+  return false;
+}
+
 Values layer_normalization(Node& n) {
   Value x = n.input(0), scale = n.input(1);
   int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
   float epsilon = n.number("epsilon", 1e-5f);
-  if (!has_dtype_of(n, 1, x, "scale") || (n.has_input(2) && !has_dtype_of(n, 2, x, "B")))
+  if (n.has_failed() || !is_parameter(n, 1, x, "scale") ||
+      (n.has_input(2) && !is_parameter(n, 2, x, "B")))
     return Value();
   if (!n.wants_output(1) && !n.wants_output(2)) {
     llvm::SmallVector<Value> operands = {x, scale};

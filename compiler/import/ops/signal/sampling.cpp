@@ -7,6 +7,7 @@
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/spatial.h"
 
@@ -184,6 +185,8 @@ Values grid_sample(Node& n) {
   if (rank < 3 || n.rank(grid) != rank)
     return n.fail("X must have rank 3 or more and grid the rank of X, but they are " +
                   text_of(n.type(x)) + " and " + text_of(n.type(grid)));
+  if (!check_dtype(n, grid, "grid", {DType::kF16, DType::kBF16, DType::kF32, DType::kF64}))
+    return Value();
   Dims result(n.shape(grid).slice(1, static_cast<size_t>(spatial)));
   Dims points = {n.dim(x, 0), element_count(result), DimExpr(spatial)};
   Formula flat = Formula(n, grid).reshape(points);

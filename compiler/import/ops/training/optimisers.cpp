@@ -75,7 +75,7 @@ class OptimiserStep {
 };
 
 Values adagrad(Node& n) {
-  const double decay = n.number("decay_factor", 0), epsilon = n.number("epsilon", 0);
+  const double decay = n.number("decay_factor", 0), epsilon = n.number("epsilon", 1e-6F);
   return OptimiserStep(n, 1).build([&](const Optimised& o, const Formula& rate, const Formula& t) {
     const Formula squares = o.states[0] + o.gradient * o.gradient;
     const Formula step = rate / (t * decay + 1.0) * o.gradient / (sqrt(squares) + epsilon);
@@ -85,7 +85,8 @@ Values adagrad(Node& n) {
 
 Values adam(Node& n) {
   const double alpha = n.number("alpha", 0.9F), beta = n.number("beta", 0.999F),
-               epsilon = n.number("epsilon", 0), norm_after = n.number("norm_coefficient_post", 0);
+               epsilon = n.number("epsilon", 1e-6F),
+               norm_after = n.number("norm_coefficient_post", 0);
   return OptimiserStep(n, 2).build([&](const Optimised& o, const Formula& rate, const Formula& t) {
     const Formula mean = alpha * o.states[0] + (1 - alpha) * o.gradient;
     const Formula squares = beta * o.states[1] + (1 - beta) * (o.gradient * o.gradient);
