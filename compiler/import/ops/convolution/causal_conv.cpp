@@ -2,8 +2,8 @@
 // elements of the input are the state of the next call. With further axes (ndim), the time is the
 // last axis. The kernel is centred on the other axes, and the result has the shape of the input.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/node/formula.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 

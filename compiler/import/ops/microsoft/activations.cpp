@@ -1,7 +1,7 @@
 // com.microsoft activation functions.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/elementwise/activation.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

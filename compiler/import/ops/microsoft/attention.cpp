@@ -2,9 +2,9 @@
 #include "compiler/import/ops/attention/attention.h"
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/elementwise/quantised.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

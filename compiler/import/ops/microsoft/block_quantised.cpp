@@ -4,7 +4,7 @@
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/model/onnx_types.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

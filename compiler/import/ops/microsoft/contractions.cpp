@@ -1,12 +1,12 @@
 // com.microsoft products and convolutions: those with transposed operands, fused activations, or
 // channels last, and those of 8-bit tensors.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/contraction/contraction.h"
 #include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/convolution/convolution.h"
 #include "compiler/import/ops/elementwise/activation.h"
 #include "compiler/import/ops/elementwise/quantised.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

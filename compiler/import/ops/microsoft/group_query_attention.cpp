@@ -11,8 +11,8 @@
 #include <limits>
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/attention/attention.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/microsoft/key_cache.h"
 #include "compiler/import/ops/microsoft/rotary_embedding.h"
 #include "compiler/import/ops/op_table.h"

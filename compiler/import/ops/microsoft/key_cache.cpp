@@ -2,9 +2,9 @@
 #include "compiler/import/ops/microsoft/key_cache.h"
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/elementwise/quantised.h"
 #include "compiler/import/ops/microsoft/block_quantised.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {

@@ -1,9 +1,9 @@
 // com.microsoft MoE and QMoE: mixtures of experts. Every expert is computed for every token, and
 // the results of the experts that the router does not select have weight 0.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/elementwise/activation.h"
 #include "compiler/import/ops/microsoft/block_quantised.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 

@@ -1,6 +1,6 @@
 // com.microsoft normalisations. Most of them first add a second input, the skip connection.
 #include "compiler/graph/type_rule.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 

@@ -1,8 +1,8 @@
 // com.microsoft ops on 8-bit tensors with one scale and zero point each. They are computed on the
 // dequantised values in f32, and the result is quantised.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/elementwise/quantised.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/pooling/pooling.h"
 

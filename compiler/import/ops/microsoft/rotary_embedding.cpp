@@ -2,8 +2,8 @@
 #include "compiler/import/ops/microsoft/rotary_embedding.h"
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/node/formula.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

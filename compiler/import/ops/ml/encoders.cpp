@@ -1,6 +1,6 @@
 // ai.onnx.ml ops that map categories: LabelEncoder, CategoryMapper, OneHotEncoder, ZipMap.
 #include "compiler/graph/type_rule.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

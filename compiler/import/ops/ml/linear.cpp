@@ -1,6 +1,6 @@
 // ai.onnx.ml LinearRegressor and LinearClassifier.
 #include "compiler/graph/type_rule.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/ml/scores.h"
 #include "compiler/import/ops/op_table.h"
 

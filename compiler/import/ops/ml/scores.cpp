@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "compiler/graph/type_rule.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "runtime/quoted.h"
 
 namespace scopevm::compiler::frontend {

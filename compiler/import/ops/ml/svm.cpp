@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "compiler/graph/type_rule.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/ml/scores.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"

@@ -4,7 +4,7 @@
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/ops/ml/forest.h"
 #include "compiler/import/ops/ml/scores.h"
 #include "compiler/import/ops/op_table.h"

@@ -2,10 +2,10 @@
 // before the loop applies the input weights to all steps. Each iteration adds the contribution of
 // the state.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/elementwise/activation.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 
 namespace scopevm::compiler::frontend {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/checks.h"
 #include "compiler/import/node/formula.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/spatial.h"
 

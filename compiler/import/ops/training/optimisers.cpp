@@ -1,8 +1,8 @@
 // Steps of optimisers, ai.onnx.preview.training: Adagrad, Adam and Momentum. The inputs are the
 // learning rate, the number of earlier steps, and for each optimised tensor its value, its gradient
 // and the optimiser's state. The results are the new values and states.
+#include "compiler/import/node/checks.h"
 #include "compiler/import/node/formula.h"
-#include "compiler/import/ops/microsoft/checks.h"
 #include "compiler/import/ops/op_table.h"
 #include "runtime/quoted.h"
 

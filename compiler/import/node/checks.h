@@ -1,4 +1,4 @@
-// Checks of inputs and attributes that the handlers of com.microsoft and ai.onnx.ml share.
+// Checks of inputs and attributes that handlers share.
 #pragma once
 
 #include "compiler/import/node/formula.h"

@@ -1,5 +1,5 @@
 // Checks of inputs and attributes; see checks.h.
-#include "compiler/import/ops/microsoft/checks.h"
+#include "compiler/import/node/checks.h"
 
 #include "compiler/graph/type_rule.h"
 
