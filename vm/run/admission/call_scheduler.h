@@ -137,7 +137,7 @@ class CallScheduler {
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   // Whether a worker can start the first ready request.
   bool can_start() const;
-  // The earliest deadline or end of a sleep.
+  // The earliest deadline, end of a sleep or look at the cancel flags.
   std::optional<Time> next_time() const;
   // Removes a waiting request whose flag is set; null if there is none.
   std::shared_ptr<ScheduledRequest> take_cancelled();
