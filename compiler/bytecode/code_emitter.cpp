@@ -325,7 +325,7 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   if (step.is<step::Copy>())
     emit_copy(step.results[0], step.operands[0]);
   else if (const auto* work = step.as<step::StringWork>())
-    emit_string_work(work->kind, *registers_[step.results[0]], register_of(step.operands[0]));
+    emit_string_work(*work, buffers);
   else
     emit_launch(step, index, buffers);
   release_views();
@@ -336,16 +336,36 @@ void CodeEmitter::emit_kernel_step(const Step& step, int64_t index) {
   }
 }
 
-void CodeEmitter::emit_string_work(step::StringWork::Kind kind, RegisterIndex to,
-                                   RegisterIndex from) {
+// `buffers`: the operands, then the result.
+void CodeEmitter::emit_string_work(const step::StringWork& work,
+                                   const std::vector<RegisterIndex>& buffers) {
   using Kind = step::StringWork::Kind;
-  const Int upper = Int::immediate(kind == Kind::kUpper ? 1 : 0);
+  const RegisterIndex from = buffers.front(), other = buffers[1], to = buffers.back();
+  const Kind kind = work.kind;
   if (kind == Kind::kParse)
     encoder_.emit(op::string_to_number{.to = to, .from = from});
   else if (kind == Kind::kFormat)
     encoder_.emit(op::number_to_string{.to = to, .from = from});
+  else if (kind == Kind::kConcat)
+    encoder_.emit(op::concat_strings{.to = to, .a = from, .b = other});
+  else if (kind == Kind::kMatch)
+    encoder_.emit(op::match_strings{.to = to, .from = from, .automaton = other});
+  else if (kind == Kind::kLower || kind == Kind::kUpper)
+    encoder_.emit(op::change_case{
+        .to = to, .from = from, .upper = Int::immediate(kind == Kind::kUpper ? 1 : 0)});
   else
-    encoder_.emit(op::change_case{.to = to, .from = from, .upper = upper});
+    emit_split(work, from, other, to);
+}
+
+void CodeEmitter::emit_split(const step::StringWork& work, RegisterIndex from,
+                             RegisterIndex delimiter, RegisterIndex to) {
+  const Int most = int_operand(shapes_.constant(work.max_splits));
+  if (work.kind == step::StringWork::Kind::kSplit)
+    encoder_.emit(
+        op::split_strings{.to = to, .from = from, .delimiter = delimiter, .max_splits = most});
+  else
+    encoder_.emit(
+        op::count_pieces{.to = to, .from = from, .delimiter = delimiter, .max_splits = most});
 }
 
 void CodeEmitter::emit_copy(ValueId to, ValueId from) {

@@ -76,7 +76,8 @@ class CodeEmitter {
   std::vector<Register> emit_temporaries(int64_t index);
   void emit_copy(ValueId to, ValueId from);
   void emit_launch(const Step& step, int64_t index, const std::vector<Register>& buffers);
-  void emit_string_work(step::StringWork::Kind kind, Register to, Register from);
+  void emit_string_work(const step::StringWork& work, const std::vector<Register>& buffers);
+  void emit_split(const step::StringWork& work, Register from, Register delimiter, Register to);
   void emit_return();
 
   // --- Calls: calls.cpp. ---

@@ -229,11 +229,22 @@ struct ListErase {
   DimExpr index;
 };
 
-// Computes result 0 from operand 0 by a string operation of the VM.
+// Computes result 0 by a string operation of the VM.
 struct StringWork {
   static constexpr std::string_view kName = "string";
-  enum class Kind : uint8_t { kParse, kFormat, kLower, kUpper };  // kParse: strings to numbers
+  // kParse: strings to numbers.
+  enum class Kind : uint8_t {
+    kParse,
+    kFormat,
+    kLower,
+    kUpper,
+    kConcat,
+    kCountPieces,
+    kSplit,
+    kMatch
+  };
   Kind kind = Kind::kParse;
+  int64_t max_splits = -1;  // of kCountPieces and kSplit
 };
 
 }  // namespace step

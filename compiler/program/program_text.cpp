@@ -44,7 +44,8 @@ std::string origin_of(const Value& value) {
 }
 
 const char* name_of(step::StringWork::Kind kind) {
-  constexpr const char* kNames[] = {"parse", "format", "lower", "upper"};
+  constexpr const char* kNames[] = {"parse",  "format",       "lower", "upper",
+                                    "concat", "count_pieces", "split", "match"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -67,7 +68,8 @@ std::string other_text(const Program& program, const Function& function, const S
   if (auto callee = step.callee()) text += " " + program.functions[*callee].name;
   text += " (" + join(step.operands) + ") -> (" + join(step.results) + ")";
   if (const auto* work = step.as<step::StringWork>())
-    text += std::string(" ") + name_of(work->kind);
+    text += std::string(" ") + name_of(work->kind) +
+            (work->max_splits < 0 ? "" : " max_splits " + std::to_string(work->max_splits));
   if (const auto* loop = step.as<step::Loop>()) text += " trip_count " + loop->trip_count.str();
   if (const auto* get = step.as<step::ListGet>()) text += " index " + get->index.str();
   if (const auto* insert = step.as<step::ListInsert>(); insert && insert->index)

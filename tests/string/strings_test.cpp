@@ -166,6 +166,38 @@ TEST(Strings, ConvertToAndFromNumbers) {
   EXPECT_THAT(strings_of(format.run({integers({7, -12, 7})})[0]), ElementsAre("7", "-12", "7"));
 }
 
+// The largest number of pieces is a data-dependent dim.
+TEST(Strings, SplitIntoPieces) {
+  Graph graph(R"(
+    !n = !sv.tensor<str[n]>
+    !word = !sv.tensor<str[]>
+    !pieces = !sv.tensor<str[n, "$k"]>
+    func.func @main(%x: !n) -> (!pieces, !sv.tensor<i64[n]>) {
+      %comma = sv.constant {value = dense<","> : tensor<!sv.str>} : !word
+      %counts = sv.count_pieces %x, %comma {max_splits = 2 : i64} : (!n, !word) -> !sv.tensor<i64[n]>
+      %most = sv.reduce_max %counts {axes = array<i64: 0>, keep_dims = false} : (!sv.tensor<i64[n]>) -> !sv.tensor<i64[]>
+      sv.read_dims %most {symbols = ["$k"]} : !sv.tensor<i64[]>
+      %pieces = sv.split_strings %x, %comma {count = #sv.dims<["$k"]>, max_splits = 2 : i64} : (!n, !word) -> !pieces
+      %twice = sv.concat_strings %pieces, %pieces : (!pieces, !pieces) -> !pieces
+      return %twice, %counts : !pieces, !sv.tensor<i64[n]>
+    })");
+  std::vector<Tensor> results = graph.run({strings({"a,b", "", "c,,d,e"})});
+  EXPECT_THAT(dims(results[0]), ElementsAre(3, 3));
+  EXPECT_THAT(strings_of(results[0]), ElementsAre("aa", "bb", "", "", "", "", "cc", "", "d,ed,e"));
+  EXPECT_THAT(results[1].elements<int64_t>(), ElementsAre(2, 1, 3));
+  EXPECT_THAT(dims(graph.run({strings({"a"})})[0]), ElementsAre(1, 1));
+  // Many distinct pieces.
+  std::vector<std::string> words, wanted;
+  for (int i = 0; i < 9000; ++i) {
+    const std::string piece = std::to_string(i), other = std::to_string(i * 7);
+    words.push_back(piece + "," + other);
+    for (const std::string& text : {piece + piece, other + other}) wanted.push_back(text);
+  }
+  EXPECT_EQ(strings_of(graph.run({strings(words)})[0]), wanted);
+  for (const ScopeUse& use : graph.stats().memory)
+    EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
+}
+
 TEST(Strings, ManyDistinctStrings) {
   Graph graph(one_op("change_case %x {upper = true}", "%x: !sv.tensor<str[n]>",
                      "!sv.tensor<str[n]>", "!sv.tensor<str[n]>"));

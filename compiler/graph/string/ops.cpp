@@ -39,6 +39,12 @@ llvm::LogicalResult check_pool(TypeRule& rule, CountNgramsOp::Adaptor op) {
   return mlir::success();
 }
 
+llvm::LogicalResult check_delimiter(TypeRule& rule, mlir::Value delimiter) {
+  TensorType type = tensor_type(delimiter);
+  if (type.getRank() == 0) return mlir::success();
+  return rule.fail("the delimiter must have rank 0, but is " + text_of(type));
+}
+
 }  // namespace
 
 llvm::LogicalResult StringToNumberOp::infer(TypeRule& rule, Adaptor op) {
@@ -54,6 +60,34 @@ llvm::LogicalResult NumberToStringOp::infer(TypeRule& rule, Adaptor op) {
 
 llvm::LogicalResult ChangeCaseOp::infer(TypeRule& rule, Adaptor op) {
   return infer_same(rule, op.getX());
+}
+
+llvm::LogicalResult ConcatStringsOp::infer(TypeRule& rule, Adaptor op) {
+  if (tensor_type(op.getA()).getShape() != tensor_type(op.getB()).getShape())
+    return rule.fail("the operands must have equal shapes, but are " +
+                     text_of(op.getA().getType()) + " and " + text_of(op.getB().getType()));
+  return infer_same(rule, op.getA());
+}
+
+llvm::LogicalResult CountPiecesOp::infer(TypeRule& rule, Adaptor op) {
+  if (failed(check_delimiter(rule, op.getDelimiter()))) return mlir::failure();
+  return rule.add_result(DType::kI64, tensor_type(op.getX()).getShape());
+}
+
+llvm::LogicalResult SplitStringsOp::infer(TypeRule& rule, Adaptor op) {
+  if (failed(check_delimiter(rule, op.getDelimiter())) ||
+      failed(rule.check_count(op.getCount().getValue().size(), "count", 1)))
+    return mlir::failure();
+  llvm::SmallVector<DimExpr> shape(tensor_type(op.getX()).getShape());
+  shape.push_back(op.getCount().getValue().front());
+  return rule.add_result(DType::kStr, shape);
+}
+
+llvm::LogicalResult MatchStringsOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType automaton = tensor_type(op.getAutomaton());
+  if (automaton.getDtype() != DType::kI32 || automaton.getRank() != 1)
+    return rule.fail("the automaton must be i32 of rank 1, but is " + text_of(automaton));
+  return rule.add_result(DType::kBool, tensor_type(op.getX()).getShape());
 }
 
 llvm::LogicalResult CountNgramsOp::infer(TypeRule& rule, Adaptor op) {

@@ -28,6 +28,50 @@ def ChangeCaseOp : Graph_Op<"change_case", "strings converted to lower or upper 
   let checks = kNoChecks;
 }
 
+// The shapes are equal.
+def ConcatStringsOp : Graph_Op<"concat_strings", "each string of a, followed by that of b",
+                               [Graph_HostOp]> {
+  let declarations = HostReason<"strings are stored on the host">.member;
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+  let elements = [kString];
+  let checks = kNoChecks;
+}
+
+// The next two ops split each string at the delimiter, which has rank 0. If the delimiter is the
+// empty string, runs of whitespace separate the pieces, which are then never empty. A string is
+// split at most max_splits times, without a limit if max_splits is negative. The last piece is the
+// rest of the string.
+def CountPiecesOp : Graph_Op<"count_pieces", "number of pieces between delimiters in each string",
+                             [Graph_HostOp]> {
+  let declarations = HostReason<"strings are stored on the host">.member;
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$delimiter,
+                       DefaultValuedAttr<I64Attr, "-1">:$max_splits);
+  let elements = [kString];
+  let checks = kNoChecks;
+}
+
+// The attribute count has one dim: the last of the result. Pieces from this index on are ignored.
+def SplitStringsOp : Graph_Op<"split_strings", "str[..., count]: pieces between delimiters, then empty strings",
+                              [Graph_HostOp]> {
+  let declarations = HostReason<"strings are stored on the host">.member;
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$delimiter, Graph_Dims:$count,
+                       DefaultValuedAttr<I64Attr, "-1">:$max_splits);
+  let elements = [kString];
+  let checks = kNoChecks;
+}
+
+// The automaton reads the bytes of a string. It is i32 of rank 1: 256 elements with the column of
+// each byte, the number of columns, then a row for each state, of which the first is initial.
+// Column 0 of a row is 1 if a string may end in the state, otherwise 0. The other columns contain
+// the next state, or -1 if there is none.
+def MatchStringsOp : Graph_Op<"match_strings", "whether the automaton accepts each string",
+                              [Graph_HostOp]> {
+  let declarations = HostReason<"strings are stored on the host">.member;
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$automaton);
+  let elements = [kString, kInteger];
+  let checks = kNoChecks;
+}
+
 // x is [n, c], integers or strings. pool has rank 1 and contains the n-grams one after the other;
 // those of length i + 1 start at element starts[i]. Each occurrence of n-gram k in a row adds
 // weights[k] (default 1) to column columns[k]. If `once`, only the first occurrence counts. N-grams

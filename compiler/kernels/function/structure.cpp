@@ -14,9 +14,9 @@ FunctionLowering& function(LoweringContext& context) {
   return static_cast<FunctionLowering&>(context);
 }
 
-llvm::LogicalResult lower_string_op(mlir::Operation* op, step::StringWork::Kind kind,
+llvm::LogicalResult lower_string_op(mlir::Operation* op, step::StringWork work,
                                     LoweringContext& context) {
-  function(context).add_step(step::StringWork{kind}, op);
+  function(context).add_step(work, op);
   return mlir::success();
 }
 
@@ -54,14 +54,29 @@ llvm::LogicalResult lower(graph::AssertOp op, LoweringContext& context) {
 }
 
 llvm::LogicalResult lower(graph::StringToNumberOp op, LoweringContext& context) {
-  return lower_string_op(op, step::StringWork::Kind::kParse, context);
+  return lower_string_op(op, {step::StringWork::Kind::kParse}, context);
 }
 llvm::LogicalResult lower(graph::NumberToStringOp op, LoweringContext& context) {
-  return lower_string_op(op, step::StringWork::Kind::kFormat, context);
+  return lower_string_op(op, {step::StringWork::Kind::kFormat}, context);
 }
 llvm::LogicalResult lower(graph::ChangeCaseOp op, LoweringContext& context) {
   return lower_string_op(
-      op, op.getUpper() ? step::StringWork::Kind::kUpper : step::StringWork::Kind::kLower, context);
+      op, {op.getUpper() ? step::StringWork::Kind::kUpper : step::StringWork::Kind::kLower},
+      context);
+}
+llvm::LogicalResult lower(graph::ConcatStringsOp op, LoweringContext& context) {
+  return lower_string_op(op, {step::StringWork::Kind::kConcat}, context);
+}
+llvm::LogicalResult lower(graph::CountPiecesOp op, LoweringContext& context) {
+  return lower_string_op(
+      op, {step::StringWork::Kind::kCountPieces, static_cast<int64_t>(op.getMaxSplits())}, context);
+}
+llvm::LogicalResult lower(graph::SplitStringsOp op, LoweringContext& context) {
+  return lower_string_op(
+      op, {step::StringWork::Kind::kSplit, static_cast<int64_t>(op.getMaxSplits())}, context);
+}
+llvm::LogicalResult lower(graph::MatchStringsOp op, LoweringContext& context) {
+  return lower_string_op(op, {step::StringWork::Kind::kMatch}, context);
 }
 
 }  // namespace scopevm::compiler::kernels

@@ -321,8 +321,15 @@ ModuleContents string_module() {
   code.emit(op::number_to_string{.to = {2}, .from = {1}});
   emit_vector(code, 4, DType::kStr);
   code.emit(op::change_case{.to = {4}, .from = {2}, .upper = Int::immediate(1)});
+  code.emit(op::concat_strings{.to = {4}, .a = {4}, .b = {2}});
+  code.emit(
+      op::split_strings{.to = {4}, .from = {2}, .delimiter = {5}, .max_splits = Int::immediate(1)});
+  emit_vector(code, 6, DType::kI32);
+  code.emit(
+      op::count_pieces{.to = {6}, .from = {2}, .delimiter = {5}, .max_splits = Int::immediate(1)});
+  code.emit(op::match_strings{.to = {6}, .from = {2}, .automaton = {6}});
   code.emit(op::ret{.values = result});
-  FunctionDecl main = vector_function("main", 6, 2);
+  FunctionDecl main = vector_function("main", 7, 2);
   main.inputs[0].dtype = main.outputs[0].dtype = DType::kStr;
   main.code = *code.finish();
   module.functions = {main};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr uint16_t kAllocView = 18, kStringToNumber = 40, kNumberToString = 41, kChangeCase = 42;
+constexpr uint16_t kAllocView = 18, kStringToNumber = 40, kNumberToString = 41, kChangeCase = 42,
+                   kConcatStrings = 43, kCountPieces = 44, kSplitStrings = 45, kMatchStrings = 46;
 
 Tensor strings(const std::vector<std::string_view>& elements) {
   return *Tensor::from_strings(elements,
@@ -76,6 +78,114 @@ TEST(Strings, CountsMustAgree) {
   }
 }
 
+std::vector<std::string> strings_of(const Tensor& tensor) {
+  std::vector<std::string> elements;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) elements.emplace_back(tensor.string_at(i));
+  return elements;
+}
+
+// Runs an instruction with operands in registers 0 and 1: vectors a and b. Its result, in register
+// 2, has `count` elements. Other operands follow.
+Result<Tensor> result_of(uint16_t opcode, const Tensor& a, const Tensor& b, DType dtype,
+                         uint32_t count, std::optional<uint32_t> number = {}) {
+  const auto bytes = static_cast<uint32_t>(count * byte_size(dtype));
+  test::CodeWriter code;
+  code.alloc_storage(3, 0, 64).alloc_tensor(2, 3, 0, bytes, dtype, {count});
+  if (number)
+    code.add(opcode, {2, 0, 1, *number});
+  else
+    code.add(opcode, {2, 0, 1});
+  format::ModuleContents contents = test::strings_contents(DType::kStr, code);
+  contents.functions[0].inputs = {{"a", a.dtype(), {std::to_string(a.element_count())}},
+                                  {"b", b.dtype(), {std::to_string(b.element_count())}}};
+  contents.functions[0].outputs = {{"y", dtype, {std::to_string(count)}}};
+  const Session session = *Session::create(test::load(contents));
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<Tensor> results, session.call(std::vector{a, b}));
+  return results[0];
+}
+
+TEST(Strings, AreConcatenated) {
+  const std::string large(5000, 'x');
+  const Tensor y = *result_of(kConcatStrings, strings({"ab", large, ""}), strings({"", large, ""}),
+                              DType::kStr, 3);
+  EXPECT_THAT(strings_of(y), ElementsAre("ab", large + large, ""));
+  const Status status =
+      result_of(kConcatStrings, strings({"a"}), strings({"a", "b"}), DType::kStr, 1).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("2 elements, but the result has 1"));
+}
+
+TEST(Strings, PiecesAreCountedInEachElementType) {
+  const Tensor x = strings({"a b c", ""});
+  for (const DType dtype : {DType::kI64, DType::kU8, DType::kI16, DType::kI32}) {
+    const Tensor y = *result_of(kCountPieces, x, strings({""}), dtype, 2, 7);
+    EXPECT_EQ(static_cast<const char*>(y.data())[0], 3);
+    EXPECT_EQ(static_cast<const char*>(y.data())[byte_size(dtype)], 0);
+  }
+}
+
+TEST(Strings, PiecesFillTheResult) {
+  const Tensor x = strings({"a,b,c", "d"});
+  const auto split = [&](uint32_t count) {
+    return strings_of(*result_of(kSplitStrings, x, strings({","}), DType::kStr, count, 7));
+  };
+  EXPECT_THAT(split(6), ElementsAre("a", "b", "c", "d", "", ""));
+  // Further pieces are ignored, and further elements of the result are empty.
+  EXPECT_THAT(split(2), ElementsAre("a", "d"));
+  EXPECT_THAT(split(5), ElementsAre("a", "b", "d", "", ""));
+  EXPECT_THAT(split(1), ElementsAre(""));
+}
+
+TEST(Strings, TheDelimiterIsOneString) {
+  for (const uint16_t opcode : {kCountPieces, kSplitStrings}) {
+    const DType dtype = opcode == kCountPieces ? DType::kI32 : DType::kStr;
+    const Tensor x = strings({"a", "b"});
+    const Status status = result_of(opcode, x, x, dtype, 2, 1).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the delimiter is not one string"));
+  }
+}
+
+// Whether the automaton accepts "a" and "bb". Bytes have the column `column`, and `rest` follows
+// the columns of the bytes.
+Result<Tensor> matches(const std::vector<int32_t>& rest, int32_t column = 1) {
+  Tensor automaton = *Tensor::allocate(DType::kI32, {static_cast<int64_t>(256 + rest.size())});
+  std::ranges::fill(automaton.elements<int32_t>(), column);
+  std::ranges::copy(rest, automaton.elements<int32_t>().begin() + 256);
+  return result_of(kMatchStrings, strings({"a", "bb"}), automaton, DType::kBool, 2);
+}
+
+TEST(Strings, AreMatched) {
+  // One byte: state 1 accepts.
+  const Tensor y = *matches({2, 0, 1, 1, -1});
+  EXPECT_THAT(y.elements<uint8_t>(), ElementsAre(1, 0));
+}
+
+TEST(Strings, IndicesOfAutomataAreChecked) {
+  constexpr int32_t kMost = INT32_MAX, kLeast = INT32_MIN;
+  const std::vector<std::vector<int32_t>> invalid = {{},
+                                                     {2},
+                                                     {2, 0},
+                                                     {2, 0, 1},
+                                                     {2, 0, 2, 1, -1},
+                                                     {kMost, 0, 1},
+                                                     {kLeast, 0, 1},
+                                                     {2, 0, kMost, 1, 0},
+                                                     {kMost, 0, kMost},
+                                                     {-300, 0, 1}};
+  for (const std::vector<int32_t>& rest : invalid) {
+    const Status status = matches(rest).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidModel) << rest.size();
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the automaton is invalid"));
+  }
+  for (const int32_t column : {kMost, kLeast, -300, 5})
+    EXPECT_FALSE(matches({2, 0, 1, 1, -1}, column).ok()) << column;
+  // Elements of another type.
+  EXPECT_FALSE(result_of(kMatchStrings, strings({"a"}), *Tensor::allocate(DType::kI64, {300}),
+                         DType::kBool, 1)
+                   .ok());
+}
+
 TEST(Strings, OutputBufferIsRejected) {
   const Session session = *Session::create(test::load(test::upper_contents()));
   Call call = *session.make_call();
@@ -93,12 +203,6 @@ TEST(Strings, CountAgainstTheLimit) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("strings: cpu global: "));
   EXPECT_TRUE(session.call(std::vector{strings({"x", "y"})}).ok());
   for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
-}
-
-std::vector<std::string> strings_of(const Tensor& tensor) {
-  std::vector<std::string> elements;
-  for (int64_t i = 0; i < tensor.element_count(); ++i) elements.emplace_back(tensor.string_at(i));
-  return elements;
 }
 
 TEST(Strings, InSequencesAndOptionals) {

@@ -18,11 +18,39 @@ Result<Register> ids_of_input(StringTable& table, const Tensor& input);
 // runtime/tensor/string_tensor.h.
 Result<runtime::Storage*> strings_of_result(StringTable& table, const Register& ids);
 
-// The string opcodes. Errors: kInvalidArgument (a string that is not a number of the element type;
-// the message has its index), kInvalidModel (invalid ids, different element counts), kCancelled and
+// The operands of a string opcode.
+struct StringOperands {
+  const Register& to;
+  const Register& from;
+  int64_t number = 0;
+  const Register* other = nullptr;
+};
+
+// A string opcode. Errors: kInvalidArgument (a string that is not a number of the element type; the
+// message has its index), kInvalidModel (invalid ids, different element counts), kCancelled and
 // kDeadlineExceeded, and those of StringTable.
-Status strings_to_numbers(const StringTable& table, const Register& from, const Register& to);
-Status numbers_to_strings(StringTable& table, const Register& from, const Register& to);
-Status change_case(StringTable& table, const Register& from, const Register& to, bool to_upper);
+using StringOp = Status(StringTable& table, const StringOperands& in);
+
+StringOp strings_to_numbers, numbers_to_strings;
+// To upper case if `number` is not 0, otherwise to lower case.
+StringOp change_case;
+// `other`: the second string of each element.
+StringOp concat_strings;
+
+// `other`: the delimiter. If its only element is the empty string, runs of whitespace separate the
+// pieces. `number`: how often each string is split at most; a negative number is no limit. The last
+// piece is the rest of the string.
+//
+// If `to` has strings, writes the pieces of each string, then empty strings up to the number of
+// elements that `to` has for each string. Further pieces are ignored. If `to` has numbers, writes
+// the number of pieces of each string.
+StringOp split_strings;
+
+// Writes 1 for each string that the automaton `other` accepts, otherwise 0. The automaton has i32
+// elements: the column of each byte, the number of columns, then a row for each state, of which the
+// first is initial. Column 0 of a row is not 0 if the state accepts the end of the string. The
+// other columns contain the next state; there is none if it is negative. Errors: also kInvalidModel
+// (an index outside of the automaton).
+StringOp match_strings;
 
 }  // namespace scopevm::vm

@@ -32,6 +32,8 @@
 
 namespace scopevm::vm {
 
+struct StringOperands;
+
 class Interpreter {
   using ScopeMemory = runtime::ScopeMemory;
   using Storage = runtime::Storage;
@@ -136,6 +138,7 @@ class Interpreter {
   bool return_from_main(isa::RegisterList values);
   bool bind_callers_buffer(const isa::op::alloc_storage& in, int64_t bytes, Storage** storage);
   bool finish_string_op(const Status& work);
+  bool run_string_op(Status (*work)(StringTable&, const StringOperands&), const StringOperands& in);
   std::optional<uint32_t> pool_of(const Register& buffer) const;
   bool wait_at_least(double seconds, Clock::time_point start);
   bool finish_copy(const isa::op::device_copy& in, Clock::time_point start);

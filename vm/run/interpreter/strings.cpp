@@ -55,23 +55,39 @@ bool Interpreter::finish_string_op(const Status& work) {
   return fail_at_source(std::string(work.message()));
 }
 
+bool Interpreter::run_string_op(StringOp* work, const StringOperands& in) {
+  return check_interrupts() &&
+         finish_string_op(on_thread([&] { return work(context_.strings, in); }));
+}
+
 bool Interpreter::execute(const op::string_to_number& in) {
-  if (!check_interrupts()) return false;
-  return finish_string_op(
-      on_thread([&] { return strings_to_numbers(context_.strings, reg(in.from), reg(in.to)); }));
+  return run_string_op(strings_to_numbers, {reg(in.to), reg(in.from)});
 }
 
 bool Interpreter::execute(const op::number_to_string& in) {
-  if (!check_interrupts()) return false;
-  return finish_string_op(
-      on_thread([&] { return numbers_to_strings(context_.strings, reg(in.from), reg(in.to)); }));
+  return run_string_op(numbers_to_strings, {reg(in.to), reg(in.from)});
 }
 
 bool Interpreter::execute(const op::change_case& in) {
-  if (!check_interrupts()) return false;
-  return finish_string_op(on_thread([&] {
-    return change_case(context_.strings, reg(in.from), reg(in.to), value(in.upper) != 0);
-  }));
+  return run_string_op(change_case, {reg(in.to), reg(in.from), value(in.upper)});
+}
+
+bool Interpreter::execute(const op::concat_strings& in) {
+  return run_string_op(concat_strings, {reg(in.to), reg(in.a), 0, &reg(in.b)});
+}
+
+bool Interpreter::execute(const op::count_pieces& in) {
+  return run_string_op(split_strings,
+                       {reg(in.to), reg(in.from), value(in.max_splits), &reg(in.delimiter)});
+}
+
+bool Interpreter::execute(const op::split_strings& in) {
+  return run_string_op(split_strings,
+                       {reg(in.to), reg(in.from), value(in.max_splits), &reg(in.delimiter)});
+}
+
+bool Interpreter::execute(const op::match_strings& in) {
+  return run_string_op(match_strings, {reg(in.to), reg(in.from), 0, &reg(in.automaton)});
 }
 
 }  // namespace scopevm::vm

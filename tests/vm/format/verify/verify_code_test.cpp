@@ -218,6 +218,17 @@ const Code kCode[] = {
        emit_ret(c);
      },
      "main: word 9: change_case: register 2 holds a constant or an input, which is read-only"},
+    {"AutomatonOfReals",
+     [](Encoder& c) {
+       emit_storage(c, 1, 0);
+       emit_tensor(c, 2, 1);
+       std::vector<Int> dims = {Int::immediate(8)};
+       c.emit(op::alloc_view{.dst = {3}, .of = {2}, .dtype = DType::kStr, .dims = dims});
+       c.emit(op::alloc_view{.dst = {1}, .of = {2}, .dtype = DType::kI32, .dims = dims});
+       c.emit(op::match_strings{.to = {1}, .from = {3}, .automaton = {0}});
+       emit_ret(c);
+     },
+     "main: word 25: match_strings: elements are f32, expected integers"},
     {"TextAsASize",
      [](Encoder& c) {
        std::vector<Int> dims = {Int::immediate(8)};
