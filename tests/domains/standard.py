@@ -1,5 +1,5 @@
-"""Cases of MaxRoiPool, and valid nodes of the standard operators that are new in opsets 23 to 27
-and of ai.onnx.preview.
+"""Cases of MaxRoiPool, and valid nodes of the standard operators that are new in opsets 23 to 27,
+of those on characters, and of ai.onnx.preview.
 
 check_errors.py changes the nodes. Their results are compared in tests/opsets and with ONNX's cases.
 """
@@ -125,8 +125,15 @@ def _quantised():
              block_size=2, output_dtype=1)
 
 
+def _strings():
+    words = np.array([["a b", ""], ["c", "\u00e9"]], object)
+    _add("StringConcat", 20, {"x": words, "y": words[0]})
+    _add("StringSplit", 20, {"x": words}, 2, delimiter=",", maxsplit=1)
+    _add("RegexFullMatch", 20, {"x": words}, pattern=r"(\w|^)[a-z]{0,2}")
+
+
 def nodes():
     if not _nodes:
-        for add in (_attentions, _language, _elements, _quantised):
+        for add in (_attentions, _language, _elements, _quantised, _strings):
             add()
     return list(_nodes)

@@ -1,8 +1,11 @@
-"""Cases of string tensors: casts, normalisation, n-grams, ops that move or compare elements, and
-sequences."""
+"""Cases of string tensors: casts, normalisation, n-grams, ops that move or compare elements,
+sequences, and ops on characters."""
+import re
+
 import numpy as np
 
-from case_file import case, cases
+import onnx_file
+from case_file import case, cases, graph_case, rng, value_info
 
 
 def _strings(*elements):
@@ -125,9 +128,154 @@ def _sequences():
          [[words[:2], words[2:4], words[4:]]], {"split": np.int64(2)})
 
 
+_WORDS = ("", "a", "ab", "B-b", "\u00e9", "\u4e2d\U0001f600", " a  b ", "a,b,,c", ",",
+          "\ta\u3000b\n")
+
+
+def _drawn(draw, *shape):
+    """Strings of zero to two of the words."""
+    counts = draw.integers(0, 3, shape)
+    return np.vectorize(lambda count: "".join(draw.choice(_WORDS, count)), [object])(counts)
+
+
+def _concatenations():
+    # The first five are those of ONNX.
+    for name, x, y in (
+            ("", _strings("abc", "def"), _strings(".com", ".net")),
+            ("_broadcasting", _strings("cat", "dog", "snake"), _strings("s")),
+            ("_zero_dimensional", _strings("cat").reshape(()), _strings("s").reshape(())),
+            ("_empty_string", _strings("abc", ""), _strings("", "abc")),
+            ("_utf8", _strings("\u7684", "\u4e2d"), _strings("\u7684", "\u4e2d"))):
+        cases(f"string_concat{name}", 20, "StringConcat", {"x": x, "y": y},
+             [np.asarray(x + y, object)])
+    for index, (first, second) in enumerate((
+            ((2, 3), (3,)), ((2, 1, 4), (3, 1)), ((), (2, 2)), ((0, 3), (1, 1)), ((2, 0), (2, 1)),
+            ((1,), (1,)), ((600,), (600,)))):
+        draw = rng(f"string_concat {index}")
+        x, y = _drawn(draw, *first), _drawn(draw, *second)
+        cases(f"string_concat_drawn_{index}", 20, "StringConcat", {"x": x, "y": y},
+             [np.asarray(x + y, object)])
+
+
+def _pieces(x, delimiter, most):
+    parts = [text.split(delimiter or None, most) for text in x.flat]
+    count = max(map(len, parts), default=0)
+    padded = [part + [""] * (count - len(part)) for part in parts]
+    pieces = np.array(padded, object).reshape(*x.shape, count)
+    return [pieces, np.array([len(part) for part in parts], np.int64).reshape(x.shape)]
+
+
+def _split(name, x, **attributes):
+    wanted = _pieces(x, attributes.get("delimiter"), attributes.get("maxsplit", -1))
+    cases(f"string_split_{name}", 20, "StringSplit", {"x": x}, wanted, **attributes)
+
+
+def _splits():
+    # The first six are those of ONNX.
+    _split("basic", _strings("abc.com", "def.net"), delimiter=".")
+    _split("maxsplit", _strings("hello world", "def.net").reshape(2, 1), maxsplit=1)
+    _split("consecutive_delimiters", _strings("o-n-n--x-", "o-n----nx"), delimiter="-")
+    _split("empty_string_delimiter", _strings("hello world !", "  hello   world !",
+                                              " hello world   ! "), delimiter="")
+    _split("no_delimiter", _strings("hello world !", "  hello   world !", " hello world   ! "))
+    _split("empty_tensor", _strings())
+    spaces = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xa0, 0x1680,
+                               *range(0x2000, 0x200b), 0x2028, 0x2029, 0x202f, 0x205f, 0x3000)))
+    _split("whitespace", _strings("x".join(spaces), spaces, "a\u200bb\u180ec", f"{spaces}a"))
+    _split("only_whitespace", _strings("", " ", "\t\n"))
+    _split("scalar", _strings("a,b").reshape(()), delimiter=",")
+    _split("no_rows", _strings().reshape(0, 3), delimiter=",")
+    for index in range(12):
+        draw = rng(f"string_split {index}")
+        shape = [(5,), (2, 3), (1, 2, 2), (600,)][index % 4]
+        attributes = {"delimiter": (",", "", "b", ",,", "\u00e9")[index % 5]}
+        if index % 3:
+            attributes["maxsplit"] = (0, 1, 2, -1, -7, 2**40)[index // 2]
+        _split(f"drawn_{index}", _drawn(draw, *shape), **attributes)
+
+
+def _matches(pattern, x):
+    # Python's \Z is RE2's \z, and its \B does not match in the empty string.
+    python = pattern.replace(r"\z", r"\Z").replace(r"\B", r"(?:\B|\A\Z)")
+    found = [re.fullmatch(python, text, re.ASCII) is not None for text in x.flat]
+    return np.array(found, bool).reshape(x.shape)
+
+
+_ATOMS = ("a", "b", "a", "b", ".", "[^a]", r"\w", r"\W", r"\s", r"\b", r"\B", "(?m:^)", "(?m:$)",
+          r"\A", r"\z", "\u00e9", "[a-\u00e9]", "\U0001f600", r"\d", r"\n", r"\x61", r"\.", "[]b-]")
+_GROUPS = ("(%s)", "(?:%s)", "(?s:%s)", "(?P<name%d>%%s)")
+_REPEATS = ("*", "+", "?", "{2}", "{0,2}", "{1,}", "*?", "+?", "??", "{2,3}?")
+
+
+def _pattern(draw, depth):
+    kind = draw.integers(6) if depth else 0
+    if kind <= 1:
+        return str(draw.choice(_ATOMS))
+    if kind <= 3:
+        return "".join(_pattern(draw, depth - 1) for _ in range(draw.integers(1, 4)))
+    group = draw.choice(_GROUPS)
+    if "%%" in group:
+        group = group % draw.integers(2**40)
+    parts = "|".join(_pattern(draw, depth - 1) for _ in range(draw.integers(1, 3)))
+    return group % parts + (draw.choice(_REPEATS) if kind == 5 else "")
+
+
+def _drawn_patterns():
+    """Models with many nodes, whose patterns have the meaning of those of Python."""
+    for index in range(4):
+        draw = rng(f"regex_full_match {index}")
+        letters = ["a", "b", "a", "b", "\n", " ", "\u00e9", "\U0001f600", ".", "1"]
+        x = np.array(["".join(draw.choice(letters, draw.integers(6))) for _ in range(60)], object)
+        patterns = [_pattern(draw, 4) for _ in range(30)]
+        nodes = [onnx_file.node("RegexFullMatch", ["x"], [f"y{i}"], pattern=pattern)
+                 for i, pattern in enumerate(patterns)]
+        results = {f"y{i}": _matches(pattern, x) for i, pattern in enumerate(patterns)}
+        graph_case(f"regex_full_match_drawn_{index}", 20, nodes, {"x": x}, results, {},
+                   [value_info("x", x, {("x", 0): "n"})],
+                   [onnx_file.value_info(y) for y in results])
+
+
+def _regular_expressions():
+    # The first three are those of ONNX.
+    mails = _strings("account@gmail.com", "account@hotmail.com", "not email", "account@yahoo.com")
+    for name, pattern, x in (
+            ("basic", r"www\.[\w.-]+\.\bcom\b", _strings("www.google.com", "www.facebook.com",
+                                                         "www.bbc.co.uk")),
+            ("email_domain", r"(\W|^)[\w.\-]{0,25}@(yahoo|gmail)\.com(\W|$)",
+             mails.reshape(2, 2)),
+            ("empty", r"(\W|^)[\w.\-]{0,25}@(yahoo|gmail)\.com(\W|$)", _strings().reshape(2, 0)),
+            ("empty_pattern", "", _strings("", "a")),
+            ("scalar", "a|b", _strings("b").reshape(())),
+            ("long", "(ab?){2,500}", _strings("ab" * 500, "a" * 501, "a", "ab" * 499 + "b")),
+            ("many", "[a-z]+", np.array(["x", "1"] * 600, object))):
+        cases(f"regex_full_match_{name}", 20, "RegexFullMatch", {"x": x}, [_matches(pattern, x)],
+             pattern=pattern)
+    # What RE2 and Python define differently, or only one of them defines.
+    x = _strings("k", "K", "\u212a", "\u017f", "\u00c9", "a.b", "a\vb", "1", "\u0661", "a\n", "-")
+    for name, pattern, wanted in (
+            ("folded", "(?i)[ks\u00e9]", "k K \u212a \u017f \u00c9"),
+            ("folded_complement", "(?i)[^ks\u00e9]", "1 \u0661 -"),
+            ("flags_in_groups", "(?i:k)(?-i)|(?i)s", "k K \u212a \u017f"),
+            ("quoted", r"\Qa.b\E", "a.b"),
+            ("posix", "[[:alpha:][:^ascii:]]", "k K \u212a \u017f \u00c9 \u0661"),
+            ("space", r"a\Sb", "a.b a\vb"),
+            ("digit", r"\d|[[:punct:]]", "1 -"),
+            ("end", "a$", ""),
+            ("characters", r"\x{212A}|\061|\x4b", "K \u212a 1"),
+            ("ungreedy", "(?U)a.+b", "a.b a\vb"),
+            ("brace", "{|a{,2}|k", "k")):
+        wanted = wanted.split(" ")
+        case(f"regex_full_match_{name}", 20, "RegexFullMatch", {"x": x},
+             [np.array([text in wanted for text in x])], pattern=pattern)
+    _drawn_patterns()
+
+
 def write_cases():
     _normalisers()
     _ngrams()
     _casts()
     _movement()
     _sequences()
+    _concatenations()
+    _splits()
+    _regular_expressions()

@@ -1,7 +1,11 @@
-// ONNX ops on words: StringNormalizer, TfIdfVectorizer.
+// ONNX ops on strings: StringNormalizer, TfIdfVectorizer, StringConcat, StringSplit,
+// RegexFullMatch.
+#include <cstring>
+
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/selection/data_dependent.h"
+#include "compiler/import/ops/string/automaton.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -85,10 +89,54 @@ Values tf_idf_vectorizer(Node& n) {
   return n.reshape(counts, {n.dim(counts, 1)});
 }
 
+// --- StringConcat, StringSplit, RegexFullMatch. -------------------------------------------------
+
+Values string_concat(Node& n) {
+  Value a = n.input(0), b = n.input(1);
+  if (n.has_failed()) return Value();
+  std::optional<Dims> dims = broadcast_shapes(n.shape(a), n.shape(b));
+  if (!dims)
+    return n.fail("inputs " + text_of(n.type(a)) + " and " + text_of(n.type(b)) +
+                  " do not broadcast");
+  return n.emit<ConcatStringsOp>({n.expand(a, *dims), n.expand(b, *dims)});
+}
+
+// The largest number of pieces is the last dim of the result.
+Values string_split(Node& n) {
+  Value x = n.input(0);
+  Value delimiter = n.reshape(n.constant(std::vector{n.text("delimiter", "")}), {});
+  auto most = n.attr("max_splits", n.integer("maxsplit", -1));
+  Value counts = n.emit<CountPiecesOp>({x, delimiter}, {most});
+  if (n.has_failed()) return Value();
+  Value largest = n.emit<ReduceMaxOp>(
+      {counts}, {n.attr("axes", first_axes(n.rank(x))), n.attr("keep_dims", false)});
+  // 0 if there are no strings.
+  largest = n.emit<MaxOp>({largest, n.scalar(0, DType::kI64)});
+  if (n.has_failed()) return Value();
+  Dims count = n.dims_of(largest, "the number of pieces");
+  return {n.emit<SplitStringsOp>({x, delimiter}, {n.attr("count", count), most}), counts};
+}
+
+Values regex_full_match(Node& n) {
+  Value x = n.input(0);
+  if (!n.has_attribute("pattern")) return n.fail("attribute \"pattern\" is missing");
+  Pattern pattern = n.checked(parse_pattern(n.text("pattern", "")));
+  if (n.has_failed()) return Value();
+  std::vector<int32_t> automaton = n.checked(automaton_of(pattern));
+  if (n.has_failed()) return Value();
+  std::vector<char> bytes(automaton.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), automaton.data(), bytes.size());
+  Value table = n.constant({static_cast<int64_t>(automaton.size())}, DType::kI32, bytes);
+  return n.emit<MatchStringsOp>({x, table});
+}
+
 }  // namespace
 
 const OpRows kStringOps = {
+    {"RegexFullMatch", 20, regex_full_match, OpSignature{"X", "pattern"}},
+    {"StringConcat", 20, string_concat, OpSignature{"X Y", ""}},
     {"StringNormalizer", 10, string_normalizer},
+    {"StringSplit", 20, string_split, OpSignature{"X", "delimiter maxsplit"}},
     {"TfIdfVectorizer", 9, tf_idf_vectorizer},
 };
 
