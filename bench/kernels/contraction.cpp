@@ -47,6 +47,22 @@ std::string byte_matmul_text(int k, int n) {
          ") -> " + y + "\n  return %y : " + y + "\n}\n";
 }
 
+// The product of f32 [m, k] and a constant [n, k] of `bits` bits with a scale for 32 of them.
+std::string blocks_text(int k, int n, int bits) {
+  const std::string rows = std::to_string(n), bytes = std::to_string(k * bits / 8),
+                    blocks = std::to_string(k / 32);
+  const std::string x = type("m, " + std::to_string(k)), y = type("m, " + rows);
+  const std::string q = "!sv.tensor<u8[" + rows + ", " + bytes + "]>";
+  return "func.func @main(%x: " + x + ") -> " + y +
+         " {\n  %q = sv.constant {value = dense<53> : " + "tensor<" + rows + "x" + bytes +
+         "xui8>} : " + q + "\n" + splat("s", rows + ", " + blocks, rows + "x" + blocks) +
+         "  %z = sv.constant {value = dense<8.0> : tensor<f32>} : " + type("") +
+         "\n  %y = sv.matmul_blocks %x, %q, %s, %z {depth = " + std::to_string(k) +
+         ", bits = " + std::to_string(bits) + ", block = 32} : (" + x + ", " + q + ", " +
+         type(rows + ", " + blocks) + ", " + type("") + ") -> " + y + "\n  return %y : " + y +
+         "\n}\n";
+}
+
 using Tag = dnnl::memory::format_tag;
 constexpr auto kF32 = dnnl::memory::data_type::f32;
 
@@ -111,23 +127,39 @@ void byte_line(CompiledKernel& bytes, CompiledKernel& floats, dnnl::engine& engi
               "matmul 768x768, u8 by i8", m, operations / t[0], t[1] / t[0], operations / t[2]);
 }
 
-// A product with one row, and with weights that are not in any cache: each run uses the next of 64
-// copies, 150 MB in total. The upper bound is a plain read of the same bytes, measured in the same
-// rounds.
-void cold_line(CompiledKernel& kernel) {
-  constexpr size_t kCopies = 64, kFloats = size_t{768} * 768;
-  kernel.bind({{"m", 1}}, kCopies);
-  std::vector<float> stream = filled(kCopies * kFloats);
+// A product with few rows, and with weights that are not in any cache: each run uses the next copy
+// of `bytes` bytes, 150 MB in total. The upper bound is a plain read of the same bytes, measured in
+// the same rounds.
+void cold_line(const char* label, CompiledKernel& kernel, int m, size_t bytes) {
+  const size_t floats = bytes / 4, copies = 150'000'000 / bytes;
+  kernel.bind({{"m", m}}, static_cast<int>(copies));
+  std::vector<float> stream = filled(copies * floats);
   size_t copy = 0;
   std::vector<double> t =
       medians({[&] { kernel.run(); },
                [&] {
-                 scopevm::machine_peak::read_floats(&stream[copy * kFloats], kFloats);
-                 copy = (copy + 1) % kCopies;
+                 scopevm::machine_peak::read_floats(&stream[copy * floats], floats);
+                 copy = (copy + 1) % copies;
                }});
-  std::printf("%-24s M=1    %7.1f GB/s    %5.1f %% of a plain read's %.1f GB/s\n",
-              "matmul 768x768, cold", kFloats * 4e-9 / t[0], 100 * t[1] / t[0],
-              kFloats * 4e-9 / t[1]);
+  std::printf("%-24s M=%-4d %7.1f GB/s    %5.1f %% of a plain read's %.1f GB/s\n", label, m,
+              1e-9 * static_cast<double>(bytes) / t[0], 100 * t[1] / t[0],
+              1e-9 * static_cast<double>(bytes) / t[1]);
+}
+
+// Weights that are quantised in blocks of 32: cold with few rows, and compared with the peak.
+void block_lines(int bits) {
+  constexpr int kDepth = 2048, kColumns = 2048;
+  const std::string label = "2048x2048, " + std::to_string(bits) + " bits";
+  auto kernel = compile(blocks_text(kDepth, kColumns, bits));
+  const size_t bytes = size_t{kColumns} * (size_t{kDepth} * bits / 8 + kDepth / 32 * 4);
+  for (int m : {1, 2, 4}) cold_line((label + ", cold").c_str(), *kernel, m, bytes);
+  for (int m : {8, 64, 512}) {
+    kernel->bind({{"m", m}});
+    const std::vector<double> t = medians({[&] { kernel->run(); }, peak_work});
+    const double flops = 2e-9 * m * kDepth * kColumns, peak = kPeakGflop / t[1];
+    std::printf("%-24s M=%-4d %7.1f GFLOP/s %5.1f %%\n", label.c_str(), m, flops / t[0],
+                100 * flops / t[0] / peak);
+  }
 }
 
 }  // namespace
@@ -141,7 +173,8 @@ int main(int, char** argv) {
   auto dynamic = compile(matmul_text("m", 768, 768));
   for (int m : {1, 5, 12, 64, 127, 128, 131, 300})
     matmul_line("matmul 768x768", *dynamic, engine, m, 768, 768);
-  cold_line(*dynamic);
+  cold_line("matmul 768x768, cold", *dynamic, 1, size_t{768} * 768 * 4);
+  for (int bits : {4, 8}) block_lines(bits);
   auto bytes = compile(byte_matmul_text(768, 768));
   for (int m : {1, 12, 128, 300}) byte_line(*bytes, *dynamic, engine, m, 768, 768);
   auto deep = compile(matmul_text("m", 3072, 768));

@@ -39,7 +39,7 @@ constexpr Limit kLimits[] = {
      "padding"},
     {kMicrosoft, "LinearAttention", "fewer heads of keys than of values: constant sizes"},
     {kMicrosoft, "MatMulBnb4", "`transB` = 1"},
-    {kMicrosoft, "MatMulNBits", "not prepacked weights; computed in f32"},
+    {kMicrosoft, "MatMulNBits", "not prepacked weights; sums are f32"},
     {kMicrosoft, "MultiHeadAttention", "not `past_sequence_length`, `cache_indirection`"},
     {kMicrosoft, "NhwcConv", "weights are [m, kernel..., c / group]"},
     {kMicrosoft, "QAttention", "not `do_rotary`, shared buffers"},

@@ -124,7 +124,9 @@ std::string constant_text(const std::string& name, const Array& array) {
   }
   text += "\"> : tensor<";
   for (int64_t dim : array.dims) text += std::to_string(dim) + "x";
-  return text + std::string(scopevm::name(array.dtype)) + ">} : " + static_type(array) + "\n";
+  const std::string element =
+      array.dtype == DType::kU8 ? "ui8" : std::string(scopevm::name(array.dtype));
+  return text + element + ">} : " + static_type(array) + "\n";
 }
 
 }  // namespace scopevm::compiler::testing

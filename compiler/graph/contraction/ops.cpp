@@ -99,6 +99,57 @@ OutputAxes MatMulOp::getOutputAxes() {
   return axes;
 }
 
+llvm::LogicalResult MatMulBlocksOp::infer(TypeRule& rule, Adaptor op) {
+  const TensorType a = tensor_type(op.getA()), q = tensor_type(op.getQ()),
+                   scales = tensor_type(op.getScales()), zeros = tensor_type(op.getZeros());
+  const auto has_f32 = [](TensorType type) { return type.getDtype() == DType::kF32; };
+  if (!has_f32(a) || q.getDtype() != DType::kU8 || !has_f32(scales) || !has_f32(zeros))
+    return rule.fail("operands are " + text_of(a) + ", " + text_of(q) + ", " + text_of(scales) +
+                     " and " + text_of(zeros) + ", expected element types f32, u8, f32 and f32");
+  const auto depth = static_cast<int64_t>(op.getDepth()), bits = static_cast<int64_t>(op.getBits()),
+             block = static_cast<int64_t>(op.getBlock());
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (bits != 2 && bits != 4 && bits != 8)
+    return rule.fail("bits is " + llvm::Twine(bits) + ", expected 2, 4 or 8");
+  if (depth < 1 || depth > kMost || block < 1 || block > kMost)
+    return rule.fail("depth is " + llvm::Twine(depth) + " and block is " + llvm::Twine(block) +
+                     ", expected numbers from 1 to 2^40");
+  if (a.getRank() < 1 || !may_be_equal(a.getDim(a.getRank() - 1), DimExpr(depth)))
+    return rule.fail("a is " + text_of(a) + ", expected a last dim of " + llvm::Twine(depth));
+  const DimExpr blocks((depth + block - 1) / block);
+  const auto bytes = q.getRank() == 2 ? q.getDim(1).as_constant() : std::nullopt;
+  if (!bytes || *bytes < (depth * bits + 7) / 8)
+    return rule.fail("q is " + text_of(q) + ", expected 2 dims, the last one at least " +
+                     llvm::Twine((depth * bits + 7) / 8));
+  const auto is_per_block = [&](TensorType type) {
+    return type.getRank() == 2 && may_be_equal(type.getDim(0), q.getDim(0)) &&
+           type.getDim(1) == blocks;
+  };
+  if (!is_per_block(scales) || !(is_per_block(zeros) || zeros.getRank() == 0))
+    return rule.fail("scales is " + text_of(scales) + " and zeros " + text_of(zeros) +
+                     ", expected [" + short_text(q.getDim(0)) + ", " + short_text(blocks) + "]");
+  llvm::SmallVector<DimExpr> shape(a.getShape());
+  shape.back() = q.getDim(0);
+  return rule.add_result(a.getDtype(), shape);
+}
+
+void MatMulBlocksOp::addRequestChecks(RequestChecks& checks) {
+  const mlir::Value a = getA();
+  checks.require_equal(dim_of(a, tensor_type(a).getRank() - 1),
+                       {static_cast<int64_t>(getDepth()), nullptr, "the depth of q"});
+  checks.require_equal(dim_of(getScales(), 0), dim_of(getQ(), 0));
+  if (tensor_type(getZeros()).getRank() == 2)
+    checks.require_equal(dim_of(getZeros(), 0), dim_of(getQ(), 0));
+}
+
+DimExpr MatMulBlocksOp::getFlops() {
+  return tensor_type(getResult()).getElementCount() * (2 * static_cast<int64_t>(getDepth()));
+}
+
+OutputAxes MatMulBlocksOp::getOutputAxes() {
+  return {.rows = 0, .columns = tensor_type(getResult()).getRank() - 1};
+}
+
 llvm::LogicalResult DetOp::infer(TypeRule& rule, Adaptor op) {
   TensorType type = tensor_type(op.getX());
   int64_t rank = type.getRank();

@@ -6,6 +6,7 @@
 #include "compiler/graph/rewrite/loop_body.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/builder/lists.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace scopevm::compiler::frontend {
 namespace {
@@ -163,6 +164,7 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
     auto guard = build_in(builder_, *region);
     for (mlir::Type type : types) region->front().addArgument(type, builder_.getLoc());
     const RandomKeys::Body in_body(builder_.random_keys(), region->front(), index);
+    const llvm::SaveAndRestore depth(builder_.loop_depth(), builder_.loop_depth() + 1);
     SCOPEVM_ASSIGN_OR_RETURN(iteration,
                              body(DimExpr::symbol(index), region->front().getArguments()));
     if (iteration.carried.size() != types.size())
@@ -179,9 +181,10 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
   }
   std::set<std::string> inner = graph::symbols_defined_in(*region);
   // The loop's own symbols have no value after the loop either.
-  inner.insert(index);
+  std::set<std::string> own = {index};
   for (mlir::Attribute symbol : carried_symbols)
-    inner.insert(mlir::cast<mlir::StringAttr>(symbol).str());
+    own.insert(mlir::cast<mlir::StringAttr>(symbol).str());
+  inner.insert(own.begin(), own.end());
   llvm::SmallVector<mlir::Attribute> symbols;
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : types) results.push_back(close(type, inner, symbols));
@@ -193,7 +196,13 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
       return Status(StatusCode::kUnsupported,
                     "a scan output is " + text_of(part.getType()) + ", expected a tensor");
     llvm::SmallVector<DimExpr> shape(type_of(part).getShape());
-    if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }))
+    if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }) &&
+        llvm::none_of(shape, [&](DimExpr dim) { return has_symbol(dim, own); }))
+      return Status(StatusCode::kUnsupported,
+                    "a scan output has shape " + text_of(part.getType()) +
+                        ", which depends on data that the body reads, so that it is not known to "
+                        "be the same in all iterations");
+    if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, own); }))
       return Status(StatusCode::kUnsupported, "a scan output has shape " + text_of(part.getType()) +
                                                   ", which changes between iterations");
     // All gathered outputs have the same count.

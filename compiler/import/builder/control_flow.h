@@ -31,8 +31,9 @@ class ControlFlowBuilder {
 
   // `body` may be called several times, until the argument types hold for every iteration; the ops
   // of earlier calls are erased. Without a trip count, the loop has no limit. Errors: kUnsupported
-  // if a carried value changes its element type or rank, or if a gathered part is a list or changes
-  // its shape; kInvalidModel if the number of carried values changes; and the errors of `body`.
+  // if a carried value changes its element type or rank, or if a gathered part is a list or may
+  // change its shape; kInvalidModel if the number of carried values changes; and the errors of
+  // `body`.
   using Body = llvm::function_ref<Result<Iteration>(DimExpr index, mlir::ValueRange carried)>;
   Result<llvm::SmallVector<mlir::Value>> loop(std::optional<DimExpr> trip_count,
                                               llvm::ArrayRef<mlir::Value> initial, Body body);

@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "llvm/ADT/StringExtras.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -17,8 +16,9 @@ graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, mlir::Value value, bool
   for (mlir::Operation* user : value.getUsers()) {
     auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
     if (!read || read.getIsSigned() != is_signed) continue;
+    // The block of the value contains the insertion point, or a region that does.
     bool is_before = read->getBlock() == builder.getInsertionBlock() ||
-                     mlir::isa_and_nonnull<mlir::func::FuncOp>(read->getParentOp());
+                     read->getBlock() == value.getParentBlock();
     if (is_before) return read;
   }
   return {};
@@ -95,6 +95,8 @@ graph::ReadDimsOp GraphBuilder::read_dims(mlir::Value value, int64_t count, bool
   if (graph::ReadDimsOp read = earlier_read(*this, value, is_signed)) return read;
   llvm::SmallVector<mlir::Attribute> symbols;
   for (int64_t i = 0; i < count; ++i) symbols.push_back(getStringAttr(fresh_symbol("v")));
+  const InsertionGuard guard(*this);
+  if (is_signed && is_outside(value)) setInsertionPointAfterValue(value);
   return create<graph::ReadDimsOp>(value, getArrayAttr(symbols), is_signed);
 }
 

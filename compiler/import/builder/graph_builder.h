@@ -26,8 +26,15 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   mlir::Operation* emit(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
                         llvm::ArrayRef<mlir::NamedAttribute> attributes);
   // Reads the `count` elements of a value as symbols, at the end of a block. An earlier read is
-  // reused, so that all uses of the value have the same symbols.
+  // reused, so that all uses of the value have the same symbols. In a loop, a signed read, which
+  // cannot fail, of a value from outside is placed after that value: the symbols are then the same
+  // in all iterations.
   graph::ReadDimsOp read_dims(mlir::Value value, int64_t count, bool is_signed);
+  // Whether the insertion point is in a loop, and the value is from outside of the innermost
+  // region.
+  bool is_outside(mlir::Value value) const {
+    return loop_depth_ > 0 && value.getParentBlock() != getInsertionBlock();
+  }
 
   // The elements of `value` as dim expressions. Null if they are not known at compile time. The
   // pointer is valid until the next call.
@@ -36,6 +43,9 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   // address of an erased op.
   void forget_known() { known_ = graph::SymbolicValues(); }
 
+  // The number of loops whose bodies contain the insertion point.
+  int& loop_depth() { return loop_depth_; }
+
   RandomKeys& random_keys() { return random_keys_; }
 
   // The errors that MLIR has reported since the last call.
@@ -43,6 +53,7 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
 
  private:
   std::map<std::string, int> symbol_counts_;
+  int loop_depth_ = 0;
   RandomKeys random_keys_;
   graph::SymbolicValues known_;
   std::vector<std::string> errors_;

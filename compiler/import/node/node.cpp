@@ -187,11 +187,17 @@ llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::Strin
                 llvm::Twine(kMostElements));
     return dims;
   }
-  const bool is_signed = sign == Sign::kAny;
+  // A size from outside of a loop is the same in all iterations. It is checked in the loop, which
+  // may have no iteration.
+  const bool is_checked = sign == Sign::kSize && builder().is_outside(value);
+  const bool is_signed = sign == Sign::kAny || is_checked;
   graph::ReadDimsOp read = builder().read_dims(value, *count, is_signed);
-  for (llvm::StringRef symbol : read.getSymbols().getAsValueRange<mlir::StringAttr>())
-    dims.push_back({DimExpr::symbol(symbol.str()),
-                    is_signed ? DimExpr::symbol(symbol.str() + ".neg") : DimExpr(0)});
+  for (llvm::StringRef symbol : read.getSymbols().getAsValueRange<mlir::StringAttr>()) {
+    const DimExpr negative = is_signed ? DimExpr::symbol(symbol.str() + ".neg") : DimExpr(0);
+    if (is_checked)
+      require_equal(negative, 0, (what + " has the element -{0}, expected at least 0").str());
+    dims.push_back({DimExpr::symbol(symbol.str()), is_checked ? DimExpr(0) : negative});
+  }
   return dims;
 }
 

@@ -9,6 +9,9 @@ llvm::LogicalResult lower_contraction(mlir::Operation* op, LoweringContext& cont
     return lower_attention(*attention, context);
   llvm::FailureOr<FusedContraction> fused = fusion::match_contraction(op);
   if (failed(fused)) return mlir::failure();
+  if (mlir::isa<graph::MatMulBlocksOp>(fused->contraction))
+    return quantised_format(*fused, context) ? lower_matmul(*fused, context)
+                                             : lower_generic_matmul(*fused, context);
   bool is_f32 = llvm::all_of(fused->contraction->getOperandTypes(), [](mlir::Type type) {
     return mlir::cast<graph::TensorType>(type).getDtype() == DType::kF32;
   });

@@ -17,6 +17,7 @@ Values matmul(Node& n) {
     return n.fail("MatMul does not support element type " + std::string(name(n.dtype(n.input(0)))) +
                   "; use MatMulInteger");
   if (Value product = dequantised_product(n, n.input(0), n.input(1))) return product;
+  if (Value product = packed_product(n, n.input(0), n.input(1))) return product;
   return n.emit<MatMulOp>({n.input(0), n.input(1)});
 }
 
@@ -34,6 +35,7 @@ Value gemm_of(Node& n) {
   bool transpose_a = n.flag("transA", false), transpose_b = n.flag("transB", false);
   Value product;
   if (!transpose_a) product = dequantised_product(n, a, b, transpose_b);
+  if (!transpose_a && !product) product = packed_product(n, a, b, transpose_b);
   if (!product)
     product = n.emit<MatMulOp>(
         {a, b}, {n.attr("transpose_a", transpose_a), n.attr("transpose_b", transpose_b)});

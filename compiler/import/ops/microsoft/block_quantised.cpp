@@ -1,8 +1,12 @@
 // com.microsoft ops on weights that are quantised in blocks: MatMulNBits, MatMulBnb4 and
-// GatherBlockQuantized. The weights are dequantised to f32.
+// GatherBlockQuantized. Those of MatMulNBits stay packed, unless their columns are permuted; others
+// are dequantised to f32.
 #include "compiler/import/ops/microsoft/block_quantised.h"
 
+#include <cstring>
+
 #include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/elements.h"
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/checks.h"
 #include "compiler/import/ops/op_table.h"
@@ -74,6 +78,21 @@ BlockFormat read_format(Node& n) {
   return f;
 }
 
+// The numbers of packed constants. Constant folding would not create a larger constant.
+Value unpacked_zeros(Node& n, const BlockFormat& f, mlir::ElementsAttr packed) {
+  const Constant source = constant_of_elements(packed, DType::kU8);
+  const int64_t bytes = (f.blocks() * f.bits + 7) / 8;  // of a row
+  std::vector<char> numbers(static_cast<size_t>(f.rows * f.blocks()) * sizeof(float));
+  for (int64_t row = 0; row < f.rows; ++row)
+    for (int64_t block = 0; block < f.blocks(); ++block) {
+      const int64_t bit = block * f.bits;
+      const int integer = source.data[row * bytes + bit / 8] >> (bit % 8) & ((1 << f.bits) - 1);
+      const auto number = static_cast<float>(integer);
+      std::memcpy(numbers.data() + (row * f.blocks() + block) * 4, &number, 4);
+    }
+  return n.constant({f.rows, f.blocks()}, DType::kF32, numbers);
+}
+
 // The zero point of each block, as f32 [rows, blocks]. Null if none is given.
 Value zero_points(Node& n, const BlockFormat& f) {
   Value given = n.input_or(3, Value());
@@ -90,44 +109,58 @@ Value zero_points(Node& n, const BlockFormat& f) {
     given = shaped(n, given, "zero_points", {f.rows * bytes});
   else
     given = shaped(n, given, "zero_points", {f.rows, bytes});
+  if (n.has_failed()) return {};
+  if (auto constant = n.input(3).getDefiningOp<ConstantOp>())
+    return unpacked_zeros(n, f, constant.getValue());
   Value numbers = unpack_bits(n, n.reshape(given, {f.rows, bytes}), f.bits);
   return n.cast(first_of_last(n, numbers, f.blocks()), DType::kF32);
 }
 
-// The weight as f32 [rows, depth].
-Value dequantised_weight(Node& n, const BlockFormat& f) {
+struct QuantisedWeight {
+  Value integers, scales;  // u8 [rows, bytes] and f32 [rows, blocks]
+  Value zeros;             // f32 [rows, blocks] or a scalar
+};
+
+QuantisedWeight quantised_weight(Node& n, const BlockFormat& f) {
   const DimExpr rows = f.rows, blocks = f.blocks();
   Value b = n.input(1), scales = n.input(2);
   if (!check_dtype(n, b, "B", {DType::kU8}) || !is_float(n.dtype(scales)))
-    return n.fail("scales is " + text_of(n.type(scales)) + ", expected floats"), Value();
-  b = shaped(n, b, "B", {rows, blocks, f.block * f.bits / 8});
+    return n.fail("scales is " + text_of(n.type(scales)) + ", expected floats"), QuantisedWeight();
+  const int64_t bytes = f.block * f.bits / 8;
+  b = shaped(n, b, "B", {rows, blocks, bytes});
   scales = n.rank(scales) == 1 ? shaped(n, scales, "scales", {rows * blocks})
                                : shaped(n, scales, "scales", {rows, blocks});
-  Formula q = Formula(n, unpack_bits(n, b, f.bits)).as(DType::kF32);
-  Formula scale = Formula(n, n.reshape(scales, {rows, blocks})).as(DType::kF32);
-  Value given = zero_points(n, f);
+  Value zeros = zero_points(n, f);
   if (n.has_failed()) return {};
-  const double middle = static_cast<double>(1 << (f.bits - 1));
-  if (Value group = shaped_input(n, 4, "g_idx", {f.depth})) {
-    if (!check_dtype(n, group, "g_idx", {DType::kI32})) return {};
-    // Column k belongs to block g_idx[k]. The elements are stored in the order of the columns.
-    Formula numbers(n, first_of_last(n, q.reshape({rows, blocks * DimExpr(f.block)}), f.depth));
-    numbers = given ? numbers - Formula(n, given).gather(group, 1) : numbers - middle;
-    return numbers * scale.gather(group, 1);
-  }
-  Formula distance = given ? q - Formula(n, given).unsqueeze({2}) : q - middle;
-  Formula weight = (distance * scale.unsqueeze({2})).reshape({rows, blocks * DimExpr(f.block)});
-  return first_of_last(n, weight, f.depth);
+  if (!zeros) zeros = n.scalar(static_cast<double>(1 << (f.bits - 1)), DType::kF32);
+  return {n.reshape(b, {rows, blocks * DimExpr(bytes)}),
+          n.cast(n.reshape(scales, {rows, blocks}), DType::kF32), zeros};
 }
 
-// a * weight^T + bias, computed in f32. The result has the element type of a.
-Value product_with(Node& n, Value a, Value weight, bool transpose, Value bias) {
-  const DType dtype = n.dtype(a);
-  if (!is_float(dtype) || n.rank(a) < 1)
-    return n.fail("A is " + text_of(n.type(a)) + ", expected floats of rank 1 or more"), Value();
-  Value y = n.emit<MatMulOp>({n.cast(a, DType::kF32), weight}, {n.attr("transpose_b", transpose)});
-  if (bias) y = n.emit<AddOp>({y, n.cast(bias, DType::kF32)});
-  return n.cast(y, dtype);
+// The weight as f32 [rows, depth]. Column k belongs to block group[k]. The integers are stored in
+// the order of the columns.
+Value weight_of_groups(Node& n, const BlockFormat& f, const QuantisedWeight& weight, Value group) {
+  if (!check_dtype(n, group, "g_idx", {DType::kI32})) return {};
+  Value integers = first_of_last(n, unpack_bits(n, weight.integers, f.bits), f.depth);
+  const auto by_column = [&](Value blocks) { return Formula(n, blocks).gather(group, 1); };
+  const Formula numbers = Formula(n, integers).as(DType::kF32);
+  const bool is_single = n.rank(weight.zeros) == 0;
+  const Formula zeros = is_single ? Formula(n, weight.zeros) : by_column(weight.zeros);
+  return (numbers - zeros) * by_column(weight.scales);
+}
+
+// Checks a and converts it to f32.
+Value left_operand(Node& n, Value a) {
+  if (n.has_failed()) return {};
+  if (is_float(n.dtype(a)) && n.rank(a) >= 1) return n.cast(a, DType::kF32);
+  return n.fail("A is " + text_of(n.type(a)) + ", expected floats of rank 1 or more"), Value();
+}
+
+// a * weight^T, computed in f32. The result has the element type of a.
+Value product_with(Node& n, Value a, Value weight) {
+  const Value left = left_operand(n, a);
+  if (!left) return {};
+  return n.cast(n.emit<MatMulOp>({left, weight}, {n.attr("transpose_b", true)}), n.dtype(a));
 }
 
 Values matmul_nbits(Node& n) {
@@ -135,7 +168,19 @@ Values matmul_nbits(Node& n) {
   const BlockFormat f = read_format(n);
   if (n.has_failed()) return Value();
   Value bias = shaped_input(n, 5, "bias", {f.rows});
-  return product_with(n, a, dequantised_weight(n, f), true, bias);
+  const QuantisedWeight weight = quantised_weight(n, f);
+  const Value left = left_operand(n, a);
+  if (!left) return Value();
+  Value y;
+  if (Value group = shaped_input(n, 4, "g_idx", {f.depth}))
+    y = n.emit<MatMulOp>({left, weight_of_groups(n, f, weight, group)},
+                         {n.attr("transpose_b", true)});
+  else
+    y = n.emit<MatMulBlocksOp>(
+        {left, weight.integers, weight.scales, weight.zeros},
+        {n.attr("depth", f.depth), n.attr("bits", f.bits), n.attr("block", f.block)});
+  if (bias) y = n.emit<AddOp>({y, n.cast(bias, DType::kF32)});
+  return n.cast(y, n.dtype(a));
 }
 
 // --- MatMulBnb4. --------------------------------------------------------------------------------
@@ -176,7 +221,7 @@ Values matmul_bnb4(Node& n) {
   } else {
     numbers = numbers * Formula(n, first_of_last(n, repeat(n, scales, 0, block), count));
   }
-  return product_with(n, a, numbers.reshape({rows, depth}), true, Value());
+  return product_with(n, a, numbers.reshape({rows, depth}));
 }
 
 // --- GatherBlockQuantized. ----------------------------------------------------------------------

@@ -1,10 +1,16 @@
-// Matrix products of f32, and of u8 by i8 with i32 sums. Rows of a are packed at run time. Panels
-// of b are packed at compile time if b is a single constant matrix, otherwise by each work item.
-// Bytes are packed in quads along the depth. Outside the packing code, the unit of the depth is a
-// step: one f32 or one quad.
+// Matrix products of f32, of u8 by i8 with i32 sums, and of f32 by constants that are quantised in
+// blocks. Rows of a are packed at run time. Panels of b are packed at compile time if b is a single
+// constant matrix, otherwise by each work item. Bytes are packed in quads along the depth. Outside
+// the packing code, the unit of the depth is a step: one f32 or one quad.
+//
+// Panels of quantised constants stay packed in the module. A work item dequantises its panel, or,
+// for few rows, multiplies them by the integers.
 //
 // Grid: batch x row blocks x panels x parts of a block. A worker packs the rows of a block once for
 // all its panels, and a panel once for all parts. Only deep matrices have several parts per block.
+#include <bit>
+
+#include "compiler/graph/values/elements.h"
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
@@ -20,13 +26,17 @@ class MatMul {
   MatMul(const FusedContraction& fused, LoweringContext& context)
       : fused_(fused),
         context_(context),
-        op_(mlir::cast<graph::MatMulOp>(fused.contraction)),
+        op_(fused.contraction),
         shape_(fused),
         is_quads_(is_byte_matmul(fused)),
+        format_(quantised_format(fused, context)),
         problem_(problem()),
         schedule_(schedule::choose_contraction(problem_, context.kernels().core())),
         epilogue_(shape_.make_epilogue(fused)),
-        k_(context, op_, is_quads_ ? "matmul_bytes" : "matmul"),
+        k_(context, op_,
+           is_quads_ ? "matmul_bytes"
+           : format_ ? "matmul_blocks"
+                     : "matmul"),
         tile_(tile_function(context.kernels(), schedule_)),
         o_(declare()) {}
 
@@ -41,6 +51,7 @@ class MatMul {
  private:
   struct Operands {
     Buffer a, b;
+    QuantisedPanels quantised;
     Scratch scratch;
     Term rows_at, panel_at;  // the packed operands in the scratch memory
     std::optional<BatchCoordinates> batch;
@@ -54,11 +65,11 @@ class MatMul {
             .rows = shape_.rows,
             .columns = shape_.columns,
             .depth = is_quads_ ? ceildiv(shape_.depth, 4) : shape_.depth,
-            .is_packable = shape_.b_is_single && shape_.depth.is_constant() &&
-                           shape_.columns.is_constant() &&
-                           packs_constant(context_, fused_.outer(op_.getB()), pads_b())};
+            .is_packable = !format_ && shape_.b_is_single && shape_.depth.is_constant() &&
+                           shape_.columns.is_constant() && packs_constant(context_, b(), pads_b())};
   }
 
+  mlir::Value b() const { return fused_.outer(op_->getOperand(1)); }
   bool has_parts() const { return !schedule_.parts.is_constant(1); }
 
   Operands declare() {
@@ -66,11 +77,13 @@ class MatMul {
     const DimExpr steps = problem_.depth;
     // The element type of packed operands and of sums: a step of the depth is one element.
     const DType step = is_quads_ ? DType::kI32 : DType::kF32;
-    const mlir::Value b = fused_.outer(op_.getB());
     Operands o;
-    o.a = k_.operand(fused_.outer(op_.getA()), Elements::kNumbers);
-    o.b = schedule_.packs_b ? k_.operand(packed_constant(b), step, Elements::kNumbers)
-                            : k_.operand(b, Elements::kNumbers);
+    o.a = k_.operand(fused_.outer(op_->getOperand(0)), Elements::kNumbers);
+    if (format_)
+      o.quantised = declare_quantised();
+    else
+      o.b = schedule_.packs_b ? k_.operand(packed_constant(), step, Elements::kNumbers)
+                              : k_.operand(b(), Elements::kNumbers);
     epilogue_.declare(k_);
     const DimExpr sums_size = blocks.block_rows() * DimExpr(kPanelColumns);
     // The rows of a tile are one group of packed rows.
@@ -102,14 +115,46 @@ class MatMul {
            (is_quads_ && *shape_.depth.as_constant() % 4 != 0);
   }
 
-  ValueId packed_constant(mlir::Value b) {
+  ValueId packed_constant() {
     int64_t depth = *shape_.depth.as_constant(), columns = *shape_.columns.as_constant();
-    return is_quads_ ? packed_quad_panels(context_, b, depth, columns)
-                     : packed_panels(context_, b, depth, columns, shape_.transpose_b);
+    return is_quads_ ? packed_quad_panels(context_, b(), depth, columns)
+                     : packed_panels(context_, b(), depth, columns, shape_.transpose_b);
+  }
+
+  QuantisedPanels declare_quantised() {
+    auto op = mlir::cast<graph::MatMulBlocksOp>(op_);
+    const int64_t depth = op.getDepth(), columns = *shape_.columns.as_constant();
+    const DimExpr blocks = ceildiv(shape_.depth, format_->block);
+    const auto by_block = [&](mlir::Value numbers) {
+      return k_.operand(packed_panels(context_, fused_.outer(numbers), *blocks.as_constant(),
+                                      columns, /*transposed=*/true),
+                        DType::kF32, Elements::kNumbers);
+    };
+    QuantisedPanels panels;
+    panels.q = k_.operand(packed_integers(context_, b(), depth, columns, *format_), DType::kU8,
+                          Elements::kNumbers);
+    panels.scales = by_block(op.getScales());
+    panels.zeros = format_->zero ? panels.scales : by_block(op.getZeros());
+    panels.depth = k_.param(shape_.depth);
+    panels.blocks = k_.param(blocks);
+    panels.bytes = k_.param(format_->panel_bytes(depth));
+    return panels;
   }
 
   void emit_items() {
-    k_.loop(k_.begin(), k_.end(), 1, [&](Term item) {
+    const auto each = [&](llvm::function_ref<void(Term)> body) {
+      k_.loop(k_.begin(), k_.end(), 1, body);
+    };
+    if (format_)
+      k_.when(
+          o_.rows <= kMostDotRows, [&] { each([&](Term item) { emit_dot(item); }); },
+          [&] { emit_tiles(each); });
+    else
+      emit_tiles(each);
+  }
+
+  void emit_tiles(llvm::function_ref<void(llvm::function_ref<void(Term)>)> each) {
+    each([&](Term item) {
       Term part = remainder(item, o_.parts), panel_item = quotient(item, o_.parts);
       Term panel = remainder(panel_item, o_.panels), block_item = quotient(panel_item, o_.panels);
       Term block = remainder(block_item, o_.blocks);
@@ -122,9 +167,35 @@ class MatMul {
       Term columns = min(o_.columns - first_column, kPanelColumns);
       if (!schedule_.packs_b)
         k_.when(k_.items_done(item, panel_item * o_.parts) == 0,
-                [&] { emit_panel(at, first_column, columns); });
+                [&] { emit_panel(at, panel, columns); });
       emit_item(at, rows, panel, columns);
     });
+  }
+
+  // A few rows times a panel. The grid has one item per panel.
+  void emit_dot(Term panel) {
+    const Term zero = k_.index(0), first_column = panel * kPanelColumns;
+    const QuantisedPanels& from = o_.quantised;
+    k_.when(0 < o_.rows, [&] {
+      k_.switch_index(o_.rows - 1, kMostDotRows, [&](int64_t i) {
+        k_.call(
+            dot_function(context_.kernels(), *format_, i + 1),
+            {o_.a.memref, zero, from.q.memref, from.scales.memref, from.zeros.memref, from.depth,
+             from.blocks, from.bytes, panel, o_.scratch.buffer.memref, o_.scratch.start});
+      });
+    });
+    epilogue_.enter(k_, {});
+    emit_sums(k_,
+              {.scratch = o_.scratch.buffer,
+               .scratch_at = o_.scratch.start,
+               .rows = o_.rows,
+               .tiles = k_.index(1),
+               .first_tile = zero,
+               .last_tile = k_.index(1),
+               .first_row = zero,
+               .first_column = first_column,
+               .columns = min(o_.columns - first_column, kPanelColumns)},
+              take_sums());
   }
 
   // The tiles of a part of a block, and the position of its packed rows.
@@ -158,11 +229,14 @@ class MatMul {
     });
   }
 
-  void emit_panel(llvm::ArrayRef<Term> at, Term first_column, Term columns) {
+  void emit_panel(llvm::ArrayRef<Term> at, Term panel, Term columns) {
+    const Term to_at = o_.scratch.start + o_.panel_at;
+    if (format_)
+      return emit_dequantised_panel(k_, *format_, o_.quantised, panel, o_.scratch.buffer, to_at);
     MatrixView b{o_.b, o_.batch->b_start(k_, at), shape_.transpose_b ? o_.depth : o_.columns,
                  !shape_.transpose_b};
     auto pack = is_quads_ ? emit_pack_quad_panel : emit_pack_panel;
-    pack(k_, b, first_column, columns, o_.depth, o_.scratch.buffer, o_.scratch.start + o_.panel_at);
+    pack(k_, b, panel * kPanelColumns, columns, o_.depth, o_.scratch.buffer, to_at);
   }
 
   void emit_item(llvm::ArrayRef<Term> at, const Part& rows, Term panel, Term columns) {
@@ -189,16 +263,21 @@ class MatMul {
         .first_row = k_.index(0),
         .first_column = panel * kPanelColumns,
         .columns = columns};
-    emit_block(k_, operands, [&](Term sums, Term row, Term column, int64_t lanes, Term mask) {
+    emit_block(k_, operands, take_sums());
+  }
+
+  std::function<void(Term, Term, Term, int64_t, Term)> take_sums() {
+    return [this](Term sums, Term row, Term column, int64_t lanes, Term mask) {
       epilogue_.emit(k_, sums, row, column, lanes, mask);
-    });
+    };
   }
 
   const FusedContraction& fused_;
   LoweringContext& context_;
-  graph::MatMulOp op_;
+  mlir::Operation* op_;
   MatMulShape shape_;
   const bool is_quads_;
+  const std::optional<BlockFormat> format_;  // of b, if it is quantised
   const schedule::ContractionProblem problem_;
   const schedule::ContractionSchedule schedule_;
   Epilogue epilogue_;
@@ -214,6 +293,26 @@ bool is_byte_matmul(const FusedContraction& fused) {
   auto has = [](mlir::Value value, DType dtype) { return dtype_of(value) == dtype; };
   return op && has(op.getA(), DType::kU8) && has(op.getB(), DType::kI8) && !op.getTransposeA() &&
          !op.getTransposeB();
+}
+
+std::optional<BlockFormat> quantised_format(const FusedContraction& fused,
+                                            LoweringContext& context) {
+  auto op = mlir::dyn_cast<graph::MatMulBlocksOp>(fused.contraction);
+  if (!op || op.getBlock() % 4 != 0) return std::nullopt;
+  const auto columns = graph::type_of(op.getQ()).getDim(0).as_constant();
+  const bool is_padded = !columns || *columns % kPanelColumns != 0;
+  const mlir::Value zeros = fused.outer(op.getZeros());
+  BlockFormat format{.bits = static_cast<int64_t>(op.getBits()),
+                     .block = static_cast<int64_t>(op.getBlock())};
+  if (const auto bits = graph::splat_bits(zeros.getDefiningOp()))
+    format.zero = std::bit_cast<float>(static_cast<uint32_t>(*bits));
+  const auto is_packable = [&](mlir::Value x) {
+    return packs_constant(context, fused.outer(x), is_padded);
+  };
+  if (!columns || !is_packable(op.getQ()) || !is_packable(op.getScales()) ||
+      !(format.zero || (graph::type_of(zeros).getRank() == 2 && is_packable(zeros))))
+    return std::nullopt;
+  return format;
 }
 
 llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context) {

@@ -36,6 +36,12 @@ Access batch_access(TensorType operand, TensorType result, int64_t batch) {
 
 MatMulShape::MatMulShape(const FusedContraction& fused) {
   const graph::OutputAxes axes = fused.axes();
+  if (auto op = mlir::dyn_cast<graph::MatMulBlocksOp>(fused.contraction)) {
+    for (int64_t axis = 0; axis < axes.columns; ++axis) rows = rows * fused.type().getDim(axis);
+    columns = fused.type().getDim(axes.columns);
+    depth = static_cast<int64_t>(op.getDepth());
+    return;
+  }
   auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
   TensorType a_type = tensor(op.getA()), b_type = tensor(op.getB()), result = fused.type();
   int64_t a_rank = a_type.getRank(), b_rank = b_type.getRank();

@@ -92,6 +92,27 @@ ValueId packed_quad_panels(LoweringContext& context, mlir::Value b, int64_t dept
   });
 }
 
+ValueId packed_integers(LoweringContext& context, mlir::Value q, int64_t depth, int64_t columns,
+                        const BlockFormat& format) {
+  const mlir::ElementsAttr elements = context.constant_of(q);
+  return context.constant(key_of("integers", elements, {depth, columns, format.bits}), q, [&] {
+    const Constant source = graph::constant_of_elements(elements, DType::kU8);
+    const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns, bits = format.bits;
+    const int64_t panel_bytes = format.panel_bytes(depth), row_bytes = source.dims[1];
+    std::vector<uint8_t> packed(panels * panel_bytes);
+    for (int64_t column = 0; column < columns; ++column) {
+      uint8_t* to = packed.data() + column / kPanelColumns * panel_bytes;
+      const uint8_t* from = source.data + column * row_bytes;
+      for (int64_t k = 0; k < depth; ++k) {
+        const int64_t bit = format.bit_of(k, column % kPanelColumns);
+        const int integer = from[k * bits / 8] >> (k * bits % 8) & ((1 << bits) - 1);
+        to[bit / 8] |= static_cast<uint8_t>(integer << (bit % 8));
+      }
+    }
+    return packed_constant(DType::kU8, std::move(packed), {panels, panel_bytes}, "packed integers");
+  });
+}
+
 ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel) {
   const mlir::ElementsAttr elements = context.constant_of(w);

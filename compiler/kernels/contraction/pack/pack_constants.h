@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/kernels/builder/lowering_context.h"
+#include "compiler/kernels/contraction/tile/quantised_panel.h"
 #include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
@@ -20,6 +21,11 @@ ValueId packed_panels(LoweringContext& context, mlir::Value b, int64_t depth, in
 // Packs b, i8 [depth, columns], to panels of quads, padded with zeros:
 //   [ceildiv(columns, 32)][ceildiv(depth, 4)][32]
 ValueId packed_quad_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns);
+
+// Packs q, u8 [columns, bytes], which has `depth` integers per row, as `format` says:
+//   [ceildiv(columns, 32)][panel bytes]
+ValueId packed_integers(LoweringContext& context, mlir::Value q, int64_t depth, int64_t columns,
+                        const BlockFormat& format);
 
 // Packs w, f32 [groups * rows, channels, kernel], to tiles:
 //   [groups][tiles][kernel * channels][12]

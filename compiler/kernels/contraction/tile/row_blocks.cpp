@@ -65,8 +65,11 @@ void emit_tiles(CodeBuilder& e, const BlockOperands& o, Term first_row) {
   });
 }
 
-void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term last_row,
-                 TakeSums take) {
+}  // namespace
+
+void emit_sums(CodeBuilder& e, const BlockOperands& o, TakeSums take) {
+  const Term first_row = tile_start(o.first_tile, o.rows, o.tiles);
+  const Term last_row = tile_start(o.last_tile, o.rows, o.tiles);
   int64_t lanes = e.target().lanes(4);
   e.loop(e.index(0), last_row - first_row, 1, [&](Term r) {
     Term row = o.first_row + (first_row + r);
@@ -86,13 +89,9 @@ void emit_finish(CodeBuilder& e, const BlockOperands& o, Term first_row, Term la
   });
 }
 
-}  // namespace
-
 void emit_block(CodeBuilder& e, const BlockOperands& o, TakeSums take) {
-  Term first_row = tile_start(o.first_tile, o.rows, o.tiles);
-  Term last_row = tile_start(o.last_tile, o.rows, o.tiles);
-  emit_tiles(e, o, first_row);
-  emit_finish(e, o, first_row, last_row, take);
+  emit_tiles(e, o, tile_start(o.first_tile, o.rows, o.tiles));
+  emit_sums(e, o, take);
 }
 
 }  // namespace scopevm::compiler::kernels

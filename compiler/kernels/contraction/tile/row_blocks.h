@@ -42,5 +42,7 @@ using TakeSums =
     llvm::function_ref<void(Term sums, Term row, Term column, int64_t lanes, Term mask)>;
 // Emits the product of tiles and panels, and passes its sums to `take`.
 void emit_block(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
+// Only passes the sums, which are in scratch memory, to `take`.
+void emit_sums(CodeBuilder& e, const BlockOperands& operands, TakeSums take);
 
 }  // namespace scopevm::compiler::kernels
