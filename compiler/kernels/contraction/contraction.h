@@ -17,7 +17,8 @@ using fusion::FusedContraction;
 
 // True for a product of u8 by i8 without transposed operands.
 bool is_byte_matmul(const FusedContraction& fused);
-// The format of the weight of a matmul_blocks that lower_matmul can lower. Empty for other products.
+// The format of the weight of a matmul_blocks that lower_matmul can lower. Empty for other
+// products.
 std::optional<BlockFormat> quantised_format(const FusedContraction& fused,
                                             LoweringContext& context);
 llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext& context);

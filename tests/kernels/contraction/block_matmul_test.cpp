@@ -1,5 +1,5 @@
 // Products with weights that are quantised in blocks, compared with loops over the dequantised
-// weight. Covers numbers of bits, block sizes, depths and columns that are no multiples of blocks
+// weight. Covers numbers of bits, block sizes, depths and columns that are not multiples of blocks
 // or panels, numbers of rows on both sides of the switch to dequantised panels, zero points, and
 // operands that are not constants.
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ TEST_P(BlocksOnEveryTarget, ConstantWeight) {
 INSTANTIATE_TEST_SUITE_P(BlockMatMul, BlocksOnEveryTarget,
                          ::testing::Values("host", "x86-64-v4", "x86-64-v3", "x86-64"));
 
-// A weight that is an input, a block that is no multiple of 4, and rows in two dims.
+// A weight that is an input, a block that is not a multiple of 4, and rows in two dims.
 TEST(BlockMatMul, Loops) {
   for (Zeros zeros : {Zeros::kDefault, Zeros::kByBlock}) {
     for (int64_t bits : {2, 4, 8}) {
