@@ -127,6 +127,17 @@ def branch_only_of_rank():
          [value("y", [None, None])], [("axis", i64(1)), ("one", np.array(1, dtype=np.int64))])
 
 
+def scan_output_size():
+    """The parts of a scan output have sizes that are read from outside of the loop."""
+    size = value("size", [2], TensorProto.INT64)
+    body = helper.make_graph(
+        [node("Identity", ["keep"], ["again"]), node("Expand", ["x", "size"], ["part"])], "body",
+        [value("i", [], TensorProto.INT64), value("keep", [], TensorProto.BOOL)],
+        [value("again", [], TensorProto.BOOL), value("part", None)])
+    save("scan_output_size", [node("Loop", ["trips", ""], ["y"], body=body)],
+         [value("x", ["n", 1]), size, value("trips", [], TensorProto.INT64)], [value("y", None)])
+
+
 def past():
     """Keys of past tokens are concatenated with new ones. A dim of neither can be 0."""
     save("past", [node("Concat", ["old", "new"], ["keys"], axis=1),
@@ -455,6 +466,7 @@ if __name__ == "__main__":
     branch_ranks()
     many_branches()
     branch_only_of_rank()
+    scan_output_size()
     past()
     unsupported_ops()
     conv_transpose_same()
