@@ -90,6 +90,12 @@ TEST(Patterns, AreLimited) {
   EXPECT_TRUE(matches(repeated("(", 200) + "a" + repeated(")", 200), "a"));
   EXPECT_THAT(error_of(repeated("(", 201) + "a" + repeated(")", 201)),
               HasSubstr("more than 200 nested groups: \"(a))"));
+  EXPECT_TRUE(matches("a" + repeated("*(?i)", 201), "aa"));
+  EXPECT_THAT(error_of("a" + repeated("*(?i)", 202)),
+              HasSubstr("more than 200 nested repetitions"));
+  EXPECT_THAT(error_of(repeated("a", 65537)), HasSubstr("the pattern has more than 65536 bytes"));
+  EXPECT_THAT(error_of("(?:a{0,1000}){100}"),
+              HasSubstr("the states of its automaton are too large"));
   // A message shows complete characters, and control characters as numbers.
   EXPECT_THAT(error_of("[\n" + repeated("\xe4\xb8\xad", 20)),
               HasSubstr("closing bracket: \"[\\x0a" + repeated("\xe4\xb8\xad", 12) + "...\""));

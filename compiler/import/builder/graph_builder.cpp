@@ -12,7 +12,7 @@ namespace {
 // An earlier sv.read_dims of the value that dominates the insertion point. It is reused, so that
 // all uses of the value have the same symbols and their dims are provably equal. REQUIRES: the
 // insertion point is the end of a block.
-graph::ReadDimsOp earlier_read(mlir::OpBuilder& builder, mlir::Value value, bool is_signed) {
+graph::ReadDimsOp earlier_read(const mlir::OpBuilder& builder, mlir::Value value, bool is_signed) {
   for (mlir::Operation* user : value.getUsers()) {
     auto read = mlir::dyn_cast<graph::ReadDimsOp>(user);
     if (!read || read.getIsSigned() != is_signed) continue;
@@ -89,6 +89,10 @@ mlir::Operation* GraphBuilder::emit(llvm::StringRef op, llvm::ArrayRef<mlir::Val
       succeeded(inference->inferReturnTypes(getContext(), getLoc(), operands, dictionary,
                                             properties.get(), {}, state.types));
   return is_typed ? OpBuilder::create(state) : nullptr;
+}
+
+bool GraphBuilder::has_read(mlir::Value value, bool is_signed) const {
+  return static_cast<bool>(earlier_read(*this, value, is_signed));
 }
 
 graph::ReadDimsOp GraphBuilder::read_dims(mlir::Value value, int64_t count, bool is_signed) {

@@ -30,6 +30,8 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   // cannot fail, of a value from outside is placed after that value: the symbols are then the same
   // in all iterations.
   graph::ReadDimsOp read_dims(mlir::Value value, int64_t count, bool is_signed);
+  // Whether an earlier read_dims(value, ..., is_signed) would be reused.
+  bool has_read(mlir::Value value, bool is_signed) const;
   // Whether the insertion point is in a loop, and the value is from outside of the innermost
   // region.
   bool is_outside(mlir::Value value) const {

@@ -189,7 +189,8 @@ llvm::SmallVector<Node::SignedDim> Node::signed_dims_of(Value value, llvm::Strin
   }
   // A size from outside of a loop is the same in all iterations. It is checked in the loop, which
   // may have no iteration.
-  const bool is_checked = sign == Sign::kSize && builder().is_outside(value);
+  const bool is_checked = sign == Sign::kSize && builder().is_outside(value) &&
+                          !builder().has_read(value, /*is_signed=*/false);
   const bool is_signed = sign == Sign::kAny || is_checked;
   graph::ReadDimsOp read = builder().read_dims(value, *count, is_signed);
   for (llvm::StringRef symbol : read.getSymbols().getAsValueRange<mlir::StringAttr>()) {

@@ -100,6 +100,7 @@ Result<char*> reserve(StringTable& table, runtime::Storage*& room, int64_t bytes
 // Writes an integer or bool in the element type of the tensor.
 void set_integer(const Register& to, int64_t i, int64_t value) {
   const int64_t size = byte_size(to.dtype);
+  if (to.dtype == DType::kBool) value = value != 0 ? 1 : 0;
   std::memcpy(to.data + i * size, &value, static_cast<size_t>(size));  // little-endian
 }
 
@@ -114,22 +115,48 @@ size_t whitespace_size(std::string_view text) {
   return is_space ? bytes : 0;
 }
 
+// Checks the interrupts of the call if `at` bytes of a string end a part of it.
+Status check_at(const StringTable& table, size_t at) {
+  constexpr size_t kBytesPerCheck = 1 << 16;
+  return at % kBytesPerCheck == kBytesPerCheck - 1 ? check_interrupts(table.options()) : Status();
+}
+
+// text.find(delimiter), in parts of about a million comparisons.
+Result<size_t> find(const StringTable& table, std::string_view text, std::string_view delimiter) {
+  const size_t starts = (size_t{1} << 20) / delimiter.size() + 1;
+  for (size_t at = 0; at < text.size(); at += starts) {
+    const size_t found = text.substr(at, starts + delimiter.size() - 1).find(delimiter);
+    if (found != std::string_view::npos) return at + found;
+    if (at > 0) SCOPEVM_RETURN_IF_ERROR(check_interrupts(table.options()));
+  }
+  return std::string_view::npos;
+}
+
+// The end of the first piece of a text that does not begin with whitespace.
+Result<size_t> piece_end(const StringTable& table, std::string_view text,
+                         std::string_view delimiter) {
+  if (!delimiter.empty()) return find(table, text, delimiter);
+  size_t end = 0;
+  for (; end < text.size() && whitespace_size(text.substr(end)) == 0; ++end)
+    SCOPEVM_RETURN_IF_ERROR(check_at(table, end));
+  return end < text.size() ? end : std::string_view::npos;
+}
+
 // Calls visit(piece), which returns a Status, for each piece of a string.
 template <typename Visit>
-Status for_each_piece(std::string_view text, std::string_view delimiter, int64_t max_splits,
-                      Visit visit) {
+Status for_each_piece(const StringTable& table, std::string_view text, std::string_view delimiter,
+                      int64_t max_splits, Visit visit) {
   // A negative number is a large unsigned number.
   for (auto splits = static_cast<uint64_t>(max_splits);; --splits) {
     if (delimiter.empty()) {
-      while (const size_t size = whitespace_size(text)) text.remove_prefix(size);
+      while (const size_t size = whitespace_size(text)) {
+        text.remove_prefix(size);
+        SCOPEVM_RETURN_IF_ERROR(check_at(table, text.size()));
+      }
       if (text.empty()) return {};
     }
     if (splits == 0) return visit(text);
-    size_t end = text.find(delimiter);
-    if (delimiter.empty()) {
-      while (end < text.size() && whitespace_size(text.substr(end)) == 0) ++end;
-      if (end == text.size()) return visit(text);
-    }
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t end, piece_end(table, text, delimiter));
     if (end == std::string_view::npos) return visit(text);
     SCOPEVM_RETURN_IF_ERROR(visit(text.substr(0, end)));
     text.remove_prefix(end + delimiter.size());
@@ -231,7 +258,7 @@ Status split_strings(StringTable& table, const StringOperands& in) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, string_at(table, in.from, i));
     int64_t count = 0;
     SCOPEVM_RETURN_IF_ERROR(
-        for_each_piece(text, delimiter, in.number, [&](std::string_view piece) -> Status {
+        for_each_piece(table, text, delimiter, in.number, [&](std::string_view piece) -> Status {
           const int64_t column = count++;
           if (is_check_due(column)) SCOPEVM_RETURN_IF_ERROR(check_interrupts(table.options()));
           if (counts || column >= columns) return {};
@@ -255,8 +282,10 @@ Status match_strings(StringTable& table, const StringOperands& in) {
   SCOPEVM_RETURN_IF_ERROR(for_each_element(table, count_of(in.from), [&](int64_t i) -> Status {
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, string_at(table, in.from, i));
     int64_t state = 0;
-    for (size_t at = 0; at < text.size() && state >= 0; ++at)
+    for (size_t at = 0; at < text.size() && state >= 0; ++at) {
+      SCOPEVM_RETURN_IF_ERROR(check_at(table, at));
       state = entry(kColumns + 1 + state * columns + entry(static_cast<uint8_t>(text[at])));
+    }
     set_integer(in.to, i, state >= 0 && entry(kColumns + 1 + state * columns) != 0 ? 1 : 0);
     return {};
   }));

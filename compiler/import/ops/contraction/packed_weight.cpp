@@ -76,7 +76,9 @@ std::optional<Weight> weight_of(Value b, bool is_transposed) {
   const TensorType values = tensor_type(found->values);
   ConstantOp integers = constant_source(found->values), scale = constant_source(found->scale),
              zero = found->zero ? constant_source(found->zero) : ConstantOp();
+  const auto is_static = [](Value value) { return tensor_type(value).isStatic(); };
   if (!integers || !scale || (found->zero && !zero) || !values.isStatic() ||
+      !is_static(found->scale) || (zero && !is_static(found->zero)) ||
       tensor_type(found->scale).getDtype() != DType::kF32)
     return std::nullopt;
   Ints shape;

@@ -171,6 +171,10 @@ Values matmul_nbits(Node& n) {
   const QuantisedWeight weight = quantised_weight(n, f);
   const Value left = left_operand(n, a);
   if (!left) return Value();
+  const DimExpr own_depth = n.dim(left, n.rank(left) - 1);
+  if (own_depth.is_constant() && own_depth != DimExpr(f.depth))
+    return n.fail("A is " + text_of(n.type(a)) + ", expected a last dim of " +
+                  llvm::Twine(f.depth));
   Value y;
   if (Value group = shaped_input(n, 4, "g_idx", {f.depth}))
     y = n.emit<MatMulOp>({left, weight_of_groups(n, f, weight, group)},

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int32_t kMostStates = 16384;
 // A limit for patterns whose states are large sets.
-constexpr int64_t kMostWork = int64_t{1} << 28;
+constexpr int64_t kMostWork = int64_t{1} << 25;
 
 // What precedes a position, and what follows it, as far as assertions depend on it.
 enum class Side : uint8_t { kOther, kText, kLine, kWord };  // kText: the string's begin or end
@@ -63,10 +63,13 @@ class Determinizer {
   Result<std::vector<int32_t>> run() {
     for (size_t state = 0; state < subsets_.size(); ++state) {
       expand(state);
-      if (static_cast<int32_t>(subsets_.size()) > kMostStates || work_ > kMostWork)
+      if (static_cast<int32_t>(subsets_.size()) > kMostStates)
         return Status(StatusCode::kUnsupported,
                       "the pattern is too complex: its automaton has more than " +
-                          std::to_string(subsets_.size() - 1) + " states");
+                          std::to_string(kMostStates) + " states");
+      if (work_ > kMostWork)
+        return Status(StatusCode::kUnsupported,
+                      "the pattern is too complex: the states of its automaton are too large");
     }
     return table();
   }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMostRepeats = 1000;  // as in RE2
 constexpr int kDeepest = 200;
+constexpr size_t kMostBytes = 1 << 16;
 constexpr char32_t kNone = 0xffffffff;
 
 bool is_digit(char c, int base = 10) { return c >= '0' && c < '0' + base; }
@@ -126,7 +127,7 @@ class Parser {
   size_t at_ = 0;
   Flags flags_;
   bool is_quoted_ = false;  // after \Q
-  int depth_ = 0;           // of groups
+  int depth_ = 0, repeated_repeats_ = 0;
   std::set<std::string_view> names_;
   Status status_;
 };
@@ -188,6 +189,8 @@ Pattern Parser::repeated() {
     if (!repeat) break;
     take("?");  // lazy
     if (take_repeat()) return fail("a repetition of a repetition", since(first));
+    if (part.kind == Pattern::Kind::kRepeat && ++repeated_repeats_ > kDeepest)
+      return fail("more than 200 nested repetitions", since(begin), StatusCode::kUnsupported);
     part = repetition(std::move(part), *repeat);
   }
   return part;
@@ -350,8 +353,8 @@ std::optional<CharacterSet> Parser::take_named_class() {
     if (!set) return std::nullopt;
     return is_negated ? with_cases(*set).complement() : with_cases(*set);
   }
-  const size_t end = text_.find(":]", at_ + 2);
-  if (!has("[:") || end == std::string_view::npos) return std::nullopt;
+  const size_t end = has("[:") ? text_.find(":]", at_ + 2) : std::string_view::npos;
+  if (end == std::string_view::npos) return std::nullopt;
   at_ += 2;
   const bool is_negated = take("^");
   const std::optional<CharacterSet> set = posix_class(text_.substr(at_, end - at_));
@@ -438,6 +441,10 @@ char32_t Parser::hex_character() {
 
 }  // namespace
 
-Result<Pattern> parse_pattern(std::string_view text) { return Parser(text).run(); }
+Result<Pattern> parse_pattern(std::string_view text) {
+  if (text.size() > kMostBytes)
+    return Status(StatusCode::kUnsupported, "the pattern has more than 65536 bytes");
+  return Parser(text).run();
+}
 
 }  // namespace scopevm::compiler::frontend

@@ -310,7 +310,8 @@ std::optional<BlockFormat> quantised_format(const FusedContraction& fused,
     return packs_constant(context, fused.outer(x), is_padded);
   };
   if (!columns || !is_packable(op.getQ()) || !is_packable(op.getScales()) ||
-      !(format.zero || (graph::type_of(zeros).getRank() == 2 && is_packable(zeros))))
+      !(format.zero ||
+        (graph::type_of(zeros).getRank() == 2 && packs_constant(context, zeros, is_padded))))
     return std::nullopt;
   return format;
 }

@@ -2,6 +2,8 @@
 // is bound by the bytes of the weight.
 #include "compiler/kernels/contraction/tile/quantised_panel.h"
 
+#include <bit>
+
 #include "compiler/kernels/builder/code_builder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -112,7 +114,7 @@ struct BlockLoop {
   Finish finish;
 
   Terms emit(llvm::ArrayRef<Term> zeros, llvm::ArrayRef<Term> totals) {
-    // Whole blocks have loops with constant bounds, without checks for interruption.
+    // Whole blocks have loops with constant bounds.
     const Term whole = quotient(from.depth, format.block);
     const Terms now =
         e.loop(e.index(0), whole, 1, totals, [&](Term block, llvm::ArrayRef<Term> before) {
@@ -145,7 +147,8 @@ struct BlockLoop {
   }
 };
 
-// The product of some rows with two vectors of the columns of a panel.
+// The product of some rows with two vectors of the columns of a panel. The scale of a block
+// multiplies a sum of up to `block` products, which can overflow where scaled numbers do not.
 class Dot {
  public:
   Dot(CodeBuilder& e, const BlockFormat& format, int64_t rows)
@@ -238,7 +241,8 @@ void emit_dequantised_panel(CodeBuilder& e, const BlockFormat& format, const Qua
 mlir::func::FuncOp dot_function(KernelModule& module, const BlockFormat& format, int64_t rows) {
   std::string name = "quantised_dot_" + std::to_string(rows) + "_" + std::to_string(format.bits) +
                      "_" + std::to_string(format.block);
-  if (format.zero) name += "_" + std::to_string(*format.zero);
+  if (format.zero)  // its bits
+    name += "_" + std::to_string(std::bit_cast<uint32_t>(static_cast<float>(*format.zero)));
   return module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     const mlir::Location location = builder.getUnknownLoc();
