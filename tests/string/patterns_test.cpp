@@ -95,7 +95,7 @@ TEST(Patterns, AreLimited) {
               HasSubstr("more than 200 nested repetitions"));
   EXPECT_THAT(error_of(repeated("a", 65537)), HasSubstr("the pattern has more than 65536 bytes"));
   EXPECT_THAT(error_of("(?:a{0,1000}){100}"),
-              HasSubstr("the states of its automaton are too large"));
+              HasSubstr("the pattern is too complex: the states of its automaton are too large"));
   // A message shows complete characters, and control characters as numbers.
   EXPECT_THAT(error_of("[\n" + repeated("\xe4\xb8\xad", 20)),
               HasSubstr("closing bracket: \"[\\x0a" + repeated("\xe4\xb8\xad", 12) + "...\""));
