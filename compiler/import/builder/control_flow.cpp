@@ -196,13 +196,15 @@ Result<llvm::SmallVector<Value>> ControlFlowBuilder::loop(std::optional<DimExpr>
       return Status(StatusCode::kUnsupported,
                     "a scan output is " + text_of(part.getType()) + ", expected a tensor");
     llvm::SmallVector<DimExpr> shape(type_of(part).getShape());
-    if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, inner); }) &&
-        llvm::none_of(shape, [&](DimExpr dim) { return has_symbol(dim, own); }))
+    const auto depends_on = [&](const std::set<std::string>& symbols_of) {
+      return llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, symbols_of); });
+    };
+    if (depends_on(inner) && !depends_on(own))
       return Status(StatusCode::kUnsupported,
                     "a scan output has shape " + text_of(part.getType()) +
                         ", which depends on data that the body reads, so that it is not known to "
                         "be the same in all iterations");
-    if (llvm::any_of(shape, [&](DimExpr dim) { return has_symbol(dim, own); }))
+    if (depends_on(own))
       return Status(StatusCode::kUnsupported, "a scan output has shape " + text_of(part.getType()) +
                                                   ", which changes between iterations");
     // All gathered outputs have the same count.

@@ -17,6 +17,8 @@ using fusion::FusedContraction;
 
 // True for a product of u8 by i8 without transposed operands.
 bool is_byte_matmul(const FusedContraction& fused);
+// The zero point of all blocks of a matmul_blocks, if it is known at compile time.
+std::optional<float> known_zero(const FusedContraction& fused);
 // The format of the weight of a matmul_blocks that lower_matmul can lower. Empty for other
 // products.
 std::optional<BlockFormat> quantised_format(const FusedContraction& fused,

@@ -155,5 +155,27 @@ TEST(BlockMatMul, Loops) {
   }
 }
 
+// Zero points that differ by less than 1e-6 have kernels of their own.
+TEST(BlockMatMul, NearZeroPoints) {
+  const std::string a = tensor_type("m, 4");
+  const Array q = Array::of(DType::kU8, {1, 2}, std::vector<uint8_t>{0, 0});
+  const Array scales = Array::of<float>(DType::kF32, {1, 1}, {1e6f});
+  const std::string y = tensor_type("m, 1"), types = "(" + a + ", " + static_type(q) + ", " +
+                                                     static_type(scales) + ", " + tensor_type("") +
+                                                     ") -> " + y;
+  const std::string of = " {depth = 4, bits = 4, block = 4} : " + types + "\n";
+  auto runner = KernelRunner::create(
+      "func.func @main(%a: " + a + ") -> (" + y + ", " + y + ") {\n" + constant_text("q", q) +
+      constant_text("s", scales) + constant_text("z", Array::of<float>(DType::kF32, {}, {0.0f})) +
+      constant_text("near", Array::of<float>(DType::kF32, {}, {4e-7f})) +
+      "  %y = sv.matmul_blocks %a, %q, %s, %z" + of + "  %t = sv.matmul_blocks %a, %q, %s, %near" +
+      of + "  return %y, %t : " + y + ", " + y + "\n}\n");
+  ASSERT_TRUE(runner.ok()) << runner.status().message();
+  auto outputs = (*runner)->run({Array::of<float>(DType::kF32, {1, 4}, {1, 1, 1, 1})});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  expect_near((*outputs)[0], {0}, "zero");
+  expect_near((*outputs)[1], {-1.6}, "near zero");
+}
+
 }  // namespace
 }  // namespace scopevm::compiler::testing

@@ -38,8 +38,8 @@ StringOp change_case;
 StringOp concat_strings;
 
 // `other`: the delimiter. If its only element is the empty string, runs of whitespace separate the
-// pieces. `number`: how often each string is split at most; a negative number is no limit. The last
-// piece is the rest of the string.
+// pieces. `number`: each string is split at most this many times, or without a limit if it is
+// negative. The last piece is the rest of the string.
 //
 // If `to` has strings, writes the pieces of each string, then empty strings up to the number of
 // elements that `to` has for each string. Further pieces are ignored. If `to` has numbers, writes

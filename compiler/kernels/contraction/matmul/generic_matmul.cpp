@@ -1,14 +1,10 @@
 // Matrix products of any element type as scalar loops. A work item is one row of the result.
-#include <bit>
-
-#include "compiler/graph/values/elements.h"
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/contraction/epilogue.h"
 #include "compiler/kernels/contraction/matmul/matmul_shape.h"
 #include "compiler/kernels/contraction/scalar_sum.h"
 
 namespace scopevm::compiler::kernels {
-
 namespace {
 
 // Reads the elements of the weight of a matmul_blocks.
@@ -16,14 +12,11 @@ class QuantisedWeight {
  public:
   QuantisedWeight(KernelBuilder& k, const FusedContraction& fused)
       : k_(k), op_(mlir::cast<graph::MatMulBlocksOp>(fused.contraction)) {
-    const mlir::Value zeros = fused.outer(op_.getZeros());
     const graph::TensorType q_type = graph::type_of(op_.getQ());
     q_ = k.operand(fused.outer(op_.getQ()), Elements::kNumbers);
     scales_ = k.operand(fused.outer(op_.getScales()), Elements::kNumbers);
-    if (const auto bits = graph::splat_bits(zeros.getDefiningOp()))
-      zero_ = std::bit_cast<float>(static_cast<uint32_t>(*bits));
-    else
-      zeros_ = k.operand(zeros, Elements::kNumbers);
+    zero_ = known_zero(fused);
+    if (!zero_) zeros_ = k.operand(fused.outer(op_.getZeros()), Elements::kNumbers);
     bytes_ = k.param(q_type.getDim(1));
     blocks_ = k.param(graph::type_of(op_.getScales()).getDim(1));
   }
@@ -47,7 +40,7 @@ class QuantisedWeight {
   KernelBuilder& k_;
   graph::MatMulBlocksOp op_;
   Buffer q_, scales_, zeros_;
-  std::optional<double> zero_;
+  std::optional<float> zero_;
   Term bytes_, blocks_;
 };
 

@@ -295,6 +295,13 @@ bool is_byte_matmul(const FusedContraction& fused) {
          !op.getTransposeB();
 }
 
+std::optional<float> known_zero(const FusedContraction& fused) {
+  auto op = mlir::cast<graph::MatMulBlocksOp>(fused.contraction);
+  const auto bits = graph::splat_bits(fused.outer(op.getZeros()).getDefiningOp());
+  if (!bits) return std::nullopt;
+  return std::bit_cast<float>(static_cast<uint32_t>(*bits));
+}
+
 std::optional<BlockFormat> quantised_format(const FusedContraction& fused,
                                             LoweringContext& context) {
   auto op = mlir::dyn_cast<graph::MatMulBlocksOp>(fused.contraction);
@@ -304,8 +311,7 @@ std::optional<BlockFormat> quantised_format(const FusedContraction& fused,
   const mlir::Value zeros = fused.outer(op.getZeros());
   BlockFormat format{.bits = static_cast<int64_t>(op.getBits()),
                      .block = static_cast<int64_t>(op.getBlock())};
-  if (const auto bits = graph::splat_bits(zeros.getDefiningOp()))
-    format.zero = std::bit_cast<float>(static_cast<uint32_t>(*bits));
+  format.zero = known_zero(fused);
   const auto is_packable = [&](mlir::Value x) {
     return packs_constant(context, fused.outer(x), is_padded);
   };
