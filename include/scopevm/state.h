@@ -7,9 +7,18 @@
 ///     call->set_input("x", chunk);
 ///     call->run();  // reads h and c of the state, and replaces them
 ///
-/// A state has two buffers for each pair. A call reads one and writes the other, and they are
-/// swapped if the call succeeds. A call that fails, is cancelled or passes its deadline changes no
-/// pair. The buffers are allocated once, so that a call allocates no memory for them.
+/// A pair whose input and output have the same dims has two buffers. A call reads one and writes
+/// the other, and they are swapped if the call succeeds. The buffers are allocated once, so that a
+/// call allocates no memory for them.
+///
+/// The value of any other pair changes its size, such as a cache of keys:
+///
+///     auto state = State::create(*session, {.pairs = {{"past_key", "present_key"}}});
+///
+/// If a call succeeds, its result becomes the value, without a copy, and the former value is
+/// released. Forks share such a value.
+///
+/// A call that fails, is cancelled or passes its deadline changes no pair.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +38,8 @@
 namespace scopevm {
 
 /// An input and an output of a module that a state ties: the output of a call is the input of the
-/// next one. Both are tensors with the same element type and the same dims in the signature.
+/// next one. Both are tensors with the same element type and rank. Where their dims in the
+/// signature differ, that of the input is a named dimension.
 struct StatePair {
   std::string input;   ///< name of the input
   std::string output;  ///< name of the output
@@ -42,7 +52,8 @@ struct StatePair {
 struct StateOptions {
   std::vector<StatePair> pairs;  ///< at least one; names are unique
   /// Values of the dimensions in the dims of the inputs, such as the batch size. Initial values
-  /// determine their dims, too. A call with other dims fails.
+  /// determine their dims, too. A call with other dims fails. A dim whose size calls change is 0 by
+  /// default, if the signature permits it.
   std::map<std::string, int64_t> dims;
 };
 
@@ -55,8 +66,8 @@ class State {
   /// Allocates a state with the initial values. Errors:
   /// - kNotFound: the module has no such input or output
   /// - kInvalidArgument: no pairs, a name occurs twice, an input or output is not a tensor of
-  ///   numbers, their element types or dims can differ, a dim has no value, or an initial value has
-  ///   another type
+  ///   numbers, their element types or ranks differ, or dims that are not named dimensions of the
+  ///   input, a dim has no value, or an initial value has another type
   /// - kResourceLimit: a limit of the session, or the capacity of a pool of the scheduler
   /// - kOutOfMemory, kDevice: as for a call
   static Result<State> create(const Session& session, const StateOptions& options);
@@ -65,12 +76,12 @@ class State {
   /// kInvalidArgument (in use), kOutOfMemory.
   Result<Tensor> value(std::string_view input) const;
   /// Replaces the current value of an input by a copy of `tensor`. Errors: those of value(), and
-  /// kInvalidArgument if the type differs.
+  /// kInvalidArgument if the type differs in more than the dims that calls change.
   Status set_value(std::string_view input, const Tensor& tensor);
   /// Replaces all values by the initial ones, and steps() by 0. Errors: kInvalidArgument (in use).
   Status reset();
-  /// A new state of the same session with copies of the values. Errors: kInvalidArgument (in use),
-  /// and those of create() for memory.
+  /// A new state of the same session with the same values. Calls change them independently. Errors:
+  /// kInvalidArgument (in use), and those of create() for memory.
   Result<State> fork() const;
   /// The values as the bytes of a file, in the format of docs/state.md. Errors: kInvalidArgument
   /// (in use), kOutOfMemory.

@@ -33,6 +33,18 @@ inline format::ModuleContents moving_contents(uint32_t ra, uint32_t rb) {
   return contents;
 }
 
+// main(a: f32[n], b: f32[m]) -> ra: f32[n], which is a. A state of b=ra has values of any size.
+inline format::ModuleContents resizing_contents() {
+  format::ModuleContents contents = moving_contents(0, 1);
+  format::FunctionDecl& main = contents.functions[0];
+  main.inputs = {{"a", DType::kF32, {"n"}}, {"b", DType::kF32, {"m"}}};
+  main.outputs = {{"ra", DType::kF32, {"n"}}};
+  main.dimensions = {{"n", 0, int64_t{1} << 31, 1}, {"m", 0, int64_t{1} << 31, 1}};
+  main.register_count = 2;
+  main.code = CodeWriter().ret({0}).take();
+  return contents;
+}
+
 inline Tensor filled(float value, std::initializer_list<int64_t> dims) {
   Tensor tensor = *Tensor::allocate(DType::kF32, dims);
   for (float& element : tensor.elements<float>()) element = value;

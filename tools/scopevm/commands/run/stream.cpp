@@ -44,6 +44,38 @@ Result<Steps> parse_steps(const std::string& text, const Signature& signature) {
   return Steps{named[0].name, *axis, *size};
 }
 
+// Replaces INPUT=OUTPUT with a "*" in both by one pair for each input that matches. In the output,
+// the text that matches the "*" of the input replaces the "*".
+Result<std::vector<std::string>> expand_states(const std::vector<std::string>& states,
+                                               const Signature& signature) {
+  std::vector<std::string> pairs;
+  for (const std::string& state : states) {
+    const size_t equals = state.find('=');
+    if (equals == std::string::npos) return invalid("--state " + state + ": expected INPUT=OUTPUT");
+    const std::string input = state.substr(0, equals), output = state.substr(equals + 1);
+    const size_t star = input.find('*'), output_star = output.find('*');
+    if (star == std::string::npos || find(signature.inputs, input) != nullptr) {
+      pairs.push_back(state);
+      continue;
+    }
+    if (output_star == std::string::npos)
+      return invalid("--state " + state + ": expected a \"*\" in the name of the output, too");
+    const std::string before = input.substr(0, star), after = input.substr(star + 1);
+    const size_t count = pairs.size();
+    for (const TensorSignature& declared : signature.inputs) {
+      const std::string& name = declared.name;
+      if (name.size() < input.size() - 1 || !name.starts_with(before) || !name.ends_with(after))
+        continue;
+      const std::string part = name.substr(star, name.size() - (input.size() - 1));
+      pairs.push_back(name + "=" + output.substr(0, output_star) + part +
+                      output.substr(output_star + 1));
+    }
+    if (pairs.size() == count)
+      return invalid("--state " + state + ": no input of the module matches \"" + input + "\"");
+  }
+  return pairs;
+}
+
 size_t product(std::span<const int64_t> dims) {
   size_t count = 1;
   for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
@@ -54,11 +86,9 @@ size_t product(std::span<const int64_t> dims) {
 
 Result<StreamPlan> parse_stream(const StreamOptions& options, const Signature& signature) {
   StreamPlan plan;
-  for (const std::string& state : options.states)
-    if (state.find('=') == std::string::npos)
-      return invalid("--state " + state + ": expected INPUT=OUTPUT");
-  SCOPEVM_ASSIGN_OR_RETURN(plan.pairs,
-                           parse_named(options.states, signature.inputs, "the state of input"));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<std::string> states,
+                           expand_states(options.states, signature));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.pairs, parse_named(states, signature.inputs, "the state of input"));
   plan.file = options.file;
   for (const std::string& text : options.steps) {
     SCOPEVM_ASSIGN_OR_RETURN(const Steps steps, parse_steps(text, signature));

@@ -36,6 +36,30 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   std::memmove(to.data(), from.data(), static_cast<size_t>(from.bytes()));
 }
 
+// Whether an axis of a pair has the same value in the input and the output. Equal texts of dims
+// have equal values in each call, because dims have a canonical form.
+bool is_equal_axis(const Signature& signature, size_t input, size_t output, size_t axis) {
+  return signature.inputs[input].dims[axis] == signature.outputs[output].dims[axis];
+}
+
+// Sets the dims whose size calls change, and that have no value, to 0.
+Status start_at_zero(const LoadedModule& module, const StatePair& pair,
+                     std::map<std::string, int64_t>& dims) {
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t input,
+                           runtime::find_name("input", pair.input, module.input_names()));
+  SCOPEVM_ASSIGN_OR_RETURN(const size_t output,
+                           runtime::find_name("output", pair.output, module.output_names()));
+  const Signature& signature = module.signature();
+  const std::vector<AxisRule>& rules = module.axis_rules()[input];
+  if (rules.size() != signature.outputs[output].dims.size()) return {};
+  for (size_t axis = 0; axis < rules.size(); ++axis) {
+    if (rules[axis].dimension < 0 || is_equal_axis(signature, input, output, axis)) continue;
+    const DimensionSignature& dimension = signature.dimensions[rules[axis].dimension];
+    if (dimension.min == 0) dims.emplace(dimension.name, 0);
+  }
+  return {};
+}
+
 void set_to_initial(const Tensor& initial, const Tensor& to) {
   if (!initial.is_empty())
     copy_elements(initial, to);
@@ -43,7 +67,10 @@ void set_to_initial(const Tensor& initial, const Tensor& to) {
     std::memset(to.data(), 0, static_cast<size_t>(to.bytes()));
 }
 
-// The values of the dimensions: those given, and those that the initial values determine.
+std::string text_of(const StatePair& pair) { return "state " + pair.input + "=" + pair.output; }
+
+// The values of the dimensions: those given, those that the initial values determine, and 0 for
+// sizes that calls change.
 Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
                                                const StateOptions& options) {
   std::map<std::string, int64_t> dims = options.dims;
@@ -64,6 +91,8 @@ Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
                           std::to_string(known->second) + " (dimension " + name + ")");
     }
   }
+  for (const StatePair& pair : options.pairs)
+    SCOPEVM_RETURN_IF_ERROR(start_at_zero(module, pair, dims).with_context(text_of(pair)));
   SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, 1));
   return dims;
 }
@@ -83,8 +112,7 @@ Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSessio
   SCOPEVM_ASSIGN_OR_RETURN(const auto dims, dims_of(session->module(), options));
   std::shared_ptr<CallState> state(new CallState(std::move(session)));
   for (const StatePair& pair : options.pairs)
-    SCOPEVM_RETURN_IF_ERROR(
-        state->add(pair, dims).with_context("state " + pair.input + "=" + pair.output));
+    SCOPEVM_RETURN_IF_ERROR(state->add(pair, dims).with_context(text_of(pair)));
   return state;
 }
 
@@ -97,9 +125,14 @@ Status CallState::add(const StatePair& given, const std::map<std::string, int64_
                            runtime::find_name("output", given.output, module.output_names()));
   SCOPEVM_RETURN_IF_ERROR(check_pair(given, pair));
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, input_shape(module, pair.input, dims));
-  for (Tensor& buffer : pair.buffers) {
-    SCOPEVM_ASSIGN_OR_RETURN(buffer, allocate(pair.input, shape));
+  SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[0], allocate(pair.input, shape));
+  if (!pair.has_one_size) {
+    set_to_initial(given.initial, pair.buffers[0]);
+    pair.initial = pair.buffers[0];
+    pairs_.push_back(std::move(pair));
+    return {};
   }
+  SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[1], allocate(pair.input, shape));
   if (!given.initial.is_empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(pair.initial, allocate(pair.input, shape));
     copy_elements(given.initial, pair.initial);
@@ -109,7 +142,7 @@ Status CallState::add(const StatePair& given, const std::map<std::string, int64_
   return {};
 }
 
-Status CallState::check_pair(const StatePair& given, const Pair& pair) const {
+Status CallState::check_pair(const StatePair& given, Pair& pair) const {
   for (const Pair& other : pairs_) {
     if (other.input == pair.input)
       return {StatusCode::kInvalidArgument, "input \"" + given.input + "\" is tied twice"};
@@ -123,8 +156,14 @@ Status CallState::check_pair(const StatePair& given, const Pair& pair) const {
     if (tied->kind != ValueKind::kTensor || tied->dtype == DType::kStr)
       return {StatusCode::kInvalidArgument, "\"" + tied->name + "\" is " + declared_text(*tied) +
                                                 ", expected a tensor of numbers"};
-  // Equal texts of dims have equal values in each call, because dims have a canonical form.
-  if (input.dtype == output.dtype && input.dims == output.dims) return {};
+  bool matches = input.dtype == output.dtype && input.dims.size() == output.dims.size();
+  for (size_t axis = 0; matches && axis < input.dims.size(); ++axis) {
+    if (is_equal_axis(signature, pair.input, pair.output, axis)) continue;
+    pair.has_one_size = false;
+    // An input with a named dim accepts results of any size.
+    matches = session_->module().axis_rules()[pair.input][axis].dimension >= 0;
+  }
+  if (matches) return {};
   return {StatusCode::kInvalidArgument,
           "output \"" + output.name + "\" is " + declared_text(output) + ", expected " +
               declared_text(input) + ", as input \"" + input.name + "\""};
@@ -173,8 +212,9 @@ Status CallState::attach(Request& request) {
   Use use(*this);
   SCOPEVM_RETURN_IF_ERROR(use.status());
   for (const Pair& pair : pairs_) {
-    const Tensor& next = pair.buffers[1 - current_];
     request.inputs[pair.input] = current(pair);
+    if (!pair.has_one_size) continue;
+    const Tensor& next = pair.buffers[1 - current_];
     request.outputs[pair.output] = {next, true};
     request.output_storages[pair.output] = TensorAccess::storage(next);
   }
@@ -182,13 +222,19 @@ Status CallState::attach(Request& request) {
   return {};
 }
 
-void CallState::detach(Request& request, bool is_swapped) {
-  for (const Pair& pair : pairs_) {
+void CallState::detach(Request& request, bool has_succeeded) {
+  for (Pair& pair : pairs_) {
     request.inputs[pair.input] = session_->module().default_inputs()[pair.input];
-    request.outputs[pair.output] = {};
-    request.output_storages[pair.output] = nullptr;  // the tensor owns the storage
+    if (pair.has_one_size) {
+      request.outputs[pair.output] = {};
+      request.output_storages[pair.output] = nullptr;  // the tensor owns the storage
+    } else if (has_succeeded) {
+      Tensor& result = request.results[pair.output];
+      TensorAccess::set_read_only(result);
+      pair.buffers[0] = result;
+    }
   }
-  if (is_swapped) {
+  if (has_succeeded) {
     current_ = 1 - current_;
     steps_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -208,25 +254,37 @@ Result<Tensor> CallState::value(std::string_view input) {
 Status CallState::set_value(std::string_view input, const Tensor& tensor) {
   const Use use(*this);
   SCOPEVM_RETURN_IF_ERROR(use.status());
-  SCOPEVM_ASSIGN_OR_RETURN(const Pair* pair, find(input));
+  SCOPEVM_ASSIGN_OR_RETURN(Pair * pair, find(input));
   SCOPEVM_RETURN_IF_ERROR(check_input(session_->module(), pair->input, tensor));
-  SCOPEVM_RETURN_IF_ERROR(check_value(*pair, tensor.dtype(), tensor.dims()));
-  copy_elements(tensor, current(*pair));
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor value, room_for(*pair, tensor.dtype(), tensor.dims()));
+  copy_elements(tensor, value);
+  pair->buffers[current_index(*pair)] = std::move(value);
   return {};
 }
 
-Status CallState::check_value(const Pair& pair, DType dtype, std::span<const int64_t> dims) const {
+Result<Tensor> CallState::room_for(const Pair& pair, DType dtype,
+                                   std::span<const int64_t> dims) const {
   const Tensor& value = current(pair);
-  if (dtype == value.dtype() && std::ranges::equal(dims, value.dims())) return {};
-  return {StatusCode::kInvalidArgument, "state " + name_of(pair) + ": expected " +
-                                            runtime::type_text(value.dtype(), value.dims()) +
-                                            ", given " + runtime::type_text(dtype, dims)};
+  bool matches = dtype == value.dtype() && dims.size() == value.dims().size();
+  for (size_t axis = 0; matches && axis < dims.size(); ++axis)
+    matches = dims[axis] == value.dims()[axis] ||
+              !is_equal_axis(session_->module().signature(), pair.input, pair.output, axis);
+  if (matches && pair.has_one_size) return value;
+  if (matches) return allocate(pair.input, dims);
+  return Status(StatusCode::kInvalidArgument, "state " + name_of(pair) + ": expected " +
+                                                  runtime::type_text(value.dtype(), value.dims()) +
+                                                  ", given " + runtime::type_text(dtype, dims));
 }
 
 Status CallState::reset() {
   const Use use(*this);
   SCOPEVM_RETURN_IF_ERROR(use.status());
-  for (const Pair& pair : pairs_) set_to_initial(pair.initial, current(pair));
+  for (Pair& pair : pairs_) {
+    if (pair.has_one_size)
+      set_to_initial(pair.initial, current(pair));
+    else
+      pair.buffers[0] = pair.initial;
+  }
   steps_ = 0;
   return {};
 }
@@ -237,7 +295,13 @@ Result<std::shared_ptr<CallState>> CallState::fork() {
   std::shared_ptr<CallState> forked(new CallState(session_));
   for (const Pair& pair : pairs_) {
     // Initial values are constant, so that the states share them.
-    Pair copy{pair.input, pair.output, {}, pair.initial};
+    Pair copy{pair.input, pair.output, pair.has_one_size, {}, pair.initial};
+    if (!pair.has_one_size) {
+      // Neither state writes the value.
+      copy.buffers[0] = current(pair);
+      forked->pairs_.push_back(std::move(copy));
+      continue;
+    }
     for (Tensor& buffer : copy.buffers) {
       SCOPEVM_ASSIGN_OR_RETURN(buffer, allocate(pair.input, current(pair).dims()));
     }

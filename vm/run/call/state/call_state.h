@@ -1,5 +1,6 @@
-// CallState: the implementation of State. It ties inputs of a module to outputs, with two buffers
-// for each pair, which a successful call swaps.
+// CallState: the implementation of State. It ties inputs of a module to outputs. A pair with equal
+// dims has two buffers, which a successful call swaps. If the dims can differ, as those of caches
+// that grow, the result of a successful call becomes the value.
 //   call_state.cpp   creation, values, and the use by calls
 //   snapshot.cpp     values <-> the bytes of a file
 #pragma once
@@ -33,12 +34,13 @@ class CallState {
 
   const std::shared_ptr<BoundSession>& session() const { return session_; }
 
-  // Begins the use by a request: sets its tied inputs to the values, and its tied outputs to the
-  // other buffers. Does not allocate. Errors: kInvalidArgument (the state is in use, or the request
-  // sets a tied input or output).
+  // Begins the use by a request: sets its tied inputs to the values, and the outputs of pairs with
+  // two buffers to the other ones. Does not allocate. Errors: kInvalidArgument (the state is in
+  // use, or the request sets a tied input or output).
   Status attach(Request& request);
-  // Ends the use: unsets these inputs and outputs, and swaps the buffers if `is_swapped`.
-  void detach(Request& request, bool is_swapped);
+  // Ends the use: unsets these inputs and outputs. If the call succeeded, its results become the
+  // values.
+  void detach(Request& request, bool has_succeeded);
 
   // The functions of State.
   Result<Tensor> value(std::string_view input);
@@ -53,21 +55,26 @@ class CallState {
   struct Pair {
     size_t input = 0;  // index in the signature
     size_t output = 0;
-    std::array<Tensor, 2> buffers;  // read-only tensors, because results share them
-    Tensor initial;                 // empty: zeros
+    bool has_one_size = true;  // else, results replace the value, buffers[0]
+    // Read-only tensors, because results share them, and forks share values that are replaced.
+    std::array<Tensor, 2> buffers;
+    Tensor initial;  // empty: zeros
   };
   // The use of the state by a function, until its destruction.
   class Use;
 
   explicit CallState(std::shared_ptr<BoundSession> session) : session_(std::move(session)) {}
   Status add(const StatePair& given, const std::map<std::string, int64_t>& dims);
-  Status check_pair(const StatePair& given, const Pair& pair) const;
-  // Checks that the pair can have a value of this type. Errors: kInvalidArgument.
-  Status check_value(const Pair& pair, DType dtype, std::span<const int64_t> dims) const;
+  // Checks that the pair can be tied, and sets has_one_size.
+  Status check_pair(const StatePair& given, Pair& pair) const;
+  // A tensor for a value of this type, read-only: a new one, or the current one of a pair with one
+  // size. Errors: kInvalidArgument (the pair cannot have such a value), and those of allocate().
+  Result<Tensor> room_for(const Pair& pair, DType dtype, std::span<const int64_t> dims) const;
   // Allocates a tensor in the pool of an input.
   Result<Tensor> allocate(size_t input, std::span<const int64_t> dims) const;
   Result<Pair*> find(std::string_view input);
-  const Tensor& current(const Pair& pair) const { return pair.buffers[current_]; }
+  size_t current_index(const Pair& pair) const { return pair.has_one_size ? current_ : 0; }
+  const Tensor& current(const Pair& pair) const { return pair.buffers[current_index(pair)]; }
   // "h=hn".
   std::string name_of(const Pair& pair) const;
 
@@ -75,7 +82,7 @@ class CallState {
   std::atomic<bool> is_used_{false};
   std::vector<Pair> pairs_;  // constant after the creation, except for the elements of buffers
   // The members below are written during a use only.
-  size_t current_ = 0;  // index in Pair::buffers
+  size_t current_ = 0;  // index in the buffers of pairs with one size
   std::atomic<int64_t> steps_{0};
 };
 

@@ -47,22 +47,24 @@ Status CallState::restore(std::span<const uint8_t> snapshot) {
   if (steps == nullptr) return {StatusCode::kInvalidArgument, "the state has no number of steps"};
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t step_count, format::read_number(*steps));
   // All values are checked before the first is replaced.
-  std::vector<format::TensorRecord> values;
+  std::vector<Tensor> values;
+  std::vector<std::span<const uint8_t>> bytes;
   for (const Pair& pair : pairs_) {
     const format::Record* record = read.find(name_of(pair));
     if (record == nullptr)
       return {StatusCode::kInvalidArgument, "the state has no value of " + name_of(pair)};
     SCOPEVM_ASSIGN_OR_RETURN(format::TensorRecord value, format::read_tensor(*record));
-    SCOPEVM_RETURN_IF_ERROR(check_value(pair, value.dtype, value.dims));
-    values.push_back(std::move(value));
+    SCOPEVM_ASSIGN_OR_RETURN(values.emplace_back(), room_for(pair, value.dtype, value.dims));
+    bytes.push_back(value.bytes);
   }
   if (read.records.size() != pairs_.size() + 1)
     return {StatusCode::kInvalidArgument,
             "the state has " + runtime::count_text(read.records.size() - 1, "value") +
                 ", expected " + std::to_string(pairs_.size())};
-  for (size_t i = 0; i < pairs_.size(); ++i)
-    if (!values[i].bytes.empty())
-      std::memcpy(current(pairs_[i]).data(), values[i].bytes.data(), values[i].bytes.size());
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    if (!bytes[i].empty()) std::memcpy(values[i].data(), bytes[i].data(), bytes[i].size());
+    pairs_[i].buffers[current_index(pairs_[i])] = values[i];
+  }
   steps_ = step_count;
   return {};
 }
