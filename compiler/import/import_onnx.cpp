@@ -50,8 +50,9 @@ class ModelImport {
             .scope = {},
             .choices = choices,
             .float_products = options.float_products,
-            .import_subgraph = [this](const onnx::GraphProto& graph, llvm::ArrayRef<Value> inputs) {
-              return import_subgraph(graph, inputs);
+            .import_subgraph = [this](const onnx::GraphProto& graph, llvm::ArrayRef<Value> inputs,
+                                      llvm::ArrayRef<const SmallType*> small_types) {
+              return import_subgraph(graph, inputs, small_types);
             }} {}
 
   // Errors name the node, not the file.
@@ -77,10 +78,12 @@ class ModelImport {
   Status bind_outputs(Node& node, const Values& values);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
   Status import_function_body(const onnx::NodeProto& node, int opset);
-  Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
-                                                   llvm::ArrayRef<Value> inputs);
-  Result<llvm::SmallVector<Value>> import_nodes_of(const onnx::GraphProto& graph,
-                                                   llvm::ArrayRef<Value> inputs);
+  Result<SubgraphOutputs> import_subgraph(const onnx::GraphProto& graph,
+                                          llvm::ArrayRef<Value> inputs,
+                                          llvm::ArrayRef<const SmallType*> small_types);
+  Result<SubgraphOutputs> import_nodes_of(const onnx::GraphProto& graph,
+                                          llvm::ArrayRef<Value> inputs,
+                                          llvm::ArrayRef<const SmallType*> small_types);
 
   const ImportOptions& options_;
   mlir::MLIRContext& context_;
@@ -96,6 +99,9 @@ class ModelImport {
   DeclaredTypes declared_types_;
   size_t subgraph_depth_ = 0;
   std::string failed_node_;
+  // Of the function whose body is imported: the names of the calls that lead to it, each followed
+  // by "/".
+  std::string function_path_;
   std::vector<std::string> inputs_with_default_;
   ImportState state_;
 };
@@ -255,7 +261,7 @@ Status ModelImport::import_nodes(const Nodes& nodes, const NeededPart& part) {
     const std::optional<int> opset = opsets_.version(domain);
     Status status;
     if (opset) {
-      state_.builder.setLoc(graph::op_location(&context_, name, node.op_type()));
+      state_.builder.setLoc(graph::op_location(&context_, function_path_ + name, node.op_type()));
       status = import_node(node, *opset, find_op(model_, node, *opset));
     } else {
       status = invalid("the model does not import an opset of domain " + runtime::quoted(domain));
@@ -355,6 +361,9 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
   SCOPEVM_RETURN_IF_ERROR(calls_.enter(name, function.node_size()));
   const Opsets outer_opsets = opsets_;
   SCOPEVM_RETURN_IF_ERROR(opsets_.add(function.opset_import()));
+  // The location of the call has its name.
+  const llvm::SaveAndRestore inner_path(
+      function_path_, mlir::cast<mlir::NameLoc>(state_.builder.getLoc()).getName().str() + "/");
   Scope scope;
   for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
     if (Value operand = state_.scope.find(proto.input(i))) {
@@ -379,8 +388,9 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
 
 // Imports the nodes of `graph` at the insertion point. Names that the graph defines are not visible
 // after it.
-Result<llvm::SmallVector<Value>> ModelImport::import_subgraph(const onnx::GraphProto& graph,
-                                                              llvm::ArrayRef<Value> inputs) {
+Result<SubgraphOutputs> ModelImport::import_subgraph(const onnx::GraphProto& graph,
+                                                     llvm::ArrayRef<Value> inputs,
+                                                     llvm::ArrayRef<const SmallType*> small_types) {
   if (static_cast<size_t>(graph.input_size()) != inputs.size())
     return invalid("graph " + runtime::quoted(graph.name()) + " takes " +
                    runtime::count_text(graph.input_size(), "input") + ", given " +
@@ -391,30 +401,34 @@ Result<llvm::SmallVector<Value>> ModelImport::import_subgraph(const onnx::GraphP
   ++subgraph_depth_;
   const mlir::Location location = state_.builder.getLoc();
   Scope outer = state_.scope;
-  Result<llvm::SmallVector<Value>> results = import_nodes_of(graph, inputs);
+  Result<SubgraphOutputs> results = import_nodes_of(graph, inputs, small_types);
   state_.scope = std::move(outer);
   state_.builder.setLoc(location);
   --subgraph_depth_;
   return results;
 }
 
-Result<llvm::SmallVector<Value>> ModelImport::import_nodes_of(const onnx::GraphProto& graph,
-                                                              llvm::ArrayRef<Value> inputs) {
+Result<SubgraphOutputs> ModelImport::import_nodes_of(const onnx::GraphProto& graph,
+                                                     llvm::ArrayRef<Value> inputs,
+                                                     llvm::ArrayRef<const SmallType*> small_types) {
   Scope& scope = state_.scope;
   scope.hide_names_of(graph);
   for (auto [input, value] : llvm::zip(graph.input(), inputs)) scope.bind(input.name(), value);
+  for (auto [input, type] : llvm::zip(graph.input(), small_types))
+    scope.set_small_type(input.name(), type);
   SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
   SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));
   declared_types_.check(graph, scope);
-  llvm::SmallVector<Value> values;
+  SubgraphOutputs outputs;
   for (const auto& output : graph.output()) {
     Value found = scope.find(output.name());
     if (!found)
       return invalid("graph " + runtime::quoted(graph.name()) + ": output " +
                      runtime::quoted(output.name()) + " is not defined by any node");
-    values.push_back(found);
+    outputs.values.push_back(found);
+    outputs.small_types.push_back(scope.small_type(output.name()));
   }
-  return values;
+  return outputs;
 }
 
 }  // namespace

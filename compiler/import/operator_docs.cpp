@@ -37,7 +37,6 @@ constexpr Limit kLimits[] = {
     {kMicrosoft, "GroupQueryAttention",
      "not caches of 8-bit floats; with `sliding_window_cache` not `qk_output`, and no prompts with "
      "padding"},
-    {kMicrosoft, "LinearAttention", "fewer heads of keys than of values: constant sizes"},
     {kMicrosoft, "MatMulBnb4", "`transB` = 1"},
     {kMicrosoft, "MatMulNBits", "not prepacked weights; sums are f32"},
     {kMicrosoft, "MultiHeadAttention", "not `past_sequence_length`, `cache_indirection`"},
@@ -46,6 +45,7 @@ constexpr Limit kLimits[] = {
     {kMicrosoft, "RotaryEmbedding", "`scale` = 1"},
     {kMl, "DictVectorizer", "an error: maps are not supported as inputs"},
     {kMl, "LinearClassifier", "one score of two classes: not `PROBIT`"},
+    {kMl, "SVMClassifier", "has support vectors"},
     {kMl, "TreeEnsembleClassifier", "weights of one of two classes: not `PROBIT`"},
     {kMl, "ZipMap", "the result is the tensor of scores"},
 };

@@ -165,6 +165,8 @@ def run_step(state, step, sizes):
         wanted = np.asarray(dry.inputs[link.key])
         value = adapt.adapt(state, state.values[index], wanted.shape, wanted.dtype, link.low,
                             link.high, plan)
+        if value.array.size != np.prod(shape, dtype=int):
+            raise Differs("the drawn array has another size")
         given[link.position] = link.drawn(value.array, shape)
         noisy[link.position] = link.drawn(value.noisy, shape)
         wired[link.key] = value

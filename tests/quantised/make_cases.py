@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 import case_file  # noqa: E402
 import onnx_file  # noqa: E402
 import selections  # noqa: E402
+import small_results  # noqa: E402
 import weights  # noqa: E402
 
 RNG = np.random.default_rng(20)
@@ -433,6 +434,7 @@ def write_cases():
     conv_cases()
     between_linears_cases()
     weights.write_cases()
+    small_results.write_cases()
 
 
 if __name__ == "__main__":

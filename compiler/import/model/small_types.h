@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/SmallVector.h"
 #include "scopevm/dtype.h"
 
 namespace scopevm::compiler::frontend {
@@ -42,6 +43,9 @@ struct SmallType {
   // The number with these bits.
   double value_of(unsigned pattern) const;
 };
+
+// By value; null: none.
+using SmallTypes = llvm::SmallVector<const SmallType*>;
 
 // Null if the code is not that of a small type.
 const SmallType* small_type(int onnx_code);

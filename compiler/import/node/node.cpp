@@ -49,7 +49,7 @@ const SmallType* Node::small_type(size_t i) const {
 }
 
 const SmallType* Node::small_result(size_t output, Value value) const {
-  if (small_result_) return output == 0 ? *small_result_ : nullptr;
+  if (small_results_) return output < small_results_->size() ? (*small_results_)[output] : nullptr;
   for (size_t i = 0; i < input_count(); ++i)
     if (const SmallType* type = small_type(i))
       return mlir::isa<TensorType>(value.getType()) && dtype(value) == type->carrier ? type
@@ -82,6 +82,13 @@ int64_t Node::integer(llvm::StringRef name, int64_t otherwise) {
 int64_t Node::integer(llvm::StringRef name) {
   if (!find(name)) fail("attribute \"" + name + "\" is missing");
   return integer(name, 0);
+}
+
+bool Node::flag(llvm::StringRef name, bool otherwise) {
+  const int64_t value = integer(name, otherwise);
+  if (value != 0 && value != 1)
+    fail("attribute \"" + name + "\" is " + llvm::Twine(value) + ", expected 0 or 1");
+  return value == 1;
 }
 
 float Node::number(llvm::StringRef name, float otherwise) {

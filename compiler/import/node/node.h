@@ -65,16 +65,17 @@ class Node {
 
   // The small type whose carriers the input has (model/small_types.h); null if it has none.
   const SmallType* small_type(size_t i) const;
-  // Sets the small type of output 0, or that it has none. Without a call, an output whose element
-  // type is the carrier of an input's small type has this small type.
-  void set_small_result(const SmallType* type) { small_result_ = type; }
+  // Sets the small types of the first outputs; the others have none. Without a call, an output
+  // whose element type is the carrier of an input's small type has this small type.
+  void set_small_results(llvm::ArrayRef<const SmallType*> types) { small_results_.emplace(types); }
+  void set_small_result(const SmallType* type) { set_small_results({type}); }
   // The small type of an output with this value.
   const SmallType* small_result(size_t output, Value value) const;
 
   bool has_attribute(llvm::StringRef name) const { return find(name) != nullptr; }
   int64_t integer(llvm::StringRef name, int64_t otherwise);
-  int64_t integer(llvm::StringRef name);  // error if absent
-  bool flag(llvm::StringRef name, bool otherwise) { return integer(name, otherwise) != 0; }
+  int64_t integer(llvm::StringRef name);            // error if absent
+  bool flag(llvm::StringRef name, bool otherwise);  // error if neither 0 nor 1
   float number(llvm::StringRef name, float otherwise);
   std::string text(llvm::StringRef name, llvm::StringRef otherwise);
   Ints integers(llvm::StringRef name, Ints otherwise = {});
@@ -124,6 +125,14 @@ class Node {
   // Imports the nodes of a nested graph at the insertion point. Results: the graph's outputs.
   Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
                                                    llvm::ArrayRef<Value> inputs);
+  // As import_subgraph, where the node's outputs are those of the graph from `first_output` on, and
+  // the graph's inputs from `first_graph_input` on are the node's inputs from `first_input` on, or
+  // parts of them. They have the same small types.
+  struct Positions {
+    size_t first_output = 0, first_graph_input = 0, first_input = 0;
+  };
+  Result<llvm::SmallVector<Value>> import_body(const onnx::GraphProto& graph,
+                                               llvm::ArrayRef<Value> inputs, Positions positions);
 
   // Attribute values for emit.
   mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);
@@ -209,7 +218,7 @@ class Node {
   ImportState& state_;
   const onnx::NodeProto& proto_;
   int opset_;
-  std::optional<const SmallType*> small_result_;
+  std::optional<SmallTypes> small_results_;
   Status status_;
 };
 

@@ -39,7 +39,9 @@ def _mixture(x, logits, layers, attributes, normalises):
     chances = powers / powers.sum(1, keepdims=True)
     y = np.zeros_like(rows)
     for i, row in enumerate(rows):
-        chosen = np.argsort(-logits[i], kind="stable")[:attributes["k"]]
+        # Of equal logits, those of the last experts.
+        chosen = logits.shape[1] - 1 - np.argsort(-logits[i, ::-1], kind="stable")
+        chosen = chosen[:attributes["k"]]
         share = chances[i, chosen]
         if normalises:
             share = share / share.sum()
@@ -54,7 +56,10 @@ def _sizes(draw, attributes):
     fused = 2 if attributes["activation_type"] == "swiglu" else 1
     experts, tokens = draw.number(2, 5), draw.number(1, 5)
     shape = (1, tokens, depth) if draw.flag() else (tokens, depth)
-    return depth, inner, fused * inner, experts, draw.reals(*shape), draw.reals(tokens, experts)
+    x, logits = draw.reals(*shape), draw.reals(tokens, experts)
+    if attributes["k"] > 1:
+        logits = np.round(logits)  # some are equal
+    return depth, inner, fused * inner, experts, x, logits
 
 
 @operator("MoE")

@@ -169,5 +169,4 @@ def _linear_attention(draw):
         attributes["scale"] = scale
     return Case({"q": flat(q), "k": _float(flat(k)), "v": flat(v), "state": state,
                  "decay": flat(decay), "beta": flat(beta)},
-                [_float(y), _float(np.stack(states[-window:]) if window else s)], attributes,
-                fixed=() if key_heads == kv_heads else ("q", "k"))
+                [_float(y), _float(np.stack(states[-window:]) if window else s)], attributes)

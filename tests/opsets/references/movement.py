@@ -20,6 +20,9 @@ def _pad():
          constants={"pads": np.array([0, 1, 3, 0, 2, 1])}, mode="wrap")
     case("pad_wrap_more_than_once", 19, "Pad", {"x": x[0, 0]}, [np.pad(x[0, 0], (9, 6), "wrap")],
          constants={"pads": np.array([9, 6])}, mode="wrap")
+    cases("pad_wrap_and_crop", 19, "Pad", {"x": x},
+          [np.pad(x[:, 1:, :-1], ((0, 0), (0, 4), (3, 0)), "wrap")],
+          constants={"pads": np.array([0, -1, 3, 0, 4, -1])}, mode="wrap")
     case("pad_edge", 21, "Pad", {"x": x}, [np.pad(x, ((0, 1), (2, 0), (1, 1)), "edge")],
          constants={"pads": np.array([0, 2, 1, 1, 0, 1])}, mode="edge")
 

@@ -85,22 +85,31 @@ void read_gates(Node& n, LinearAttention& a) {
   }
 }
 
-// Each head `times` times: [batch, heads, tokens, size] -> [batch, heads * times, tokens, size].
-Value repeated_heads(Node& n, Value x, int64_t times) {
-  if (n.has_failed() || times == 1) return x;
+// Each head of x, [batch, heads, tokens, size], as often as it takes to get `total` heads.
+Value repeated_heads(Node& n, Value x, int64_t total) {
+  if (n.has_failed() || n.dim(x, 1).is_constant(total)) return x;
   const DimExpr batch = n.dim(x, 0), heads = n.dim(x, 1), tokens = n.dim(x, 2), size = n.dim(x, 3);
+  const DimExpr times = floordiv(total, max(heads, 1));
+  n.require_equal(heads * times, total,
+                  "the number of heads of the keys does not divide kv_num_heads, {1}");
+  if (n.has_failed()) return {};
   return n.reshape(n.expand(n.unsqueeze(x, {2}), {batch, heads, times, tokens, size}),
-                   {batch, heads * times, tokens, size});
+                   {batch, total, tokens, size});
 }
 
-// Keys have the size of the queries. Each of their heads can belong to several heads of the values.
-int64_t key_heads(Node& n, DimExpr key_size, int64_t kv_heads) {
+// Keys have the size of the queries, `key_size`. Each of their heads can belong to several heads of
+// the values.
+Value read_keys(Node& n, DimExpr key_size, int64_t kv_heads) {
   const Value key = n.input(kLinearKey);
-  const auto size = key_size.as_constant();
-  if (n.has_failed() || !size || *size < 1 || n.rank(key) != 3) return kv_heads;
-  const auto width = n.dim(key, 2).as_constant();
-  const int64_t heads = width.value_or(0) / *size;
-  return heads > 0 && *width % *size == 0 && kv_heads % heads == 0 ? heads : kv_heads;
+  if (n.has_failed() || n.rank(key) != 3 || n.dim(key, 2) == key_size * DimExpr(kv_heads))
+    return per_head(n, kLinearKey, kv_heads, "key");
+  const DimExpr heads = floordiv(n.dim(key, 2), max(key_size, 1));
+  n.require_equal(heads * key_size, n.dim(key, 2),
+                  "key has {1} elements per token, which are not whole heads of the queries' size");
+  if (n.has_failed()) return {};
+  const Value x =
+      n.reshape(n.cast(key, DType::kF32), {n.dim(key, 0), n.dim(key, 1), heads, key_size});
+  return repeated_heads(n, n.transpose(x, {0, 2, 1, 3}), kv_heads);
 }
 
 LinearAttention read_linear_attention(Node& n) {
@@ -114,10 +123,8 @@ LinearAttention read_linear_attention(Node& n) {
   }
   a.queries = per_head(n, kLinearQuery, heads, "query");
   if (n.has_failed()) return a;
-  const int64_t key_head_count = key_heads(n, n.dim(a.queries, 3), kv_heads);
-  a.keys =
-      repeated_heads(n, per_head(n, kLinearKey, key_head_count, "key"), kv_heads / key_head_count);
-  if (heads < kv_heads) a.queries = repeated_heads(n, a.queries, kv_heads / heads);
+  a.keys = read_keys(n, n.dim(a.queries, 3), kv_heads);
+  if (heads < kv_heads) a.queries = repeated_heads(n, a.queries, kv_heads);
   a.values = per_head(n, kLinearValue, kv_heads, "value");
   if (n.has_failed()) return a;
   a.batch = n.dim(a.keys, 0);

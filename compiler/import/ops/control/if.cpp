@@ -18,7 +18,7 @@ struct Branch {
 
 BranchResults import_branch(Node& n, Branch& branch) {
   const size_t choices = n.choices().made();
-  auto values = n.import_subgraph(*branch.graph, {});
+  auto values = n.import_body(*branch.graph, {}, {});
   branch.status = values.status();
   if (values.ok())
     branch.types = llvm::to_vector(mlir::ValueRange(*values).getTypes());
@@ -38,7 +38,7 @@ BranchResults import_only(Node& n, bool is_then, Value condition, const Branch& 
                 "-branch, but this module was compiled for the other branch, whose results differ "
                 "in rank or element type");
   if (n.has_failed()) return n.status();
-  return n.import_subgraph(is_then ? *then.graph : *otherwise.graph, {});
+  return n.import_body(is_then ? *then.graph : *otherwise.graph, {}, {});
 }
 
 // Imports the branch of most requests. The others are in a range of a dim, and need a variant.
@@ -93,7 +93,7 @@ BranchResults import_valid_branch(Node& n, Value condition, Branch& then, Branch
     if (!import_branch(n, valid).ok()) return invalid.status;
   }
   n.builder().forget_known();
-  auto import = [&] { return n.import_subgraph(*valid.graph, {}); };
+  auto import = [&] { return n.import_body(*valid.graph, {}, {}); };
   auto fail = [&] { return fail_in_branch(n, invalid.status, valid.types); };
   return is_then_valid ? n.control_flow().if_else(condition, import, fail)
                        : n.control_flow().if_else(condition, fail, import);
@@ -101,8 +101,8 @@ BranchResults import_valid_branch(Node& n, Value condition, Branch& then, Branch
 
 BranchResults import_if(Node& n, Value condition, Branch then, Branch otherwise) {
   // A condition over dims is often known at compile time. Only one branch is then imported.
-  if (n.is_known(condition, 1)) return n.import_subgraph(*then.graph, {});
-  if (n.is_known(condition, 0)) return n.import_subgraph(*otherwise.graph, {});
+  if (n.is_known(condition, 1)) return n.import_body(*then.graph, {}, {});
+  if (n.is_known(condition, 0)) return n.import_body(*otherwise.graph, {}, {});
   if (n.rank(condition) != 0) condition = n.reshape(condition, {});
   if (n.has_failed()) return n.status();
   auto values = n.control_flow().if_else(

@@ -54,7 +54,11 @@ Result<Iteration> import_body(Node& n, const onnx::GraphProto& body, DimExpr ind
   llvm::SmallVector<Value> inputs = {n.dims_value({index}, /*is_scalar=*/true), yes};
   inputs.append(carried.begin(), carried.end());
   if (n.has_failed()) return n.status();
-  SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, n.import_subgraph(body, inputs));
+  // The body returns its condition first. Both the node and the body have the carried values from
+  // input 2 on.
+  SCOPEVM_ASSIGN_OR_RETURN(
+      llvm::SmallVector<Value> outputs,
+      n.import_body(body, inputs, {.first_output = 1, .first_graph_input = 2, .first_input = 2}));
   const size_t first_part = 1 + carried.size();
   if (outputs.size() < first_part)
     n.fail("its body has " + runtime::count_text(outputs.size(), "output") +

@@ -25,7 +25,9 @@ ScanResults scan_along(Node& n, const onnx::GraphProto& body, llvm::ArrayRef<Val
           inputs.push_back(Formula(n, scanned[i]).element_at(entry(axes, i), at));
         }
         if (n.has_failed()) return n.status();
-        SCOPEVM_ASSIGN_OR_RETURN(llvm::SmallVector<Value> outputs, n.import_subgraph(body, inputs));
+        SCOPEVM_ASSIGN_OR_RETURN(
+            llvm::SmallVector<Value> outputs,
+            n.import_body(body, inputs, {.first_input = n.input_count() - inputs.size()}));
         if (outputs.size() < states.size()) {
           n.fail("its body has " + runtime::count_text(outputs.size(), "output") +
                  ", expected at least " + std::to_string(states.size()) + ", one for each state");

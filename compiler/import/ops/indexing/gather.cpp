@@ -16,24 +16,29 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-std::string range_text(llvm::ArrayRef<DimExpr> sizes) {
+DimExpr least_index(DimExpr size, LeastIndex least) {
+  return least == LeastIndex::kZero ? DimExpr(0) : DimExpr(0) - size;
+}
+
+std::string range_text(llvm::ArrayRef<DimExpr> sizes, LeastIndex least) {
   std::string text;
   for (DimExpr size : sizes)
-    text += (text.empty() ? "[" : ", [") + (DimExpr(0) - size).str() + ", " + size.str() + ")";
+    text += (text.empty() ? "[" : ", [") + least_index(size, least).str() + ", " + size.str() + ")";
   return text;
 }
 
-// Emits checks that `index` is in [-size, size).
-void require_index(Node& n, DimExpr index, DimExpr size) {
+// Emits checks that `index` is in [least index, size).
+void require_index(Node& n, DimExpr index, DimExpr size, LeastIndex least) {
   n.require_at_least(size - DimExpr(1), index,
                      "index {1} is out of range: the last valid index is {0}");
-  n.require_at_least(index, DimExpr(0) - size,
+  n.require_at_least(index, least_index(size, least),
                      "index {0} is out of range: the first valid index is {1}");
 }
 
 // Checks the minimum and maximum of each column, and thereby all indices. Column i contains the
 // indices into an axis of size sizes[i].
-void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes) {
+void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes,
+                       LeastIndex bound) {
   auto columns = static_cast<int64_t>(sizes.size());
   for (int64_t column = 0; column < columns; ++column) {
     // 0 is a valid index into every axis that is not empty, so it can be the initial value of both.
@@ -43,29 +48,31 @@ void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<Dim
       greatest = std::max(greatest, indices.integer(i));
     }
     if (indices.count() == 0) continue;
-    require_index(n, least, sizes[static_cast<size_t>(column)]);
-    require_index(n, greatest, sizes[static_cast<size_t>(column)]);
+    require_index(n, least, sizes[static_cast<size_t>(column)], bound);
+    require_index(n, greatest, sizes[static_cast<size_t>(column)], bound);
   }
 }
 
 }  // namespace
 
-void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes) {
+void require_indices(Node& n, Value indices, llvm::ArrayRef<DimExpr> sizes, LeastIndex least) {
   if (n.has_failed() || sizes.empty()) return;
   if (auto constant = indices.getDefiningOp<ConstantOp>())
-    return require_constants(n, ConstantArray(constant), sizes);
+    return require_constants(n, ConstantArray(constant), sizes, least);
   if (n.is_known(indices)) {
     Dims known = n.dims_of(indices, "the indices", Node::Sign::kAny);
-    for (size_t i = 0; i < known.size(); ++i) require_index(n, known[i], sizes[i % sizes.size()]);
+    for (size_t i = 0; i < known.size(); ++i)
+      require_index(n, known[i], sizes[i % sizes.size()], least);
     return;
   }
   Formula index = Formula(n, indices).as(DType::kI64);
   Formula size(n, n.dims_value(Dims(sizes), sizes.size() == 1));
-  Formula is_inside = (index < size) & (0.0 - size <= index);
+  const Formula first = least == LeastIndex::kZero ? size.scalar(0) : 0.0 - size;
+  Formula is_inside = (index < size) & (first <= index);
   // The minimum of bools is true if all of them are.
   n.require(n.emit<ReduceMinOp>({is_inside}, {n.attr("axes", first_axes(is_inside.rank())),
                                               n.attr("keep_dims", false)}),
-            "an index is outside the range " + range_text(sizes));
+            "an index is outside the range " + range_text(sizes, least));
 }
 
 namespace {

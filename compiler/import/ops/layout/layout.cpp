@@ -84,13 +84,19 @@ Values split(Node& n) {
   return mlir::ValueRange(results);
 }
 
-// Periodic padding: reads x modulo its dims.
+// Periodic padding: reads x modulo its dims. Negative pads remove elements first.
 Value wrap(Node& n, Value x, const Dims& pads) {
   auto rank = static_cast<size_t>(n.rank(x));
+  const auto is_zero = [](DimExpr pad) { return pad.is_constant(0); };
+  Dims removed;
+  for (const DimExpr pad : pads) removed.push_back(min(pad, 0));
+  if (!llvm::all_of(removed, is_zero)) x = n.pad(x, removed);
   for (size_t axis = 0; axis < rank && !n.has_failed(); ++axis) {
-    DimExpr before = pads[axis], after = pads[rank + axis],
+    DimExpr before = max(pads[axis], 0), after = max(pads[rank + axis], 0),
             dim = n.dim(x, static_cast<int64_t>(axis));
-    if (before.is_constant(0) && after.is_constant(0)) continue;
+    if (is_zero(before) && is_zero(after)) continue;
+    n.require_at_least(dim, min(before + after, 1),
+                       "an axis has {0} elements, but wrap padding requires at least {1}");
     Formula position = iota(n, dim + before + after, DType::kI64) - number(n, before, DType::kI64);
     x = Formula(n, x).gather(position % number(n, dim, DType::kI64), static_cast<int64_t>(axis));
   }

@@ -80,11 +80,14 @@ Formula routing(Node& n, const Formula& logits, Value weights, bool normalises) 
   if (n.has_failed()) return logits;
   n.require_at_least(n.dim(logits, 1), count, "there are {0} experts, expected at least k, {1}");
   if (n.has_failed()) return logits;
+  // Of equal logits, ONNX Runtime selects those of the last experts, and TopK the first ones.
   mlir::Operation* top =
-      n.emit(TopKOp::getOperationName(), {logits},
+      n.emit(TopKOp::getOperationName(), {logits.reversed(1)},
              {n.attr("k", Dims{count}), n.attr("axis", int64_t{1}), n.attr("largest", true)});
   if (!top) return logits;
-  Formula chosen(n, top->getResult(0)), index(n, top->getResult(1));
+  Formula chosen(n, top->getResult(0));
+  Formula index =
+      number(n, n.dim(logits, 1) - DimExpr(1), DType::kI64) - Formula(n, top->getResult(1));
   const auto softmax = [&](const Formula& x) {
     return Formula(n, n.emit<SoftmaxOp>({x}, {n.attr("axis", int64_t{1})}));
   };

@@ -374,7 +374,7 @@ Values max_roi_pool(Node& n) {
     return select(value < value.scalar(0), 0.0 - size, size);
   };
   const Formula batch = all.element_at(1, 0).as(DType::kI64);
-  require_indices(n, batch, {n.dim(x, 0)});
+  require_indices(n, batch, {n.dim(x, 0)}, LeastIndex::kZero);
   const Bins rows = bins_of(edge(2), edge(4), bins[0], n.dim(x, 2));
   const Bins columns = bins_of(edge(1), edge(3), bins[1], n.dim(x, 3));
   const auto greatest = [&](const Formula& is_in, const Formula& of, int64_t axis) {

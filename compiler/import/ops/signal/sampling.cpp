@@ -8,6 +8,7 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/node/checks.h"
 #include "compiler/import/node/formula.h"
+#include "compiler/import/ops/indexing/require_indices.h"
 #include "compiler/import/ops/op_table.h"
 #include "compiler/import/ops/spatial.h"
 
@@ -351,11 +352,14 @@ Values roi_align(Node& n) {
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
     return n.fail("coordinate_transformation_mode is \"" + coordinates +
                   "\", expected half_pixel or output_half_pixel");
+  const Value images = n.input(2);
+  if (!n.has_failed() && n.rank(n.input(0)) > 0 && n.dtype(images) == DType::kI64)
+    require_indices(n, images, {n.dim(n.input(0), 0)}, LeastIndex::kZero);
   // Without the half-pixel shift, ONNX enlarges boxes to at least one element.
   bool is_moved = coordinates == "half_pixel";
   float least = is_moved ? std::numeric_limits<float>::lowest() : 1.0f;
   return n.emit<RoiAlignOp>(
-      {n.input(0), n.input(1), n.input(2)},
+      {n.input(0), n.input(1), images},
       {n.attr("height", n.integer("output_height", 1)),
        n.attr("width", n.integer("output_width", 1)),
        n.attr("samples", n.integer("sampling_ratio", 0)),
