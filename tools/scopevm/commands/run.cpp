@@ -59,7 +59,8 @@ void declare(CLI::App& command, RunOptions& options) {
       command
           .add_option("--state", options.stream.states,
                       "INPUT=OUTPUT: each call gets this output of the call before it as input; "
-                      "the first one gets the given input, or zeros")
+                      "the first one gets the given input, or zeros; a * in both names: all inputs "
+                      "that match")
           ->allow_extra_args(false);
   command
       .add_option("--state-file", options.stream.file,
@@ -71,7 +72,7 @@ void declare(CLI::App& command, RunOptions& options) {
           "--steps", options.stream.steps,
           "INPUT=AXIS[:SIZE]: split this input along an axis into parts of SIZE (default: "
           "1), and make a call for each; outputs get a first axis with the calls (one input "
-          "per option)")
+          "per option); INPUT=AXIS:+SIZE: a call gets all parts up to its own")
       ->allow_extra_args(false)
       ->excludes(repeat);
   command
@@ -289,7 +290,7 @@ Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
   RunReport report;
   report.load_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(load_time).count();
   for (int64_t i = 0; i < std::max<int64_t>(options.repeat, stream.count()); ++i) {
-    stream.set_step(i);
+    SCOPEVM_RETURN_IF_ERROR(stream.set_step(call, i));
     const CallOptions with = call_options(options, traces);
     SCOPEVM_RETURN_IF_ERROR(observed == nullptr
                                 ? call.run(with)

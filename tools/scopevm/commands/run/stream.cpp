@@ -23,15 +23,19 @@ const TensorSignature* find(const std::vector<TensorSignature>& declared, const 
   return found == declared.end() ? nullptr : &*found;
 }
 
-// Parses "x=0" and "audio=1:512".
+// Parses "x=0", "audio=1:512" and "attention_mask=1:+1".
 Result<Steps> parse_steps(const std::string& text, const Signature& signature) {
   const auto error = [&] {
-    return invalid("--steps " + text + ": expected INPUT=AXIS or INPUT=AXIS:SIZE, such as x=1:512");
+    return invalid("--steps " + text +
+                   ": expected INPUT=AXIS, INPUT=AXIS:SIZE or INPUT=AXIS:+SIZE, "
+                   "such as x=1:512");
   };
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<NamedText> named,
                            parse_named({text}, signature.inputs, "the steps of"));
-  const std::string& value = named[0].text;
+  std::string value = named[0].text;
   const size_t colon = value.find(':');
+  const bool grows = colon != std::string::npos && value.substr(colon + 1, 1) == "+";
+  if (grows) value.erase(colon + 1, 1);
   const Result<int64_t> axis = parse_number(value.substr(0, colon));
   const Result<int64_t> size =
       colon == std::string::npos ? Result<int64_t>(1) : parse_number(value.substr(colon + 1));
@@ -41,7 +45,7 @@ Result<Steps> parse_steps(const std::string& text, const Signature& signature) {
     return invalid("--steps: the module has no input \"" + named[0].name + "\"");
   if (input->kind != ValueKind::kTensor || input->dtype == DType::kStr)
     return invalid("--steps: input \"" + input->name + "\" is not a tensor of numbers");
-  return Steps{named[0].name, *axis, *size};
+  return Steps{named[0].name, *axis, *size, grows};
 }
 
 // Replaces INPUT=OUTPUT with a "*" in both by one pair for each input that matches. In the output,
@@ -118,7 +122,7 @@ Status Stream::set_input(Call& call, const std::string& name, Tensor tensor) {
 }
 
 // The dims of a step are those of the tensor, with the size of a step. If the tensor has one axis
-// more than the input, the axis is removed.
+// more than the input, the axis is removed. Sets the input to the tensor of the first step.
 Status Stream::split(const Steps& steps, Call& call) {
   auto& [all, step] = sequences_[steps.input];
   if (all.is_empty()) return invalid("--steps: input \"" + steps.input + "\" is not given");
@@ -139,32 +143,42 @@ Status Stream::split(const Steps& steps, Call& call) {
                                where, count, count_, plan_.steps[0].input));
   count_ = count;
   std::vector<int64_t> dims(given.begin(), given.end());
-  if (dims.size() == declared.dims.size() + 1 && steps.size == 1)
+  if (dims.size() == declared.dims.size() + 1 && steps.size == 1 && !steps.grows)
     dims.erase(dims.begin() + steps.axis);
   else
     dims[axis] = steps.size;
   SCOPEVM_ASSIGN_OR_RETURN(step, Tensor::allocate(all.dtype(), dims));
   if (dims.size() == declared.dims.size())
-    for (size_t i = 0; i < dims.size(); ++i) dims_.emplace(declared.dims[i], dims[i]);
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (i != axis || !steps.grows) dims_.emplace(declared.dims[i], dims[i]);
   return call.set_input(steps.input, step);
 }
 
-void Stream::set_step(int64_t step) {
+Status Stream::set_step(Call& call, int64_t step) {
   for (const Steps& steps : plan_.steps) {
     auto& [all, part] = sequences_.at(steps.input);
     const auto axis = static_cast<size_t>(steps.axis);
     const std::span<const int64_t> dims = all.dims();
-    // The elements of a step are `rows` ranges of `bytes` bytes.
-    const size_t rows = product(dims.first(axis));
+    if (steps.grows) {
+      std::vector<int64_t> longer(dims.begin(), dims.end());
+      longer[axis] = (step + 1) * steps.size;
+      SCOPEVM_ASSIGN_OR_RETURN(part, Tensor::allocate(all.dtype(), longer));
+      SCOPEVM_RETURN_IF_ERROR(call.set_input(steps.input, part));
+    }
+    // The tensor has `rows` ranges with parts of `bytes` bytes. A step has one part of each, or the
+    // first parts.
+    const size_t rows = product(dims.first(axis)), first = static_cast<size_t>(step);
     const size_t bytes =
         product(dims.subspan(axis + 1)) * static_cast<size_t>(steps.size * byte_size(all.dtype()));
+    const size_t copied = steps.grows ? bytes * (first + 1) : bytes;
     const auto* from = static_cast<const char*>(all.data());
     auto* to = static_cast<char*>(part.data());
     for (size_t row = 0; row < rows; ++row)
-      std::memcpy(to + row * bytes,
-                  from + (row * static_cast<size_t>(count_) + static_cast<size_t>(step)) * bytes,
-                  bytes);
+      std::memcpy(to + row * copied,
+                  from + (row * static_cast<size_t>(count_) + (steps.grows ? 0 : first)) * bytes,
+                  copied);
   }
+  return {};
 }
 
 Status Stream::begin(const Session& session, Call& call, std::map<std::string, int64_t> dims) {

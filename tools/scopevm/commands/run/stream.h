@@ -15,16 +15,17 @@ namespace scopevm::tool {
 
 // The options --state, --state-file and --steps.
 struct StreamOptions {
-  std::vector<std::string> states;  // INPUT=OUTPUT
+  std::vector<std::string> states;  // INPUT=OUTPUT, both with or without a "*"
   std::string file;                 // of the state; empty: none
-  std::vector<std::string> steps;   // INPUT=AXIS[:SIZE]
+  std::vector<std::string> steps;   // INPUT=AXIS[:[+]SIZE]
 };
 
 // An input whose tensor has the elements of all steps.
 struct Steps {
   std::string input;
-  int64_t axis = 0;  // that is split
-  int64_t size = 1;  // of the axis in one step
+  int64_t axis = 0;    // that is split
+  int64_t size = 1;    // of the axis in one step
+  bool grows = false;  // a step has the parts of all steps before it, too
 };
 
 struct StreamPlan {
@@ -50,7 +51,7 @@ class Stream {
   // The number of steps; 1 without --steps.
   int64_t count() const { return count_; }
   // Sets the split inputs to the elements of a step.
-  void set_step(int64_t step);
+  Status set_step(Call& call, int64_t step);
   // Keeps the outputs of a step.
   Status keep_outputs(const Call& call, int64_t step);
   // The tensor with an output of all steps; null: the output of the last call.
