@@ -220,19 +220,18 @@ class GroupQueryAttention {
     return count - blocks * block;
   }
 
-  // Elements first[b] + j of sequence b, for j < count, as [batch, count, ...]. A sequence has the
-  // first before_[b] of the `capacity` past elements in `all`, and then the new elements in `all`.
-  // Zeros follow.
+  // Keys first[b] + j of sequence b, for j < count: [batch, heads, count, ...]. A sequence has the
+  // first before_[b] of the `capacity` past keys in `all`, and then the new ones, which are followed
+  // by one that is zero. It is used after the last key of a sequence.
   Value elements(Value all, DimExpr capacity, DimExpr count, const Formula& first) {
     Formula element = iota(n_, count, DType::kI64).reshape({DimExpr(1), count}) + first;
     Formula before = Formula(n_, before_).unsqueeze({1});
     Formula after = element - before;
-    Formula is_new = before <= element, is_used = after < number(n_, rows_, DType::kI64);
-    Formula at = select(is_new, after + number(n_, capacity, DType::kI64), element);
-    at = select(is_used, at, at.scalar(0));
-    at = at.expand({batch_, count}).unsqueeze({2});
-    Formula chosen(n_, n_.emit<GatherNdOp>({all, at}, {n_.attr("batch_dims", int64_t{1})}));
-    return select(is_used.expand({batch_, count}).unsqueeze({2, 3}), chosen, chosen.scalar(0));
+    Formula is_new = before <= element, rows = number(n_, rows_, DType::kI64);
+    Formula at = select(is_new, min(after, rows) + number(n_, capacity, DType::kI64), element);
+    at = at.reshape({batch_, DimExpr(1), count, DimExpr(1)})
+             .expand({batch_, DimExpr(kv_heads_), count, DimExpr(1)});
+    return n_.emit<GatherNdOp>({all, at}, {n_.attr("batch_dims", int64_t{2})});
   }
 
   // The new keys or values x: [batch, rows, heads, size], after those of the past. The sequences
@@ -245,17 +244,17 @@ class GroupQueryAttention {
     if (Value past = n_.input_or(source.past, Value())) {
       if (!check_rank(n_, past, what, 4, 4)) return {};
       capacity = is_windowed_ ? capacity_ : n_.dim(past, 2);
-      past = shaped(n_, past, what, {batch_, kv_heads_, capacity, format.stored_size});
-      parts.push_back(n_.transpose(past, {0, 2, 1, 3}));
+      parts.push_back(shaped(n_, past, what, {batch_, kv_heads_, capacity, format.stored_size}));
     }
-    parts.push_back(stored(n_, format, x));
+    const Value added = stored(n_, format, n_.transpose(x, {0, 2, 1, 3}));
     if (n_.has_failed()) return {};
-    const Value all = n_.concat(parts, 1);
+    parts.push_back(added);
+    parts.push_back(n_.expand(n_.scalar(0, added), {batch_, kv_heads_, 1, format.stored_size}));
+    const Value all = n_.concat(parts, 2);
     const DimExpr keys = is_windowed_ ? capacity + rows_ : max(total_, capacity);
     const Value read = elements(all, capacity, keys, number(n_, 0, DType::kI64));
     const Value present = is_windowed_ ? elements(all, capacity, capacity, removed()) : read;
-    return {n_.transpose(restored(n_, format, read), {0, 2, 1, 3}),
-            n_.transpose(present, {0, 2, 1, 3})};
+    return {restored(n_, format, read), present};
   }
 
   // The number of keys that the call removes from the front of a windowed cache: i64 [batch, 1].

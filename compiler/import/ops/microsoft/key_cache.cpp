@@ -39,7 +39,7 @@ CacheFormat read_cache_format(Node& n, const CacheFormatSource& source, int64_t 
   if (format.bits != 4 && format.bits != 8)
     return n.fail("kv_cache_bit_width is " + llvm::Twine(format.bits) + ", expected 4 or 8"),
            format;
-  format.scale = read_scale(n, source, type == "PER_TENSOR" ? Dims{} : Dims{heads, size});
+  format.scale = read_scale(n, source, type == "PER_TENSOR" ? Dims{} : Dims{heads, 1, size});
   if (format.bits == 4) {
     format.stored_size = floordiv(size, 2);
     n.require_equal(format.stored_size * DimExpr(2), size,

@@ -5,12 +5,12 @@
 
 namespace scopevm::compiler::frontend {
 
-// The stored form of keys or values [..., heads, size]. Without a scale, it is the numbers
+// The stored form of keys or values [..., heads, keys, size]. Without a scale, it is the numbers
 // themselves. Otherwise it is saturate(round(x / scale)): with 8 bits as i8, with 4 bits as u8. A
 // byte then has two numbers plus 8, the first one in the low bits.
 struct CacheFormat {
   int64_t bits = 8;
-  Value scale;                        // f32, [] or [heads, size]; null: not quantised
+  Value scale;                        // f32, [] or [heads, 1, size]; null: not quantised
   DimExpr size = 1, stored_size = 1;  // the number of channels of a head, and of stored elements
 };
 
