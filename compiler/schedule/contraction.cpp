@@ -10,8 +10,12 @@ namespace {
 
 // A depth block of 240 packed rows takes 1 MB, about the size of an L2 cache.
 constexpr int64_t kBlockTiles = 20;
-// The scores of 48 rows over 1024 columns take 192 KB as packed rows, and fit in L2.
+// The most tiles of a row block of attention; see kBlockKeys.
 constexpr int64_t kAttentionTiles = 4;
+// The channels of the queries and results of the row blocks that a worker multiplies by a block of
+// keys: 384 KiB with 48 rows. To pack the keys and values takes as long as the products of about 16
+// rows.
+constexpr int64_t kGroupChannels = 2048;
 // Multiply-adds per task of the thread pool.
 constexpr int64_t kTaskSteps = 1 << 20;
 
@@ -99,9 +103,15 @@ ContractionSchedule choose_contraction(const ContractionProblem& problem, const 
       break;
     case ContractionKind::kAttention:
       blocks = row_blocks(rows, kAttentionTiles);
+      // With one block of keys, all row blocks of a worker use its packed panels.
+      schedule.blocks_per_group = max(
+          min(blocks.blocks, min(key_blocks(problem.columns) - DimExpr(1), 1) *
+                                 floordiv(kGroupChannels, max(depth + problem.result_columns, 1))),
+          1);
       // The multiply-adds of a score: a dot product over the depth, and an update per column of the
       // second product.
-      schedule.grain = grain_of(kTaskSteps, blocks.block_rows() * max(problem.columns, 1) *
+      schedule.grain = grain_of(kTaskSteps, schedule.blocks_per_group * blocks.block_rows() *
+                                                max(problem.columns, 1) *
                                                 max(depth + problem.result_columns, 1));
       break;
     case ContractionKind::kConvolution:

@@ -23,6 +23,9 @@ inline constexpr int64_t kPanelColumns = 32, kTileRows = 12;
 // Steps per depth block. A depth block of a B panel has 128 KiB and stays in L2 while the tiles of
 // a row block use it.
 inline constexpr int64_t kBlockDepth = 1024;
+// Keys of attention that a row block is multiplied by at a time: their packed keys and values, of
+// 64 channels, and the scores of 48 rows take 352 KiB and stay in L2.
+inline constexpr int64_t kBlockKeys = 512;
 // Steps of a row of A that are adjacent in packed rows: one cache line, and a multiple of the lanes
 // of every target.
 inline constexpr int64_t kChunk = 16;
@@ -58,6 +61,9 @@ struct TileHeights {
 // The number of depth blocks, at least 1: depth 0 has one block without steps.
 inline DimExpr depth_blocks(DimExpr depth) { return max(ceildiv(depth, kBlockDepth), 1); }
 
+// The number of blocks of keys, at least 1.
+inline DimExpr key_blocks(DimExpr keys) { return max(ceildiv(keys, kBlockKeys), 1); }
+
 // The tiles of the rows, and the blocks of the tiles. Of T tiles, tile t has the rows
 // [t * rows / T, (t + 1) * rows / T): their numbers of rows differ by at most one. A depth block of
 // the packed rows of a block fits in a cache.
@@ -80,11 +86,14 @@ struct ContractionSchedule {
   DimExpr tiles_per_part;  // at most
   int64_t panels = 1;      // at most, of a work item
   DimExpr depth_blocks = 1;
+  DimExpr blocks_per_group = 1;   // attention: row blocks of a work item, at most
   DimExpr grain = 1;              // work items per task
   bool packs_b = false;           // at compile time; otherwise a worker packs or unfolds panels
   bool prefetches_b = false;      // during the products with a panel, the next one
   bool has_narrow_panel = false;  // the last panel can have few columns
 
+  // The number of groups of row blocks.
+  DimExpr groups() const { return ceildiv(blocks.blocks, blocks_per_group); }
   // "blocks of 11 tiles of 11 to 12 rows, packs b at compile time, prefetches b": stable.
   std::string text() const;
   bool operator==(const ContractionSchedule&) const = default;

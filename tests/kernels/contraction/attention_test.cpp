@@ -1,9 +1,10 @@
 // Compares attention in one kernel (scores, mask, softmax, product) with plain loops, for several
-// target CPUs: row counts below and above a block, lengths below and above the depth block, empty
-// dims.
+// target CPUs: row counts below and above a block and a group of blocks, lengths below and above
+// the block of keys, empty dims, masked keys.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/kernels/reference.h"
 
@@ -94,8 +95,60 @@ TEST_P(AttentionOnTarget, SizesBelowAndAboveTheBlocks) {
   for (const Sizes& sizes :
        {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 26, 26, 64, 64}, Sizes{1, 2, 48, 33, 40, 17},
         Sizes{2, 1, 49, 100, 7, 70}, Sizes{1, 2, 5, 1030, 16, 33}, Sizes{1, 1, 3, 12, 1030, 5},
-        Sizes{3, 2, 1, 129, 64, 64}})
+        Sizes{3, 2, 1, 129, 64, 64}, Sizes{1, 2, 70, 512, 8, 8}, Sizes{2, 1, 70, 513, 8, 40},
+        Sizes{1, 2, 250, 530, 256, 250}})
     check(*runner, form, sizes);
+}
+
+// Keys whose scores are -infinity: in the first block of keys of a row, in a later one, in all of
+// them. The softmax of the last row is NaN, as is that of a row with a score that is NaN.
+TEST_P(AttentionOnTarget, MaskedBlocksOfKeys) {
+  Form form;
+  form.mask = "b, 1, s, t";
+  auto runner = compile(attention_text(form), GetParam());
+  ASSERT_TRUE(runner);
+  constexpr int64_t kRows = 7, kKeys = 1100, kChannels = 5;
+  const float infinite = std::numeric_limits<float>::infinity();
+  std::vector<float> mask(kRows * kKeys, 0);
+  const auto hide = [&](int64_t row, int64_t first, int64_t last) {
+    std::fill(mask.begin() + row * kKeys + first, mask.begin() + row * kKeys + last, -infinite);
+  };
+  hide(0, 0, 512);
+  hide(1, 512, 1024);
+  hide(2, 0, 1024);
+  hide(3, 512, kKeys);
+  hide(4, 1, kKeys);
+  hide(5, 0, kKeys);
+  mask[6 * kKeys + 700] = std::nanf("");
+  const Array q = random_f32({1, 1, kRows, 3}, 1), k = random_f32({1, 1, kKeys, 3}, 2),
+              v = random_f32({1, 1, kKeys, kChannels}, 3),
+              added = Array::of(DType::kF32, {1, 1, kRows, kKeys}, mask);
+  auto outputs = runner->run({q, k, v, added});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  const std::vector<double> expected = reference(q, k, v, added, form);
+  const std::vector<float> actual = outputs->front().as<float>();
+  for (int64_t i = 0; i < kRows * kChannels; ++i) {
+    if (i / kChannels >= 5)
+      EXPECT_TRUE(std::isnan(actual[i])) << i;
+    else
+      EXPECT_NEAR(actual[i], expected[i], 1e-5) << i;
+  }
+}
+
+// Larger scores in each block of keys scale the sums of those before it down.
+TEST_P(AttentionOnTarget, GrowingScores) {
+  Form form;
+  auto runner = compile(attention_text(form), GetParam());
+  ASSERT_TRUE(runner);
+  constexpr int64_t kKeys = 2000;
+  std::vector<float> mask(kKeys);
+  for (int64_t i = 0; i < kKeys; ++i) mask[i] = static_cast<float>(i) * 0.5f - 300;
+  const Array q = random_f32({1, 1, 20, 3}, 1), k = random_f32({1, 1, kKeys, 3}, 2),
+              v = random_f32({1, 1, kKeys, 40}, 3),
+              added = Array::of(DType::kF32, {1, 1, 1, kKeys}, mask);
+  auto outputs = runner->run({q, k, v, added});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  expect_near(outputs->front(), reference(q, k, v, added, form), "growing scores");
 }
 
 TEST_P(AttentionOnTarget, EmptyDims) {
