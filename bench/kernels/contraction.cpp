@@ -63,6 +63,17 @@ std::string blocks_text(int k, int n, int bits) {
          "\n}\n";
 }
 
+// softmax(q k) v of 2 heads with m queries, t keys and 64 channels.
+std::string attention_text() {
+  const std::string q = type("2, m, 64"), k = type("2, t, 64"), s = type("2, m, t");
+  return "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + k + ") -> " + q +
+         " {\n  %y = sv.group (%a = %q : " + q + ", %b = %k : " + k + ", %c = %v : " + k +
+         ") -> (" + q + ") {\n    %s = sv.matmul %a, %b {transpose_b = true} : (" + q + ", " + k +
+         ") -> " + s + "\n    %w = sv.softmax %s {axis = 2 : i64} : (" + s + ") -> " + s +
+         "\n    %r = sv.matmul %w, %c : (" + s + ", " + k + ") -> " + q +
+         "\n    sv.yield %r : " + q + "\n  }\n  return %y : " + q + "\n}\n";
+}
+
 using Tag = dnnl::memory::format_tag;
 constexpr auto kF32 = dnnl::memory::data_type::f32;
 
@@ -162,6 +173,20 @@ void block_lines(int bits) {
   }
 }
 
+// Few queries are compared with a plain read of the keys and values, and many with the peak.
+void attention_line(CompiledKernel& kernel, int queries, int keys) {
+  kernel.bind({{"m", queries}, {"t", keys}});
+  const size_t floats = size_t{2} * 2 * keys * 64;
+  const std::vector<float> stream = filled(floats);
+  const std::vector<double> t =
+      medians({[&] { kernel.run(); }, peak_work,
+               [&] { scopevm::machine_peak::read_floats(stream.data(), floats); }});
+  const double flops = 1e-9 * 4 * queries * static_cast<double>(floats) / 2;
+  std::printf("attention, %5d keys     M=%-5d %6.1f GFLOP/s %5.1f %%   %5.1f GB/s %5.1f %%\n", keys,
+              queries, flops / t[0], 100 * flops / t[0] / (kPeakGflop / t[1]),
+              4e-9 * static_cast<double>(floats) / t[0], 100 * t[2] / t[0]);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -175,6 +200,9 @@ int main(int, char** argv) {
     matmul_line("matmul 768x768", *dynamic, engine, m, 768, 768);
   cold_line("matmul 768x768, cold", *dynamic, 1, size_t{768} * 768 * 4);
   for (int bits : {4, 8}) block_lines(bits);
+  auto attention = compile(attention_text());
+  for (int keys : {512, 4000, 32000}) attention_line(*attention, 7, keys);
+  for (int keys : {128, 512, 2048}) attention_line(*attention, 7 * keys, keys);
   auto bytes = compile(byte_matmul_text(768, 768));
   for (int m : {1, 12, 128, 300}) byte_line(*bytes, *dynamic, engine, m, 768, 768);
   auto deep = compile(matmul_text("m", 3072, 768));

@@ -44,16 +44,14 @@ class ModelImport {
         opsets_(options.allow_newer_opset),
         inputs_(model_.graph(), options.dims),
         defaults_(model_, options.freeze_inputs),
-        state_{
-            .file = std::move(file),
-            .builder = GraphBuilder(context),
-            .scope = {},
-            .choices = choices,
-            .float_products = options.float_products,
-            .import_subgraph = [this](const onnx::GraphProto& graph, llvm::ArrayRef<Value> inputs,
-                                      llvm::ArrayRef<const SmallType*> small_types) {
-              return import_subgraph(graph, inputs, small_types);
-            }} {}
+        state_{.file = std::move(file),
+               .builder = GraphBuilder(context),
+               .scope = {},
+               .choices = choices,
+               .float_products = options.float_products,
+               .import_subgraph = [this](const onnx::GraphProto& graph, SubgraphInputs inputs) {
+                 return import_subgraph(graph, inputs);
+               }} {}
 
   // Errors name the node, not the file.
   Result<ImportedModule> run();
@@ -78,12 +76,8 @@ class ModelImport {
   Status bind_outputs(Node& node, const Values& values);
   Status bind(const onnx::NodeProto& node, size_t output, Value value);
   Status import_function_body(const onnx::NodeProto& node, int opset);
-  Result<SubgraphOutputs> import_subgraph(const onnx::GraphProto& graph,
-                                          llvm::ArrayRef<Value> inputs,
-                                          llvm::ArrayRef<const SmallType*> small_types);
-  Result<SubgraphOutputs> import_nodes_of(const onnx::GraphProto& graph,
-                                          llvm::ArrayRef<Value> inputs,
-                                          llvm::ArrayRef<const SmallType*> small_types);
+  Result<SubgraphOutputs> import_subgraph(const onnx::GraphProto& graph, SubgraphInputs inputs);
+  Result<SubgraphOutputs> import_nodes_of(const onnx::GraphProto& graph, SubgraphInputs inputs);
 
   const ImportOptions& options_;
   mlir::MLIRContext& context_;
@@ -328,17 +322,8 @@ Status ModelImport::bind_outputs(Node& node, const Values& values) {
 Status ModelImport::bind(const onnx::NodeProto& node, size_t output, Value value) {
   const std::string& name = node.output(static_cast<int>(output));
   if (name.empty() || !value) return {};
-  // Replaces a value whose elements are known by a constant or sv.dims_tensor, so that shape
-  // arithmetic needs no kernel.
-  GraphBuilder& builder = state_.builder;
-  const std::vector<DimExpr>* elements = builder.known(value);
-  mlir::Operation* op = value.getDefiningOp();
-  if (elements && op && !mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op))
-    if (Value known = graph::materialise(builder, builder.getLoc(),
-                                         mlir::cast<graph::TensorType>(value.getType()),
-                                         std::vector<DimExpr>(*elements)))
-      value = known;
-  if (!state_.scope.define(name, value))
+  // Shape arithmetic needs no kernel.
+  if (!state_.scope.define(name, state_.builder.materialised(value)))
     return invalid("its output " + runtime::quoted(name) + " is already defined");
   return {};
 }
@@ -389,19 +374,18 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
 // Imports the nodes of `graph` at the insertion point. Names that the graph defines are not visible
 // after it.
 Result<SubgraphOutputs> ModelImport::import_subgraph(const onnx::GraphProto& graph,
-                                                     llvm::ArrayRef<Value> inputs,
-                                                     llvm::ArrayRef<const SmallType*> small_types) {
-  if (static_cast<size_t>(graph.input_size()) != inputs.size())
+                                                     SubgraphInputs inputs) {
+  if (static_cast<size_t>(graph.input_size()) != inputs.values.size())
     return invalid("graph " + runtime::quoted(graph.name()) + " takes " +
                    runtime::count_text(graph.input_size(), "input") + ", given " +
-                   std::to_string(inputs.size()));
+                   std::to_string(inputs.values.size()));
   // The importer recurses into subgraphs. The limit protects the stack from malicious models.
   if (subgraph_depth_ == kMaxNesting)
     return invalid("graphs are nested more than " + std::to_string(kMaxNesting) + " deep");
   ++subgraph_depth_;
   const mlir::Location location = state_.builder.getLoc();
   Scope outer = state_.scope;
-  Result<SubgraphOutputs> results = import_nodes_of(graph, inputs, small_types);
+  Result<SubgraphOutputs> results = import_nodes_of(graph, inputs);
   state_.scope = std::move(outer);
   state_.builder.setLoc(location);
   --subgraph_depth_;
@@ -409,12 +393,12 @@ Result<SubgraphOutputs> ModelImport::import_subgraph(const onnx::GraphProto& gra
 }
 
 Result<SubgraphOutputs> ModelImport::import_nodes_of(const onnx::GraphProto& graph,
-                                                     llvm::ArrayRef<Value> inputs,
-                                                     llvm::ArrayRef<const SmallType*> small_types) {
+                                                     SubgraphInputs inputs) {
   Scope& scope = state_.scope;
   scope.hide_names_of(graph);
-  for (auto [input, value] : llvm::zip(graph.input(), inputs)) scope.bind(input.name(), value);
-  for (auto [input, type] : llvm::zip(graph.input(), small_types))
+  for (auto [input, value] : llvm::zip(graph.input(), inputs.values))
+    scope.bind(input.name(), value);
+  for (auto [input, type] : llvm::zip(graph.input(), inputs.small_types))
     scope.set_small_type(input.name(), type);
   SCOPEVM_RETURN_IF_ERROR(import_initializers(graph));
   SCOPEVM_RETURN_IF_ERROR(import_nodes(graph.node()));

@@ -104,4 +104,14 @@ graph::ReadDimsOp GraphBuilder::read_dims(mlir::Value value, int64_t count, bool
   return create<graph::ReadDimsOp>(value, getArrayAttr(symbols), is_signed);
 }
 
+mlir::Value GraphBuilder::materialised(mlir::Value value) {
+  const std::vector<DimExpr>* elements = known(value);
+  mlir::Operation* op = value.getDefiningOp();
+  if (!elements || !op || mlir::isa<graph::ConstantOp, graph::DimsTensorOp>(op)) return value;
+  const auto type = mlir::cast<graph::TensorType>(value.getType());
+  const mlir::Value made =
+      graph::materialise(*this, getLoc(), type, std::vector<DimExpr>(*elements));
+  return made ? made : value;
+}
+
 }  // namespace scopevm::compiler::frontend

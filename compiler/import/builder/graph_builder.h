@@ -41,6 +41,9 @@ class GraphBuilder : public mlir::ImplicitLocOpBuilder {
   // The elements of `value` as dim expressions. Null if they are not known at compile time. The
   // pointer is valid until the next call.
   const std::vector<DimExpr>* known(mlir::Value value) { return known_.find(value); }
+  // A constant or an sv.dims_tensor in place of a value whose elements are known; otherwise the
+  // value.
+  mlir::Value materialised(mlir::Value value);
   // Discards the known values. Must be called after ops were erased, because a new op can have the
   // address of an erased op.
   void forget_known() { known_ = graph::SymbolicValues(); }

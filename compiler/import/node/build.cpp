@@ -17,7 +17,7 @@ bool Node::float_products() const { return state_.float_products; }
 
 Result<llvm::SmallVector<Value>> Node::import_subgraph(const onnx::GraphProto& graph,
                                                        llvm::ArrayRef<Value> inputs) {
-  SCOPEVM_ASSIGN_OR_RETURN(SubgraphOutputs outputs, state_.import_subgraph(graph, inputs, {}));
+  SCOPEVM_ASSIGN_OR_RETURN(SubgraphOutputs outputs, state_.import_subgraph(graph, {inputs, {}}));
   return std::move(outputs.values);
 }
 
@@ -27,7 +27,7 @@ Result<llvm::SmallVector<Value>> Node::import_body(const onnx::GraphProto& graph
   SmallTypes types(positions.first_graph_input, nullptr);
   for (size_t i = positions.first_input; types.size() < inputs.size(); ++i)
     types.push_back(small_type(i));
-  SCOPEVM_ASSIGN_OR_RETURN(SubgraphOutputs outputs, state_.import_subgraph(graph, inputs, types));
+  SCOPEVM_ASSIGN_OR_RETURN(SubgraphOutputs outputs, state_.import_subgraph(graph, {inputs, types}));
   set_small_results(llvm::ArrayRef(outputs.small_types)
                         .drop_front(std::min(positions.first_output, outputs.small_types.size())));
   return std::move(outputs.values);

@@ -11,6 +11,12 @@
 
 namespace scopevm::compiler::frontend {
 
+// The values of the inputs of a nested graph, and the small types of the first of them.
+struct SubgraphInputs {
+  llvm::ArrayRef<mlir::Value> values;
+  llvm::ArrayRef<const SmallType*> small_types;
+};
+
 // The outputs of a nested graph, with the small types whose carriers they have (or null).
 struct SubgraphOutputs {
   llvm::SmallVector<mlir::Value> values;
@@ -27,11 +33,7 @@ struct ImportState {
   // it, outermost first, and its own, each after a "/".
   std::string path = {};
   // Imports the nodes of a nested graph at the insertion point, and returns the graph's outputs.
-  // `inputs` are the values of its inputs, and `small_types` the small types of the first of them.
-  std::function<Result<SubgraphOutputs>(const onnx::GraphProto& graph,
-                                        llvm::ArrayRef<mlir::Value> inputs,
-                                        llvm::ArrayRef<const SmallType*> small_types)>
-      import_subgraph;
+  std::function<Result<SubgraphOutputs>(const onnx::GraphProto&, SubgraphInputs)> import_subgraph;
 };
 
 }  // namespace scopevm::compiler::frontend

@@ -221,8 +221,8 @@ class GroupQueryAttention {
   }
 
   // Keys first[b] + j of sequence b, for j < count: [batch, heads, count, ...]. A sequence has the
-  // first before_[b] of the `capacity` past keys in `all`, and then the new ones, which are followed
-  // by one that is zero. It is used after the last key of a sequence.
+  // first before_[b] of the `capacity` past keys in `all`, and then the new ones, which are
+  // followed by one that is zero. It is used after the last key of a sequence.
   Value elements(Value all, DimExpr capacity, DimExpr count, const Formula& first) {
     Formula element = iota(n_, count, DType::kI64).reshape({DimExpr(1), count}) + first;
     Formula before = Formula(n_, before_).unsqueeze({1});
