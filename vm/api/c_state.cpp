@@ -37,6 +37,9 @@ Result<StateOptions> to_cpp(const scopevm_state_options* given) {
                              to_text(pair.input, "the input of a pair"));
     SCOPEVM_ASSIGN_OR_RETURN(const std::string_view output,
                              to_text(pair.output, "the output of a pair"));
+    if (pair.initial != nullptr && pair.initial_tensor != nullptr)
+      return Status(StatusCode::kInvalidArgument,
+                    "a pair has two initial values: initial and initial_tensor");
     Tensor initial;
     if (pair.initial != nullptr) {
       SCOPEVM_ASSIGN_OR_RETURN(initial, read_value(*pair.initial));

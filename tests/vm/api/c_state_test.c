@@ -35,6 +35,12 @@ static void check_options(const scopevm_session* session) {
         "the output of a pair is NULL");
   pair.output = "x";
   FAILS(scopevm_state_create(session, &options, &state), SCOPEVM_NOT_FOUND, "no output \"x\"");
+  const DLTensor initial = {0};
+  const scopevm_tensor initial_tensor = {0};
+  pair.initial = &initial;
+  pair.initial_tensor = &initial_tensor;
+  FAILS(scopevm_state_create(session, &options, &state), SCOPEVM_INVALID_ARGUMENT,
+        "two initial values");
   options.pair_count = 0;
   FAILS(scopevm_state_create(session, &options, &state), SCOPEVM_INVALID_ARGUMENT, "one pair");
   EXPECT(state == NULL);

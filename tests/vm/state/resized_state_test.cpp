@@ -79,6 +79,8 @@ TEST(ResizedState, ADimThatCannotBeZero) {
   State state = *State::create(session, pair(filled(1, {1})));
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_state(state).ok());
+  EXPECT_EQ(message_of(state.set_value("b", filled(1, {0}))),
+            "state b=ra: dim 0 is 0; dimension m must be at least 1; compile with --dim 'm>=0'");
   ASSERT_TRUE(run_with(call, 1, 0).ok());
   // The next call does not accept the value of this one.
   EXPECT_EQ(
@@ -94,6 +96,18 @@ TEST(ResizedState, OnlyNamedDimsCanDiffer) {
   const Session session = *Session::create(test::load(contents));
   EXPECT_EQ(message_of(State::create(session, pair()).status()),
             "state b=ra: output \"ra\" is f32[n], expected f32[4], as input \"b\"");
+}
+
+// main(a: f32[n], b: f32[m]) -> (ra: f32[n], rb: f32[m]): b=ra changes m, and b=rb does not.
+TEST(ResizedState, ADimThatIsChangedAndIsNot) {
+  format::ModuleContents contents = test::resizing_contents();
+  contents.functions[0].inputs.push_back({"c", DType::kF32, {"m"}});
+  contents.functions[0].outputs.push_back({"rc", DType::kF32, {"m"}});
+  contents.functions[0].register_count = 3;
+  contents.functions[0].code = test::CodeWriter().ret({0, 2}).take();
+  const Session session = *Session::create(test::load(contents));
+  EXPECT_EQ(message_of(State::create(session, {.pairs = {{"b", "ra"}, {"c", "rc"}}}).status()),
+            "state c=rc: dim 0 (m) has one size, but calls change it in state b=ra");
 }
 
 TEST(ResizedState, MemoryIsThatOfTheValues) {

@@ -133,6 +133,9 @@ Status check_files(const Plan& plan, const RunOptions& options) {
   for (auto file = files.begin(); file != files.end(); ++file)
     if (std::find(files.begin(), file, *file) != file)
       return {StatusCode::kInvalidArgument, "output file \"" + *file + "\" is given twice"};
+  if (options.stream.file == kStandardStream)
+    return {StatusCode::kInvalidArgument,
+            "--state-file -: expected a file, which is read and written"};
   if (writes_to_stdout(plan, options) && (options.json || options.stats))
     return {StatusCode::kInvalidArgument,
             "expected at most one of an output file -, --json and --stats: each writes to stdout"};

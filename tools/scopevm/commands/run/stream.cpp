@@ -58,12 +58,16 @@ Result<std::vector<std::string>> expand_states(const std::vector<std::string>& s
     if (equals == std::string::npos) return invalid("--state " + state + ": expected INPUT=OUTPUT");
     const std::string input = state.substr(0, equals), output = state.substr(equals + 1);
     const size_t star = input.find('*'), output_star = output.find('*');
-    if (star == std::string::npos || find(signature.inputs, input) != nullptr) {
+    const auto has_name = [&](const std::vector<TensorSignature>& declared,
+                              const std::string& name) {
+      return name.find('*') == std::string::npos || find(declared, name) != nullptr;
+    };
+    if (has_name(signature.inputs, input) && has_name(signature.outputs, output)) {
       pairs.push_back(state);
       continue;
     }
-    if (output_star == std::string::npos)
-      return invalid("--state " + state + ": expected a \"*\" in the name of the output, too");
+    if (std::ranges::count(input, '*') != 1 || std::ranges::count(output, '*') != 1)
+      return invalid("--state " + state + ": expected one \"*\" in each of the names, or none");
     const std::string before = input.substr(0, star), after = input.substr(star + 1);
     const size_t count = pairs.size();
     for (const TensorSignature& declared : signature.inputs) {

@@ -113,6 +113,7 @@ Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSessio
   std::shared_ptr<CallState> state(new CallState(std::move(session)));
   for (const StatePair& pair : options.pairs)
     SCOPEVM_RETURN_IF_ERROR(state->add(pair, dims).with_context(text_of(pair)));
+  SCOPEVM_RETURN_IF_ERROR(state->check_changed_dims());
   return state;
 }
 
@@ -158,7 +159,7 @@ Status CallState::check_pair(const StatePair& given, Pair& pair) const {
                                                 ", expected a tensor of numbers"};
   bool matches = input.dtype == output.dtype && input.dims.size() == output.dims.size();
   for (size_t axis = 0; matches && axis < input.dims.size(); ++axis) {
-    if (is_equal_axis(signature, pair.input, pair.output, axis)) continue;
+    if (is_equal_axis(pair, axis)) continue;
     pair.has_one_size = false;
     // An input with a named dim accepts results of any size.
     matches = session_->module().axis_rules()[pair.input][axis].dimension >= 0;
@@ -167,6 +168,33 @@ Status CallState::check_pair(const StatePair& given, Pair& pair) const {
   return {StatusCode::kInvalidArgument,
           "output \"" + output.name + "\" is " + declared_text(output) + ", expected " +
               declared_text(input) + ", as input \"" + input.name + "\""};
+}
+
+bool CallState::is_equal_axis(const Pair& pair, size_t axis) const {
+  return vm::is_equal_axis(session_->module().signature(), pair.input, pair.output, axis);
+}
+
+Status CallState::check_changed_dims() const {
+  const LoadedModule& module = session_->module();
+  const auto each_axis = [&](auto&& visit) -> Status {
+    for (const Pair& pair : pairs_) {
+      const std::vector<AxisRule>& rules = module.axis_rules()[pair.input];
+      for (size_t axis = 0; axis < rules.size(); ++axis)
+        if (rules[axis].dimension >= 0)
+          SCOPEVM_RETURN_IF_ERROR(visit(pair, axis, rules[axis].dimension));
+    }
+    return {};
+  };
+  return each_axis([&](const Pair& changing, size_t at, int64_t changed) -> Status {
+    if (is_equal_axis(changing, at)) return {};
+    return each_axis([&](const Pair& pair, size_t axis, int64_t dimension) -> Status {
+      if (dimension != changed || !is_equal_axis(pair, axis)) return {};
+      return {StatusCode::kInvalidArgument,
+              "state " + name_of(pair) + ": dim " + std::to_string(axis) + " (" +
+                  module.signature().dimensions[static_cast<size_t>(dimension)].name +
+                  ") has one size, but calls change it in state " + name_of(changing)};
+    });
+  });
 }
 
 Result<Tensor> CallState::allocate(size_t input, std::span<const int64_t> dims) const {
@@ -264,16 +292,30 @@ Status CallState::set_value(std::string_view input, const Tensor& tensor) {
 
 Result<Tensor> CallState::room_for(const Pair& pair, DType dtype,
                                    std::span<const int64_t> dims) const {
+  const LoadedModule& module = session_->module();
   const Tensor& value = current(pair);
-  bool matches = dtype == value.dtype() && dims.size() == value.dims().size();
-  for (size_t axis = 0; matches && axis < dims.size(); ++axis)
-    matches = dims[axis] == value.dims()[axis] ||
-              !is_equal_axis(session_->module().signature(), pair.input, pair.output, axis);
+  const std::vector<AxisRule>& rules = module.axis_rules()[pair.input];
+  bool matches = dtype == value.dtype() && dims.size() == rules.size();
+  std::string expected;
+  for (size_t axis = 0; axis < rules.size(); ++axis) {
+    expected += axis == 0 ? "" : ", ";
+    if (is_equal_axis(pair, axis)) {
+      matches = matches && dims[axis] == value.dims()[axis];
+      expected += std::to_string(value.dims()[axis]);
+      continue;
+    }
+    const auto& dimension =
+        module.signature().dimensions[static_cast<size_t>(rules[axis].dimension)];
+    expected += dimension.name;
+    if (matches)
+      SCOPEVM_RETURN_IF_ERROR(check_dimension(
+          dimension, dims[axis], "state " + name_of(pair) + ": dim " + std::to_string(axis)));
+  }
   if (matches && pair.has_one_size) return value;
   if (matches) return allocate(pair.input, dims);
-  return Status(StatusCode::kInvalidArgument, "state " + name_of(pair) + ": expected " +
-                                                  runtime::type_text(value.dtype(), value.dims()) +
-                                                  ", given " + runtime::type_text(dtype, dims));
+  return Status(StatusCode::kInvalidArgument,
+                "state " + name_of(pair) + ": expected " + std::string(name(value.dtype())) + "[" +
+                    expected + "], given " + runtime::type_text(dtype, dims));
 }
 
 Status CallState::reset() {

@@ -65,6 +65,8 @@ class CallState {
 
   explicit CallState(std::shared_ptr<BoundSession> session) : session_(std::move(session)) {}
   Status add(const StatePair& given, const std::map<std::string, int64_t>& dims);
+  // Checks that calls do not change a dimension that has one size in another pair.
+  Status check_changed_dims() const;
   // Checks that the pair can be tied, and sets has_one_size.
   Status check_pair(const StatePair& given, Pair& pair) const;
   // A tensor for a value of this type, read-only: a new one, or the current one of a pair with one
@@ -75,6 +77,8 @@ class CallState {
   Result<Pair*> find(std::string_view input);
   size_t current_index(const Pair& pair) const { return pair.has_one_size ? current_ : 0; }
   const Tensor& current(const Pair& pair) const { return pair.buffers[current_index(pair)]; }
+  // Whether the axis of the pair has the same value in the input and the output.
+  bool is_equal_axis(const Pair& pair, size_t axis) const;
   // "h=hn".
   std::string name_of(const Pair& pair) const;
 
