@@ -40,7 +40,7 @@ static void check_options(const scopevm_session* session) {
   pair.initial = &initial;
   pair.initial_tensor = &initial_tensor;
   FAILS(scopevm_state_create(session, &options, &state), SCOPEVM_INVALID_ARGUMENT,
-        "two initial values");
+        "a pair has two initial values: initial and initial_tensor");
   options.pair_count = 0;
   FAILS(scopevm_state_create(session, &options, &state), SCOPEVM_INVALID_ARGUMENT, "one pair");
   EXPECT(state == NULL);
