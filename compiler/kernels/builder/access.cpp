@@ -76,6 +76,27 @@ Term CodeBuilder::shuffle(Term a, Term b, llvm::ArrayRef<int64_t> lanes) {
   return make<mlir::vector::ShuffleOp>(a, b, lanes);
 }
 
+// log2(size) rounds interleave row r with row r + size / 2. The bits of an element's row and lane
+// form one number. Each round rotates this number by one bit, so that all rounds exchange row and
+// lane.
+Terms CodeBuilder::transpose(Terms rows) {
+  const auto size = static_cast<int64_t>(rows.size());
+  llvm::SmallVector<int64_t> low, high;
+  for (int64_t lane = 0; lane < size / 2; ++lane) {
+    low.append({lane, size + lane});
+    high.append({size / 2 + lane, size + size / 2 + lane});
+  }
+  for (int64_t round = 1; round < size; round *= 2) {
+    Terms next;
+    for (int64_t r = 0; r < size / 2; ++r) {
+      next.push_back(shuffle(rows[r], rows[r + size / 2], low));
+      next.push_back(shuffle(rows[r], rows[r + size / 2], high));
+    }
+    rows = std::move(next);
+  }
+  return rows;
+}
+
 Term CodeBuilder::slice(Term vector, int64_t first, int64_t count) {
   return make<mlir::vector::ExtractStridedSliceOp>(vector, llvm::ArrayRef<int64_t>{first},
                                                    llvm::ArrayRef<int64_t>{count},

@@ -124,6 +124,8 @@ class CodeBuilder {
   Term iota(mlir::Type element, int64_t lanes);
   // Lane i is lane lanes[i] of the concatenation of a and b.
   Term shuffle(Term a, Term b, llvm::ArrayRef<int64_t> lanes);
+  // The columns of a square tile of as many rows as lanes, a power of two.
+  Terms transpose(Terms rows);
   // Lanes [first, first + count).
   Term slice(Term vector, int64_t first, int64_t count);
   Term extract(Term vector, int64_t lane);

@@ -17,31 +17,11 @@ struct Tile {
   Term y_stride;  // in y, from one j to the next
   int64_t size;
 
-  // Transposes a tile in log2(size) rounds that interleave row r with row r + size / 2.
-  Terms transpose(Terms rows) const {
-    llvm::SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < size / 2; ++lane) {
-      low.append({lane, size + lane});
-      high.append({size / 2 + lane, size + size / 2 + lane});
-    }
-    for (int64_t round = 1; round < size; round *= 2) {
-      Terms next;
-      for (int64_t r = 0; r < size / 2; ++r) {
-        // The bits of an element's row and lane form one number. Each round rotates this number by
-        // one bit, so log2(size) rounds exchange row and lane.
-        next.push_back(k.shuffle(rows[r], rows[r + size / 2], low));
-        next.push_back(k.shuffle(rows[r], rows[r + size / 2], high));
-      }
-      rows = std::move(next);
-    }
-    return rows;
-  }
-
   // Copies a whole tile.
   void whole(Term from, Term to) const {
     Terms rows;
     for (int64_t r = 0; r < size; ++r) rows.push_back(k.load(x, from + x_stride * r, size));
-    rows = transpose(rows);
+    rows = k.transpose(rows);
     for (int64_t r = 0; r < size; ++r) k.store(y, to + y_stride * r, rows[r]);
   }
 
@@ -62,7 +42,7 @@ struct Tile {
     for (int64_t r = 0; r < size; ++r)
       // The number of loads is fixed, so rows past the end are loaded with an empty mask.
       rows.push_back(k.load(x, from + x_stride * r, size, lanes(r, is, js)));
-    rows = transpose(rows);
+    rows = k.transpose(rows);
     for (int64_t r = 0; r < size; ++r) k.store(y, to + y_stride * r, rows[r], lanes(r, js, is));
   }
 };

@@ -42,14 +42,28 @@ void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term colum
           [&] { copy([&](Term at) { return e.load(b.buffer, at, lanes, mask); }); });
       continue;
     }
-    // A column of B is contiguous along the depth, so a row of the panel is gathered from `lanes`
-    // columns.
+    // A column of B is contiguous along the depth. Square tiles of `lanes` columns are transposed;
+    // the elements of the other rows of the panel are gathered.
     Term offsets = e.iota(e.builder().getI32Type(), lanes) * e.splat(to_i32(b.stride), lanes);
     Term from_at = b.start + (first + j) * b.stride;
-    e.loop(e.index(0), depth, 1, [&](Term k) {
-      Term row = e.gather(b.buffer, from_at + k, offsets, mask);
-      e.store(to, to_at + k * kPanelColumns + j, row);
-    });
+    auto to_row = [&](Term k) { return to_at + k * kPanelColumns + j; };
+    auto gather = [&](Term begin) {
+      e.loop(begin, depth, 1, [&](Term k) {
+        e.store(to, to_row(k), e.gather(b.buffer, from_at + k, offsets, mask));
+      });
+    };
+    auto transpose = [&] {
+      Term whole = quotient(depth, lanes) * lanes;
+      e.loop(e.index(0), whole, lanes, [&](Term k) {
+        Terms tile;
+        for (int64_t column = 0; column < lanes; ++column)
+          tile.push_back(e.load(b.buffer, from_at + b.stride * column + k, lanes));
+        tile = e.transpose(std::move(tile));
+        for (int64_t row = 0; row < lanes; ++row) e.store(to, to_row(k + row), tile[row]);
+      });
+      gather(whole);
+    };
+    e.when(j + lanes <= columns, transpose, [&] { gather(e.index(0)); });
   }
 }
 
