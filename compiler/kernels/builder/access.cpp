@@ -54,6 +54,11 @@ Term CodeBuilder::load_index(const Buffer& indices, Term at, Term size) {
   return select(index < 0, index + size, index);
 }
 
+void CodeBuilder::prefetch(const Buffer& buffer, Term at) {
+  builder_.create<mlir::memref::PrefetchOp>(buffer.memref, mlir::ValueRange{at}, /*isWrite=*/false,
+                                            /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 Term CodeBuilder::mask(Term count, int64_t lanes) {
   return make<mlir::vector::CreateMaskOp>(vector(builder_.getI1Type(), lanes),
                                           mlir::ValueRange{count});

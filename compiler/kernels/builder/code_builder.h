@@ -117,6 +117,9 @@ class CodeBuilder {
   // The result can be out of range.
   Term load_index(const Buffer& indices, Term at, Term size);
 
+  // Prefetches the cache line of an element into L2, for reads. `at` can be outside of the buffer.
+  void prefetch(const Buffer& buffer, Term at);
+
   // A mask of the first `count` lanes.
   Term mask(Term count, int64_t lanes);
   Term splat(Term scalar, int64_t lanes);

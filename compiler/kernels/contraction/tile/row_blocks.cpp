@@ -3,8 +3,6 @@
 // block sizes.
 #include "compiler/kernels/contraction/tile/row_blocks.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-
 namespace scopevm::compiler::kernels {
 
 Term tile_start(Term tile, Term rows, Term tiles) { return quotient(tile * rows, tiles); }
@@ -34,9 +32,7 @@ void prefetch_part(CodeBuilder& e, const BlockOperands& o, Term b_at, Term depth
   const Term begin = quotient(depth * max(part - 1, 0), parts);
   e.loop(begin, end, 1, [&](Term k) {
     for (int64_t at = 0; at < kPanelColumns; at += kLine)
-      e.builder().create<mlir::memref::PrefetchOp>(
-          o.b.memref, mlir::ValueRange{b_at + k * kPanelColumns + at}, /*isWrite=*/false,
-          /*localityHint=*/2, /*isDataCache=*/true);
+      e.prefetch(o.b, b_at + k * kPanelColumns + at);
   });
 }
 
