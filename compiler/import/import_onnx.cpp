@@ -346,9 +346,11 @@ Status ModelImport::import_function_body(const onnx::NodeProto& proto, int opset
   SCOPEVM_RETURN_IF_ERROR(calls_.enter(name, function.node_size()));
   const Opsets outer_opsets = opsets_;
   SCOPEVM_RETURN_IF_ERROR(opsets_.add(function.opset_import()));
-  // The location of the call has its name.
+  // The location of the call has its name. Each node of the body has a copy of it.
+  constexpr size_t kLongestName = 1000;
+  const llvm::StringRef call = mlir::cast<mlir::NameLoc>(state_.builder.getLoc()).getName();
   const llvm::SaveAndRestore inner_path(
-      function_path_, mlir::cast<mlir::NameLoc>(state_.builder.getLoc()).getName().str() + "/");
+      function_path_, call.size() > kLongestName ? function_path_ : call.str() + "/");
   Scope scope;
   for (int i = 0; i < std::min(function.input_size(), proto.input_size()); ++i)
     if (Value operand = state_.scope.find(proto.input(i))) {

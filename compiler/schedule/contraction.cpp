@@ -13,9 +13,8 @@ constexpr int64_t kBlockTiles = 20;
 // The most tiles of a row block of attention; see kBlockKeys.
 constexpr int64_t kAttentionTiles = 4;
 // The channels of the queries and results of the row blocks that a worker multiplies by a block of
-// keys: 384 KiB with 48 rows. To pack the keys and values takes as long as the products of about 16
-// rows.
-constexpr int64_t kGroupChannels = 2048;
+// keys: 192 KiB with 48 rows. Packing the keys and values takes a few percent of that time.
+constexpr int64_t kGroupChannels = 1024;
 // Multiply-adds per task of the thread pool.
 constexpr int64_t kTaskSteps = 1 << 20;
 
@@ -101,19 +100,22 @@ ContractionSchedule choose_contraction(const ContractionProblem& problem, const 
       schedule.grain =
           item_grain(min(rows, schedule.tiles_per_part * DimExpr(kTileRows)), depth, 1);
       break;
-    case ContractionKind::kAttention:
+    case ContractionKind::kAttention: {
       blocks = row_blocks(rows, kAttentionTiles);
-      // With one block of keys, all row blocks of a worker use its packed panels.
-      schedule.blocks_per_group = max(
-          min(blocks.blocks, min(key_blocks(problem.columns) - DimExpr(1), 1) *
-                                 floordiv(kGroupChannels, max(depth + problem.result_columns, 1))),
-          1);
+      // With one block of keys, all row blocks of a worker use its packed panels. Otherwise, the
+      // row blocks are distributed evenly over the smallest possible number of groups.
+      const DimExpr most = max(min(key_blocks(problem.columns) - DimExpr(1), 1) *
+                                   floordiv(kGroupChannels, max(depth + problem.result_columns, 1)),
+                               1);
+      schedule.blocks_per_group =
+          max(ceildiv(blocks.blocks, max(ceildiv(blocks.blocks, most), 1)), 1);
       // The multiply-adds of a score: a dot product over the depth, and an update per column of the
       // second product.
       schedule.grain = grain_of(kTaskSteps, schedule.blocks_per_group * blocks.block_rows() *
                                                 max(problem.columns, 1) *
                                                 max(depth + problem.result_columns, 1));
       break;
+    }
     case ContractionKind::kConvolution:
       schedule.format = RowFormat::kInterleaved;
       schedule.panels = panels_per_item(*depth.as_constant());

@@ -15,8 +15,8 @@
 ///
 ///     auto state = State::create(*session, {.pairs = {{"past_key", "present_key"}}});
 ///
-/// If a call succeeds, its result becomes the value, without a copy, and the former value is
-/// released. Forks share such a value.
+/// If a call succeeds, its result becomes the value, and the former value is released. Results that
+/// are an input, a constant or another result are copied. Forks share such a value.
 ///
 /// A call that fails, is cancelled or passes its deadline changes no pair.
 #pragma once
@@ -52,8 +52,8 @@ struct StatePair {
 struct StateOptions {
   std::vector<StatePair> pairs;  ///< at least one; names are unique
   /// Values of the dimensions in the dims of the inputs, such as the batch size. Initial values
-  /// determine their dims, too. A call with other dims fails. A dim whose size calls change is 0 by
-  /// default, if the signature permits it.
+  /// determine their dims, too. A dim whose size calls change is 0 by default, if the signature
+  /// permits it. A call with other values of the other dims fails.
   std::map<std::string, int64_t> dims;
 };
 
@@ -66,8 +66,9 @@ class State {
   /// Allocates a state with the initial values. Errors:
   /// - kNotFound: the module has no such input or output
   /// - kInvalidArgument: no pairs, a name occurs twice, an input or output is not a tensor of
-  ///   numbers, their element types or ranks differ, or dims that are not named dimensions of the
-  ///   input, a dim has no value, or an initial value has another type
+  ///   numbers, their element types or ranks differ, their dims differ where that of the input is
+  ///   not a named dimension, calls change a dimension that has one size in another pair, a dim has
+  ///   no value, or an initial value has another type
   /// - kResourceLimit: a limit of the session, or the capacity of a pool of the scheduler
   /// - kOutOfMemory, kDevice: as for a call
   static Result<State> create(const Session& session, const StateOptions& options);
@@ -76,7 +77,9 @@ class State {
   /// kInvalidArgument (in use), kOutOfMemory.
   Result<Tensor> value(std::string_view input) const;
   /// Replaces the current value of an input by a copy of `tensor`. Errors: those of value(), and
-  /// kInvalidArgument if the type differs in more than the dims that calls change.
+  /// kInvalidArgument if the type differs in more than the dims that calls change. A value whose
+  /// size calls change is allocated before the former one is released: also the errors of create()
+  /// for memory.
   Status set_value(std::string_view input, const Tensor& tensor);
   /// Replaces all values by the initial ones, and steps() by 0. Errors: kInvalidArgument (in use).
   Status reset();
@@ -90,6 +93,7 @@ class State {
   /// - kInvalidArgument: the bytes are not a snapshot or are damaged, or the state is in use; the
   ///   snapshot is of another module, of other pairs or of other dims
   /// - kUnsupported: the snapshot has another version
+  /// - those of create() for memory, if calls change the size of a value
   Status restore(std::span<const uint8_t> snapshot);
   /// The number of calls that have changed the state since its creation or reset(). A snapshot and
   /// a fork contain it.

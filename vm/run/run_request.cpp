@@ -235,7 +235,9 @@ Status Request::find_needs(const SubmitOptions& options) {
     budgets[i] =
         bounded + std::clamp<int64_t>(budgets[i], 0, std::numeric_limits<int64_t>::max() - bounded);
     if (!pool) continue;
-    needs_.emplace_back(*pool).bytes = budgets[i];
+    Need& need = needs_.emplace_back(*pool);
+    need.bytes = budgets[i];
+    if (state != nullptr) need.own = state->held_bytes(i);
   }
   budgets_ = std::move(budgets);
   return {};

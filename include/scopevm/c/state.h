@@ -71,7 +71,7 @@ SCOPEVM_API scopevm_status* scopevm_state_reset(scopevm_state* state);
 /** A new state with the same values: State::fork. */
 SCOPEVM_API scopevm_status* scopevm_state_fork(const scopevm_state* state, scopevm_state** out);
 /** Writes the values to `data`, in the format of docs/state.md, and their number of bytes to
- * *out_size. This number is constant while no call changes the size of a value. If `data` is NULL,
+ * *out_size. This number is constant while the sizes of the values are. If `data` is NULL,
  * only the number is written. Fails with SCOPEVM_INVALID_ARGUMENT if `capacity` is less. */
 SCOPEVM_API scopevm_status* scopevm_state_snapshot(const scopevm_state* state, void* data,
                                                    size_t capacity, size_t* out_size);

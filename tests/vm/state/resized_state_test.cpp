@@ -98,7 +98,8 @@ TEST(ResizedState, OnlyNamedDimsCanDiffer) {
             "state b=ra: output \"ra\" is f32[n], expected f32[4], as input \"b\"");
 }
 
-// main(a: f32[n], b: f32[m]) -> (ra: f32[n], rb: f32[m]): b=ra changes m, and b=rb does not.
+// main(a: f32[n], b: f32[m], c: f32[m]) -> (ra: f32[n], rc: f32[m]): b=ra changes m, and c=rc does
+// not.
 TEST(ResizedState, ADimThatIsChangedAndIsNot) {
   format::ModuleContents contents = test::resizing_contents();
   contents.functions[0].inputs.push_back({"c", DType::kF32, {"m"}});

@@ -130,13 +130,16 @@ void CallScheduler::stop() {
 Status CallScheduler::check_capacity(std::span<const Need> needs) const {
   for (const Need& need : needs) {
     const Ledger::Pool& pool = ledger_.pools()[need.pool];
-    if (need.bytes > pool.capacity)
-      return {StatusCode::kResourceLimit,
-              pool.name + ": the call needs " + count_text(need.bytes, "byte") + ", " +
-                  count_text(need.bytes - pool.capacity, "byte") + " more than the capacity of " +
-                  count_text(pool.capacity, "byte"),
-              {pool.name, -1, "at most " + count_text(pool.capacity, "byte"),
-               count_text(need.bytes, "byte")}};
+    const int64_t room = pool.capacity - need.own;
+    if (need.bytes > room)
+      return {
+          StatusCode::kResourceLimit,
+          pool.name + ": the call needs " + count_text(need.bytes, "byte") +
+              (need.own > 0 ? " beside the " + count_text(need.own, "byte") + " of its state"
+                            : "") +
+              ", " + count_text(need.bytes - room, "byte") + " more than the capacity of " +
+              count_text(pool.capacity, "byte"),
+          {pool.name, -1, "at most " + count_text(room, "byte"), count_text(need.bytes, "byte")}};
   }
   return {};
 }

@@ -16,6 +16,7 @@ struct Need {
   int64_t bytes = 0;
   int64_t held = 0;   // of results that remain at the end of the request; at most `bytes`
   uint32_t user = 0;  // Ledger::add_user(), or 0
+  int64_t own = 0;    // held by what the request keeps until its end, in addition
 };
 
 // Not thread-safe.

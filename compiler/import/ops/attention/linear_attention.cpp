@@ -85,7 +85,8 @@ void read_gates(Node& n, LinearAttention& a) {
   }
 }
 
-// Each head of x, [batch, heads, tokens, size], as often as it takes to get `total` heads.
+// Each head of x, [batch, heads, tokens, size], as often as it takes to get `total` heads. Constant
+// numbers of heads are multiples.
 Value repeated_heads(Node& n, Value x, int64_t total) {
   if (n.has_failed() || n.dim(x, 1).is_constant(total)) return x;
   const DimExpr batch = n.dim(x, 0), heads = n.dim(x, 1), tokens = n.dim(x, 2), size = n.dim(x, 3);

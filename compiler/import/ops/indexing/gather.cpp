@@ -38,7 +38,7 @@ void require_index(Node& n, DimExpr index, DimExpr size, LeastIndex least) {
 // Checks the minimum and maximum of each column, and thereby all indices. Column i contains the
 // indices into an axis of size sizes[i].
 void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<DimExpr> sizes,
-                       LeastIndex bound) {
+                       LeastIndex first) {
   auto columns = static_cast<int64_t>(sizes.size());
   for (int64_t column = 0; column < columns; ++column) {
     // 0 is a valid index into every axis that is not empty, so it can be the initial value of both.
@@ -48,8 +48,8 @@ void require_constants(Node& n, const ConstantArray& indices, llvm::ArrayRef<Dim
       greatest = std::max(greatest, indices.integer(i));
     }
     if (indices.count() == 0) continue;
-    require_index(n, least, sizes[static_cast<size_t>(column)], bound);
-    require_index(n, greatest, sizes[static_cast<size_t>(column)], bound);
+    require_index(n, least, sizes[static_cast<size_t>(column)], first);
+    require_index(n, greatest, sizes[static_cast<size_t>(column)], first);
   }
 }
 

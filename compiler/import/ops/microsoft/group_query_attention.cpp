@@ -83,7 +83,7 @@ class GroupQueryAttention {
       a.lengths = lengths_;
     // A window contains the row's own key.
     if (window_ > 0) a.left = window_ - 1;
-    a.has_zero_sink = n_.flag("smooth_softmax", false);
+    a.has_zero_sink = n_.integer("smooth_softmax", -1) == 1;  // -1, the default, is off
     a.sinks = shaped_input(n_, 11, "head_sink", {heads_});
     if (n_.has_input(10)) a.mask = is_windowed_ ? windowed_bias(n_.input(10)) : n_.input(10);
   }

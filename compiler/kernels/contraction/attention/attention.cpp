@@ -158,8 +158,9 @@ class Attention {
       Term batch = quotient(item, o_.groups);
       Terms at = o_.query_batch->coordinates(batch);
       epilogue_.enter(k_, at);
-      // 0 if the worker has not packed the only block of keys, or if there are several ones.
-      Term is_packed = k_.items_done(item, batch * o_.groups) * o_.has_one_block;
+      // The items with the same keys that the worker has executed; 0 if there are several blocks of
+      // keys, which it packs for each item.
+      Term packed_items = k_.items_done(item, batch * o_.groups) * o_.has_one_block;
       Term first_block = remainder(item, o_.groups) * o_.blocks_per_group;
       Term last_block = min(first_block + o_.blocks_per_group, o_.blocks);
       const auto each_block = [&](llvm::function_ref<void()> body) {
@@ -171,7 +172,7 @@ class Attention {
       each_block([&] { emit_queries(at); });
       k_.loop(k_.index(0), o_.key_blocks, 1, [&](Term block) {
         keys_ = key_block(block);
-        k_.when(is_packed == 0, [&] { emit_panels(at); });
+        k_.when(packed_items == 0, [&] { emit_panels(at); });
         each_block([&] {
           emit_scores();
           k_.loop(k_.index(0), rows_.rows, 1, [&](Term row) { emit_softmax(row); });
@@ -325,7 +326,8 @@ class Attention {
 
   // Replaces the scores of a block of keys by their exponentials. Updates the row's largest score
   // and sum of exponentials, and stores the factor of its earlier sums and the reciprocal of the
-  // sum. The first block of keys replaces all of them. For a row without keys the divisor is 1.
+  // sum. The first block of keys replaces the score and
+  // the sum. For a row without keys the divisor is 1.
   void emit_softmax(Term row) {
     int64_t lanes = k_.target().lanes(4);
     Term zero = k_.zero(k_.vector(k_.builder().getF32Type(), lanes));

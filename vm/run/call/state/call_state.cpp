@@ -269,6 +269,23 @@ void CallState::detach(Request& request, bool has_succeeded) {
   is_used_.store(false, std::memory_order_release);
 }
 
+int64_t CallState::held_bytes(uint32_t pool) const {
+  int64_t bytes = 0;
+  for (const Pair& pair : pairs_) {
+    const runtime::Storage* const value = TensorAccess::storage(pair.buffers[0]);
+    for (const Tensor* tensor : {&pair.buffers[0], &pair.buffers[1], &pair.initial}) {
+      const runtime::Storage* const storage = TensorAccess::storage(*tensor);
+      const bool is_counted = tensor != pair.buffers.data() && storage == value;
+      if (storage == nullptr || !storage->is_held || is_counted) continue;
+      const std::optional<uint32_t> own = storage->pool >= 0
+                                              ? static_cast<uint32_t>(storage->pool)
+                                              : pool_of(session_->module(), pair.input);
+      if (own == pool) bytes += storage->bytes;
+    }
+  }
+  return bytes;
+}
+
 Result<Tensor> CallState::value(std::string_view input) {
   const Use use(*this);
   SCOPEVM_RETURN_IF_ERROR(use.status());

@@ -42,6 +42,10 @@ class CallState {
   // values.
   void detach(Request& request, bool has_succeeded);
 
+  // The bytes of a pool of the session that the scheduler holds for the state. REQUIRES: a request
+  // uses the state.
+  int64_t held_bytes(uint32_t pool) const;
+
   // The functions of State.
   Result<Tensor> value(std::string_view input);
   Status set_value(std::string_view input, const Tensor& tensor);
