@@ -90,7 +90,8 @@ TEST(GrowingState, ASubmittedCallNeedsRoomForItsResult) {
   // The past and the present are in memory together: 40 + 60 rows, and the sum. The call could wait
   // for ever.
   EXPECT_EQ(step(20).message(),
-            "cpu.global: the call needs 15616 bytes beside the 10240 bytes of its state, 256 bytes "
+            "cpu.global: the call needs 15616 bytes in addition to the 10240 bytes of its state, "
+            "256 bytes "
             "more than the capacity of 25600 bytes");
   EXPECT_EQ(state.value("past")->dims()[0], 40);
   ASSERT_TRUE(step(18).ok());

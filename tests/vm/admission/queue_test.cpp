@@ -55,7 +55,7 @@ class Machine {
     using State = Model::State;
     switch (event) {
       case Event::kSubmit:
-        ASSERT_TRUE(ledger_.can_fit(model.needs));
+        ASSERT_TRUE(ledger_.check_capacity(model.needs).ok());
         queue_.add({.request = &model,
                     .priority = model.priority,
                     .since = at(time_++),

@@ -127,26 +127,9 @@ void CallScheduler::stop() {
       thread.join();
 }
 
-Status CallScheduler::check_capacity(std::span<const Need> needs) const {
-  for (const Need& need : needs) {
-    const Ledger::Pool& pool = ledger_.pools()[need.pool];
-    const int64_t room = pool.capacity - need.own;
-    if (need.bytes > room)
-      return {
-          StatusCode::kResourceLimit,
-          pool.name + ": the call needs " + count_text(need.bytes, "byte") +
-              (need.own > 0 ? " beside the " + count_text(need.own, "byte") + " of its state"
-                            : "") +
-              ", " + count_text(need.bytes - room, "byte") + " more than the capacity of " +
-              count_text(pool.capacity, "byte"),
-          {pool.name, -1, "at most " + count_text(room, "byte"), count_text(need.bytes, "byte")}};
-  }
-  return {};
-}
-
 Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int priority,
                              std::optional<Time> deadline) {
-  SCOPEVM_RETURN_IF_ERROR(check_capacity(request->needs()));
+  SCOPEVM_RETURN_IF_ERROR(ledger_.check_capacity(request->needs()));
   std::unique_lock lock(mutex_);
   const size_t before = waiting_.size() + ready_.size();
   if (before >= options_.max_waiting)

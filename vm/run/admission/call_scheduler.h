@@ -146,7 +146,6 @@ class CallScheduler {
   void admit();
   // Takes a job from its list.
   std::shared_ptr<ScheduledRequest> take(Jobs& from, Jobs::iterator job);
-  Status check_capacity(std::span<const Need> needs) const;
 
   const SchedulerOptions options_;
   const runtime::CpuSet cpus_;

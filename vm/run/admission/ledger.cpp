@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runtime/count_text.h"
+
 namespace scopevm::vm {
+
+using runtime::count_text;
 
 std::optional<uint32_t> Ledger::find(std::string_view name) const {
   const auto found = std::ranges::find(pools_, name, &Pool::name);
@@ -31,9 +35,21 @@ void Ledger::trimmed(uint32_t pool) {
   for (User& user : pools_[pool].users) pools_[pool].occupied += user.peak = user.used;
 }
 
-bool Ledger::can_fit(std::span<const Need> needs) const {
-  return std::ranges::all_of(
-      needs, [&](const Need& need) { return need.bytes <= pools_[need.pool].capacity; });
+Status Ledger::check_capacity(std::span<const Need> needs) const {
+  for (const Need& need : needs) {
+    const Pool& pool = pools_[need.pool];
+    const int64_t room = pool.capacity - need.own;
+    if (need.bytes <= room) continue;
+    return {
+        StatusCode::kResourceLimit,
+        pool.name + ": the call needs " + count_text(need.bytes, "byte") +
+            (need.own > 0 ? " in addition to the " + count_text(need.own, "byte") + " of its state"
+                          : "") +
+            ", " + count_text(need.bytes - room, "byte") + " more than the capacity of " +
+            count_text(pool.capacity, "byte"),
+        {pool.name, -1, "at most " + count_text(room, "byte"), count_text(need.bytes, "byte")}};
+  }
+  return {};
 }
 
 bool Ledger::reserve(std::span<const Need> needs) {

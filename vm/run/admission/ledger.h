@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "scopevm/status.h"
+
 namespace scopevm::vm {
 
 // The bytes of a request in a pool of the ledger.
@@ -51,8 +53,9 @@ class Ledger {
   // The users of a pool have returned the blocks that are not in use.
   void trimmed(uint32_t pool);
 
-  // Whether the needs fit in empty pools. If not, no release can make room.
-  bool can_fit(std::span<const Need> needs) const;
+  // Checks that the needs fit in pools that only have what the request keeps. Otherwise no release
+  // can make room. Errors: kResourceLimit.
+  Status check_capacity(std::span<const Need> needs) const;
   // Reserves all needs and returns true, or reserves nothing.
   bool reserve(std::span<const Need> needs);
   // Ends a reservation: Need::held bytes remain.
