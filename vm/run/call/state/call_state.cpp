@@ -36,30 +36,6 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   std::memmove(to.data(), from.data(), static_cast<size_t>(from.bytes()));
 }
 
-// Whether an axis of a pair has the same value in the input and the output. Equal texts of dims
-// have equal values in each call, because dims have a canonical form.
-bool is_equal_axis(const Signature& signature, size_t input, size_t output, size_t axis) {
-  return signature.inputs[input].dims[axis] == signature.outputs[output].dims[axis];
-}
-
-// Sets the dims whose size calls change, and that have no value, to 0.
-Status start_at_zero(const LoadedModule& module, const StatePair& pair,
-                     std::map<std::string, int64_t>& dims) {
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t input,
-                           runtime::find_name("input", pair.input, module.input_names()));
-  SCOPEVM_ASSIGN_OR_RETURN(const size_t output,
-                           runtime::find_name("output", pair.output, module.output_names()));
-  const Signature& signature = module.signature();
-  const std::vector<AxisRule>& rules = module.axis_rules()[input];
-  if (rules.size() != signature.outputs[output].dims.size()) return {};
-  for (size_t axis = 0; axis < rules.size(); ++axis) {
-    if (rules[axis].dimension < 0 || is_equal_axis(signature, input, output, axis)) continue;
-    const DimensionSignature& dimension = signature.dimensions[rules[axis].dimension];
-    if (dimension.min == 0) dims.emplace(dimension.name, 0);
-  }
-  return {};
-}
-
 void set_to_initial(const Tensor& initial, const Tensor& to) {
   if (!initial.is_empty())
     copy_elements(initial, to);
@@ -69,8 +45,7 @@ void set_to_initial(const Tensor& initial, const Tensor& to) {
 
 std::string text_of(const StatePair& pair) { return "state " + pair.input + "=" + pair.output; }
 
-// The values of the dimensions: those given, those that the initial values determine, and 0 for
-// sizes that calls change.
+// The values of the dimensions: those given, and those that the initial values determine.
 Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
                                                const StateOptions& options) {
   std::map<std::string, int64_t> dims = options.dims;
@@ -91,9 +66,6 @@ Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
                           std::to_string(known->second) + " (dimension " + name + ")");
     }
   }
-  for (const StatePair& pair : options.pairs)
-    SCOPEVM_RETURN_IF_ERROR(start_at_zero(module, pair, dims).with_context(text_of(pair)));
-  SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, 1));
   return dims;
 }
 
@@ -105,19 +77,24 @@ Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSessio
     return Status(StatusCode::kInvalidArgument, "a state needs at least one pair");
   const LoadedModule& module = session->module();
   for (StatePair& pair : options.pairs)
-    // add() reports an unknown name.
+    // tie() reports an unknown name.
     if (const auto input = runtime::find_name("input", pair.input, module.input_names());
         input.ok() && pair.initial.is_empty())
       pair.initial = module.default_inputs()[*input];
-  SCOPEVM_ASSIGN_OR_RETURN(const auto dims, dims_of(session->module(), options));
   std::shared_ptr<CallState> state(new CallState(std::move(session)));
   for (const StatePair& pair : options.pairs)
-    SCOPEVM_RETURN_IF_ERROR(state->add(pair, dims).with_context(text_of(pair)));
+    SCOPEVM_RETURN_IF_ERROR(state->tie(pair).with_context(text_of(pair)));
   SCOPEVM_RETURN_IF_ERROR(state->check_changed_dims());
+  SCOPEVM_ASSIGN_OR_RETURN(auto dims, dims_of(module, options));
+  state->start_at_zero(dims);
+  SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, 1));
+  for (size_t i = 0; i < options.pairs.size(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(state->set_first_value(state->pairs_[i], options.pairs[i].initial, dims)
+                                .with_context(text_of(options.pairs[i])));
   return state;
 }
 
-Status CallState::add(const StatePair& given, const std::map<std::string, int64_t>& dims) {
+Status CallState::tie(const StatePair& given) {
   const LoadedModule& module = session_->module();
   Pair pair;
   SCOPEVM_ASSIGN_OR_RETURN(pair.input,
@@ -125,21 +102,36 @@ Status CallState::add(const StatePair& given, const std::map<std::string, int64_
   SCOPEVM_ASSIGN_OR_RETURN(pair.output,
                            runtime::find_name("output", given.output, module.output_names()));
   SCOPEVM_RETURN_IF_ERROR(check_pair(given, pair));
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, input_shape(module, pair.input, dims));
+  pairs_.push_back(std::move(pair));
+  return {};
+}
+
+void CallState::start_at_zero(std::map<std::string, int64_t>& dims) const {
+  const LoadedModule& module = session_->module();
+  for (const Pair& pair : pairs_) {
+    const std::vector<AxisRule>& rules = module.axis_rules()[pair.input];
+    for (size_t axis = 0; axis < rules.size(); ++axis) {
+      if (!pair.changes(axis)) continue;
+      const DimensionSignature& dimension = module.signature().dimensions[rules[axis].dimension];
+      if (dimension.min == 0) dims.emplace(dimension.name, 0);
+    }
+  }
+}
+
+Status CallState::set_first_value(Pair& pair, const Tensor& initial,
+                                  const std::map<std::string, int64_t>& dims) const {
+  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
+                           input_shape(session_->module(), pair.input, dims));
   SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[0], allocate(pair.input, shape));
-  if (!pair.has_one_size) {
-    set_to_initial(given.initial, pair.buffers[0]);
+  set_to_initial(initial, pair.buffers[0]);
+  if (!pair.has_one_size()) {
     pair.initial = pair.buffers[0];
-    pairs_.push_back(std::move(pair));
     return {};
   }
   SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[1], allocate(pair.input, shape));
-  if (!given.initial.is_empty()) {
-    SCOPEVM_ASSIGN_OR_RETURN(pair.initial, allocate(pair.input, shape));
-    copy_elements(given.initial, pair.initial);
-  }
-  set_to_initial(pair.initial, pair.buffers[0]);
-  pairs_.push_back(std::move(pair));
+  if (initial.is_empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(pair.initial, allocate(pair.input, shape));
+  copy_elements(initial, pair.initial);
   return {};
 }
 
@@ -159,8 +151,9 @@ Status CallState::check_pair(const StatePair& given, Pair& pair) const {
                                                 ", expected a tensor of numbers"};
   bool matches = input.dtype == output.dtype && input.dims.size() == output.dims.size();
   for (size_t axis = 0; matches && axis < input.dims.size(); ++axis) {
-    if (is_equal_axis(pair, axis)) continue;
-    pair.has_one_size = false;
+    // Equal texts of dims have equal values in each call, because dims have a canonical form.
+    if (input.dims[axis] == output.dims[axis]) continue;
+    pair.changed_axes |= uint32_t{1} << axis;
     // An input with a named dim accepts results of any size.
     matches = session_->module().axis_rules()[pair.input][axis].dimension >= 0;
   }
@@ -168,10 +161,6 @@ Status CallState::check_pair(const StatePair& given, Pair& pair) const {
   return {StatusCode::kInvalidArgument,
           "output \"" + output.name + "\" is " + declared_text(output) + ", expected " +
               declared_text(input) + ", as input \"" + input.name + "\""};
-}
-
-bool CallState::is_equal_axis(const Pair& pair, size_t axis) const {
-  return vm::is_equal_axis(session_->module().signature(), pair.input, pair.output, axis);
 }
 
 Status CallState::check_changed_dims() const {
@@ -186,9 +175,9 @@ Status CallState::check_changed_dims() const {
     return {};
   };
   return each_axis([&](const Pair& changing, size_t at, int64_t changed) -> Status {
-    if (is_equal_axis(changing, at)) return {};
+    if (!changing.changes(at)) return {};
     return each_axis([&](const Pair& pair, size_t axis, int64_t dimension) -> Status {
-      if (dimension != changed || !is_equal_axis(pair, axis)) return {};
+      if (dimension != changed || pair.changes(axis)) return {};
       return {StatusCode::kInvalidArgument,
               "state " + name_of(pair) + ": dim " + std::to_string(axis) + " (" +
                   module.signature().dimensions[static_cast<size_t>(dimension)].name +
@@ -241,7 +230,7 @@ Status CallState::attach(Request& request) {
   SCOPEVM_RETURN_IF_ERROR(use.status());
   for (const Pair& pair : pairs_) {
     request.inputs[pair.input] = current(pair);
-    if (!pair.has_one_size) continue;
+    if (!pair.has_one_size()) continue;
     const Tensor& next = pair.buffers[1 - current_];
     request.outputs[pair.output] = {next, true};
     request.output_storages[pair.output] = TensorAccess::storage(next);
@@ -253,7 +242,7 @@ Status CallState::attach(Request& request) {
 void CallState::detach(Request& request, bool has_succeeded) {
   for (Pair& pair : pairs_) {
     request.inputs[pair.input] = session_->module().default_inputs()[pair.input];
-    if (pair.has_one_size) {
+    if (pair.has_one_size()) {
       request.outputs[pair.output] = {};
       request.output_storages[pair.output] = nullptr;  // the tensor owns the storage
     } else if (has_succeeded) {
@@ -301,14 +290,14 @@ Status CallState::set_value(std::string_view input, const Tensor& tensor) {
   SCOPEVM_RETURN_IF_ERROR(use.status());
   SCOPEVM_ASSIGN_OR_RETURN(Pair * pair, find(input));
   SCOPEVM_RETURN_IF_ERROR(check_input(session_->module(), pair->input, tensor));
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor value, room_for(*pair, tensor.dtype(), tensor.dims()));
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor value, tensor_for(*pair, tensor.dtype(), tensor.dims()));
   copy_elements(tensor, value);
   pair->buffers[current_index(*pair)] = std::move(value);
   return {};
 }
 
-Result<Tensor> CallState::room_for(const Pair& pair, DType dtype,
-                                   std::span<const int64_t> dims) const {
+Result<Tensor> CallState::tensor_for(const Pair& pair, DType dtype,
+                                     std::span<const int64_t> dims) const {
   const LoadedModule& module = session_->module();
   const Tensor& value = current(pair);
   const std::vector<AxisRule>& rules = module.axis_rules()[pair.input];
@@ -316,7 +305,7 @@ Result<Tensor> CallState::room_for(const Pair& pair, DType dtype,
   std::string expected;
   for (size_t axis = 0; axis < rules.size(); ++axis) {
     expected += axis == 0 ? "" : ", ";
-    if (is_equal_axis(pair, axis)) {
+    if (!pair.changes(axis)) {
       matches = matches && dims[axis] == value.dims()[axis];
       expected += std::to_string(value.dims()[axis]);
       continue;
@@ -328,7 +317,7 @@ Result<Tensor> CallState::room_for(const Pair& pair, DType dtype,
       SCOPEVM_RETURN_IF_ERROR(check_dimension(
           dimension, dims[axis], "state " + name_of(pair) + ": dim " + std::to_string(axis)));
   }
-  if (matches && pair.has_one_size) return value;
+  if (matches && pair.has_one_size()) return value;
   if (matches) return allocate(pair.input, dims);
   return Status(StatusCode::kInvalidArgument,
                 "state " + name_of(pair) + ": expected " + std::string(name(value.dtype())) + "[" +
@@ -339,7 +328,7 @@ Status CallState::reset() {
   const Use use(*this);
   SCOPEVM_RETURN_IF_ERROR(use.status());
   for (Pair& pair : pairs_) {
-    if (pair.has_one_size)
+    if (pair.has_one_size())
       set_to_initial(pair.initial, current(pair));
     else
       pair.buffers[0] = pair.initial;
@@ -354,8 +343,8 @@ Result<std::shared_ptr<CallState>> CallState::fork() {
   std::shared_ptr<CallState> forked(new CallState(session_));
   for (const Pair& pair : pairs_) {
     // Initial values are constant, so that the states share them.
-    Pair copy{pair.input, pair.output, pair.has_one_size, {}, pair.initial};
-    if (!pair.has_one_size) {
+    Pair copy{pair.input, pair.output, pair.changed_axes, {}, pair.initial};
+    if (!pair.has_one_size()) {
       // Neither state writes the value.
       copy.buffers[0] = current(pair);
       forked->pairs_.push_back(std::move(copy));

@@ -59,7 +59,10 @@ class CallState {
   struct Pair {
     size_t input = 0;  // index in the signature
     size_t output = 0;
-    bool has_one_size = true;  // else, results replace the value, buffers[0]
+    uint32_t changed_axes = 0;  // bit i: calls can change the size of axis i
+    bool changes(size_t axis) const { return (changed_axes >> axis & 1) != 0; }
+    // Otherwise, results replace the value, buffers[0].
+    bool has_one_size() const { return changed_axes == 0; }
     // Read-only tensors, because results share them, and forks share values that are replaced.
     std::array<Tensor, 2> buffers;
     Tensor initial;  // empty: zeros
@@ -68,21 +71,25 @@ class CallState {
   class Use;
 
   explicit CallState(std::shared_ptr<BoundSession> session) : session_(std::move(session)) {}
-  Status add(const StatePair& given, const std::map<std::string, int64_t>& dims);
+  // Adds a pair without values.
+  Status tie(const StatePair& given);
+  // Checks that the pair can be tied, and sets changed_axes.
+  Status check_pair(const StatePair& given, Pair& pair) const;
   // Checks that calls do not change a dimension that has one size in another pair.
   Status check_changed_dims() const;
-  // Checks that the pair can be tied, and sets has_one_size.
-  Status check_pair(const StatePair& given, Pair& pair) const;
-  // A tensor for a value of this type, read-only: a new one, or the current one of a pair with one
-  // size. Errors: kInvalidArgument (the pair cannot have such a value), and those of allocate().
-  Result<Tensor> room_for(const Pair& pair, DType dtype, std::span<const int64_t> dims) const;
+  // Sets the dimensions that calls change, and that have no value, to 0 where that is permitted.
+  void start_at_zero(std::map<std::string, int64_t>& dims) const;
+  // Allocates the values of a pair for these dims.
+  Status set_first_value(Pair& pair, const Tensor& initial,
+                         const std::map<std::string, int64_t>& dims) const;
+  // The tensor to store a value of this type in: the current one of a pair with one size, otherwise
+  // a new one. Errors: kInvalidArgument (the pair cannot have such a value), those of allocate().
+  Result<Tensor> tensor_for(const Pair& pair, DType dtype, std::span<const int64_t> dims) const;
   // Allocates a tensor in the pool of an input.
   Result<Tensor> allocate(size_t input, std::span<const int64_t> dims) const;
   Result<Pair*> find(std::string_view input);
-  size_t current_index(const Pair& pair) const { return pair.has_one_size ? current_ : 0; }
+  size_t current_index(const Pair& pair) const { return pair.has_one_size() ? current_ : 0; }
   const Tensor& current(const Pair& pair) const { return pair.buffers[current_index(pair)]; }
-  // Whether the axis of the pair has the same value in the input and the output.
-  bool is_equal_axis(const Pair& pair, size_t axis) const;
   // "h=hn".
   std::string name_of(const Pair& pair) const;
 

@@ -54,7 +54,7 @@ Status CallState::restore(std::span<const uint8_t> snapshot) {
     if (record == nullptr)
       return {StatusCode::kInvalidArgument, "the state has no value of " + name_of(pair)};
     SCOPEVM_ASSIGN_OR_RETURN(format::TensorRecord value, format::read_tensor(*record));
-    SCOPEVM_ASSIGN_OR_RETURN(values.emplace_back(), room_for(pair, value.dtype, value.dims));
+    SCOPEVM_ASSIGN_OR_RETURN(values.emplace_back(), tensor_for(pair, value.dtype, value.dims));
     bytes.push_back(value.bytes);
   }
   if (read.records.size() != pairs_.size() + 1)
