@@ -1,5 +1,6 @@
 # scopevm_onnx_cases(NAME COST [OPTION...]): conformance cases that make_cases.py of the calling
-# folder generates at build time, if a generator has changed. Adds two tests:
+# folder generates at build time, if a generator has changed: a script of the calling folder, or of a
+# folder in the variable GENERATOR_FOLDERS. Adds two tests:
 #   conformance.NAME             compares the outcomes of the cases with expected.txt. COST is the
 #                                test property COST of ctest. OPTIONs are those of conformance.
 #   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, one case per
@@ -9,7 +10,8 @@ set(SCOPEVM_PYTHON /usr/bin/python3 CACHE FILEPATH "Python with NumPy, for gener
 set(SCOPEVM_ONNX_CASES ${CMAKE_CURRENT_LIST_DIR})
 
 function(scopevm_onnx_cases name cost)
-  file(GLOB_RECURSE generators CONFIGURE_DEPENDS *.py ${SCOPEVM_ONNX_CASES}/*.py)
+  list(TRANSFORM GENERATOR_FOLDERS APPEND /*.py OUTPUT_VARIABLE others)
+  file(GLOB_RECURSE generators CONFIGURE_DEPENDS *.py ${SCOPEVM_ONNX_CASES}/*.py ${others})
   set(sums ${CMAKE_CURRENT_BINARY_DIR}/cases.sum)
   # The rounding of OpenBLAS's products depends on the CPU that it chooses its kernels for.
   add_custom_command(OUTPUT ${sums}
