@@ -80,7 +80,7 @@ struct PoolUse {
 struct SchedulerStats {
   size_t waiting = 0;          ///< calls that wait for memory
   size_t ready = 0;            ///< admitted calls that wait for a worker
-  size_t running = 0;          ///< calls that run
+  size_t running = 0;          ///< calls that run, or have just ended
   std::vector<PoolUse> pools;  ///< one per capacity
 };
 
