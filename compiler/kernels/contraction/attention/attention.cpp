@@ -326,8 +326,8 @@ class Attention {
 
   // Replaces the scores of a block of keys by their exponentials. Updates the row's largest score
   // and sum of exponentials, and stores the factor of its earlier sums and the reciprocal of the
-  // sum. The first block of keys replaces the score and
-  // the sum. For a row without keys the divisor is 1.
+  // sum. In the first block of keys, the row has no earlier score and sums. For a row without keys
+  // the divisor is 1.
   void emit_softmax(Term row) {
     int64_t lanes = k_.target().lanes(4);
     Term zero = k_.zero(k_.vector(k_.builder().getF32Type(), lanes));
@@ -382,8 +382,7 @@ class Attention {
           const Term own = row - rows_.first_row;
           const auto splat = [&](Term numbers) { return k_.splat(of_row(numbers, own), lanes); };
           const Term kept = start_of(o_.results) + (row_of_group(own) * o_.columns + column);
-          // Not used in the first block, where the elements are not numbers of this
-          // row.
+          // Not used in the first block of keys, before which nothing is stored there.
           const Term before = k_.load(o_.scratch.buffer, kept, lanes, mask);
           const Term all = select(keys_.is_first, sums, before * splat(o_.factors) + sums);
           k_.when(
@@ -404,7 +403,8 @@ class Attention {
   Epilogue epilogue_;
   KernelBuilder k_;
   const Operands o_;
-  RowBlock rows_;  // the current ones
+  // The blocks that the emitted code is in.
+  RowBlock rows_;
   KeyBlock keys_;
 };
 

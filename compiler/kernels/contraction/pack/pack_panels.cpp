@@ -23,8 +23,8 @@ void emit_pack_rows(CodeBuilder& e, const MatrixView& a, Term first, Term last, 
   });
 }
 
-// The prefetchers of CPUs do not follow the rows that a panel takes parts of, and see too few of a
-// tile's columns. Rows are prefetched this many steps ahead, and columns one panel ahead.
+// Rows of B are prefetched this many steps ahead, and columns one panel ahead: a panel reads a part
+// of each row, or few elements of many columns at a time, which prefetchers of CPUs follow badly.
 static constexpr int64_t kRowsAhead = 16;
 
 void emit_pack_panel(CodeBuilder& e, const MatrixView& b, Term first, Term columns, Term depth,

@@ -151,7 +151,7 @@ Status CallState::check_pair(const StatePair& given, Pair& pair) const {
                                                 ", expected a tensor of numbers"};
   bool matches = input.dtype == output.dtype && input.dims.size() == output.dims.size();
   for (size_t axis = 0; matches && axis < input.dims.size(); ++axis) {
-    // Equal texts of dims have equal values in each call, because dims have a canonical form.
+    // The text of a dim is its normal form: dims with the same text are equal in each call.
     if (input.dims[axis] == output.dims[axis]) continue;
     pair.changed_axes |= uint32_t{1} << axis;
     // An input with a named dim accepts results of any size.
