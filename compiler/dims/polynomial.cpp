@@ -199,6 +199,37 @@ std::optional<DimExpr> scale_sum(DimExpr sum, int64_t factor) {
   return from_terms(std::move(scaled));
 }
 
+namespace {
+
+// The positions of min(x, y) and max(x, y) among the factors, whose product is x * y: a dim that
+// broadcasts has this form.
+std::optional<std::pair<size_t, size_t>> find_extrema(const Monomial& factors) {
+  for (size_t i = 0; i < factors.size(); ++i)
+    for (size_t j = 0; j < factors.size(); ++j)
+      if (factors[i].kind() == Kind::kMin && factors[j].kind() == Kind::kMax &&
+          factors[i].operands().size() == 2 &&
+          std::ranges::equal(factors[i].operands(), factors[j].operands()))
+        return std::pair(i, j);
+  return std::nullopt;
+}
+
+// Adds coefficient * the product of the factors to `to`.
+bool add_product(Polynomial& to, const Monomial& factors, int64_t coefficient) {
+  const auto extrema = find_extrema(factors);
+  if (!extrema) return add_term(to, factors, coefficient);
+  Monomial others;
+  for (size_t i = 0; i < factors.size(); ++i)
+    if (i != extrema->first && i != extrema->second) others.push_back(factors[i]);
+  std::optional<Polynomial> product = Polynomial{{others, coefficient}};
+  for (const DimExpr operand : factors[extrema->first].operands())
+    if (product) product = multiply(*product, to_polynomial(operand));
+  return product && std::ranges::all_of(*product, [&](const auto& term) {
+           return add_term(to, term.first, term.second);
+         });
+}
+
+}  // namespace
+
 std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {
   Polynomial result;
   for (const auto& [ma, ca] : a)
@@ -207,7 +238,7 @@ std::optional<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {
       std::merge(ma.begin(), ma.end(), mb.begin(), mb.end(), std::back_inserter(monomial));
       int64_t coefficient;
       if (__builtin_mul_overflow(ca, cb, &coefficient) || coefficient == INT64_MIN ||
-          !add_term(result, monomial, coefficient))
+          !add_product(result, monomial, coefficient))
         return std::nullopt;
     }
   return result;

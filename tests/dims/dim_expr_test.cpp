@@ -33,6 +33,12 @@ TEST(DimExpr, EqualPolynomialsAreOneObject) {
   EXPECT_EQ((n + m) + w, n + (m + w));
 }
 
+TEST(DimExpr, ExtremaOfTwoDimsMultiply) {
+  EXPECT_EQ(min(n, m) * max(n, m), n * m);
+  EXPECT_EQ(min(n, 1) * w * max(n, 1), n * w);
+  EXPECT_EQ((min(n + 1, m) + w) * max(n + 1, m), n * m + m + w * max(n + 1, m));
+}
+
 TEST(DimExpr, DivisionOfPolynomialsIsExactIfPossible) {
   EXPECT_EQ(floordiv(n * 40 * w, 40 * w), n);
   EXPECT_EQ(floordiv(4 * n * m + 8 * n, 4 * n), m + 2);
