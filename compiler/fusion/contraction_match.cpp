@@ -20,7 +20,24 @@ struct Span {
 
 }  // namespace
 
+mlir::Value FusedContraction::stored(mlir::Value operand) const {
+  auto slice = operand.getDefiningOp<graph::SliceOp>();
+  return outer(slice && slice->getParentOp() == op ? slice.getX() : operand);
+}
+
+bool is_row_prefix(graph::SliceOp slice) {
+  const TensorType x = type_of(slice.getX());
+  const int64_t row_axis = x.getRank() - 2;
+  for (int64_t axis = 0; axis < x.getRank(); ++axis)
+    if (slice.getSteps()[axis] != 1 || !slice.getStarts().getValue()[axis].is_constant(0) ||
+        (axis != row_axis && slice.getSizes().getValue()[axis] != x.getDim(axis)))
+      return false;
+  return row_axis >= 0;
+}
+
 bool take_op(FusedContraction& fused, mlir::Operation* op) {
+  if (auto slice = mlir::dyn_cast<graph::SliceOp>(op); slice && !fused.contraction)
+    return is_row_prefix(slice);
   if (!fused.contraction && mlir::isa<graph::ContractionOp>(op)) {
     fused.contraction = op;
     return true;

@@ -11,7 +11,8 @@
 
 namespace scopevm::compiler::fusion {
 
-// A contraction, alone or with the elementwise epilogue that its group contains.
+// A contraction, alone or with the elementwise epilogue that its group contains. The operands of a
+// matrix product can be slices in the group, for which is_row_prefix() holds.
 struct FusedContraction {
   mlir::Operation* op = nullptr;           // the contraction or its group
   mlir::Operation* contraction = nullptr;  // a graph::ContractionOp
@@ -21,13 +22,21 @@ struct FusedContraction {
 
   // The group operand of a block argument of the group; any other value is returned unchanged.
   mlir::Value outer(mlir::Value value) const { return graph::outer_value(value, op); }
+  // The tensor from outside the group in which the operand's elements are stored: of a slice in the
+  // group, the tensor that it slices.
+  mlir::Value stored(mlir::Value operand) const;
   graph::TensorType type() const { return graph::type_of(contraction->getResult(0)); }
   graph::OutputAxes axes() const {
     return mlir::cast<graph::ContractionOp>(contraction).getOutputAxes();
   }
 };
 
-// Adds the next op of a group's body: the contraction, an op of its epilogue, or a splat constant.
+// True if the slice has the first rows of each matrix of x. The kernel of a product reads them in
+// x: only the strides of the batch dims differ.
+bool is_row_prefix(graph::SliceOp slice);
+
+// Adds the next op of a group's body: a slice that the contraction reads, the contraction, an op of
+// its epilogue, or a splat constant.
 // Returns false if the contraction cannot include the op.
 bool take_op(FusedContraction& fused, mlir::Operation* op);
 

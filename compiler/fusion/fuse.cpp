@@ -9,7 +9,8 @@
 // A group grows greedily from its first op along uses, in program order. It is then cut back to its
 // longest prefix in which only the last op has users outside the prefix, and which has at most
 // kMaxInputs inputs. Finally, a group of a contraction takes the rest of attention or of a
-// separable convolution, if there is one. Other groups absorb elementwise producers that only the
+// separable convolution, if there is one, and the slices that its matrix products can read in place
+// (is_row_prefix()). Other groups absorb elementwise producers that only the
 // group uses. The sv.group is inserted in place of its last op: all its operands are defined before
 // that op, and all its users come after it. No op is computed twice.
 #include "compiler/fusion/fuse.h"
@@ -168,11 +169,26 @@ Group absorb(const Group& group) {
   return Group(ordered.begin(), ordered.end());
 }
 
-// Moves the ops of the group into an sv.group, with copies of the splat constants that its kernel
-// embeds.
-void outline(const Group& group) {
-  const llvm::SetVector<mlir::Value> inputs = inputs_of(group);
-  llvm::SetVector<mlir::Operation*> ops;
+// The slices that only a product of the group uses, and that it can read in place.
+Group sliced_operands(const Group& group) {
+  Group slices;
+  for (mlir::Operation* op : group)
+    if (mlir::isa<graph::MatMulOp>(op))
+      for (mlir::Value operand : op->getOperands())
+        if (auto slice = operand.getDefiningOp<graph::SliceOp>();
+            slice && only_user(operand) == op && is_row_prefix(slice) &&
+            have_same_placement(slice, op) && !slice.getX().getDefiningOp<graph::ConstantOp>())
+          slices.insert(slice);
+  return slices;
+}
+
+// Moves the ops of the group into an sv.group, after `slices`, with copies of the splat constants
+// that its kernel embeds.
+void outline(const Group& group, const Group& slices) {
+  Group all = slices;
+  all.insert(group.begin(), group.end());
+  const llvm::SetVector<mlir::Value> inputs = inputs_of(all);
+  llvm::SetVector<mlir::Operation*> ops = slices;
   if (is_contraction(group.front())) ops.insert(group.front());
   for (mlir::Operation* op : group)
     for (mlir::Value operand : op->getOperands())
@@ -192,7 +208,8 @@ void fuse_from(mlir::Block& block, llvm::function_ref<bool(mlir::Operation*)> is
     mlir::Operation* first = firsts.front();
     Group group = absorb(grow(first));
     for (mlir::Operation* op : group) firsts.remove(op);
-    if (group.size() > 1) outline(group);
+    const Group slices = sliced_operands(group);
+    if (group.size() + slices.size() > 1) outline(group, slices);
   }
 }
 

@@ -49,11 +49,11 @@ void attach(mlir::MLIRContext* context) {
 
 }  // namespace
 
-// Selects the generator of a group. In a group with a contraction, only constants can precede the
-// contraction.
+// Selects the generator of a group. In a group with a contraction, only slices and constants can
+// precede the contraction.
 llvm::LogicalResult lower(graph::GroupOp group, LoweringContext& context) {
   for (mlir::Operation& op : group.getBody().front()) {
-    if (mlir::isa<graph::ConstantOp>(op)) continue;
+    if (mlir::isa<graph::ConstantOp, graph::SliceOp>(op)) continue;
     if (!mlir::isa<graph::ContractionOp>(op)) break;
     return lower_with_contraction(&op, group, context);
   }

@@ -14,6 +14,8 @@ namespace {
 struct Form {
   bool transpose_q = false, transpose_k = true, transpose_v = false;
   const char* mask = "b, 1, 1, t";
+  // Keys and values are the first rows of buffers with 3 more.
+  bool has_buffers = false;
 };
 
 // The assembly of softmax(q * k / 8 + mask) * v. Both products are matrix products.
@@ -23,9 +25,23 @@ std::string attention_text(const Form& form) {
   std::string v = tensor_type(form.transpose_v ? "b, h, c, t" : "b, h, t, c");
   std::string mask = tensor_type(form.mask), s = tensor_type("b, h, s, t");
   std::string y = tensor_type("b, h, s, c");
+  std::string keys, k_buffer = k, v_buffer = v;
+  if (form.has_buffers) {
+    k_buffer = tensor_type("b, h, \"3 + t\", d");
+    v_buffer = tensor_type("b, h, \"3 + t\", c");
+    const auto rows = [](const std::string& name, const char* columns, const std::string& from,
+                         const std::string& to) {
+      return "  %" + name + " = sv.slice %" + name + "_buffer {starts = #sv.dims<[0, 0, 0, 0]>, " +
+             "sizes = #sv.dims<[b, h, t, " + columns + "]>, steps = array<i64: 1, 1, 1, 1>} : (" +
+             from + ") -> " + to + "\n";
+    };
+    keys = rows("k", "d", k_buffer, k) + rows("v", "c", v_buffer, v);
+  }
+  const std::string suffix = form.has_buffers ? "_buffer" : "";
   auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
-  return "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + v + ", %mask: " + mask + ") -> " +
-         y + " {\n  %0 = sv.matmul %q, %k {transpose_a = " + flag(form.transpose_q) +
+  return "func.func @main(%q: " + q + ", %k" + suffix + ": " + k_buffer + ", %v" + suffix + ": " +
+         v_buffer + ", %mask: " + mask + ") -> " + y + " {\n" + keys +
+         "  %0 = sv.matmul %q, %k {transpose_a = " + flag(form.transpose_q) +
          ", transpose_b = " + flag(form.transpose_k) + "} : (" + q + ", " + k + ") -> " + s +
          "\n  %scale = sv.constant {value = dense<8.0> : tensor<f32>} : !sv.tensor<f32[]>" +
          "\n  %1 = sv.div %0, %scale : (" + s + ", !sv.tensor<f32[]>) -> " + s +
@@ -69,6 +85,19 @@ struct Sizes {
   int64_t b, h, s, t, d, c;
 };
 
+// The last two dims of x with more rows, which have other elements.
+Array with_more_rows(const Array& x, int64_t more) {
+  std::vector<int64_t> dims = x.dims;
+  const int64_t rows = dims[2], columns = dims[3];
+  dims[2] += more;
+  Array buffer = random_f32(dims, 9);
+  std::vector<float> from = x.as<float>(), to = buffer.as<float>();
+  for (int64_t matrix = 0; matrix < dims[0] * dims[1]; ++matrix)
+    std::copy_n(from.begin() + matrix * rows * columns, rows * columns,
+                to.begin() + matrix * (rows + more) * columns);
+  return Array::of(DType::kF32, dims, to);
+}
+
 void check(KernelRunner& runner, const Form& form, const Sizes& z) {
   auto dims = [](int64_t b, int64_t h, int64_t rows, int64_t columns, bool is_transposed) {
     if (is_transposed) std::swap(rows, columns);
@@ -79,7 +108,9 @@ void check(KernelRunner& runner, const Form& form, const Sizes& z) {
   Array v = random_f32(dims(z.b, z.h, z.t, z.c, form.transpose_v), 3);
   bool has_rows = std::string(form.mask) == "b, 1, s, t";
   Array mask = random_f32({z.b, 1, has_rows ? z.s : 1, z.t}, 4);
-  auto outputs = runner.run({q, k, v, mask});
+  auto outputs = form.has_buffers
+                     ? runner.run({q, with_more_rows(k, 3), with_more_rows(v, 3), mask})
+                     : runner.run({q, k, v, mask});
   ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   expect_near(outputs->front(), reference(q, k, v, mask, form),
               "s, t, d, c = " + std::to_string(z.s) + ", " + std::to_string(z.t) + ", " +
@@ -97,6 +128,16 @@ TEST_P(AttentionOnTarget, SizesBelowAndAboveTheBlocks) {
         Sizes{2, 1, 49, 100, 7, 70}, Sizes{1, 2, 5, 1030, 16, 33}, Sizes{1, 1, 3, 12, 1030, 5},
         Sizes{3, 2, 1, 129, 64, 64}, Sizes{1, 2, 70, 512, 8, 8}, Sizes{2, 1, 70, 513, 8, 40},
         Sizes{1, 2, 250, 530, 256, 250}})
+    check(*runner, form, sizes);
+}
+
+TEST_P(AttentionOnTarget, ReadsBuffersWithMoreRows) {
+  Form form;
+  form.has_buffers = true;
+  auto runner = compile(attention_text(form), GetParam());
+  ASSERT_TRUE(runner);
+  for (const Sizes& sizes : {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 26, 26, 64, 64},
+                             Sizes{1, 2, 5, 1030, 16, 33}, Sizes{3, 2, 1, 129, 64, 64}})
     check(*runner, form, sizes);
 }
 

@@ -6,6 +6,19 @@
 namespace scopevm::compiler::property {
 namespace {
 
+// A new matrix, or the first rows of matrices with more rows, which the kernel of a product reads
+// in place.
+const Node* matrix(GraphBuilder& b, DType dtype, const Dims& dims) {
+  if (dims.size() < 2 || !b.chance(25)) return b.fresh(dtype, dims);
+  Dims more = dims;
+  more[more.size() - 2] = more[more.size() - 2] + b.between(0, 3);
+  const bool is_sliced = b.append("slice", {b.fresh(dtype, more)},
+                                  {{"starts", b.dims_attribute(Dims(dims.size(), DimExpr(0)))},
+                                   {"sizes", b.dims_attribute(dims)},
+                                   {"steps", list(b, std::vector<int64_t>(dims.size(), 1))}});
+  return is_sliced ? b.newest() : b.fresh(dtype, dims);
+}
+
 bool matmul(GraphBuilder& b) {
   const Node* x = b.pick([](const Node& node) { return has_dims(node) && holds_floats(node); });
   if (!x) return false;
@@ -21,7 +34,7 @@ bool matmul(GraphBuilder& b) {
     if (right.size() == 2 && b.chance(30))
       for (size_t i = dims.size() > 2 ? dims.size() - 2 : 0; i-- > 0;)
         right.insert(right.begin(), b.chance(30) ? DimExpr(1) : dims[i]);
-    y = b.fresh(x->dtype(), right);
+    y = matrix(b, x->dtype(), right);
   }
   return b.append("matmul", {x, y},
                   {{"transpose_a", flag(b, transpose_a)}, {"transpose_b", flag(b, transpose_b)}});
@@ -105,8 +118,8 @@ bool attention(GraphBuilder& b) {
   Dims keys = x->dims(), values = x->dims();
   keys[keys.size() - 2] = values[values.size() - 2] = b.random_dim();
   values.back() = b.random_dim();
-  const Node* y = b.fresh(DType::kF32, keys);
-  const Node* z = b.fresh(DType::kF32, values);
+  const Node* y = matrix(b, DType::kF32, keys);
+  const Node* z = matrix(b, DType::kF32, values);
   if (!b.append("matmul", {x, y}, {{"transpose_b", flag(b, true)}})) return false;
   if (b.chance(70) && !b.append("mul", {b.newest(), b.fresh(DType::kF32, {})})) return true;
   const Node* scores = b.newest();

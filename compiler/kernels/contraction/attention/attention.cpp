@@ -147,7 +147,7 @@ class Attention {
   }
 
   Buffer operand(mlir::Value value) {
-    return k_.operand(fused_.scores.outer(value), Elements::kNumbers);
+    return k_.operand(fused_.scores.stored(value), Elements::kNumbers);
   }
 
   // The start of a part of the worker's scratch.

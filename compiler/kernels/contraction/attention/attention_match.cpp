@@ -64,7 +64,9 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   auto product = tail.empty() ? nullptr : mlir::cast<graph::MatMulOp>(tail.back());
   mlir::Operation* yield = body.getTerminator();
   // The kernel reads its matrices from operands of the group, and has one result.
-  auto is_operand = [](mlir::Value value) { return mlir::isa<mlir::BlockArgument>(value); };
+  auto is_operand = [&](mlir::Value value) {
+    return mlir::isa<mlir::BlockArgument>(value) || fused.scores.stored(value) != value;
+  };
   if (!product || !llvm::all_of(scores->getOperands(), is_operand) || !is_operand(product.getB()) ||
       !fused.score.getDefiningOp() || graph::splat_bits(fused.score.getDefiningOp()) ||
       softmax->getNextNode() != product || product->getNextNode() != yield ||

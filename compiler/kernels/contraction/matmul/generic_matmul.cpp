@@ -74,8 +74,8 @@ llvm::LogicalResult lower_generic_matmul(const FusedContraction& fused, Lowering
   Epilogue epilogue = shape.make_epilogue(fused);
   auto op = mlir::cast<graph::MatMulOp>(fused.contraction);
   KernelBuilder k(context, op, "matmul_loops");
-  Buffer a = k.operand(fused.outer(op.getA()), Elements::kNumbers);
-  Buffer b = k.operand(fused.outer(op.getB()), Elements::kNumbers);
+  Buffer a = k.operand(fused.stored(op.getA()), Elements::kNumbers);
+  Buffer b = k.operand(fused.stored(op.getB()), Elements::kNumbers);
   epilogue.declare(k);
   BatchCoordinates batch(k, shape);
   Term rows = k.param(shape.rows), columns = k.param(shape.columns), depth = k.param(shape.depth);

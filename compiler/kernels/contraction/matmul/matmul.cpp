@@ -69,7 +69,7 @@ class MatMul {
                            shape_.columns.is_constant() && packs_constant(context_, b(), pads_b())};
   }
 
-  mlir::Value b() const { return fused_.outer(op_->getOperand(1)); }
+  mlir::Value b() const { return fused_.stored(op_->getOperand(1)); }
   bool has_parts() const { return !schedule_.parts.is_constant(1); }
 
   Operands declare() {
@@ -78,7 +78,7 @@ class MatMul {
     // The element type of packed operands and of sums: a step of the depth is one element.
     const DType step = is_quads_ ? DType::kI32 : DType::kF32;
     Operands o;
-    o.a = k_.operand(fused_.outer(op_->getOperand(0)), Elements::kNumbers);
+    o.a = k_.operand(fused_.stored(op_->getOperand(0)), Elements::kNumbers);
     if (format_)
       o.quantised = declare_quantised();
     else

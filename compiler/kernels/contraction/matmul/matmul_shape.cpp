@@ -7,7 +7,7 @@ namespace {
 using graph::TensorType;
 TensorType tensor(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
-// The strides of an operand over the batch dims of the result.
+// The strides of an operand over the batch dims of the result, in the tensor that stores it.
 Access batch_access(TensorType operand, TensorType result, int64_t batch) {
   DimExpr stride = 1;
   int64_t leading = std::max<int64_t>(operand.getRank() - 2, 0);
@@ -56,8 +56,8 @@ MatMulShape::MatMulShape(const FusedContraction& fused) {
   for (int64_t axis = axes.rows; axis < axes.columns; ++axis) rows = rows * result.getDim(axis);
   for (int64_t axis = axes.columns; axis < result.getRank(); ++axis)
     columns = columns * result.getDim(axis);
-  a = batch_access(a_type, result, axes.rows);
-  b = batch_access(b_type, result, axes.rows);
+  a = batch_access(tensor(fused.stored(op.getA())), result, axes.rows);
+  b = batch_access(tensor(fused.stored(op.getB())), result, axes.rows);
   for (int64_t axis = 0; axis < b_rank - 2; ++axis)
     b_is_single &= b_type.getDim(axis).is_constant(1);
 }
