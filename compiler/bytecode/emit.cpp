@@ -212,6 +212,10 @@ Status add_function(const Program& program, FunctionIndex index, PlannedFunction
   for (size_t i = 0; i < function.outputs.size(); ++i)
     decl.outputs.push_back(
         tensor_decl(machine, function.output_names[i], function.values[function.outputs[i]]));
+  for (const StateTie& state : function.states) {
+    decl.inputs[state.input].state_output = static_cast<int32_t>(state.output);
+    decl.inputs[state.input].is_in_place = state.is_in_place;
+  }
   for (const Dimension& dimension : function.dimensions)
     decl.dimensions.push_back(
         {dimension.name, dimension.min, dimension.max, dimension.multiple_of});

@@ -52,6 +52,9 @@ struct ImportOptions {
   // CompileOptions::outputs. The nodes of an ONNX model that only other outputs need are not
   // imported.
   std::vector<std::string> outputs;
+  // CompileOptions::states. Operators compute the outputs as concatenations, where the inputs
+  // permit it.
+  std::vector<std::string> states;
   // Receives the errors of an import that fails, with their locations. Can be empty.
   std::function<void(const Diagnostic&)> diagnose;
   // CompileOptions::allow_newer_opset, freeze_inputs and float_products.

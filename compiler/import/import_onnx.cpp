@@ -25,6 +25,7 @@
 #include "mlir/IR/Verifier.h"
 #include "runtime/count_text.h"
 #include "runtime/quoted.h"
+#include "runtime/state_pairs.h"
 #include "vm/format/schema/entry_name.h"
 
 namespace scopevm::compiler::frontend {
@@ -63,6 +64,8 @@ class ModelImport {
     return mlir::NameLoc::get(mlir::StringAttr::get(&context_, name));
   }
   Status declare_inputs(mlir::func::FuncOp function, const NeededPart& part);
+  // The inputs of ImportOptions::states.
+  Status find_states();
   // Adds the default of the input to `attributes` if it has one.
   Result<mlir::Type> type_of_input(const onnx::ValueInfoProto& input,
                                    mlir::NamedAttrList& attributes);
@@ -150,7 +153,20 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function, const NeededPart
     state_.builder.random_keys().declare_seed(function, seed);
   }
   // All named dims are known once the inputs are declared.
-  return inputs_.check_bounds();
+  SCOPEVM_RETURN_IF_ERROR(inputs_.check_bounds());
+  return find_states();
+}
+
+// The passes check the names (graph::tie_states()).
+Status ModelImport::find_states() {
+  std::vector<std::string> inputs, outputs;
+  for (const auto& input : model_.graph().input()) inputs.push_back(input.name());
+  for (const auto& output : model_.graph().output()) outputs.push_back(output.name());
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::StatePairs pairs,
+                           runtime::parse_state_pairs(options_.states, inputs, outputs));
+  for (const auto& [input, output] : pairs)
+    if (Value value = state_.scope.find(input)) state_.states.insert(value);
+  return {};
 }
 
 Status ModelImport::import_initializers(const onnx::GraphProto& graph, const NeededPart& part) {

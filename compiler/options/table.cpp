@@ -117,6 +117,9 @@ std::vector<Row> make_table() {
       list("keep-output", &Options::outputs,
            "Omit the other outputs of the model, and what only they need (one output per option; "
            "default: all outputs)"),
+      list("state", &Options::states,
+           "Keep a cache in one buffer: INPUT=OUTPUT, where OUTPUT is INPUT with further elements "
+           "along an axis; a * matches any text (docs/state.md)"),
       compile_only(variants()),
       compile_only(list("target-cpu", &Options::target_cpus,
                         "Target CPU: host, x86-64, x86-64-v3, ..., optionally with features, such "

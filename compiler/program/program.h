@@ -1,9 +1,9 @@
 // Program: the lowered form that the kernels stage passes to shapes, memory, codegen and bytecode.
 //
-// A function is a list of steps over values. A value is written by one step, with three exceptions.
+// A function is a list of steps over values. A value is written by one step, with four exceptions.
 // Each branch of an if writes the results of the if. A loop-carried value is written before the
 // loop and in each iteration. A gathered output of a loop is written part by part, in each
-// iteration.
+// iteration. A launch changes a part of a value that a copy has written.
 //
 // These are plain structs without MLIR types, so that the later stages build and test fast. Kernel
 // bodies stay in the MLIR modules of codegen::KernelModules. A launch refers to its kernel by
@@ -144,7 +144,8 @@ struct Launch {
   std::vector<InPlace> in_place;
 };
 
-// Copies operand 0 to result 0, between two pools.
+// Copies operand 0 to result 0: between two pools, or before launches that change a part of the
+// result.
 struct Copy {
   static constexpr std::string_view kName = "copy";
 };
@@ -328,12 +329,20 @@ struct Dimension {
   std::vector<Check> bounds_checks(DimExpr value) const;
 };
 
+// An input of main, and the output that is its value in the next call of a stream.
+struct StateTie {
+  size_t input = 0;
+  size_t output = 0;
+  bool is_in_place = false;  // both can have the same memory
+};
+
 struct Function {
   std::string name = format::kEntryName;  // of a variant: "main[n=1]"
   bool is_entry = true;                   // main or a variant; calls enter only these
   std::vector<ValueId> inputs;            // each symbol of their dims is itself a dim of an input
   std::vector<ValueId> outputs;           // may contain inputs, constants and views, and duplicates
   std::vector<std::string> output_names;
+  std::vector<StateTie> states;
   IndexedVector<ValueId, Value> values;
   std::vector<Step> steps;  // in execution order
   IndexedVector<SegmentIndex, Segment> segments = IndexedVector<SegmentIndex, Segment>(1);

@@ -117,6 +117,11 @@ struct CompileOptions {
   /// The outputs of the model that the module computes, in any order. Ops that only other outputs
   /// need are omitted; inputs are not. Empty: all outputs.
   std::vector<std::string> outputs;
+  /// Caches that are kept in one buffer, as INPUT=OUTPUT: the output must be the concatenation of
+  /// the input and further elements along an axis with a named dimension. A `*` in both names
+  /// matches any text. The axis then has the dimension NAME_capacity, and the module has the
+  /// further input NAME_rows and the output NAME_rows_next (docs/state.md).
+  std::vector<std::string> states;
   /// The target machine as a JSON machine description (docs/machine.md). Empty: a machine with one
   /// CPU.
   std::string machine_json;

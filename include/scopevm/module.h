@@ -33,6 +33,9 @@ struct TensorSignature {
   /// differ between elements; a single "..." stands for any rank.
   ValueKind kind = ValueKind::kTensor;
   bool has_default = false;  ///< of an input: a call that does not set it uses its default
+  /// Of an input: the index of the output that is its value in the next call of a stream, if the
+  /// module declares one (CompileOptions::states); else -1.
+  int64_t state_output = -1;
 };
 
 /// A named dimension of `main` and its bounds. Calls outside the bounds are rejected.

@@ -18,6 +18,9 @@
 /// If a call succeeds, its result becomes the value, and the former value is released. Results that
 /// are an input, a constant or another result are copied. Forks share such a value.
 ///
+/// A module that was compiled with states (CompileOptions::states) has a third kind of pairs, with
+/// one buffer each: a call writes the new elements into the buffer. Forks copy it.
+///
 /// A call that fails, is cancelled or passes its deadline changes no pair.
 #pragma once
 
@@ -50,7 +53,9 @@ struct StatePair {
 
 /// The options of State::create().
 struct StateOptions {
-  std::vector<StatePair> pairs;  ///< at least one; names are unique
+  /// Names are unique. The pairs that the module declares (TensorSignature::state_output) are added
+  /// if there are none, or if one of them is given. At least one in total.
+  std::vector<StatePair> pairs;
   /// Values of the dimensions in the dims of the inputs, such as the batch size. Initial values
   /// determine their dims, too. A dim whose size calls change is 0 by default, if the signature
   /// permits it. A call with other values of the other dims fails.

@@ -8,6 +8,7 @@
 
 #include "scopevm/compiler.h"
 #include "scopevm/session.h"
+#include "scopevm/state.h"
 #include "tests/vm/steady_state/counted_heap.h"
 
 namespace scopevm {
@@ -87,6 +88,34 @@ TEST(SteadyCall, ModelWithDataDependentSizes) {
                         {5, 7},
                         "main",
                         {{"global", 1}, {"global.workspace", 1}}});
+}
+
+// A step that appends a row to a buffer of 4,096 rows.
+TEST(SteadyCall, StateInOneBuffer) {
+  CompileOptions options;
+  options.model_path = kSource + "/tests/tools/data/cache.mlir";
+  options.dims = {{"past", {.min = 0}}};
+  options.states = {"past=present"};
+  const Result<CompileOutput> output = compile(options);
+  ASSERT_TRUE(output.ok()) << output.status().message();
+  const Session session = *Session::create(*Module::load_bytes(output->module));
+  State state = *State::create(session, {.pairs = {}, .dims = {{"b", 1}, {"past_capacity", 4096}}});
+  ASSERT_TRUE(state.set_value("past_rows", *Tensor::allocate(DType::kU8, {4000, 0})).ok());
+  Call call = *session.make_call();
+  ASSERT_TRUE(call.set_state(state).ok());
+  Tensor x = *Tensor::allocate(DType::kF32, {1, 1, 2});
+  for (float& element : x.elements<float>()) element = 1;
+  ASSERT_TRUE(call.set_input("x", x).ok());
+  for (int i = 0; i < 3; ++i) {
+    const Status status = call.run();
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  const int64_t before = test::heap_calls();
+  for (int i = 0; i < 20; ++i)
+    if (!call.run().ok()) FAIL();
+  EXPECT_EQ(test::heap_calls() - before, 0);
+  EXPECT_TRUE(call.stats().copies.empty());
+  EXPECT_EQ(call.output("sum")->elements<float>()[0], 23);
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ std::vector<Sample> samples() {
       {"slice",
        {"f32[2, 3]"},
        "{starts = #sv.dims<[0, 0]>, sizes = #sv.dims<[2, 2]>, steps = array<i64: 1, 1>}"},
+      {"insert_slice", {"f32[2, 3]", "f32[2, 1]"}, "{axis = 1 : i64, start = #sv.dims<[1]>}"},
       {"softmax", {"f32[2, 3]"}, "{axis = 1 : i64}"},
       {"split_strings", {"str[2]", "str[]"}, "{count = #sv.dims<[3]>, max_splits = 1 : i64}"},
       {"string_to_number", {"str[2]"}, "{to = \"f32\"}"},

@@ -299,3 +299,21 @@ func.func @main(%x: !sv.tensor<f32[1, 2, 4, 4, 16]>, %w: !sv.tensor<f32[4, 2, 3,
   %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f32[1, 2, 4, 4, 16]>, !sv.tensor<f32[4, 2, 3, 3]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>
 }
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[2, n]>, %part: !sv.tensor<f32[3, 1]>) -> !sv.tensor<f32[2, n]> {
+  // expected-error@+2 {{f32[3, 1] cannot be a part of f32[2, n] along axis 1}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.insert_slice %x, %part {axis = 1 : i64, start = #sv.dims<[0]>} : (!sv.tensor<f32[2, n]>, !sv.tensor<f32[3, 1]>) -> !sv.tensor<f32[2, n]>
+  return %y : !sv.tensor<f32[2, n]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<f32[2, n]>, %part: !sv.tensor<f32[2, 1]>) -> !sv.tensor<f32[2, n]> {
+  // expected-error@+2 {{2 starts given, expected 1}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.insert_slice %x, %part {axis = 1 : i64, start = #sv.dims<[0, 0]>} : (!sv.tensor<f32[2, n]>, !sv.tensor<f32[2, 1]>) -> !sv.tensor<f32[2, n]>
+  return %y : !sv.tensor<f32[2, n]>
+}

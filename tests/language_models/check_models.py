@@ -69,13 +69,14 @@ class Spelled:
     """A model in one spelling, with its runners."""
 
     def __init__(self, model, spelling, folder, options):
+        self.programs = options.programs
         self.network, bits = MODELS[model]
         self.sizes = networks.Sizes()
         self.weights = Weights(bits)
         self.written = SPELLINGS[spelling](self.sizes, self.weights)
         self.written.write(self.network)
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / "model.onnx"
+        file = self.file = folder / "model.onnx"
         file.write_bytes(self.written.model(f"{model}_{spelling}"))
         outputs = self.written.output_names
         self.result = next(name for name in outputs if not name.startswith("present"))
@@ -105,14 +106,15 @@ class Spelled:
         return {f"past_key_values.{layer}.{part}": (batch, groups, length, sizes.head_width)
                 for layer in range(sizes.layers) for part in ("key", "value")}
 
-    def run_stream(self):
-        """The difference from NumPy if each call has one token, and the caches are the state of a
-        stream. None if the model has no caches, or if a mask does not grow with them."""
+    def run_streams(self):
+        """Yields a phase and the difference from NumPy if each call has one token, and the caches
+        are the state of a stream. None if the model has no caches, or if a mask does not grow with
+        them."""
         inputs = self.written.input_names
         names = [name for name in inputs if name.startswith("past_key_values")]
         has_mask = "attention_mask" in inputs
         if not names or (has_mask and self.written.cache_length):
-            return None
+            return
         prefill = scenarios.decoder_scenarios(self.sizes.vocabulary)[0][0]
         pasts = self.pasts("NumPy", 1)
         feeds = {**scenarios.State(1, False).feeds(prefill, pasts),
@@ -122,10 +124,16 @@ class Spelled:
         feeds["use_cache_branch"] = np.array([True])
         given = {name: feeds[name] for name in inputs if name not in names}
         split = [name for name in ("input_ids", "position_ids") if name in inputs]
-        actual = self.runners["scopevm"].run_stream(
-            given, split, ["attention_mask"] * has_mask,
-            [("past_key_values.*", "present.*")])[self.result]
-        return difference(prefill, expected, actual[:, :, 0].swapaxes(0, 1), True)
+        def difference_of(runner, words):
+            actual = runner.run_stream(given, split, ["attention_mask"] * has_mask,
+                                       words)[self.result]
+            return difference(prefill, expected, actual[:, :, 0].swapaxes(0, 1), True)
+
+        states = "--state=past_key_values.*=present.*"
+        yield "stream", difference_of(self.runners["scopevm"], [states])
+        if self.written.concatenates_caches:
+            in_place = runners.Scopevm(self.programs, self.file, [self.result], [states])
+            yield "in place", difference_of(in_place, ["past_capacity=20"])
 
     def run(self, steps):
         """Yields a phase and the differences by runner."""
@@ -156,9 +164,8 @@ def worst_differences(model, spelling, folder, options):
             for phase, errors in spelled.run(steps):
                 row = worst.setdefault(phase, errors)
                 row.update({name: max(row[name], error) for name, error in errors.items()})
-        error = spelled.run_stream()
-        if error is not None:
-            worst["stream"] = {"NumPy": error}
+        for phase, error in spelled.run_streams():
+            worst[phase] = {"NumPy": error}
     finally:
         spelled.close()
     return worst.items()

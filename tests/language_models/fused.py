@@ -124,6 +124,7 @@ class Fused(Primitive):
     def packed_attention(self, value, name, layer):
         """The operator has one tensor of past keys and values."""
         sizes = self.sizes
+        self.concatenates_caches = False
         past = [self.op("Unsqueeze", self.past(layer, part, sizes.heads), self.integers(0))
                 for part in ("key", "value")]
         mask = self.once("mask", lambda: self.op("Cast", self.attention_mask(), to=INT32))

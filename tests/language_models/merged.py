@@ -47,6 +47,7 @@ class FirstBranch(Branch):
 
 
 class Merged(Primitive):
+    concatenates_caches = False
     has_data_dependent_results = True  # the branches have caches of different lengths
 
     def write(self, network):

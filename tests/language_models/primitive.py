@@ -13,6 +13,7 @@ class Primitive(Graph):
     is_packed = False
     has_data_dependent_results = False
     cache_length = 0  # of the caches before the first step
+    concatenates_caches = True  # Concat of a cache and the new rows
 
     def __init__(self, sizes, weights, opset=17):
         super().__init__(opset, weights)

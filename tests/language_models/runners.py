@@ -71,13 +71,11 @@ class Scopevm(Runner):
         return {name: np.load(file) for name, file in files.items()}
 
 
-    def run_stream(self, feeds, split, grown, states):
+    def run_stream(self, feeds, split, grown, words):
         """Splits the inputs `split` along axis 1 into steps of 1, and adds an element of the inputs
-        `grown` in each step. `states` has pairs of an input and an output, with a "*" in both.
-        Results have an axis in front with the steps."""
+        `grown` in each step. Results have an axis in front with the steps."""
         return self.run(feeds, [*[f"--steps={name}=1" for name in split],
-                                *[f"--steps={name}=1:+1" for name in grown],
-                                *[f"--state={name}={output}" for name, output in states]])
+                                *[f"--steps={name}=1:+1" for name in grown], *words])
 
 
 class OnnxRuntime(Runner):

@@ -75,6 +75,7 @@ class Standard(Primitive):
 
 class Scatter(Standard):
     """Keys and values are written into caches of a fixed length, at the position of their token."""
+    concatenates_caches = False
     is_packed = True
 
     def __init__(self, sizes, weights):

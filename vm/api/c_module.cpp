@@ -70,7 +70,7 @@ Status describe(const std::vector<TensorSignature>& tensors,
   SCOPEVM_ASSIGN_OR_RETURN(const TensorSignature* tensor, element_at(tensors, index, what));
   fill_struct(
       {0, tensor->name.c_str(), static_cast<int>(tensor->kind), static_cast<int>(tensor->dtype),
-       tensor->dims.size(), dims[index].data(), tensor->has_default},
+       tensor->dims.size(), dims[index].data(), tensor->has_default, tensor->state_output},
       out);
   return {};
 }

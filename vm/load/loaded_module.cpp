@@ -51,7 +51,8 @@ FrameLayout layout_of(const format::ModuleContents& contents, const format::Func
 }
 
 TensorSignature signature_of(const format::TensorDecl& tensor) {
-  return {tensor.name, tensor.dtype, tensor.dims, tensor.kind, tensor.default_constant >= 0};
+  return {tensor.name,        tensor.dtype, tensor.dims, tensor.kind, tensor.default_constant >= 0,
+          tensor.state_output};
 }
 
 AxisRule axis_rule(const std::string& dim, const std::vector<DimensionSignature>& dimensions) {

@@ -170,6 +170,33 @@ void SliceOp::addRequestChecks(RequestChecks& checks) {
   }
 }
 
+llvm::LogicalResult InsertSliceOp::infer(TypeRule& rule, Adaptor op) {
+  TensorType x = tensor_type(op.getX()), part = tensor_type(op.getPart());
+  const auto axis = static_cast<int64_t>(op.getAxis());
+  if (failed(check_axis(rule, x, axis)) || failed(check_same_dtype(rule, op.getOperands())) ||
+      failed(rule.check_count(op.getStart().getValue().size(), "start", 1)))
+    return mlir::failure();
+  bool matches = part.getRank() == x.getRank();
+  for (int64_t i = 0; matches && i < x.getRank(); ++i)
+    matches = i == axis || may_be_equal(part.getDim(i), x.getDim(i));
+  if (!matches)
+    return rule.fail(text_of(part) + " cannot be a part of " + text_of(x) + " along axis " +
+                     llvm::Twine(axis));
+  return rule.add_result(x.getDtype(), x.getShape());
+}
+
+void InsertSliceOp::addRequestChecks(RequestChecks& checks) {
+  const auto axis = static_cast<int64_t>(getAxis());
+  for (int64_t i = 0; i < tensor_type(getX()).getRank(); ++i)
+    if (i != axis) checks.require_equal(dim_of(getPart(), i), dim_of(getX(), i));
+  const DimExpr start = getStart().getValue().front();
+  const CheckedDim dim = dim_of(getX(), axis);
+  checks.require_at_least({start, getPart(), ""}, {0, nullptr, ""},
+                          "the part begins at {0}, before the first element");
+  checks.require_at_least(dim, {start + tensor_type(getPart()).getDim(axis), getPart(), ""},
+                          dim.what + " is {0}, expected at least {1}");
+}
+
 llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> pads = op.getPads().getValue();

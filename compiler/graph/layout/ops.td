@@ -54,7 +54,15 @@ def SliceOp : Graph_Op<"slice", "a strided box of x",
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
   let elements = [kAny];
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let declarations = kViewOfX;
+}
+
+// The elements of x along axis from `start` on are those of `part`. An input whose function updates
+// it in place (rewrite/states.h) and the result share their storage.
+def InsertSliceOp : Graph_Op<"insert_slice", "x with part in place of its elements from start on along axis"> {
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$part, I64Attr:$axis, Graph_Dims:$start);
+  let elements = [kAny];
 }
 
 def Graph_PadMode : Graph_Enum<"PadMode", "elements of the border", [

@@ -241,6 +241,23 @@ mlir::Value divide_factor(MulOp op, mlir::OpBuilder& builder) {
   return {};
 }
 
+// A slice of a concat that has exactly the elements of one operand is that operand.
+mlir::Value operand_of_concat(SliceOp op, mlir::OpBuilder&) {
+  auto concat = op.getX().getDefiningOp<ConcatOp>();
+  if (!concat || !can_combine(op, concat)) return {};
+  llvm::ArrayRef<DimExpr> starts = op.getStarts().getValue();
+  const auto axis = static_cast<size_t>(concat.getAxis());
+  if (llvm::any_of(op.getSteps(), [](int64_t step) { return step != 1; })) return {};
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (i != axis && !starts[i].is_constant(0)) return {};
+  DimExpr start = 0;
+  for (mlir::Value operand : concat.getInputs()) {
+    if (starts[axis] == start && type_of(operand) == type_of(op.getResult())) return operand;
+    start = start + type_of(operand).getDim(static_cast<int64_t>(axis));
+  }
+  return {};
+}
+
 template <typename Op>
 mlir::Value drop_same(Op op, mlir::OpBuilder&) {
   return op.getX().getType() == op.getResult().getType() ? op.getX() : mlir::Value();
@@ -297,6 +314,9 @@ void CastOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir
 }
 void ExpandOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
   add_rewrites<ExpandOp, drop_same<ExpandOp>>(patterns);
+}
+void SliceOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
+  add_rewrites<SliceOp, operand_of_concat>(patterns);
 }
 void TileOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
   add_rewrites<TileOp, drop_same<TileOp>>(patterns);

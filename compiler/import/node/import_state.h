@@ -8,6 +8,7 @@
 #include "compiler/import/model/onnx_file.h"
 #include "compiler/import/scope/branch_choices.h"
 #include "compiler/import/scope/scope.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace scopevm::compiler::frontend {
 
@@ -28,7 +29,8 @@ struct ImportState {
   GraphBuilder builder;
   Scope scope;
   BranchChoices& choices;
-  bool float_products = false;  // ImportOptions::float_products
+  bool float_products = false;              // ImportOptions::float_products
+  llvm::DenseSet<mlir::Value> states = {};  // inputs of the model: ImportOptions::states
   // Of the node that is imported: the first outputs of the nodes whose graphs or functions contain
   // it, outermost first, and its own, each after a "/".
   std::string path = {};

@@ -48,6 +48,8 @@ const SmallType* Node::small_type(size_t i) const {
   return has_input(i) ? state_.scope.small_type(proto_.input(static_cast<int>(i))) : nullptr;
 }
 
+bool Node::is_state(size_t i) { return has_input(i) && state_.states.contains(input(i)); }
+
 const SmallType* Node::small_result(size_t output, Value value) const {
   if (small_results_) return output < small_results_->size() ? (*small_results_)[output] : nullptr;
   for (size_t i = 0; i < input_count(); ++i)

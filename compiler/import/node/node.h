@@ -65,6 +65,8 @@ class Node {
 
   // The small type whose carriers the input has (model/small_types.h); null if it has none.
   const SmallType* small_type(size_t i) const;
+  // Whether the input is one of the model that option "state" ties to an output.
+  bool is_state(size_t i);
   // Sets the small types of the first outputs; the others have none. Without a call, an output
   // whose element type is the carrier of an input's small type has this small type.
   void set_small_results(llvm::ArrayRef<const SmallType*> types) { small_results_.emplace(types); }

@@ -35,6 +35,8 @@ class LoweringContext {
                            llvm::function_ref<Constant()> make) = 0;
   // The index of a string in Program::strings. Elements of string constants are such indices.
   virtual int32_t string_index(llvm::StringRef string) = 0;
+  // Appends a copy of `from` to `to`, which later launches may change.
+  virtual void copy(ValueId from, ValueId to) = 0;
   // Appends a launch whose `kernel` is an index of kernels().kernels().
   virtual void launch(Step step) = 0;
 };

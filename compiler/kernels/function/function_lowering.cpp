@@ -4,6 +4,7 @@
 #include "compiler/dims/representative.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
+#include "compiler/graph/rewrite/states.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/kernels/function/launch_flops.h"
 #include "compiler/placement/place.h"
@@ -37,6 +38,11 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     function_.values[id].origin = ValueOrigin::kInput;
     if (auto value = function.getArgAttrOfType<mlir::ElementsAttr>(i, graph::kDefaultAttribute))
       function_.values[id].constant = add_default(value, function_.values[id]);
+    if (auto output = function.getArgAttrOfType<mlir::IntegerAttr>(i, graph::kStateAttribute))
+      function_.states.push_back(
+          {.input = i,
+           .output = static_cast<size_t>(output.getInt()),
+           .is_in_place = function.getArgAttr(i, graph::kInPlaceAttribute) != nullptr});
     ids_[argument] = id;
     function_.inputs.push_back(id);
   }
@@ -111,6 +117,10 @@ ValueId FunctionLowering::constant(const std::string& key, mlir::Value source,
 
 int32_t FunctionLowering::string_index(llvm::StringRef string) {
   return constants_.string_index(string);
+}
+
+void FunctionLowering::copy(ValueId from, ValueId to) {
+  push({.operands = {from}, .results = {to}, .work = step::Copy()});
 }
 
 // For a non-CPU device, the device's number of workers replaces the session's thread count, which

@@ -67,6 +67,7 @@ class FunctionLowering : public LoweringContext {
   ValueId constant(const std::string& key, mlir::Value source,
                    llvm::function_ref<Constant()> make) override;
   int32_t string_index(llvm::StringRef string) override;
+  void copy(ValueId from, ValueId to) override;
   void launch(Step step) override;
 
   // --- Ops without kernels: they become other steps, or views (sv.reshape). ---

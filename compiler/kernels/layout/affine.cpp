@@ -1,4 +1,5 @@
-// Ops whose result index determines the x index by strides: transpose, expand, slice, tile, concat.
+// Ops whose result index determines the x index by strides: transpose, expand, slice, tile, concat,
+// insert_slice.
 #include "compiler/kernels/layout/strided_copy.h"
 #include "compiler/kernels/op_lowerings.h"
 
@@ -82,6 +83,25 @@ llvm::LogicalResult lower(graph::ConcatOp op, LoweringContext& context) {
   });
   return k.launch(count_items(axes),
                   grain_of_bytes(floordiv(row * byte_size(dtype_of(op.getResult())), count)));
+}
+
+// After a copy of x, a work item copies the contiguous elements of the part for one index of the
+// dims before the axis.
+llvm::LogicalResult lower(graph::InsertSliceOp op, LoweringContext& context) {
+  context.copy(context.value_of(op.getX()), context.value_of(op.getResult()));
+  KernelBuilder k(context, op, "insert_slice");
+  const auto axis = static_cast<size_t>(op.getAxis());
+  llvm::ArrayRef<DimExpr> shape = shape_of(op.getResult()), part_shape = shape_of(op.getPart());
+  Buffer part = k.operand(op.getPart());
+  Buffer result = k.result(op.getResult());
+  const DimExpr run = product(part_shape, axis, part_shape.size());
+  const Term length = k.param(run), row = k.param(product(shape, axis, shape.size()));
+  const Term start =
+      k.param(op.getStart().getValue().front() * product(shape, axis + 1, shape.size()));
+  k.loop(k.begin(), k.end(), 1,
+         [&](Term item) { k.copy(part, item * length, result, item * row + start, length); });
+  return k.launch(product(part_shape, 0, axis),
+                  grain_of_bytes(run * byte_size(dtype_of(op.getPart()))));
 }
 
 }  // namespace scopevm::compiler::kernels

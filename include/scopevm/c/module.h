@@ -83,6 +83,9 @@ typedef struct scopevm_value_info {
    * differ between the elements of a sequence. A single "...": any rank. */
   const char* const* dims;
   int has_default; /**< 1: an input that has its default in calls that do not set it; else 0 */
+  /** Of an input: the index of the output that is its value in the next call of a stream, if the
+   * module declares one (option "state" of the compiler); else -1. */
+  int64_t state_output;
 } scopevm_value_info;
 
 /** Describes an input. Fails with SCOPEVM_NOT_FOUND if there is no such input. Pointers are valid

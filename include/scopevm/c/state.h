@@ -34,7 +34,7 @@ typedef struct scopevm_state_pair {
 /** Initialise with {sizeof(scopevm_state_options)}. */
 typedef struct scopevm_state_options {
   size_t struct_size;              /**< sizeof(scopevm_state_options) */
-  const scopevm_state_pair* pairs; /**< at least one */
+  const scopevm_state_pair* pairs; /**< as StateOptions::pairs; can be NULL if there are none */
   size_t pair_count;               /**< number of elements of `pairs` */
   size_t pair_size;                /**< sizeof(scopevm_state_pair) */
   /** Names of the dimensions in the dims of the inputs: StateOptions::dims. */

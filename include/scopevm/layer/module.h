@@ -65,7 +65,8 @@ Result<std::vector<TensorSignature>> read_tensors(const scopevm_module* module, 
                   static_cast<DType>(info.dtype),
                   {info.dims, info.dims + info.rank},
                   static_cast<ValueKind>(info.kind),
-                  info.has_default != 0};
+                  info.has_default != 0,
+                  info.state_output};
   }
   return tensors;
 }

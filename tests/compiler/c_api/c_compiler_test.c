@@ -41,6 +41,7 @@ static const struct {
 } kOptions[] = {
     {"dim", "n=1..512", "n<5"},
     {"keep-output", "distance", NULL},
+    {"state", "", NULL},
     {"variant", "n=1", "n"},
     {"target-cpu", "x86-64-v3", "pentium9"},
     {"machine", MACHINE, "no_such_file.json"},

@@ -25,6 +25,9 @@ class Building : public ::testing::Test, public kernels::LoweringContext {
     return {};
   }
   int32_t string_index(llvm::StringRef) override { return 0; }
+  void copy(ValueId from, ValueId to) override {
+    steps_.push_back({.operands = {from}, .results = {to}, .work = step::Copy()});
+  }
   void launch(Step step) override { steps_.push_back(std::move(step)); }
 
   mlir::Operation* op() { return op_.get(); }

@@ -105,6 +105,21 @@ bool slice(GraphBuilder& b) {
                    {"steps", list(b, steps)}});
 }
 
+bool insert_slice(GraphBuilder& b) {
+  const Node* x = b.pick(has_dims);
+  if (!x) return false;
+  const int64_t axis = random_axis(b, *x);
+  Dims dims = x->dims();
+  DimExpr& size = dims[static_cast<size_t>(axis)];
+  const int64_t least = b.least(size);
+  size = b.between(0, least);
+  // At the start, at the end, or between them.
+  DimExpr start = b.below(least - *size.as_constant() + 1);
+  if (b.chance(30)) start = x->dims()[static_cast<size_t>(axis)] - size;
+  return b.append("insert_slice", {x, b.fresh(x->dtype(), dims)},
+                  {{"axis", i64(b, axis)}, {"start", b.dims_attribute({start})}});
+}
+
 bool pad(GraphBuilder& b) {
   const Node* x = b.pick(has_dims);
   if (!x) return false;
@@ -279,7 +294,7 @@ constexpr Kind kKinds[] = {
     {3, gather},    {1, gather_elements}, {1, scatter_elements},
     {1, gather_nd}, {1, scatter_nd},      {2, tile},
     {1, trilu},     {2, top_k},           {2, one_hot},
-    {2, iota},      {2, dims_tensor},
+    {2, iota},      {2, dims_tensor},     {2, insert_slice},
 };
 
 }  // namespace

@@ -102,6 +102,20 @@ Result<Arrays> slice(const Operands& in) {
   });
 }
 
+Result<Arrays> insert_slice(const Operands& in) {
+  SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> starts, in.dims("start"));
+  const auto axis = static_cast<size_t>(in.integer("axis"));
+  const int64_t start = starts[0], end = start + in[1].dims[axis];
+  if (start < 0 || end > in[0].dims[axis]) return refuse("the part exceeds its operand");
+  for (size_t i = 0; i < in[0].dims.size(); ++i)
+    if (i != axis && in[0].dims[i] != in[1].dims[i]) return refuse("dims differ");
+  return filled(in[0].dtype, in[0].dims, [&](Index index) {
+    if (index[axis] < start || index[axis] >= end) return at(in[0], index);
+    index[axis] -= start;
+    return at(in[1], index);
+  });
+}
+
 // The source index of position p, which is counted from the first element of the unpadded dim.
 // Empty in constant padding.
 std::optional<int64_t> padded_source(int64_t p, int64_t size, const std::string& mode) {
@@ -424,15 +438,25 @@ Result<Arrays> dims_tensor(const Operands& in) {
 std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in) {
   using Function = Result<Arrays> (*)(const Operands&);
   static const std::map<std::string, Function, std::less<>> kFunctions = {
-      {"transpose", transpose},   {"reshape", reshape},
-      {"expand", expand},         {"concat", concat},
-      {"slice", slice},           {"pad", pad},
-      {"gather", gather},         {"gather_elements", gather_elements},
-      {"gather_nd", gather_nd},   {"scatter_elements", scatter_elements},
-      {"scatter_nd", scatter_nd}, {"tile", tile},
-      {"one_hot", one_hot},       {"trilu", trilu},
-      {"top_k", top_k},           {"iota", iota},
-      {"constant", constant},     {"dims_tensor", dims_tensor},
+      {"transpose", transpose},
+      {"reshape", reshape},
+      {"expand", expand},
+      {"concat", concat},
+      {"slice", slice},
+      {"pad", pad},
+      {"gather", gather},
+      {"gather_elements", gather_elements},
+      {"gather_nd", gather_nd},
+      {"scatter_elements", scatter_elements},
+      {"scatter_nd", scatter_nd},
+      {"tile", tile},
+      {"one_hot", one_hot},
+      {"trilu", trilu},
+      {"top_k", top_k},
+      {"iota", iota},
+      {"constant", constant},
+      {"dims_tensor", dims_tensor},
+      {"insert_slice", insert_slice},
   };
   auto found = kFunctions.find(std::string_view(name.data(), name.size()));
   if (found == kFunctions.end()) return std::nullopt;

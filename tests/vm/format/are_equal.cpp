@@ -42,7 +42,9 @@ struct Fingerprint {
         .add(t.dims)
         .add(static_cast<int64_t>(t.kind))
         .add(int64_t{t.pool})
-        .add(int64_t{t.default_constant});
+        .add(int64_t{t.default_constant})
+        .add(int64_t{t.state_output})
+        .add(int64_t{t.is_in_place});
   }
   Fingerprint& add(const std::vector<ExternalTensor>& tensors) {
     add(static_cast<int64_t>(tensors.size()));

@@ -59,6 +59,20 @@ TEST(RoundTrip, DefaultOfAnInputIsStoredOnlyIfItIsGiven) {
   EXPECT_EQ(write_module(module), without);
 }
 
+TEST(RoundTrip, StateOfAnInputIsStoredOnlyIfItIsDeclared) {
+  ModuleContents module = dense_module();
+  const std::vector<uint8_t> without = write_module(module);
+  module.functions[0].inputs[0].state_output = 0;
+  module.functions[0].inputs[0].is_in_place = true;
+  EXPECT_NE(write_module(module), without);
+  const Result<ModuleContents> read = read_back(module);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_TRUE(are_equal(module, *read));
+  const Result<ModuleContents> assembled = assemble(disassemble(module, {}), "module.sva");
+  ASSERT_TRUE(assembled.ok()) << assembled.status().message();
+  EXPECT_TRUE(are_equal(module, *assembled));
+}
+
 // docs/adding-a-pool-member.md
 TEST(RoundTrip, OptionalMemberOfAPoolIsStoredOnlyIfItIsGiven) {
   ModuleContents module = dense_module();

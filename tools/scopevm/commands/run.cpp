@@ -142,14 +142,14 @@ Status check_files(const Plan& plan, const RunOptions& options) {
   return {};
 }
 
-Status check_record(const RunOptions& options) {
+Status check_record(const Plan& plan, const RunOptions& options) {
   if (options.record.empty()) {
     if (!options.has_recorded_tensors) return {};
     return {StatusCode::kInvalidArgument, "--record-tensors: expected also --record FILE"};
   }
   if (options.repeat != 1)
     return {StatusCode::kInvalidArgument, "--record records one call: expected no --repeat"};
-  if (!options.stream.states.empty() || !options.stream.steps.empty())
+  if (!plan.stream.pairs.empty() || !plan.stream.steps.empty())
     return {StatusCode::kInvalidArgument,
             "--record records one call: expected no --state or --steps"};
   // Both replace the allocators of the session.
@@ -161,12 +161,12 @@ Status check_record(const RunOptions& options) {
 Result<Plan> make_plan(const RunOptions& options, const Signature& signature) {
   Plan plan;
   SCOPEVM_ASSIGN_OR_RETURN(plan.inputs, parse_inputs(options.inputs, options.values, signature));
-  SCOPEVM_ASSIGN_OR_RETURN(plan.stream, parse_stream(options.stream, signature));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.stream, parse_stream(options.stream, plan.inputs.given, signature));
   for (const NamedText& pair : plan.stream.pairs) plan.inputs.never_random.push_back(pair.name);
   for (const Steps& steps : plan.stream.steps) plan.inputs.split.push_back(steps.input);
   SCOPEVM_ASSIGN_OR_RETURN(plan.outputs, parse_named(options.outputs, signature.outputs, "output"));
   SCOPEVM_RETURN_IF_ERROR(check_files(plan, options));
-  SCOPEVM_RETURN_IF_ERROR(check_record(options));
+  SCOPEVM_RETURN_IF_ERROR(check_record(plan, options));
   SCOPEVM_ASSIGN_OR_RETURN(plan.session, session_options(options));
   if (options.reserve != std::vector<std::string>{kAll}) {
     SCOPEVM_ASSIGN_OR_RETURN(plan.reserved, parse_dim_ranges(options.reserve));

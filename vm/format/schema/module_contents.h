@@ -45,6 +45,11 @@ struct TensorDecl {
   uint32_t pool = 0;
   // The constant that an input of main is if a call does not set it. -1: none.
   int32_t default_constant = -1;
+  // Of an input of main: the output that is its value in the next call of a stream. -1: none.
+  int32_t state_output = -1;
+  // The state output can have the memory of the input: a call then changes only elements that are
+  // not part of the value. Without this, a call changes no input.
+  bool is_in_place = false;
 };
 
 // One entry of the function's memory bound: a storage, or a group of storages, that a call of the

@@ -111,6 +111,8 @@ void visit(auto& v, Is<TensorDecl> auto& tensor) {
   v.bare("dims", tensor.dims);
   v.optional("pool", tensor.pool);
   v.optional("default_constant", tensor.default_constant, -1, "default");
+  v.optional("state_output", tensor.state_output, -1, "state");
+  v.optional("is_in_place", tensor.is_in_place, false, "in_place");
 }
 
 void visit(auto& v, Is<FormulaDefinition> auto& definition) {

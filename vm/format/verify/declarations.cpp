@@ -145,12 +145,28 @@ Status verify_default(const ModuleContents& module, const TensorDecl& input) {
               : invalid("default " + quoted(constant.name) + ": not of the input's type");
 }
 
+// The value of a state has the type of its input. Dims that differ are compared by each call.
+Status verify_state(const FunctionDecl& function, const TensorDecl& input) {
+  if (input.state_output == -1 && !input.is_in_place) return {};
+  const auto index = static_cast<uint32_t>(input.state_output);
+  SCOPEVM_RETURN_IF_ERROR(check_index("state output", index, function.outputs.size()));
+  const TensorDecl& output = function.outputs[index];
+  const bool fits = input.kind == ValueKind::kTensor && output.kind == ValueKind::kTensor &&
+                    input.dtype != DType::kStr && output.dtype == input.dtype &&
+                    output.dims.size() == input.dims.size() &&
+                    (!input.is_in_place || output.dims == input.dims);
+  return fits ? Status()
+              : invalid("state output " + quoted(output.name) + ": not of the input's type");
+}
+
 // Verifies the inputs and outputs of an entry function (main or a variant): no closures, and host
 // memory outside of frames. Callers' tensors are not in memory that another device accesses.
 Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
   for (const TensorDecl& input : function.inputs) {
     SCOPEVM_RETURN_IF_ERROR(
         verify_default(module, input).with_context("input " + quoted(input.name)));
+    SCOPEVM_RETURN_IF_ERROR(
+        verify_state(function, input).with_context("input " + quoted(input.name)));
     if (const auto device = module.sharing_device(module.pools[input.pool]))
       return invalid("input " + quoted(input.name) + " is declared in pool " +
                      quoted(module.pools[input.pool].scope) + ", which device " +

@@ -79,12 +79,17 @@ bool overlaps(const Tensor& a, const Tensor& b) {
 
 Status check_overlap(const LoadedModule& module, const Request& request) {
   const Signature& signature = module.signature();
+  const auto are_in_place = [&](size_t output, size_t input) {
+    const format::TensorDecl& declared = module.main().decl->inputs[input];
+    return declared.is_in_place && std::cmp_equal(declared.state_output, output) &&
+           request.outputs[output].tensor.data() == request.inputs[input].data();
+  };
   for (size_t i = 0; i < request.outputs.size(); ++i) {
     const Tensor& output = request.outputs[i].tensor;
     if (output.is_empty()) continue;
     // The call could overwrite an input that shares bytes with a buffer, and read it afterwards.
     for (size_t j = 0; j < request.inputs.size(); ++j)
-      if (overlaps(output, request.inputs[j]) ||
+      if ((overlaps(output, request.inputs[j]) && !are_in_place(i, j)) ||
           std::ranges::any_of(request.list_inputs[j].elements,
                               [&](const Tensor& element) { return overlaps(output, element); }))
         return {StatusCode::kInvalidArgument, "output \"" + signature.outputs[i].name +

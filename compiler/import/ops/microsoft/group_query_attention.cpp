@@ -8,6 +8,8 @@
 // has. Of `count` keys, it has the last resident(count) ones. Attention reads the keys of the cache
 // and then the new ones. Causal masks and windows depend on differences of positions only, so that
 // positions are counted from the first key of the cache.
+//
+// A cache that is a state has no padding: the new keys follow all keys of the past.
 #include <limits>
 
 #include "compiler/graph/type_rule.h"
@@ -249,12 +251,32 @@ class GroupQueryAttention {
     const Value added = stored(n_, format, n_.transpose(x, {0, 2, 1, 3}));
     if (n_.has_failed()) return {};
     parts.push_back(added);
+    if (n_.is_state(source.past) && !is_windowed_) {
+      if (source.past == 3 || !n_.is_state(3)) require_no_padding(capacity);
+      const Value all = n_.concat(parts, 2);
+      return {restored(n_, format, all), all};
+    }
     parts.push_back(n_.expand(n_.scalar(0, added), {batch_, kv_heads_, 1, format.stored_size}));
     const Value all = n_.concat(parts, 2);
     const DimExpr keys = is_windowed_ ? capacity + rows_ : max(total_, capacity);
     const Value read = elements(all, capacity, keys, number(n_, 0, DType::kI64));
     const Value present = is_windowed_ ? elements(all, capacity, capacity, removed()) : read;
     return {restored(n_, format, read), present};
+  }
+
+  // A call fails unless all sequences have `past` keys in the cache.
+  void require_no_padding(DimExpr past) {
+    if (n_.has_failed()) return;
+    n_.require_equal(total_, past + rows_,
+                     "total_sequence_length is {0}, but the caches are states: expected {1}, the "
+                     "number of past and new keys");
+    const Formula is_equal =
+        (Formula(n_, lengths_) == number(n_, past + rows_, DType::kI64)).as(DType::kI64);
+    Formula all(n_, n_.emit<ReduceMinOp>({is_equal},
+                                         {n_.attr("axes", Ints{0}), n_.attr("keep_dims", false)}));
+    n_.require(all == all.scalar(1),
+               "an element of seqlens_k is not the number of past and new keys - 1, but the caches "
+               "are states");
   }
 
   // The number of keys that the call removes from the front of a windowed cache: i64 [batch, 1].

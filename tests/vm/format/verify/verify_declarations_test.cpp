@@ -146,6 +146,16 @@ const Declaration kDeclarations[] = {
      "main: input \"x\": constant 3 is out of range [0, 3)"},
     {"DefaultLessThanNone", [](auto& m) { m.functions[0].inputs[0].default_constant = -2; },
      "main: input \"x\": constant 4294967294 is out of range [0, 3)"},
+    {"StateOutputOutOfRange", [](auto& m) { m.functions[0].inputs[0].state_output = 9; },
+     "main: input \"x\": state output 9 is out of range [0, 1)"},
+    {"InPlaceWithoutAnOutput", [](auto& m) { m.functions[0].inputs[0].is_in_place = true; },
+     "main: input \"x\": state output 4294967295 is out of range [0, 1)"},
+    {"StateOfAnotherType",
+     [](auto& m) {
+       m.functions[0].inputs[0].state_output = 0;
+       m.functions[0].outputs[0].dtype = DType::kI64;
+     },
+     "main: input \"x\": state output \"y\": not of the input's type"},
     {"DefaultOfAnotherRank", [](auto& m) { m.functions[0].inputs[0].default_constant = 1; },
      "main: input \"x\": default \"fc.scale\": not of the input's type"},
     {"DefaultOfAnotherType", [](auto& m) { m.functions[0].inputs[0].default_constant = 2; },

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "runtime/state_pairs.h"
 #include "runtime/tensor/shape.h"
 #include "tools/command_line/arguments.h"
 #include "tools/files/file.h"
@@ -48,39 +49,32 @@ Result<Steps> parse_steps(const std::string& text, const Signature& signature) {
   return Steps{named[0].name, *axis, *size, grows};
 }
 
-// Replaces INPUT=OUTPUT with a "*" in both by one pair for each input that matches. In the output,
-// the text that matches the "*" of the input replaces the "*".
-Result<std::vector<std::string>> expand_states(const std::vector<std::string>& states,
-                                               const Signature& signature) {
-  std::vector<std::string> pairs;
-  for (const std::string& state : states) {
-    const size_t equals = state.find('=');
-    if (equals == std::string::npos) return invalid("--state " + state + ": expected INPUT=OUTPUT");
-    const std::string input = state.substr(0, equals), output = state.substr(equals + 1);
-    const size_t star = input.find('*'), output_star = output.find('*');
-    const auto has_name = [&](const std::vector<TensorSignature>& declared,
-                              const std::string& name) {
-      return name.find('*') == std::string::npos || find(declared, name) != nullptr;
-    };
-    if (has_name(signature.inputs, input) && has_name(signature.outputs, output)) {
-      pairs.push_back(state);
-      continue;
-    }
-    if (std::ranges::count(input, '*') != 1 || std::ranges::count(output, '*') != 1)
-      return invalid("--state " + state + ": expected one \"*\" in each of the names, or none");
-    const std::string before = input.substr(0, star), after = input.substr(star + 1);
-    const size_t count = pairs.size();
-    for (const TensorSignature& declared : signature.inputs) {
-      const std::string& name = declared.name;
-      if (name.size() < input.size() - 1 || !name.starts_with(before) || !name.ends_with(after))
-        continue;
-      const std::string part = name.substr(star, name.size() - (input.size() - 1));
-      pairs.push_back(name + "=" + output.substr(0, output_star) + part +
-                      output.substr(output_star + 1));
-    }
-    if (pairs.size() == count)
-      return invalid("--state " + state + ": no input of the module matches \"" + input + "\"");
+// The pairs of --state, and those that the module declares: if --state names one of them, or if
+// neither --state nor --input names an input of them.
+Result<std::vector<NamedText>> state_pairs(const std::vector<std::string>& states,
+                                           const std::vector<NamedText>& given,
+                                           const Signature& signature) {
+  std::vector<std::string> inputs, outputs;
+  for (const TensorSignature& input : signature.inputs) inputs.push_back(input.name);
+  for (const TensorSignature& output : signature.outputs) outputs.push_back(output.name);
+  std::vector<NamedText> pairs;
+  for (const std::string& text : states) {
+    auto parsed = runtime::parse_state_pairs(text, inputs, outputs);
+    if (!parsed.ok()) return std::move(parsed).status().with_context("--state " + text);
+    for (const auto& [input, output] : *parsed) pairs.push_back({input, output});
   }
+  const auto is_declared = [&](const std::vector<NamedText>& named, const TensorSignature& input) {
+    return input.state_output >= 0 &&
+           std::ranges::find(named, input.name, &NamedText::name) != named.end();
+  };
+  const auto has_declared = [&](const std::vector<NamedText>& named) {
+    return std::ranges::any_of(
+        signature.inputs, [&](const TensorSignature& input) { return is_declared(named, input); });
+  };
+  if (states.empty() ? has_declared(given) : !has_declared(pairs)) return pairs;
+  for (const TensorSignature& input : signature.inputs)
+    if (input.state_output >= 0 && !is_declared(pairs, input))
+      pairs.push_back({input.name, outputs[static_cast<size_t>(input.state_output)]});
   return pairs;
 }
 
@@ -92,11 +86,10 @@ size_t product(std::span<const int64_t> dims) {
 
 }  // namespace
 
-Result<StreamPlan> parse_stream(const StreamOptions& options, const Signature& signature) {
+Result<StreamPlan> parse_stream(const StreamOptions& options, const std::vector<NamedText>& given,
+                                const Signature& signature) {
   StreamPlan plan;
-  SCOPEVM_ASSIGN_OR_RETURN(const std::vector<std::string> states,
-                           expand_states(options.states, signature));
-  SCOPEVM_ASSIGN_OR_RETURN(plan.pairs, parse_named(states, signature.inputs, "the state of input"));
+  SCOPEVM_ASSIGN_OR_RETURN(plan.pairs, state_pairs(options.states, given, signature));
   plan.file = options.file;
   for (const std::string& text : options.steps) {
     SCOPEVM_ASSIGN_OR_RETURN(const Steps steps, parse_steps(text, signature));

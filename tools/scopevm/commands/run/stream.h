@@ -34,8 +34,9 @@ struct StreamPlan {
   std::vector<Steps> steps;  // one per input
 };
 
-// Errors: kInvalidArgument.
-Result<StreamPlan> parse_stream(const StreamOptions& options, const Signature& signature);
+// `given`: the values of --input. Errors: kInvalidArgument.
+Result<StreamPlan> parse_stream(const StreamOptions& options, const std::vector<NamedText>& given,
+                                const Signature& signature);
 
 class Stream {
  public:

@@ -73,9 +73,10 @@ Result<std::map<std::string, int64_t>> dims_of(const LoadedModule& module,
 
 Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSession> session,
                                                      StateOptions options) {
+  const LoadedModule& module = session->module();
+  options.pairs = with_declared(module, std::move(options.pairs));
   if (options.pairs.empty())
     return Status(StatusCode::kInvalidArgument, "a state needs at least one pair");
-  const LoadedModule& module = session->module();
   for (StatePair& pair : options.pairs)
     // tie() reports an unknown name.
     if (const auto input = runtime::find_name("input", pair.input, module.input_names());
@@ -94,6 +95,21 @@ Result<std::shared_ptr<CallState>> CallState::create(std::shared_ptr<BoundSessio
   return state;
 }
 
+std::vector<StatePair> CallState::with_declared(const LoadedModule& module,
+                                                std::vector<StatePair> given) {
+  const std::vector<TensorSignature>& inputs = module.signature().inputs;
+  const auto is_given = [&](const TensorSignature& input) {
+    return input.state_output >= 0 &&
+           std::ranges::find(given, input.name, &StatePair::input) != given.end();
+  };
+  if (!given.empty() && std::ranges::none_of(inputs, is_given)) return given;
+  for (const TensorSignature& input : inputs)
+    if (input.state_output >= 0 && !is_given(input))
+      given.push_back(
+          {input.name, module.output_names()[static_cast<size_t>(input.state_output)], Tensor()});
+  return given;
+}
+
 Status CallState::tie(const StatePair& given) {
   const LoadedModule& module = session_->module();
   Pair pair;
@@ -102,6 +118,8 @@ Status CallState::tie(const StatePair& given) {
   SCOPEVM_ASSIGN_OR_RETURN(pair.output,
                            runtime::find_name("output", given.output, module.output_names()));
   SCOPEVM_RETURN_IF_ERROR(check_pair(given, pair));
+  const format::TensorDecl& declared = module.main().decl->inputs[pair.input];
+  pair.is_in_place = declared.is_in_place && std::cmp_equal(declared.state_output, pair.output);
   pairs_.push_back(std::move(pair));
   return {};
 }
@@ -128,7 +146,9 @@ Status CallState::set_first_value(Pair& pair, const Tensor& initial,
     pair.initial = pair.buffers[0];
     return {};
   }
-  SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[1], allocate(pair.input, shape));
+  if (!pair.is_in_place) {
+    SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[1], allocate(pair.input, shape));
+  }
   if (initial.is_empty()) return {};
   SCOPEVM_ASSIGN_OR_RETURN(pair.initial, allocate(pair.input, shape));
   copy_elements(initial, pair.initial);
@@ -231,7 +251,7 @@ Status CallState::attach(Request& request) {
   for (const Pair& pair : pairs_) {
     request.inputs[pair.input] = current(pair);
     if (!pair.has_one_size()) continue;
-    const Tensor& next = pair.buffers[1 - current_];
+    const Tensor& next = pair.buffers[next_index(pair)];
     request.outputs[pair.output] = {next, true};
     request.output_storages[pair.output] = TensorAccess::storage(next);
   }
@@ -343,15 +363,16 @@ Result<std::shared_ptr<CallState>> CallState::fork() {
   std::shared_ptr<CallState> forked(new CallState(session_));
   for (const Pair& pair : pairs_) {
     // Initial values are constant, so that the states share them.
-    Pair copy{pair.input, pair.output, pair.changed_axes, {}, pair.initial};
+    Pair copy{pair.input, pair.output, pair.changed_axes, pair.is_in_place, {}, pair.initial};
     if (!pair.has_one_size()) {
       // Neither state writes the value.
       copy.buffers[0] = current(pair);
       forked->pairs_.push_back(std::move(copy));
       continue;
     }
-    for (Tensor& buffer : copy.buffers) {
-      SCOPEVM_ASSIGN_OR_RETURN(buffer, allocate(pair.input, current(pair).dims()));
+    SCOPEVM_ASSIGN_OR_RETURN(copy.buffers[0], allocate(pair.input, current(pair).dims()));
+    if (!pair.is_in_place) {
+      SCOPEVM_ASSIGN_OR_RETURN(copy.buffers[1], allocate(pair.input, current(pair).dims()));
     }
     copy_elements(current(pair), copy.buffers[0]);
     forked->pairs_.push_back(std::move(copy));

@@ -1,6 +1,7 @@
 // CallState: the implementation of State. It ties inputs of a module to outputs. A pair with equal
-// dims has two buffers, which a successful call swaps. If the dims can differ, as those of caches
-// that grow, the result of a successful call becomes the value.
+// dims has two buffers, which a successful call swaps, or one buffer if the module can change it in
+// place. If the dims can differ, as those of caches that grow, the result of a successful call
+// becomes the value.
 //   call_state.cpp   creation, values, and the use by calls
 //   snapshot.cpp     values <-> the bytes of a file
 #pragma once
@@ -22,6 +23,7 @@
 namespace scopevm::vm {
 
 class BoundSession;
+class LoadedModule;
 class Request;
 
 class CallState {
@@ -63,6 +65,8 @@ class CallState {
     bool changes(size_t axis) const { return (changed_axes >> axis & 1) != 0; }
     // Otherwise, results replace the value, buffers[0].
     bool has_one_size() const { return changed_axes == 0; }
+    // The input and the output are buffers[0].
+    bool is_in_place = false;
     // Read-only tensors, because results share them, and forks share values that are replaced.
     std::array<Tensor, 2> buffers;
     Tensor initial;  // empty: zeros
@@ -73,6 +77,9 @@ class CallState {
   explicit CallState(std::shared_ptr<BoundSession> session) : session_(std::move(session)) {}
   // Adds a pair without values.
   Status tie(const StatePair& given);
+  // The given pairs, and those that the module declares: see StateOptions::pairs.
+  static std::vector<StatePair> with_declared(const LoadedModule& module,
+                                              std::vector<StatePair> given);
   // Checks that the pair can be tied, and sets changed_axes.
   Status check_pair(const StatePair& given, Pair& pair) const;
   // Checks that calls do not change a dimension that has one size in another pair.
@@ -88,7 +95,9 @@ class CallState {
   // Allocates a tensor in the pool of an input.
   Result<Tensor> allocate(size_t input, std::span<const int64_t> dims) const;
   Result<Pair*> find(std::string_view input);
-  size_t current_index(const Pair& pair) const { return pair.has_one_size() ? current_ : 0; }
+  size_t current_index(const Pair& pair) const { return has_two_buffers(pair) ? current_ : 0; }
+  size_t next_index(const Pair& pair) const { return has_two_buffers(pair) ? 1 - current_ : 0; }
+  static bool has_two_buffers(const Pair& pair) { return pair.has_one_size() && !pair.is_in_place; }
   const Tensor& current(const Pair& pair) const { return pair.buffers[current_index(pair)]; }
   // "h=hn".
   std::string name_of(const Pair& pair) const;

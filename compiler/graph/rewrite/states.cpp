@@ -1,0 +1,185 @@
+// Replaces concatenations by appending to a buffer; see states.h.
+#include "compiler/graph/rewrite/states.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "compiler/dims/dim_text.h"
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/graph/graph_ops.h"
+#include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/type_rule.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "runtime/nearest_name.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+constexpr char kCapacity[] = "_capacity", kRows[] = "_rows", kNextRows[] = "_rows_next";
+
+Status invalid(const std::string& message) { return {StatusCode::kInvalidArgument, message}; }
+
+// A cache: an input, and the output that has further elements along an axis.
+struct Cache {
+  mlir::BlockArgument input;
+  unsigned output = 0;
+  ConcatOp concat;
+  std::string dim;  // of the axis of the input
+  DimExpr added;    // elements along the axis
+
+  int64_t axis() const { return static_cast<int64_t>(ConcatOp(concat).getAxis()); }
+};
+
+class StateTying {
+ public:
+  explicit StateTying(mlir::func::FuncOp main)
+      : main_(main), body_(main.getBody().front()), builder_(main.getContext()) {
+    for (mlir::BlockArgument argument : body_.getArguments()) {
+      inputs_.push_back(input_name(argument));
+      if (auto type = mlir::dyn_cast<TensorType>(argument.getType()))
+        for (DimExpr dim : type.getShape())
+          for (const std::string& symbol : dim.symbols()) dimensions_.insert(symbol);
+    }
+    for (unsigned i = 0; i < main.getNumResults(); ++i) outputs_.push_back(output_name(main, i));
+  }
+
+  Status tie(const std::string& input, const std::string& output) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Cache cache, find(input, output));
+    const auto [entry, is_new] = added_.try_emplace(cache.dim, cache.added);
+    if (!is_new && !(entry->second == cache.added))
+      return invalid("a call adds " + short_text(cache.added) + " elements, and " +
+                     short_text(entry->second) + " to other states with the dimension " +
+                     cache.dim);
+    append_in_place(cache);
+    return {};
+  }
+
+  // Adds the inputs and outputs with the sizes of the values.
+  Status add_rows() {
+    for (const auto& [dim, added] : added_) SCOPEVM_RETURN_IF_ERROR(add_rows(dim, added));
+    main_.setType(mlir::FunctionType::get(main_.getContext(), body_.getArgumentTypes(),
+                                          body_.getTerminator()->getOperandTypes()));
+    return {};
+  }
+
+ private:
+  Result<Cache> find(const std::string& input, const std::string& output) {
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t argument, runtime::find_name("input", input, inputs_));
+    SCOPEVM_ASSIGN_OR_RETURN(const size_t result, runtime::find_name("output", output, outputs_));
+    Cache cache{.input = body_.getArgument(static_cast<unsigned>(argument)),
+                .output = static_cast<unsigned>(result)};
+    if (main_.getArgAttr(cache.input.getArgNumber(), kStateAttribute))
+      return invalid("the input has a state already");
+    cache.concat = body_.getTerminator()->getOperand(cache.output).getDefiningOp<ConcatOp>();
+    if (!cache.concat || cache.concat.getInputs().front() != cache.input ||
+        cache.concat.getInputs().size() < 2)
+      return invalid("output \"" + output + "\" is not the concatenation of input \"" + input +
+                     "\" and further elements");
+    const auto type = mlir::cast<TensorType>(cache.input.getType());
+    const DimExpr dim = type.getDim(cache.axis());
+    if (dim.kind() != DimExpr::Kind::kSymbol ||
+        symbol_kind(dim.symbol_name()) != SymbolKind::kDimension)
+      return invalid("dim " + std::to_string(cache.axis()) + " of input \"" + input + "\" is " +
+                     short_text(dim) + ", expected a named dimension");
+    cache.dim = dim.symbol_name();
+    cache.added = tensor_type(cache.concat.getResult()).getDim(cache.axis()) - dim;
+    return cache;
+  }
+
+  SliceOp first_elements(mlir::Value buffer, TensorType of, mlir::Location location) {
+    const llvm::SmallVector<DimExpr> starts(of.getRank(), DimExpr(0));
+    const llvm::SmallVector<int64_t> steps(of.getRank(), 1);
+    return builder_.create<SliceOp>(location, buffer, dims(starts), dims(of.getShape()),
+                                    builder_.getDenseI64ArrayAttr(steps));
+  }
+
+  void append_in_place(const Cache& cache) {
+    ConcatOp concat = cache.concat;
+    const auto value = mlir::cast<TensorType>(cache.input.getType());
+    llvm::SmallVector<DimExpr> buffer(value.getShape());
+    buffer[cache.axis()] = DimExpr::symbol(cache.dim + kCapacity);
+    mlir::Value input = cache.input;
+    input.setType(value.withShape(buffer));
+
+    builder_.setInsertionPoint(concat);
+    mlir::Value part = concat.getInputs()[1];
+    if (concat.getInputs().size() > 2)
+      part = builder_.create<ConcatOp>(concat.getLoc(), concat.getInputs().drop_front(),
+                                       concat.getAxisAttr());
+    auto appended = builder_.create<InsertSliceOp>(
+        concat.getLoc(), input, part, concat.getAxisAttr(), dims({DimExpr::symbol(cache.dim)}));
+    body_.getTerminator()->setOperand(cache.output, appended.getResult());
+    if (!concat->use_empty())
+      concat.getResult().replaceAllUsesWith(
+          first_elements(appended.getResult(), tensor_type(concat.getResult()), concat.getLoc())
+              .getResult());
+    concat.erase();
+
+    if (!input.hasOneUse()) {
+      builder_.setInsertionPointToStart(&body_);
+      SliceOp old = first_elements(input, value, input.getLoc());
+      const llvm::SmallPtrSet<mlir::Operation*, 2> kept = {old, appended};
+      input.replaceAllUsesExcept(old.getResult(), kept);
+    }
+    main_.setArgAttr(cache.input.getArgNumber(), kStateAttribute,
+                     builder_.getI64IntegerAttr(cache.output));
+    main_.setArgAttr(cache.input.getArgNumber(), kInPlaceAttribute, builder_.getUnitAttr());
+  }
+
+  Status add_rows(const std::string& dim, DimExpr added) {
+    for (const auto& [names, name] :
+         {std::pair(&inputs_, dim + kRows), {&outputs_, dim + kNextRows}})
+      if (llvm::is_contained(*names, name))
+        return invalid("the model has a value with the name \"" + name + "\"");
+    if (dimensions_.contains(dim + kCapacity))
+      return invalid("the model has a dimension with the name \"" + dim + kCapacity + "\"");
+    const mlir::Location location = main_.getLoc();
+    const auto rows = TensorType::get(main_.getContext(), DType::kU8, {DimExpr::symbol(dim), 0});
+    const unsigned input = main_.getNumArguments(),
+                   output = body_.getTerminator()->getNumOperands();
+    const auto named = [&](const std::string& name) {
+      return builder_.getNamedAttr("sv.name", builder_.getStringAttr(name));
+    };
+    main_.insertArgument(
+        input, rows,
+        builder_.getDictionaryAttr(
+            {named(dim + kRows),
+             builder_.getNamedAttr(kStateAttribute, builder_.getI64IntegerAttr(output))}),
+        location);
+    builder_.setInsertionPoint(body_.getTerminator());
+    const auto empty = mlir::DenseElementsAttr::get(
+        mlir::RankedTensorType::get({1, 0}, builder_.getIntegerType(8, /*isSigned=*/false)),
+        llvm::ArrayRef<uint8_t>());
+    mlir::Value none = builder_.create<ConstantOp>(location, empty);
+    mlir::Value next =
+        builder_.create<ExpandOp>(location, none, dims({DimExpr::symbol(dim) + added, DimExpr(0)}));
+    main_.insertResult(output, next.getType(), builder_.getDictionaryAttr(named(dim + kNextRows)));
+    body_.getTerminator()->insertOperands(output, next);
+    return {};
+  }
+
+  DimsAttr dims(llvm::ArrayRef<DimExpr> sizes) const {
+    return DimsAttr::get(builder_.getContext(), sizes);
+  }
+
+  mlir::func::FuncOp main_;
+  mlir::Block& body_;
+  mlir::OpBuilder builder_;
+  std::vector<std::string> inputs_, outputs_;
+  std::set<std::string> dimensions_;      // of the inputs of the model
+  std::map<std::string, DimExpr> added_;  // by dim
+};
+
+}  // namespace
+
+Status tie_states(mlir::func::FuncOp main,
+                  std::span<const std::pair<std::string, std::string>> pairs) {
+  StateTying tying(main);
+  for (const auto& [input, output] : pairs)
+    SCOPEVM_RETURN_IF_ERROR(tying.tie(input, output).with_context("state " + input + "=" + output));
+  return tying.add_rows();
+}
+
+}  // namespace scopevm::compiler::graph

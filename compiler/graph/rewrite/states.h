@@ -1,0 +1,31 @@
+// States that grow: an input of main that is a cache, and the output that is the cache with further
+// rows, become one buffer, to which the function appends the rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "scopevm/status.h"
+
+namespace scopevm::compiler::graph {
+
+// Attributes of an argument of main. kStateAttribute is the number of the output that is the value
+// of the input in the next call. If the argument has kInPlaceAttribute, the output can have the
+// memory of the input: the function then changes only elements that are not part of the value.
+inline constexpr char kStateAttribute[] = "sv.state";
+inline constexpr char kInPlaceAttribute[] = "sv.in_place";
+
+// Ties each input to its output. The output must be the concatenation of the input and further
+// elements along an axis of the input with a named dimension, say p. Afterwards,
+// - the axis of the input and of the output has the dimension p_capacity: both are buffers, whose
+//   first elements along the axis are the value;
+// - the input p_rows, u8[p, 0], has the size of the value, and the output p_rows_next its size in
+//   the next call. They have no elements.
+// Errors: kInvalidArgument (an unknown name, a pair that is not of this form, a name p_capacity,
+// p_rows or p_rows_next that the model has).
+Status tie_states(mlir::func::FuncOp main,
+                  std::span<const std::pair<std::string, std::string>> pairs);
+
+}  // namespace scopevm::compiler::graph
