@@ -153,7 +153,7 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function, const NeededPart
     state_.builder.random_keys().declare_seed(function, seed);
   }
   // All named dims are known once the inputs are declared.
-  SCOPEVM_RETURN_IF_ERROR(inputs_.check_bounds());
+  SCOPEVM_RETURN_IF_ERROR(inputs_.check_bounds(!options_.states.empty()));
   return find_states();
 }
 

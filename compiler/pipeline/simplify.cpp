@@ -3,6 +3,7 @@
 #include "compiler/external/take.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/rewrite/states.h"
+#include "compiler/import/scope/named_dim.h"
 #include "compiler/pipeline/run_passes.h"
 #include "compiler/pipeline/tuning/tuner.h"
 #include "runtime/state_pairs.h"
@@ -21,7 +22,9 @@ Status tie_states(const std::vector<std::string>& states, const Graph& graph) {
     outputs.push_back(graph::output_name(main, i));
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::StatePairs pairs,
                            runtime::parse_state_pairs(states, inputs, outputs));
-  return graph::tie_states(main, pairs);
+  return graph::tie_states(main, pairs, [&](const std::string& name) {
+    return frontend::named_dim(name, graph.dims);
+  });
 }
 
 }  // namespace

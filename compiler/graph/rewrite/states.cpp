@@ -17,7 +17,7 @@
 namespace scopevm::compiler::graph {
 namespace {
 
-constexpr char kCapacity[] = "_capacity", kRows[] = "_rows", kNextRows[] = "_rows_next";
+constexpr char kRows[] = "_rows", kNextRows[] = "_rows_next";
 
 Status invalid(const std::string& message) { return {StatusCode::kInvalidArgument, message}; }
 
@@ -32,10 +32,15 @@ struct Cache {
   int64_t axis() const { return static_cast<int64_t>(ConcatOp(concat).getAxis()); }
 };
 
+using CapacityOf = llvm::function_ref<DimExpr(const std::string& name)>;
+
 class StateTying {
  public:
-  explicit StateTying(mlir::func::FuncOp main)
-      : main_(main), body_(main.getBody().front()), builder_(main.getContext()) {
+  StateTying(mlir::func::FuncOp main, CapacityOf capacity_of)
+      : main_(main),
+        capacity_of_(capacity_of),
+        body_(main.getBody().front()),
+        builder_(main.getContext()) {
     for (mlir::BlockArgument argument : body_.getArguments()) {
       inputs_.push_back(input_name(argument));
       if (auto type = mlir::dyn_cast<TensorType>(argument.getType()))
@@ -99,7 +104,7 @@ class StateTying {
     ConcatOp concat = cache.concat;
     const auto value = mlir::cast<TensorType>(cache.input.getType());
     llvm::SmallVector<DimExpr> buffer(value.getShape());
-    buffer[cache.axis()] = DimExpr::symbol(cache.dim + kCapacity);
+    buffer[cache.axis()] = capacity_of_(capacity_name(cache.dim));
     mlir::Value input = cache.input;
     input.setType(value.withShape(buffer));
 
@@ -133,8 +138,8 @@ class StateTying {
          {std::pair(&inputs_, dim + kRows), {&outputs_, dim + kNextRows}})
       if (llvm::is_contained(*names, name))
         return invalid("the model has a value with the name \"" + name + "\"");
-    if (dimensions_.contains(dim + kCapacity))
-      return invalid("the model has a dimension with the name \"" + dim + kCapacity + "\"");
+    if (dimensions_.contains(capacity_name(dim)))
+      return invalid("the model has a dimension with the name \"" + capacity_name(dim) + "\"");
     const mlir::Location location = main_.getLoc();
     const auto rows = TensorType::get(main_.getContext(), DType::kU8, {DimExpr::symbol(dim), 0});
     const unsigned input = main_.getNumArguments(),
@@ -165,6 +170,7 @@ class StateTying {
   }
 
   mlir::func::FuncOp main_;
+  CapacityOf capacity_of_;
   mlir::Block& body_;
   mlir::OpBuilder builder_;
   std::vector<std::string> inputs_, outputs_;
@@ -174,9 +180,12 @@ class StateTying {
 
 }  // namespace
 
+std::string capacity_name(const std::string& dim) { return dim + "_capacity"; }
+
 Status tie_states(mlir::func::FuncOp main,
-                  std::span<const std::pair<std::string, std::string>> pairs) {
-  StateTying tying(main);
+                  std::span<const std::pair<std::string, std::string>> pairs,
+                  CapacityOf capacity_of) {
+  StateTying tying(main, capacity_of);
   for (const auto& [input, output] : pairs)
     SCOPEVM_RETURN_IF_ERROR(tying.tie(input, output).with_context("state " + input + "=" + output));
   return tying.add_rows();

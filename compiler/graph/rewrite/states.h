@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/dims/dim_expr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "scopevm/status.h"
 
@@ -17,15 +18,19 @@ namespace scopevm::compiler::graph {
 inline constexpr char kStateAttribute[] = "sv.state";
 inline constexpr char kInPlaceAttribute[] = "sv.in_place";
 
+// The dimension of a buffer whose value has the dimension `dim`.
+std::string capacity_name(const std::string& dim);
+
 // Ties each input to its output. The output must be the concatenation of the input and further
 // elements along an axis of the input with a named dimension, say p. Afterwards,
-// - the axis of the input and of the output has the dimension p_capacity: both are buffers, whose
-//   first elements along the axis are the value;
+// - the axis of the input and of the output has the dim capacity_of("p_capacity"): both are buffers,
+//   whose first elements along the axis are the value;
 // - the input p_rows, u8[p, 0], has the size of the value, and the output p_rows_next its size in
 //   the next call. They have no elements.
 // Errors: kInvalidArgument (an unknown name, a pair that is not of this form, a name p_capacity,
 // p_rows or p_rows_next that the model has).
 Status tie_states(mlir::func::FuncOp main,
-                  std::span<const std::pair<std::string, std::string>> pairs);
+                  std::span<const std::pair<std::string, std::string>> pairs,
+                  llvm::function_ref<DimExpr(const std::string& name)> capacity_of);
 
 }  // namespace scopevm::compiler::graph

@@ -212,13 +212,14 @@ Status check_functions(mlir::ModuleOp module) {
 }
 
 // Applies the bounds of --dim to the symbols of the arguments.
-Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds) {
+Status apply_dims(mlir::func::FuncOp main, const std::map<std::string, DimBound>& bounds,
+                  bool has_states) {
   std::set<std::string> names;
   for (mlir::Type type : main.getArgumentTypes())
     if (auto tensor = mlir::dyn_cast<graph::TensorType>(type))
       for (DimExpr dim : tensor.getShape())
         for (const std::string& name : dim.symbols()) names.insert(name);
-  SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names));
+  SCOPEVM_RETURN_IF_ERROR(check_dim_names(bounds, names, has_states));
   auto replacement = [&](std::string_view name) -> std::optional<DimExpr> {
     if (!names.contains(std::string(name))) return std::nullopt;
     return named_dim(std::string(name), bounds);
@@ -271,7 +272,7 @@ Result<ImportedModule> import_text(const std::string& path,
   graph::flatten_tuples(*module);
   lift_places(*module);
   auto main = module->lookupSymbol<mlir::func::FuncOp>(format::kEntryName);
-  if (Status status = apply_dims(main, options.dims); !status.ok())
+  if (Status status = apply_dims(main, options.dims, !options.states.empty()); !status.ok())
     return errors.empty() ? std::move(status).with_context(path) : parse_error();
   SCOPEVM_RETURN_IF_ERROR(keep_outputs(main, options.outputs).with_context(path));
   return ImportedModule(std::move(module));

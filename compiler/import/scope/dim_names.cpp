@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/graph/rewrite/states.h"
 #include "compiler/import/model/onnx_types.h"
 #include "runtime/name_text.h"
 #include "runtime/quoted.h"
@@ -108,8 +109,10 @@ std::optional<DimExpr> dim_expression(const std::string& text, const std::set<st
       [&](std::string_view symbol) { return std::optional(dim(std::string(symbol))); });
 }
 
-Status check_dim_names(const std::map<std::string, DimBound>& bounds,
-                       const std::set<std::string>& names) {
+Status check_dim_names(const std::map<std::string, DimBound>& bounds, std::set<std::string> names,
+                       bool has_states) {
+  if (has_states)
+    for (const std::string& name : std::set(names)) names.insert(graph::capacity_name(name));
   std::set<std::string> active;  // the names whose formulas lead to the current one
   const std::function<Status(const std::string&)> check = [&](const std::string& name) -> Status {
     if (!names.contains(name)) return unknown_dim(name, names);

@@ -10,13 +10,11 @@
 #include <string>
 
 #include "compiler/dims/dim_expr.h"
+#include "compiler/import/scope/named_dim.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::frontend {
-
-// An input dim: a number or a formula if --dim has one, else a symbol with its known bounds.
-DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
 
 // Parses a dim that an input declares as an expression over the names of other input dims, such as
 // "past + now". `dim` returns the dim of a name. Returns no value if `text` is not such an
@@ -29,8 +27,8 @@ std::optional<DimExpr> dim_expression(const std::string& text, const std::set<st
 std::set<std::string> past_dims(const onnx::GraphProto& graph);
 
 // Errors: kInvalidArgument if `bounds` or its formulas contain a dim that is not in `names`, or if
-// a formula depends on its own dim.
-Status check_dim_names(const std::map<std::string, DimBound>& bounds,
-                       const std::set<std::string>& names);
+// a formula depends on its own dim. With states, bounds can have the capacities of these dims, too.
+Status check_dim_names(const std::map<std::string, DimBound>& bounds, std::set<std::string> names,
+                       bool has_states);
 
 }  // namespace scopevm::compiler::frontend

@@ -68,6 +68,8 @@ Result<mlir::Type> InputTypes::type_of(const onnx::ValueInfoProto& input,
   return mlir::Type(graph::TensorType::get(&context, *dtype, shape));
 }
 
-Status InputTypes::check_bounds() const { return check_dim_names(bounds_, names_); }
+Status InputTypes::check_bounds(bool has_states) const {
+  return check_dim_names(bounds_, names_, has_states);
+}
 
 }  // namespace scopevm::compiler::frontend
