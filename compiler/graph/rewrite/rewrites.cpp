@@ -1,4 +1,5 @@
-// Canonicalization patterns, except those of layer normalisation (normalisation.cpp).
+// Canonicalization patterns, except those of layer normalisation (normalisation.cpp) and attention
+// (attention.cpp).
 #include "compiler/graph/rewrite/rewrites.h"
 
 #include <bit>
@@ -9,16 +10,6 @@
 
 namespace scopevm::compiler::graph {
 namespace {
-
-// The value of a splat constant of type f32 or f64. Empty for any other value.
-std::optional<double> splat_of(mlir::Value value) {
-  const std::optional<uint64_t> bits = splat_bits(value.getDefiningOp());
-  if (!bits) return std::nullopt;
-  const DType dtype = type_of(value).getDtype();
-  if (dtype == DType::kF32) return std::bit_cast<float>(static_cast<uint32_t>(*bits));
-  if (dtype == DType::kF64) return std::bit_cast<double>(*bits);
-  return std::nullopt;
-}
 
 // Distinguishes 0.0 from -0.0: adding 0.0 changes -0.0 to 0.0.
 bool is_splat_of(mlir::Value value, double number) {
@@ -265,6 +256,15 @@ mlir::Value drop_same(Op op, mlir::OpBuilder&) {
 
 }  // namespace
 
+std::optional<double> splat_of(mlir::Value value) {
+  const std::optional<uint64_t> bits = splat_bits(value.getDefiningOp());
+  if (!bits) return std::nullopt;
+  const DType dtype = type_of(value).getDtype();
+  if (dtype == DType::kF32) return std::bit_cast<float>(static_cast<uint32_t>(*bits));
+  if (dtype == DType::kF64) return std::bit_cast<double>(*bits);
+  return std::nullopt;
+}
+
 // The kernel of a concat has a branch with a copy loop for each operand, and LLVM's time grows
 // faster than the number of branches: 500 operands take 10 seconds.
 mlir::Value split_concat(ConcatOp op, mlir::OpBuilder& builder) {
@@ -329,7 +329,7 @@ void TransposeOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns,
   add_rewrites<TransposeOp, rewrite_transpose>(patterns);
 }
 void MatMulOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
-  add_rewrites<MatMulOp, rewrite_matmul>(patterns);
+  add_rewrites<MatMulOp, rewrite_matmul, scale_left_operand, group_heads>(patterns);
 }
 
 }  // namespace scopevm::compiler::graph

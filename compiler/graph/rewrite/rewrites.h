@@ -34,6 +34,23 @@ void add_rewrites(mlir::RewritePatternSet& patterns) {
 // normalisation.cpp.
 mlir::Value rewrite_normalisation(AddOp add, mlir::OpBuilder& builder);
 
+// The value of a splat constant of type f32 or f64. Empty for any other value.
+std::optional<double> splat_of(mlir::Value value);
+
+// select(is_nan(s), 0, s), where s is a softmax. Only these ops use s and the test.
+struct GuardedSoftmax {
+  SoftmaxOp softmax;
+  IsNanOp test;
+  SelectOp select;
+};
+std::optional<GuardedSoftmax> match_guarded_softmax(mlir::Value value);
+
+// Attention: attention.cpp. The first one moves a constant factor from the right operand of a
+// product to the left one, which has fewer rows in a call with few new tokens.
+mlir::Value scale_left_operand(MatMulOp op, mlir::OpBuilder& builder);
+// The second product of attention whose keys and values are repeated for groups of heads.
+mlir::Value group_heads(MatMulOp op, mlir::OpBuilder& builder);
+
 // Splits a concat of many operands into concats of at most 32 operands: rewrites.cpp.
 mlir::Value split_concat(ConcatOp op, mlir::OpBuilder& builder);
 

@@ -23,7 +23,8 @@ std::string capacity_name(const std::string& dim);
 
 // Ties each input to its output. The output must be the concatenation of the input and further
 // elements along an axis of the input with a named dimension, say p. Afterwards,
-// - the axis of the input and of the output has the dim capacity_of("p_capacity"): both are buffers,
+// - the axis of the input and of the output has the dim capacity_of("p_capacity"): both are
+// buffers,
 //   whose first elements along the axis are the value;
 // - the input p_rows, u8[p, 0], has the size of the value, and the output p_rows_next its size in
 //   the next call. They have no elements.

@@ -30,11 +30,13 @@ llvm::LogicalResult lower_matmul(const FusedContraction& fused, LoweringContext&
 struct FusedAttention {
   FusedContraction scores;   // a b and its epilogue; no results
   mlir::Value score;         // operand of the softmax: the last value of the scores
+  bool is_guarded = false;   // rows whose softmax is NaN are 0
   FusedContraction product;  // the product with c
 };
 
 // Empty unless `op` is a group of ops in this order, of which one kernel can compute all: a
-// product, its epilogue, a softmax, and a second product, which the group yields.
+// product, its epilogue, a softmax, perhaps with graph::GuardedSoftmax, and a second product, which
+// the group yields.
 std::optional<FusedAttention> match_attention(mlir::Operation* op);
 llvm::LogicalResult lower_attention(const FusedAttention& fused, LoweringContext& context);
 

@@ -16,6 +16,7 @@ struct Form {
   const char* mask = "b, 1, 1, t";
   // Keys and values are the first rows of buffers with 3 more.
   bool has_buffers = false;
+  bool is_guarded = false;  // rows whose softmax is NaN are 0
 };
 
 // The assembly of softmax(q * k / 8 + mask) * v. Both products are matrix products.
@@ -37,6 +38,14 @@ std::string attention_text(const Form& form) {
     };
     keys = rows("k", "d", k_buffer, k) + rows("v", "c", v_buffer, v);
   }
+  const std::string tests = tensor_type("b, h, s, t", "bool");
+  const std::string guard =
+      form.is_guarded
+          ? "\n  %nan = sv.is_nan %3 : (" + s + ") -> " + tests +
+                "\n  %zero = sv.constant {value = dense<0.0> : tensor<f32>} : !sv.tensor<f32[]>" +
+                "\n  %weights = sv.select %nan, %zero, %3 : (" + tests + ", !sv.tensor<f32[]>, " +
+                s + ") -> " + s
+          : "";
   const std::string suffix = form.has_buffers ? "_buffer" : "";
   auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
   return "func.func @main(%q: " + q + ", %k" + suffix + ": " + k_buffer + ", %v" + suffix + ": " +
@@ -46,9 +55,10 @@ std::string attention_text(const Form& form) {
          "\n  %scale = sv.constant {value = dense<8.0> : tensor<f32>} : !sv.tensor<f32[]>" +
          "\n  %1 = sv.div %0, %scale : (" + s + ", !sv.tensor<f32[]>) -> " + s +
          "\n  %2 = sv.add %1, %mask : (" + s + ", " + mask + ") -> " + s +
-         "\n  %3 = sv.softmax %2 {axis = 3 : i64} : (" + s + ") -> " + s +
-         "\n  %4 = sv.matmul %3, %v {transpose_b = " + flag(form.transpose_v) + "} : (" + s + ", " +
-         v + ") -> " + y + "\n  return %4 : " + y + "\n}\n";
+         "\n  %3 = sv.softmax %2 {axis = 3 : i64} : (" + s + ") -> " + s + guard +
+         "\n  %4 = sv.matmul " + (form.is_guarded ? "%weights" : "%3") +
+         ", %v {transpose_b = " + flag(form.transpose_v) + "} : (" + s + ", " + v + ") -> " + y +
+         "\n  return %4 : " + y + "\n}\n";
 }
 
 std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu) {
@@ -142,11 +152,13 @@ TEST_P(AttentionOnTarget, ReadsBuffersWithMoreRows) {
 }
 
 // Keys whose scores are -infinity: in the first block of keys of a row, in a later one, in all of
-// them. The softmax of the last row is NaN, as is that of a row with a score that is NaN.
-TEST_P(AttentionOnTarget, MaskedBlocksOfKeys) {
+// them. The softmax of the last row is NaN, as is that of a row with a score that is NaN. With a
+// guard, the results of these rows are 0.
+void check_masked_blocks(const char* cpu, bool is_guarded) {
   Form form;
   form.mask = "b, 1, s, t";
-  auto runner = compile(attention_text(form), GetParam());
+  form.is_guarded = is_guarded;
+  auto runner = compile(attention_text(form), cpu);
   ASSERT_TRUE(runner);
   constexpr int64_t kRows = 7, kKeys = 1100, kChannels = 5;
   const float infinite = std::numeric_limits<float>::infinity();
@@ -169,12 +181,18 @@ TEST_P(AttentionOnTarget, MaskedBlocksOfKeys) {
   const std::vector<double> expected = reference(q, k, v, added, form);
   const std::vector<float> actual = outputs->front().as<float>();
   for (int64_t i = 0; i < kRows * kChannels; ++i) {
-    if (i / kChannels >= 5)
-      EXPECT_TRUE(std::isnan(actual[i])) << i;
-    else
+    if (i / kChannels < 5)
       EXPECT_NEAR(actual[i], expected[i], 1e-5) << i;
+    else if (is_guarded)
+      EXPECT_EQ(actual[i], 0) << i;
+    else
+      EXPECT_TRUE(std::isnan(actual[i])) << i;
   }
 }
+
+TEST_P(AttentionOnTarget, MaskedBlocksOfKeys) { check_masked_blocks(GetParam(), false); }
+
+TEST_P(AttentionOnTarget, MaskedBlocksOfKeysWithAGuard) { check_masked_blocks(GetParam(), true); }
 
 // Larger scores in each block of keys scale the sums of those before it down.
 TEST_P(AttentionOnTarget, GrowingScores) {

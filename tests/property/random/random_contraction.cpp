@@ -110,7 +110,25 @@ bool pool(GraphBuilder& b) {
   return b.append("average_pool", {x}, attributes);
 }
 
-// softmax(x y^T) z. In most cases, x y^T is multiplied by a scalar.
+// Keys or values with these dims, perhaps those of fewer heads, each of which is repeated.
+const Node* heads(GraphBuilder& b, const Dims& dims, int64_t group) {
+  if (group == 1) return matrix(b, DType::kF32, dims);
+  Dims narrow = dims;
+  narrow[1] = *dims[1].as_constant() / group;
+  const Node* x = matrix(b, DType::kF32, narrow);
+  narrow.insert(narrow.begin() + 2, DimExpr(1));
+  Dims wide = narrow;
+  wide[2] = group;
+  const auto append = [&](const char* op, const Dims& to) {
+    return b.append(op, {x}, {{"dims", b.dims_attribute(to)}}) && (x = b.newest(), true);
+  };
+  const bool is_repeated =
+      append("reshape", narrow) && append("expand", wide) && append("reshape", dims);
+  return is_repeated ? x : b.fresh(DType::kF32, dims);
+}
+
+// softmax(x y^T) z. In most cases, x y^T is multiplied by a scalar, or y is. Rows whose softmax is
+// NaN can be 0.
 bool attention(GraphBuilder& b) {
   const Node* x =
       b.pick([](const Node& node) { return node.rank() >= 3 && node.dtype() == DType::kF32; });
@@ -118,13 +136,24 @@ bool attention(GraphBuilder& b) {
   Dims keys = x->dims(), values = x->dims();
   keys[keys.size() - 2] = values[values.size() - 2] = b.random_dim();
   values.back() = b.random_dim();
-  const Node* y = matrix(b, DType::kF32, keys);
-  const Node* z = matrix(b, DType::kF32, values);
+  int64_t group = 1;
+  if (const auto count = x->dims()[1].as_constant(); x->rank() == 4 && count && b.chance(50))
+    for (int64_t factor = 2; factor <= *count; ++factor)
+      if (*count % factor == 0) group = factor;
+  const Node* y = heads(b, keys, group);
+  const Node* z = heads(b, values, group);
+  if (b.chance(20) && b.append("mul", {y, b.fresh(DType::kF32, {})})) y = b.newest();
   if (!b.append("matmul", {x, y}, {{"transpose_b", flag(b, true)}})) return false;
   if (b.chance(70) && !b.append("mul", {b.newest(), b.fresh(DType::kF32, {})})) return true;
   const Node* scores = b.newest();
   if (!b.append("softmax", {scores}, {{"axis", i64(b, scores->rank() - 1)}})) return true;
-  b.append("matmul", {b.newest(), z});
+  const Node* weights = b.newest();
+  if (b.chance(30)) {
+    const Node* zero = b.constant(make_array(DType::kF32, {}));
+    if (b.append("is_nan", {weights}) && b.append("select", {b.newest(), zero, weights}))
+      weights = b.newest();
+  }
+  b.append("matmul", {weights, z});
   return true;
 }
 

@@ -370,6 +370,12 @@ class Attention {
     set_of_row(o_.reciprocals, row, 1.0 / divisor);
   }
 
+  // The softmax of a row is NaN if the reciprocal of its sum is.
+  Term divided(Term sums, Term reciprocals) {
+    const Term result = sums * reciprocals;
+    return fused_.is_guarded ? select(is_nan(reciprocals), result.number(0.0), result) : result;
+  }
+
   void emit_results(Term result_start) {
     BlockOperands operands = this->operands();
     operands.a_at = [&](Term, Term row, Term k) { return score_at(row, k); };
@@ -389,7 +395,7 @@ class Attention {
               keys_.is_last,
               [&] {
                 k_.store(o_.result, result_start + (row * o_.columns + column),
-                         all * splat(o_.reciprocals), mask);
+                         divided(all, splat(o_.reciprocals)), mask);
               },
               [&] { k_.store(o_.scratch.buffer, kept, all, mask); });
         });

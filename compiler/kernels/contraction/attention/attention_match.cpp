@@ -1,5 +1,6 @@
 // Matches attention that one kernel can compute: two products of f32 matrices with the same batch
 // dims, and a softmax between them.
+#include "compiler/graph/rewrite/rewrites.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/kernels/contraction/contraction.h"
 #include "compiler/kernels/op_lowerings.h"
@@ -26,26 +27,43 @@ bool is_batched_product(graph::MatMulOp op) {
   return axes.rows == rank - 2 && axes.columns == rank - 1;
 }
 
+// The ops between the scores and the second product: softmax, and those of a guard.
+llvm::SmallVector<mlir::Operation*> softmax_ops(mlir::Value score) {
+  for (mlir::Operation* user : score.getUsers()) {
+    auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(user);
+    if (!softmax || user->getBlock() != score.getParentBlock() || !score.hasOneUse()) return {};
+    if (softmax->hasOneUse()) return {softmax};
+    for (mlir::Operation* next : softmax->getUsers())
+      if (auto select = mlir::dyn_cast<graph::SelectOp>(next))
+        if (auto guarded = graph::match_guarded_softmax(select.getResult()))
+          return {guarded->softmax, guarded->test, guarded->select};
+  }
+  return {};
+}
+
 bool have_one_batch(TensorType a, TensorType b) {
   return a.getShape().drop_back(2) == b.getShape().drop_back(2);
 }
 
 }  // namespace
 
-// The softmax, and the product that uses it.
+// The softmax with its guard, and the product that uses it.
 llvm::SmallVector<mlir::Operation*> fusible_tail(graph::MatMulOp first, mlir::Value score,
                                                  graph::WithEpilogue) {
-  auto softmax = mlir::dyn_cast_or_null<graph::SoftmaxOp>(only_user(score));
-  if (!is_batched_product(first) || !softmax ||
-      static_cast<int64_t>(softmax.getAxis()) != type_of(score).getRank() - 1)
+  llvm::SmallVector<mlir::Operation*> tail = softmax_ops(score);
+  if (!is_batched_product(first) || tail.empty() ||
+      static_cast<int64_t>(mlir::cast<graph::SoftmaxOp>(tail.front()).getAxis()) !=
+          type_of(score).getRank() - 1)
     return {};
-  auto second = mlir::dyn_cast_or_null<graph::MatMulOp>(only_user(softmax.getResult()));
+  const mlir::Value weights = tail.back()->getResult(0);
+  auto second = mlir::dyn_cast_or_null<graph::MatMulOp>(only_user(weights));
   // The rows of the scores must be the rows of the second product.
-  if (!is_batched_product(second) || second.getA() != softmax.getResult() ||
-      second.getTransposeA() || type_of(score).getDtype() != DType::kF32 ||
+  if (!is_batched_product(second) || second.getA() != weights || second.getTransposeA() ||
+      type_of(score).getDtype() != DType::kF32 ||
       !have_one_batch(type_of(score), type_of(second.getResult())))
     return {};
-  return {softmax, second};
+  tail.push_back(second);
+  return tail;
 }
 
 std::optional<FusedAttention> match_attention(mlir::Operation* op) {
@@ -63,15 +81,23 @@ std::optional<FusedAttention> match_attention(mlir::Operation* op) {
   const llvm::SmallVector<mlir::Operation*> tail = fusible_tail(scores, fused.score, {});
   auto product = tail.empty() ? nullptr : mlir::cast<graph::MatMulOp>(tail.back());
   mlir::Operation* yield = body.getTerminator();
+  // Only the constant of a guard can be between the ops of the tail.
+  size_t matched = 0;
+  for (inner = softmax; inner != yield; inner = inner->getNextNode())
+    if (matched < tail.size() && inner == tail[matched])
+      ++matched;
+    else if (!graph::splat_bits(inner))
+      return std::nullopt;
   // The kernel reads its matrices from operands of the group, and has one result.
   auto is_operand = [&](mlir::Value value) {
     return mlir::isa<mlir::BlockArgument>(value) || fused.scores.stored(value) != value;
   };
   if (!product || !llvm::all_of(scores->getOperands(), is_operand) || !is_operand(product.getB()) ||
       !fused.score.getDefiningOp() || graph::splat_bits(fused.score.getDefiningOp()) ||
-      softmax->getNextNode() != product || product->getNextNode() != yield ||
-      yield->getNumOperands() != 1 || yield->getOperand(0) != product.getResult())
+      matched != tail.size() || product->getNextNode() != yield || yield->getNumOperands() != 1 ||
+      yield->getOperand(0) != product.getResult())
     return std::nullopt;
+  fused.is_guarded = tail.size() > 2;
   fused.product.contraction = product;
   fused.product.results = {product.getResult()};
   return fused;
