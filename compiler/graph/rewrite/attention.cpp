@@ -40,7 +40,7 @@ std::optional<Repeated> match_repeated(mlir::Value value, mlir::Operation* user)
   const std::optional<int64_t> group = wide[2].as_constant();
   llvm::SmallVector<DimExpr> narrow(wide);
   narrow[2] = 1;
-  const bool matches = group && type_of(split.getResult()).getShape() == llvm::ArrayRef(narrow) &&
+  const bool matches = group > 1 && type_of(split.getResult()).getShape() == llvm::ArrayRef(narrow) &&
                        x[kBatch] == wide[0] && x[kHead] == wide[1] && x[kRow] == wide[3] &&
                        x[kColumn] == wide[4] && result[kBatch] == wide[0] &&
                        result[kHead] == wide[1] * wide[2] && result[kRow] == wide[3] &&
@@ -190,6 +190,8 @@ mlir::Value scale_left_operand(MatMulOp op, mlir::OpBuilder& builder) {
       op.getA().getDefiningOp<ConstantOp>())
     return {};
   const TensorType type = type_of(scaled.getResult());
+  // Matrices without batch dims are weights, perhaps dequantised ones.
+  if (type.getRank() < 3) return {};
   for (int i : {0, 1}) {
     mlir::Value x = scaled->getOperand(i), factor = scaled->getOperand(1 - i);
     const std::optional<double> number = splat_of(factor);
