@@ -201,14 +201,17 @@ std::optional<DimExpr> scale_sum(DimExpr sum, int64_t factor) {
 
 namespace {
 
-// The positions of min(x, y) and max(x, y) among the factors, whose product is x * y: a dim that
-// broadcasts has this form.
+// The positions of min(x, y) and max(x, y) among the factors, whose product is x * y: dims that
+// broadcast have this form. Empty if x * y could have many terms.
 std::optional<std::pair<size_t, size_t>> find_extrema(const Monomial& factors) {
+  constexpr size_t kMostTerms = 16;
   for (size_t i = 0; i < factors.size(); ++i)
     for (size_t j = 0; j < factors.size(); ++j)
       if (factors[i].kind() == Kind::kMin && factors[j].kind() == Kind::kMax &&
           factors[i].operands().size() == 2 &&
-          std::ranges::equal(factors[i].operands(), factors[j].operands()))
+          std::ranges::equal(factors[i].operands(), factors[j].operands()) &&
+          terms_of(factors[i].operands()[0]).size() * terms_of(factors[i].operands()[1]).size() <=
+              kMostTerms)
         return std::pair(i, j);
   return std::nullopt;
 }

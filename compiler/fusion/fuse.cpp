@@ -169,15 +169,24 @@ Group absorb(const Group& group) {
   return Group(ordered.begin(), ordered.end());
 }
 
+// Whether the kernel of the product reads a row of the operand at a stride of its own for each
+// batch element. The rows of `a` in all batch elements are rows of one matrix if b is a single
+// matrix.
+bool has_batch_strides(graph::MatMulOp product, mlir::Value operand) {
+  return operand != product.getA() ||
+         product.getOutputAxes().rows == result_type(product).getRank() - 2;
+}
+
 // The slices that only a product of the group uses, and that it can read in place.
 Group sliced_operands(const Group& group) {
   Group slices;
   for (mlir::Operation* op : group)
-    if (mlir::isa<graph::MatMulOp>(op))
+    if (auto product = mlir::dyn_cast<graph::MatMulOp>(op))
       for (mlir::Value operand : op->getOperands())
         if (auto slice = operand.getDefiningOp<graph::SliceOp>();
             slice && only_user(operand) == op && is_row_prefix(slice) &&
-            have_same_placement(slice, op) && !slice.getX().getDefiningOp<graph::ConstantOp>())
+            has_batch_strides(product, operand) && have_same_placement(slice, op) &&
+            !slice.getX().getDefiningOp<graph::ConstantOp>())
           slices.insert(slice);
   return slices;
 }

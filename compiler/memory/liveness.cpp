@@ -119,8 +119,8 @@ class LifespanFinder {
     for (size_t r = 0; r < step.results.size(); ++r) {
       ValueId id = step.results[r];
       const Value& value = function_.values[id];
-      // A loop-carried value or a result of an if has several writes; the first one makes its
-      // buffer.
+      // A loop-carried value, a result of an if and a copy that a launch changes have several
+      // writes; the first one makes the buffer.
       const bool is_written_before = result_.buffer_of_value[id].has_value();
       if (is_written_before || value.is_view() || is_output_[id] ||
           value.storage != ValueStorage::kPlanned)

@@ -64,7 +64,7 @@ bool BufferUses::may_use(const std::vector<int64_t>& accesses, PoolIndex pool) c
 }
 
 // Callees are compiled for the pools of their arguments. The source and the destination of a copy
-// must remain in different pools.
+// must remain in different pools if they are now.
 bool BufferUses::may_use(const Step& step, PoolIndex pool) const {
   if (step.is<step::Call, step::CallClosure>()) return false;
   if (step.is<step::Copy>())

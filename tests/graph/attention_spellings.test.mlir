@@ -42,3 +42,9 @@ func.func @buffers(%q: !sv.tensor<f32[b, 2, n, 16]>, %k: !sv.tensor<f32[b, 2, c,
   %2 = sv.matmul %1, %vs : (!sv.tensor<f32[b, 2, n, t]>, !sv.tensor<f32[b, 2, t, 16]>) -> !sv.tensor<f32[b, 2, n, 16]>
   return %2 : !sv.tensor<f32[b, 2, n, 16]>
 }
+// The rows of all batch elements are multiplied by one matrix.
+func.func @rows_of_one_matrix(%x: !sv.tensor<f32[b, s, 8]>, %w: !sv.tensor<f32[8, 4]>) -> !sv.tensor<f32[b, 3, 4]> {
+  %0 = sv.slice %x {starts = #sv.dims<[0, 0, 0]>, sizes = #sv.dims<[b, 3, 8]>, steps = array<i64: 1, 1, 1>} : (!sv.tensor<f32[b, s, 8]>) -> !sv.tensor<f32[b, 3, 8]>
+  %1 = sv.matmul %0, %w : (!sv.tensor<f32[b, 3, 8]>, !sv.tensor<f32[8, 4]>) -> !sv.tensor<f32[b, 3, 4]>
+  return %1 : !sv.tensor<f32[b, 3, 4]>
+}

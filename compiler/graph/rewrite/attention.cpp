@@ -40,17 +40,16 @@ std::optional<Repeated> match_repeated(mlir::Value value, mlir::Operation* user)
   const std::optional<int64_t> group = wide[2].as_constant();
   llvm::SmallVector<DimExpr> narrow(wide);
   narrow[2] = 1;
-  const bool matches = group > 1 && type_of(split.getResult()).getShape() == llvm::ArrayRef(narrow) &&
-                       x[kBatch] == wide[0] && x[kHead] == wide[1] && x[kRow] == wide[3] &&
-                       x[kColumn] == wide[4] && result[kBatch] == wide[0] &&
-                       result[kHead] == wide[1] * wide[2] && result[kRow] == wide[3] &&
-                       result[kColumn] == wide[4];
+  const bool matches =
+      group > 1 && type_of(split.getResult()).getShape() == llvm::ArrayRef(narrow) &&
+      x[kBatch] == wide[0] && x[kHead] == wide[1] && x[kRow] == wide[3] && x[kColumn] == wide[4] &&
+      result[kBatch] == wide[0] && result[kHead] == wide[1] * wide[2] && result[kRow] == wide[3] &&
+      result[kColumn] == wide[4];
   if (!matches) return std::nullopt;
   return Repeated{split.getX(), x[kHead], *group};
 }
 
-// The ops from the scores to the probabilities: `main` is the operand that each has from the op
-// before it. Empty if there is an op of another kind, or one with other users.
+// The ops from the scores to the probabilities, with a softmax among them.
 struct Chain {
   MatMulOp scores;
   llvm::SmallVector<mlir::Operation*> ops;  // after `scores`, in program order
@@ -62,11 +61,13 @@ bool has_only_users(mlir::Value value, llvm::ArrayRef<mlir::Operation*> users) {
                       [&](mlir::Operation* user) { return llvm::is_contained(users, user); });
 }
 
-// The operand of `op` with its shape that is not an operand of the masks: of several, the one that
-// leads to the product.
+// Follows the probabilities `value` of the product `user` back to the product of the scores: from
+// each op to its first operand of the same shape that no other op uses. Empty if this does not lead
+// to a product, or over an op of another kind.
 std::optional<Chain> chain_of(mlir::Value value, mlir::Operation* user) {
   constexpr size_t kMostOps = 24;
   Chain chain;
+  bool has_softmax = false;
   llvm::SmallVector<mlir::Operation*> after = {user};
   while (chain.ops.size() < kMostOps) {
     mlir::Operation* op = value.getDefiningOp();
@@ -74,6 +75,7 @@ std::optional<Chain> chain_of(mlir::Value value, mlir::Operation* user) {
         !can_combine(user, op) || !has_only_users(value, after))
       return std::nullopt;
     if (auto product = mlir::dyn_cast<MatMulOp>(op)) {
+      if (!has_softmax) return std::nullopt;
       chain.scores = product;
       std::reverse(chain.ops.begin(), chain.ops.end());
       return chain;
@@ -81,6 +83,7 @@ std::optional<Chain> chain_of(mlir::Value value, mlir::Operation* user) {
     chain.ops.push_back(op);
     if (auto softmax = mlir::dyn_cast<SoftmaxOp>(op)) {
       if (static_cast<int64_t>(softmax.getAxis()) != kColumn) return std::nullopt;
+      has_softmax = true;
       value = softmax.getX();
       after = {op};
       continue;
@@ -195,8 +198,11 @@ mlir::Value scale_left_operand(MatMulOp op, mlir::OpBuilder& builder) {
   for (int i : {0, 1}) {
     mlir::Value x = scaled->getOperand(i), factor = scaled->getOperand(1 - i);
     const std::optional<double> number = splat_of(factor);
-    if (!number || !std::isnormal(static_cast<float>(*number)) || x.getType() != type ||
-        x.getDefiningOp<ConstantOp>() || type_of(factor).getRank() > type_of(op.getA()).getRank() ||
+    // A larger factor of the left operand could overflow where the right one has small elements.
+    constexpr double kMost = 65536;
+    if (!number || !(std::fabs(*number) >= 1 / kMost && std::fabs(*number) <= kMost) ||
+        x.getType() != type || x.getDefiningOp<ConstantOp>() ||
+        type_of(factor).getRank() > type_of(op.getA()).getRank() ||
         !type_of(factor).getElementCount().is_constant(1))
       continue;
     mlir::Value a = builder.create<MulOp>(scaled.getLoc(), op.getA().getType(), op.getA(), factor);

@@ -241,6 +241,15 @@ mlir::Value operand_of_concat(SliceOp op, mlir::OpBuilder&) {
   if (llvm::any_of(op.getSteps(), [](int64_t step) { return step != 1; })) return {};
   for (size_t i = 0; i < starts.size(); ++i)
     if (i != axis && !starts[i].is_constant(0)) return {};
+  // Without the concat, a request with other dims would not fail.
+  const auto has_equal_dims = [&](mlir::Value operand) {
+    for (size_t i = 0; i < starts.size(); ++i)
+      if (const auto at = static_cast<int64_t>(i);
+          i != axis && type_of(operand).getDim(at) != type_of(concat.getResult()).getDim(at))
+        return false;
+    return true;
+  };
+  if (!llvm::all_of(concat.getInputs(), has_equal_dims)) return {};
   DimExpr start = 0;
   for (mlir::Value operand : concat.getInputs()) {
     if (starts[axis] == start && type_of(operand) == type_of(op.getResult())) return operand;

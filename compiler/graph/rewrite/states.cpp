@@ -9,8 +9,9 @@
 #include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/elements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "runtime/nearest_name.h"
 
@@ -26,8 +27,8 @@ struct Cache {
   mlir::BlockArgument input;
   unsigned output = 0;
   ConcatOp concat;
-  std::string dim;  // of the axis of the input
-  DimExpr added;    // elements along the axis
+  std::string dim;      // the name of that of the axis of the input
+  DimExpr size, added;  // elements along the axis
 
   int64_t axis() const { return static_cast<int64_t>(ConcatOp(concat).getAxis()); }
 };
@@ -50,27 +51,34 @@ class StateTying {
     for (unsigned i = 0; i < main.getNumResults(); ++i) outputs_.push_back(output_name(main, i));
   }
 
-  Status tie(const std::string& input, const std::string& output) {
-    SCOPEVM_ASSIGN_OR_RETURN(const Cache cache, find(input, output));
-    const auto [entry, is_new] = added_.try_emplace(cache.dim, cache.added);
-    if (!is_new && !(entry->second == cache.added))
+  // `name`: of the dimension, if it can be a number. Returns its name.
+  Result<std::string> tie(const std::string& input, const std::string& output,
+                          const std::string& name) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Cache cache, find(input, output, name));
+    const auto [entry, is_new] = sizes_.try_emplace(cache.dim, Sizes{cache.size, cache.added});
+    if (!is_new && !(entry->second.added == cache.added))
       return invalid("a call adds " + short_text(cache.added) + " elements, and " +
-                     short_text(entry->second) + " to other states with the dimension " +
+                     short_text(entry->second.added) + " to other states with the dimension " +
                      cache.dim);
     append_in_place(cache);
-    return {};
+    return cache.dim;
   }
 
   // Adds the inputs and outputs with the sizes of the values.
   Status add_rows() {
-    for (const auto& [dim, added] : added_) SCOPEVM_RETURN_IF_ERROR(add_rows(dim, added));
+    for (const auto& [dim, sizes] : sizes_) SCOPEVM_RETURN_IF_ERROR(add_rows(dim, sizes));
     main_.setType(mlir::FunctionType::get(main_.getContext(), body_.getArgumentTypes(),
                                           body_.getTerminator()->getOperandTypes()));
     return {};
   }
 
  private:
-  Result<Cache> find(const std::string& input, const std::string& output) {
+  // Along the axis: of the value, and of what a call adds.
+  struct Sizes {
+    DimExpr size, added;
+  };
+
+  Result<Cache> find(const std::string& input, const std::string& output, const std::string& name) {
     SCOPEVM_ASSIGN_OR_RETURN(const size_t argument, runtime::find_name("input", input, inputs_));
     SCOPEVM_ASSIGN_OR_RETURN(const size_t result, runtime::find_name("output", output, outputs_));
     Cache cache{.input = body_.getArgument(static_cast<unsigned>(argument)),
@@ -79,18 +87,38 @@ class StateTying {
       return invalid("the input has a state already");
     cache.concat = body_.getTerminator()->getOperand(cache.output).getDefiningOp<ConcatOp>();
     if (!cache.concat || cache.concat.getInputs().front() != cache.input ||
-        cache.concat.getInputs().size() < 2)
+        cache.concat.getInputs().size() < 2 ||
+        llvm::is_contained(cache.concat.getInputs().drop_front(), cache.input))
       return invalid("output \"" + output + "\" is not the concatenation of input \"" + input +
                      "\" and further elements");
     const auto type = mlir::cast<TensorType>(cache.input.getType());
-    const DimExpr dim = type.getDim(cache.axis());
-    if (dim.kind() != DimExpr::Kind::kSymbol ||
-        symbol_kind(dim.symbol_name()) != SymbolKind::kDimension)
+    if (type.getDtype() == DType::kStr || is_constrained(cache.concat) ||
+        main_.getArgAttr(cache.input.getArgNumber(), kDefaultAttribute))
+      return invalid("input \"" + input +
+                     "\" has strings, a default or a concatenation with a required place, which "
+                     "this option does not support");
+    cache.size = type.getDim(cache.axis());
+    const bool is_named = cache.size.kind() == DimExpr::Kind::kSymbol &&
+                          symbol_kind(cache.size.symbol_name()) == SymbolKind::kDimension;
+    if (!is_named && (name.empty() || !cache.size.is_constant()))
       return invalid("dim " + std::to_string(cache.axis()) + " of input \"" + input + "\" is " +
-                     short_text(dim) + ", expected a named dimension");
-    cache.dim = dim.symbol_name();
-    cache.added = tensor_type(cache.concat.getResult()).getDim(cache.axis()) - dim;
+                     short_text(cache.size) + ", expected a named dimension");
+    cache.dim = is_named ? std::string(cache.size.symbol_name()) : name;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      if (axis != cache.axis() && llvm::is_contained(type.getDim(axis).symbols(), cache.dim))
+        return invalid("input \"" + input + "\" has the dimension " + cache.dim + " twice");
+    cache.added = tensor_type(cache.concat.getResult()).getDim(cache.axis()) - cache.size;
     return cache;
+  }
+
+  // The first op of the body that uses the value, also in a region, apart from `except`.
+  mlir::Operation* first_user(mlir::Value value, mlir::Operation* except) {
+    mlir::Operation* first = nullptr;
+    for (mlir::Operation* user : value.getUsers())
+      if (mlir::Operation* op = body_.findAncestorOpInBlock(*user);
+          op != except && (!first || op->isBeforeInBlock(first)))
+        first = op;
+    return first;
   }
 
   SliceOp first_elements(mlir::Value buffer, TensorType of, mlir::Location location) {
@@ -113,8 +141,8 @@ class StateTying {
     if (concat.getInputs().size() > 2)
       part = builder_.create<ConcatOp>(concat.getLoc(), concat.getInputs().drop_front(),
                                        concat.getAxisAttr());
-    auto appended = builder_.create<InsertSliceOp>(
-        concat.getLoc(), input, part, concat.getAxisAttr(), dims({DimExpr::symbol(cache.dim)}));
+    auto appended = builder_.create<InsertSliceOp>(concat.getLoc(), input, part,
+                                                   concat.getAxisAttr(), dims({cache.size}));
     body_.getTerminator()->setOperand(cache.output, appended.getResult());
     if (!concat->use_empty())
       concat.getResult().replaceAllUsesWith(
@@ -122,8 +150,8 @@ class StateTying {
               .getResult());
     concat.erase();
 
-    if (!input.hasOneUse()) {
-      builder_.setInsertionPointToStart(&body_);
+    if (mlir::Operation* user = first_user(input, appended)) {
+      builder_.setInsertionPoint(user);
       SliceOp old = first_elements(input, value, input.getLoc());
       const llvm::SmallPtrSet<mlir::Operation*, 2> kept = {old, appended};
       input.replaceAllUsesExcept(old.getResult(), kept);
@@ -133,7 +161,7 @@ class StateTying {
     main_.setArgAttr(cache.input.getArgNumber(), kInPlaceAttribute, builder_.getUnitAttr());
   }
 
-  Status add_rows(const std::string& dim, DimExpr added) {
+  Status add_rows(const std::string& dim, const Sizes& sizes) {
     for (const auto& [names, name] :
          {std::pair(&inputs_, dim + kRows), {&outputs_, dim + kNextRows}})
       if (llvm::is_contained(*names, name))
@@ -141,7 +169,7 @@ class StateTying {
     if (dimensions_.contains(capacity_name(dim)))
       return invalid("the model has a dimension with the name \"" + capacity_name(dim) + "\"");
     const mlir::Location location = main_.getLoc();
-    const auto rows = TensorType::get(main_.getContext(), DType::kU8, {DimExpr::symbol(dim), 0});
+    const auto rows = TensorType::get(main_.getContext(), DType::kU8, {sizes.size, 0});
     const unsigned input = main_.getNumArguments(),
                    output = body_.getTerminator()->getNumOperands();
     const auto named = [&](const std::string& name) {
@@ -159,7 +187,7 @@ class StateTying {
         llvm::ArrayRef<uint8_t>());
     mlir::Value none = builder_.create<ConstantOp>(location, empty);
     mlir::Value next =
-        builder_.create<ExpandOp>(location, none, dims({DimExpr::symbol(dim) + added, DimExpr(0)}));
+        builder_.create<ExpandOp>(location, none, dims({sizes.size + sizes.added, DimExpr(0)}));
     main_.insertResult(output, next.getType(), builder_.getDictionaryAttr(named(dim + kNextRows)));
     body_.getTerminator()->insertOperands(output, next);
     return {};
@@ -174,21 +202,27 @@ class StateTying {
   mlir::Block& body_;
   mlir::OpBuilder builder_;
   std::vector<std::string> inputs_, outputs_;
-  std::set<std::string> dimensions_;      // of the inputs of the model
-  std::map<std::string, DimExpr> added_;  // by dim
+  std::set<std::string> dimensions_;    // of the inputs of the model
+  std::map<std::string, Sizes> sizes_;  // by dim
 };
 
 }  // namespace
 
 std::string capacity_name(const std::string& dim) { return dim + "_capacity"; }
 
-Status tie_states(mlir::func::FuncOp main,
-                  std::span<const std::pair<std::string, std::string>> pairs,
-                  CapacityOf capacity_of) {
+Result<std::vector<std::string>> tie_states(
+    mlir::func::FuncOp main, std::span<const std::pair<std::string, std::string>> pairs,
+    std::span<const std::string> names, CapacityOf capacity_of) {
   StateTying tying(main, capacity_of);
-  for (const auto& [input, output] : pairs)
-    SCOPEVM_RETURN_IF_ERROR(tying.tie(input, output).with_context("state " + input + "=" + output));
-  return tying.add_rows();
+  std::vector<std::string> dims;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [input, output] = pairs[i];
+    Result<std::string> dim = tying.tie(input, output, names.empty() ? "" : names[i]);
+    if (!dim.ok()) return std::move(dim).status().with_context("state " + input + "=" + output);
+    dims.push_back(*std::move(dim));
+  }
+  SCOPEVM_RETURN_IF_ERROR(tying.add_rows());
+  return dims;
 }
 
 }  // namespace scopevm::compiler::graph

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compiler/dims/dim_expr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,14 +25,16 @@ std::string capacity_name(const std::string& dim);
 // Ties each input to its output. The output must be the concatenation of the input and further
 // elements along an axis of the input with a named dimension, say p. Afterwards,
 // - the axis of the input and of the output has the dim capacity_of("p_capacity"): both are
-// buffers,
-//   whose first elements along the axis are the value;
+//   buffers, whose first elements along the axis are the value;
 // - the input p_rows, u8[p, 0], has the size of the value, and the output p_rows_next its size in
 //   the next call. They have no elements.
-// Errors: kInvalidArgument (an unknown name, a pair that is not of this form, a name p_capacity,
-// p_rows or p_rows_next that the model has).
-Status tie_states(mlir::func::FuncOp main,
-                  std::span<const std::pair<std::string, std::string>> pairs,
-                  llvm::function_ref<DimExpr(const std::string& name)> capacity_of);
+// Returns the name of the dimension of each pair. `names` has these for a variant of main, in which
+// such a dimension can be a number; it is empty for main. Errors: kInvalidArgument (an unknown
+// name, a pair that is not of this form, a name p_capacity, p_rows or p_rows_next that the model
+// has).
+Result<std::vector<std::string>> tie_states(
+    mlir::func::FuncOp main, std::span<const std::pair<std::string, std::string>> pairs,
+    std::span<const std::string> names,
+    llvm::function_ref<DimExpr(const std::string& name)> capacity_of);
 
 }  // namespace scopevm::compiler::graph

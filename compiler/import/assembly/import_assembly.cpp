@@ -6,6 +6,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/named_dims.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/graph/rewrite/states.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/import/assembly/places.h"
 #include "compiler/import/import.h"
@@ -186,6 +187,11 @@ Status check_function(mlir::func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return invalid(name + " has " + std::to_string(function.getBody().getBlocks().size()) +
                    " blocks, expected 1");
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    for (const char* attribute : {graph::kStateAttribute, graph::kInPlaceAttribute})
+      if (function.getArgAttr(i, attribute))
+        return invalid(name + ": argument " + std::to_string(i) + " has " + attribute +
+                       ", which only the option \"state\" sets");
   const auto parameters = graph::leaves_of(function.getArgumentTypes());
   const auto results = graph::leaves_of(function.getResultTypes());
   for (mlir::Type type : llvm::concat<const mlir::Type>(parameters, results))

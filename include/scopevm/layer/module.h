@@ -60,6 +60,7 @@ Result<std::vector<TensorSignature>> read_tensors(const scopevm_module* module, 
   for (size_t i = 0; i < count; ++i) {
     scopevm_value_info info{};
     info.struct_size = sizeof info;
+    info.state_output = -1;  // of a library without this member
     SCOPEVM_RETURN_IF_ERROR(take(read(module, i, &info)));
     tensors[i] = {info.name,
                   static_cast<DType>(info.dtype),

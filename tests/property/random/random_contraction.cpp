@@ -19,9 +19,22 @@ const Node* matrix(GraphBuilder& b, DType dtype, const Dims& dims) {
   return is_sliced ? b.newest() : b.fresh(dtype, dims);
 }
 
+// The first rows of the matrices x, with at least one less if possible.
+const Node* first_rows(GraphBuilder& b, const Node* x) {
+  Dims sizes = x->dims();
+  DimExpr& rows = sizes[sizes.size() - 2];
+  rows = rows - std::min<int64_t>(b.least(rows), b.between(1, 2));
+  const bool is_sliced = b.append("slice", {x},
+                                  {{"starts", b.dims_attribute(Dims(sizes.size(), DimExpr(0)))},
+                                   {"sizes", b.dims_attribute(sizes)},
+                                   {"steps", list(b, std::vector<int64_t>(sizes.size(), 1))}});
+  return is_sliced ? b.newest() : x;
+}
+
 bool matmul(GraphBuilder& b) {
   const Node* x = b.pick([](const Node& node) { return has_dims(node) && holds_floats(node); });
   if (!x) return false;
+  if (x->rank() > 1 && b.chance(20)) x = first_rows(b, x);
   bool transpose_a = b.chance(20), transpose_b = b.chance(25);
   Dims dims = x->dims();
   DimExpr depth = dims[dims.size() - (transpose_a && dims.size() > 1 ? 2 : 1)];

@@ -55,18 +55,16 @@ void declare(CLI::App& command, RunOptions& options) {
   CLI::Option* const repeat = command.add_option("--repeat", options.repeat, "Number of calls")
                                   ->check(integer_in(1))
                                   ->capture_default_str();
-  CLI::Option* const state =
-      command
-          .add_option("--state", options.stream.states,
-                      "INPUT=OUTPUT: each call gets this output of the call before it as input; "
-                      "the first one gets the given input, or zeros; a * in both names: all inputs "
-                      "that match")
-          ->allow_extra_args(false);
   command
-      .add_option("--state-file", options.stream.file,
-                  "Read the state from this file, if it exists, and write it there after the last "
-                  "call")
-      ->needs(state);
+      .add_option("--state", options.stream.states,
+                  "INPUT=OUTPUT: each call gets this output of the call before it as input; "
+                  "the first one gets the given input, or zeros; a * in both names: all inputs "
+                  "that match (default: the pairs that the module declares)")
+      ->allow_extra_args(false);
+  command.add_option(
+      "--state-file", options.stream.file,
+      "Read the state from this file, if it exists, and write it there after the last "
+      "call");
   command
       .add_option(
           "--steps", options.stream.steps,

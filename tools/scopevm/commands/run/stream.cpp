@@ -91,6 +91,8 @@ Result<StreamPlan> parse_stream(const StreamOptions& options, const std::vector<
   StreamPlan plan;
   SCOPEVM_ASSIGN_OR_RETURN(plan.pairs, state_pairs(options.states, given, signature));
   plan.file = options.file;
+  if (!plan.file.empty() && plan.pairs.empty())
+    return invalid("--state-file: expected also --state, because the module declares no state");
   for (const std::string& text : options.steps) {
     SCOPEVM_ASSIGN_OR_RETURN(const Steps steps, parse_steps(text, signature));
     if (std::ranges::find(plan.pairs, steps.input, &NamedText::name) != plan.pairs.end())
