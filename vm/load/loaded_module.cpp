@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "runtime/name_text.h"
 #include "vm/format/verify/defined_rank.h"
 #include "vm/isa/instruction.h"
 #include "vm/load/result_allocations.h"
@@ -60,7 +61,10 @@ AxisRule axis_rule(const std::string& dim, const std::vector<DimensionSignature>
   const auto [end, error] = std::from_chars(dim.data(), dim.data() + dim.size(), rule.exact);
   if (error == std::errc() && end == dim.data() + dim.size()) return rule;
   rule.exact = -1;
-  const auto known = std::ranges::find(dimensions, dim, &DimensionSignature::name);
+  // A dim is a formula, in which a name can be in quotes.
+  const auto known = std::ranges::find_if(dimensions, [&](const DimensionSignature& dimension) {
+    return runtime::name_text(dimension.name) == dim;
+  });
   if (known != dimensions.end()) rule.dimension = static_cast<int32_t>(known - dimensions.begin());
   return rule;
 }

@@ -109,10 +109,13 @@ std::optional<DimExpr> dim_expression(const std::string& text, const std::set<st
       [&](std::string_view symbol) { return std::optional(dim(std::string(symbol))); });
 }
 
-Status check_dim_names(const std::map<std::string, DimBound>& bounds, std::set<std::string> names,
-                       bool has_states) {
+Status check_dim_names(const std::map<std::string, DimBound>& bounds,
+                       const std::set<std::string>& names, bool has_states) {
+  std::set<std::string> capacities;
   if (has_states)
-    for (const std::string& name : std::set(names)) names.insert(graph::capacity_name(name));
+    for (const std::string& name : names)
+      if (!names.contains(graph::capacity_name(name)))
+        capacities.insert(graph::capacity_name(name));
   std::set<std::string> active;  // the names whose formulas lead to the current one
   const std::function<Status(const std::string&)> check = [&](const std::string& name) -> Status {
     if (!names.contains(name)) return unknown_dim(name, names);
@@ -129,7 +132,14 @@ Status check_dim_names(const std::map<std::string, DimBound>& bounds, std::set<s
     active.erase(name);
     return {};
   };
-  for (const auto& [name, bound] : bounds) SCOPEVM_RETURN_IF_ERROR(check(name));
+  for (const auto& [name, bound] : bounds) {
+    if (!capacities.contains(name))
+      SCOPEVM_RETURN_IF_ERROR(check(name));
+    else if (!bound.formula.empty())
+      return {StatusCode::kInvalidArgument, "the capacity " + runtime::quoted(name) + " is " +
+                                                runtime::quoted(bound.formula) +
+                                                ", expected a number or bounds"};
+  }
   return {};
 }
 

@@ -27,8 +27,9 @@ std::optional<DimExpr> dim_expression(const std::string& text, const std::set<st
 std::set<std::string> past_dims(const onnx::GraphProto& graph);
 
 // Errors: kInvalidArgument if `bounds` or its formulas contain a dim that is not in `names`, or if
-// a formula depends on its own dim. With states, bounds can have the capacities of these dims, too.
-Status check_dim_names(const std::map<std::string, DimBound>& bounds, std::set<std::string> names,
-                       bool has_states);
+// a formula depends on its own dim. With states, bounds can have the capacities of these dims, too,
+// but no formulas for them.
+Status check_dim_names(const std::map<std::string, DimBound>& bounds,
+                       const std::set<std::string>& names, bool has_states);
 
 }  // namespace scopevm::compiler::frontend

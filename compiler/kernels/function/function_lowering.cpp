@@ -47,6 +47,9 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     function_.inputs.push_back(id);
   }
   collect_dimensions(dims, any);
+  for (mlir::BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), graph::kInPlaceAttribute))
+      fit_capacity(argument);
   if (failed(lower_block(function.getBody().front())))
     return Status(StatusCode::kUnsupported, "no kernel for " +
                                                 current_->getName().getStringRef().str() + " \"" +
@@ -254,6 +257,26 @@ void FunctionLowering::collect_dimensions(const std::map<std::string, DimBound>&
             representative({dimension.min, dimension.max, dimension.multiple_of});
         function_.dimensions.push_back(dimension);
       }
+}
+
+// At the representative dims, the parts that the function inserts into the buffer fit.
+void FunctionLowering::fit_capacity(mlir::Value buffer) {
+  DimValues known;
+  for (const Dimension& dimension : function_.dimensions)
+    known[dimension.name] = static_cast<double>(dimension.representative);
+  for (mlir::Operation* user : buffer.getUsers())
+    if (auto insert = mlir::dyn_cast<graph::InsertSliceOp>(user)) {
+      const auto axis = static_cast<int64_t>(insert.getAxis());
+      const DimExpr capacity = graph::type_of(buffer).getDim(axis);
+      const DimExpr end =
+          insert.getStart().getValue().front() + graph::type_of(insert.getPart()).getDim(axis);
+      for (Dimension& dimension : function_.dimensions)
+        if (capacity == DimExpr::symbol(dimension.name, capacity.facts())) {
+          const auto least = static_cast<int64_t>(representative(end, known));
+          dimension.representative =
+              std::max(dimension.representative, std::min(least, dimension.max));
+        }
+    }
 }
 
 // --- Ops. ---------------------------------------------------------------------------------------

@@ -101,6 +101,7 @@ class FunctionLowering : public LoweringContext {
   Constant make_constant(mlir::ElementsAttr elements, mlir::Value value);
   ConstantIndex add_default(mlir::ElementsAttr elements, const Value& input);
   void collect_dimensions(const std::map<std::string, DimBound>& bounds, const DimBound& any);
+  void fit_capacity(mlir::Value buffer);
   void collect_own_checks(mlir::Operation* op);
 
   void store_moved_results();

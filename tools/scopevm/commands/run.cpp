@@ -149,7 +149,7 @@ Status check_record(const Plan& plan, const RunOptions& options) {
     return {StatusCode::kInvalidArgument, "--record records one call: expected no --repeat"};
   if (!plan.stream.pairs.empty() || !plan.stream.steps.empty())
     return {StatusCode::kInvalidArgument,
-            "--record records one call: expected no --state or --steps"};
+            "--record records one call: expected no state and no --steps"};
   // Both replace the allocators of the session.
   if (!options.memory_trace.empty())
     return {StatusCode::kInvalidArgument, "expected at most one of --record and --memory-trace"};
