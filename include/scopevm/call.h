@@ -205,10 +205,10 @@ class Call {
   Status set_no_value(std::string_view name);
   /// Sets the buffer that receives a result. It must have the result's shape and must not overlap
   /// an input or another output, except that a state output of the module can have the buffer of
-  /// its input (CompileOptions::states). Without a buffer, each run allocates a storage for the result;
-  /// string results never use a buffer. An empty tensor unsets the buffer. Errors: kNotFound,
-  /// kInvalidArgument (string result, result that is not a tensor, read-only tensor, or an element
-  /// type, rank or fixed dim that differs from the signature).
+  /// its input (CompileOptions::states). Without a buffer, each run allocates a storage for the
+  /// result; string results never use a buffer. An empty tensor unsets the buffer. Errors:
+  /// kNotFound, kInvalidArgument (string result, result that is not a tensor, read-only tensor, or
+  /// an element type, rank or fixed dim that differs from the signature).
   Status set_output(size_t index, const Tensor& tensor);
   /// Like the overload above, by name.
   Status set_output(std::string_view name, const Tensor& tensor);

@@ -21,8 +21,8 @@ class InputTypes {
   // The type of an input. Errors: kUnsupported.
   Result<mlir::Type> type_of(const onnx::ValueInfoProto& input, mlir::MLIRContext& context);
 
-  // Checks that --dim names only dims of the inputs whose types were computed, and of the buffers of
-  // states if there are any. Errors: kInvalidArgument.
+  // Checks that --dim names only dims of the inputs whose types were computed, and of the buffers
+  // of states if there are any. Errors: kInvalidArgument.
   Status check_bounds(bool has_states) const;
 
  private:

@@ -43,8 +43,9 @@ bool escapes(mlir::Value value, mlir::Block* block) {
 }  // namespace
 
 // True if the slice can be a part of its operand. Its elements must be contiguous in the operand. A
-// step must write the operand once (or a copy, and then a launch: both precede the slice), and the operand must have no swap partner. All users must be in
-// the block of the slice, because the first user creates the part, again in each iteration.
+// step must write the operand once (or a copy, and then a launch: both precede the slice), and the
+// operand must have no swap partner. All users must be in the block of the slice, because the first
+// user creates the part, again in each iteration.
 bool FunctionLowering::is_part(graph::SliceOp slice) {
   mlir::Value root = viewed(slice.getX());
   mlir::Operation* op = root.getDefiningOp();
