@@ -36,8 +36,7 @@ struct FusedContraction {
 bool is_row_prefix(graph::SliceOp slice);
 
 // Adds the next op of a group's body: a slice that the contraction reads, the contraction, an op of
-// its epilogue, or a splat constant.
-// Returns false if the contraction cannot include the op.
+// its epilogue, or a splat constant. Returns false if the contraction cannot include the op.
 bool take_op(FusedContraction& fused, mlir::Operation* op);
 
 // Fails with a diagnostic if `op` is neither a contraction nor a group of a contraction and its
