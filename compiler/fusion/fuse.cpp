@@ -11,8 +11,8 @@
 // kMaxInputs inputs. Finally, a group of a contraction takes the rest of attention or of a
 // separable convolution, if there is one, and the slices that its matrix products can read in place
 // (is_row_prefix()). Other groups absorb elementwise producers that only the group uses. The
-// sv.group is inserted in place of its last op: all its operands are defined before that op, and all
-// its users come after it. No op is computed twice.
+// sv.group is inserted in place of its last op: all its operands are defined before that op, and
+// all its users come after it. No op is computed twice.
 #include "compiler/fusion/fuse.h"
 
 #include "compiler/fusion/contraction_match.h"
