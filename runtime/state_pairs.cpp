@@ -14,15 +14,15 @@ bool is_pattern(const std::string& name) { return name.find('*') != std::string:
 
 }  // namespace
 
-Result<StatePairs> parse_state_pairs(const std::string& text, std::span<const std::string> inputs,
+Result<StatePairs> parse_state_pairs(const std::string& value, std::span<const std::string> inputs,
                                      std::span<const std::string> outputs) {
-  size_t equals = text.find('=');
+  size_t equals = value.find('=');
   if (equals == std::string::npos)
     return Status(StatusCode::kInvalidArgument, "expected INPUT=OUTPUT");
   // Names can contain '='.
-  for (size_t at = equals; at != std::string::npos; at = text.find('=', at + 1))
-    if (contains(inputs, text.substr(0, at))) equals = at;
-  const std::string input = text.substr(0, equals), output = text.substr(equals + 1);
+  for (size_t at = equals; at != std::string::npos; at = value.find('=', at + 1))
+    if (contains(inputs, value.substr(0, at))) equals = at;
+  const std::string input = value.substr(0, equals), output = value.substr(equals + 1);
   const bool are_names = (contains(inputs, input) || !is_pattern(input)) &&
                          (contains(outputs, output) || !is_pattern(output));
   if (are_names) return StatePairs{{input, output}};
@@ -42,13 +42,13 @@ Result<StatePairs> parse_state_pairs(const std::string& text, std::span<const st
   return pairs;
 }
 
-Result<StatePairs> parse_state_pairs(std::span<const std::string> texts,
+Result<StatePairs> parse_state_pairs(std::span<const std::string> values,
                                      std::span<const std::string> inputs,
                                      std::span<const std::string> outputs) {
   StatePairs pairs;
-  for (const std::string& text : texts) {
-    Result<StatePairs> parsed = parse_state_pairs(text, inputs, outputs);
-    if (!parsed.ok()) return std::move(parsed).status().with_context("state " + text);
+  for (const std::string& value : values) {
+    Result<StatePairs> parsed = parse_state_pairs(value, inputs, outputs);
+    if (!parsed.ok()) return std::move(parsed).status().with_context("state " + value);
     pairs.insert(pairs.end(), parsed->begin(), parsed->end());
   }
   return pairs;

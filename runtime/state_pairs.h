@@ -12,13 +12,14 @@ namespace scopevm::runtime {
 
 using StatePairs = std::vector<std::pair<std::string, std::string>>;
 
-// Parses INPUT=OUTPUT. With one "*" in both, there is one pair for each input that matches; in the
-// name of the output, the text that matches the "*" of the input replaces the "*". Names of outputs
-// are not checked. Errors: kInvalidArgument.
-Result<StatePairs> parse_state_pairs(const std::string& text, std::span<const std::string> inputs,
+// Parses INPUT=OUTPUT, the value of an option. With one "*" in both, there is one pair for each
+// input that matches; in the name of the output, the text that matches the "*" of the input
+// replaces the
+// "*". Names of outputs are not checked. Errors: kInvalidArgument.
+Result<StatePairs> parse_state_pairs(const std::string& value, std::span<const std::string> inputs,
                                      std::span<const std::string> outputs);
-// The pairs of all texts. An error has the text as its context.
-Result<StatePairs> parse_state_pairs(std::span<const std::string> texts,
+// The pairs of several values. The context of an error is the value that causes it.
+Result<StatePairs> parse_state_pairs(std::span<const std::string> values,
                                      std::span<const std::string> inputs,
                                      std::span<const std::string> outputs);
 

@@ -6,7 +6,7 @@
 #include "compiler/external/take.h"
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/rewrite/states.h"
-#include "compiler/import/scope/named_dim.h"
+#include "compiler/import/scope/dim_names.h"
 #include "compiler/pipeline/run_passes.h"
 #include "compiler/pipeline/tuning/tuner.h"
 #include "runtime/quoted.h"

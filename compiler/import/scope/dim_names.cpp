@@ -1,6 +1,8 @@
 // Dim names -> expressions; see dim_names.h.
 #include "compiler/import/scope/dim_names.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <cctype>
 

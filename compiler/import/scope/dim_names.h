@@ -1,8 +1,6 @@
 // The dims of a function's inputs: symbols with the bounds given by --dim.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,11 +8,17 @@
 #include <string>
 
 #include "compiler/dims/dim_expr.h"
-#include "compiler/import/scope/named_dim.h"
 #include "scopevm/compiler.h"
 #include "scopevm/status.h"
 
+namespace onnx {
+class GraphProto;
+}
+
 namespace scopevm::compiler::frontend {
+
+// An input dim: a number or a formula if --dim has one, else a symbol with its known bounds.
+DimExpr named_dim(const std::string& name, const std::map<std::string, DimBound>& bounds);
 
 // Parses a dim that an input declares as an expression over the names of other input dims, such as
 // "past + now". `dim` returns the dim of a name. Returns no value if `text` is not such an

@@ -27,18 +27,16 @@ bool is_batched_product(graph::MatMulOp op) {
   return axes.rows == rank - 2 && axes.columns == rank - 1;
 }
 
-// The ops between the scores and the second product: softmax, and those of a guard.
+// The ops between the scores and the second product: the softmax that is their only user, and those
+// of a guard. Empty if there is no softmax.
 llvm::SmallVector<mlir::Operation*> softmax_ops(mlir::Value score) {
-  for (mlir::Operation* user : score.getUsers()) {
-    auto softmax = mlir::dyn_cast<graph::SoftmaxOp>(user);
-    if (!softmax || user->getBlock() != score.getParentBlock() || !score.hasOneUse()) return {};
-    if (softmax->hasOneUse()) return {softmax};
-    for (mlir::Operation* next : softmax->getUsers())
-      if (auto select = mlir::dyn_cast<graph::SelectOp>(next))
-        if (auto guarded = graph::match_guarded_softmax(select.getResult()))
-          return {guarded->softmax, guarded->test, guarded->select};
-  }
-  return {};
+  auto softmax = mlir::dyn_cast_or_null<graph::SoftmaxOp>(only_user(score));
+  if (!softmax) return {};
+  for (mlir::Operation* user : softmax->getUsers())
+    if (auto select = mlir::dyn_cast<graph::SelectOp>(user))
+      if (auto guarded = graph::match_guarded_softmax(select.getResult()))
+        return {guarded->softmax, guarded->test, guarded->select};
+  return {softmax};
 }
 
 bool have_one_batch(TensorType a, TensorType b) {
