@@ -133,8 +133,9 @@ class Requests {
     for (size_t i = 0; i < buffers_.size(); ++i) {
       const DType dtype = module_.signature().inputs[i].dtype;
       SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, module_.input_shape(i, dims));
-      size_t bytes = static_cast<size_t>(byte_size(dtype));
-      for (const int64_t dim : shape) bytes *= static_cast<size_t>(dim);
+      int64_t count = 1;
+      for (const int64_t dim : shape) count *= dim;
+      const auto bytes = static_cast<size_t>(byte_size(dtype, count));
       if (bytes > buffers_[i].size()) buffers_[i].assign(bytes, 0);
       SCOPEVM_ASSIGN_OR_RETURN(Tensor input, Tensor::borrow(buffers_[i].data(), dtype, shape));
       SCOPEVM_RETURN_IF_ERROR(call.set_input(i, std::move(input)));

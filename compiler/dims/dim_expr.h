@@ -27,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scopevm/dtype.h"
 #include "vm/format/schema/formula.h"
 
 namespace scopevm::compiler {
@@ -118,6 +119,10 @@ DimExpr apply(format::FormulaOp op, DimExpr a, DimExpr b);
 DimExpr round_up(DimExpr a, int64_t alignment);
 // The product of all dims; 1 for none.
 DimExpr element_count(std::span<const DimExpr> dims);
+// The bytes of a tensor with `count` elements.
+inline DimExpr byte_size(DType dtype, DimExpr count) {
+  return ceildiv(count, elements_per_byte(dtype)) * DimExpr(byte_size(dtype));
+}
 // True if a symbol of `e` is runtime-defined: the value differs between calls with the same input
 // dims.
 bool is_runtime_defined(DimExpr e);

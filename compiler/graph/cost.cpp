@@ -11,7 +11,7 @@ DimExpr element_count_of(mlir::Value value) {
 
 DimExpr bytes_of_value(mlir::Value value) {
   auto tensor = mlir::dyn_cast<TensorType>(value.getType());
-  return tensor ? tensor.getElementCount() * DimExpr(byte_size(tensor.getDtype())) : DimExpr(0);
+  return tensor ? tensor.getBytes() : DimExpr(0);
 }
 
 }  // namespace

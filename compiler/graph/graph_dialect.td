@@ -61,6 +61,8 @@ def Graph_Tensor : Graph_Type<"Tensor", "tensor"> {
     int64_t getRank() const { return getShape().size(); }
     ::scopevm::compiler::DimExpr getDim(int64_t axis) const { return getShape()[axis]; }
     ::scopevm::compiler::DimExpr getElementCount() const { return ::scopevm::compiler::element_count(getShape()); }
+    // The bytes of a tensor; its elements can share bytes.
+    ::scopevm::compiler::DimExpr getBytes() const { return ::scopevm::compiler::byte_size(getDtype(), getElementCount()); }
     // True when every dim is a constant.
     bool isStatic() const;
     TensorType withShape(::llvm::ArrayRef<::scopevm::compiler::DimExpr> shape) const;

@@ -41,6 +41,8 @@ defvar kInteger = "ElementTypes::kInteger";
 defvar kU64 = "ElementTypes::kU64";
 defvar kBool = "ElementTypes::kBool";
 defvar kString = "ElementTypes::kString";
+defvar kSmall = "ElementTypes::kSmall";
+defvar kStored = "ElementTypes::kStored";
 
 class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic,

@@ -19,8 +19,13 @@ namespace {
 
 bool contains(ElementTypes types, DType dtype) {
   const bool is_string = dtype == DType::kStr, is_bool = dtype == DType::kBool;
+  if (types == ElementTypes::kStored) return !is_string;
+  if (is_small(dtype) || types == ElementTypes::kSmall)
+    return is_small(dtype) && types == ElementTypes::kSmall;
   switch (types) {
     case ElementTypes::kAny:
+    case ElementTypes::kSmall:
+    case ElementTypes::kStored:
       return true;
     case ElementTypes::kNumeric:
       return !is_string;
@@ -58,11 +63,20 @@ llvm::StringRef description_of(ElementTypes types) {
       return "element type bool";
     case ElementTypes::kString:
       return "element type str";
+    case ElementTypes::kSmall:
+      return "an element type of 2, 4 or 8 bits such as u4 or f8e5m2";
+    case ElementTypes::kStored:
+      return "an element type other than str";
   }
   return "";
 }
 
 }  // namespace
+
+std::optional<DType> computed_dtype(llvm::StringRef name) {
+  const std::optional<DType> dtype = parse_dtype(name);
+  return dtype && is_small(*dtype) ? std::nullopt : dtype;
+}
 
 llvm::LogicalResult TypeRule::check_elements(mlir::ValueRange operands,
                                              llvm::ArrayRef<ElementTypes> accepted) const {

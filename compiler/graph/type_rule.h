@@ -9,7 +9,7 @@ namespace scopevm::compiler::graph {
 
 // The element types that an operand accepts.
 enum class ElementTypes : uint8_t {
-  kAny,
+  kAny,      // all types but the small ones (is_small)
   kNumeric,  // bool, integers and floats; not str, whose elements are string ids
   kNumber,   // integers and floats
   kFloat,
@@ -17,7 +17,13 @@ enum class ElementTypes : uint8_t {
   kU64,
   kBool,
   kString,
+  kSmall,
+  kStored,  // all types but str
 };
+
+// The element type of this name, among those that ops compute with. No value for another text, and
+// for a small type.
+std::optional<DType> computed_dtype(llvm::StringRef name);
 
 // The op whose types are being inferred, and the result types so far.
 struct TypeRule {

@@ -4,6 +4,7 @@
 #include "compiler/graph/rewrite/passes.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/import/builder/constants.h"
+#include "compiler/import/builder/small_values.h"
 #include "compiler/import/import.h"
 #include "compiler/import/invalid.h"
 #include "compiler/import/model/default_inputs.h"
@@ -114,7 +115,11 @@ Result<mlir::Type> ModelImport::type_of_input(const onnx::ValueInfoProto& input,
       make_constant(state_.builder, bytes, input.name()).getDefiningOp<graph::ConstantOp>();
   attributes.set(graph::kDefaultAttribute, constant.getValue());
   inputs_with_default_.push_back(input.name());
-  if (!input.type().tensor_type().has_shape()) return mlir::Type(constant.getType());
+  if (!input.type().tensor_type().has_shape()) {
+    const auto type = mlir::cast<graph::TensorType>(constant.getType());
+    const SmallType* small = small_type(tensor->data_type());
+    return mlir::Type(small ? type.withDType(small->dtype) : type);
+  }
   SCOPEVM_ASSIGN_OR_RETURN(const mlir::Type type, inputs_.type_of(input, context_));
   if (const std::string error = graph::error_of_default(type, constant.getValue()); !error.empty())
     return invalid("input " + runtime::quoted(input.name()) + ": its initializer: " + error);
@@ -140,10 +145,12 @@ Status ModelImport::declare_inputs(mlir::func::FuncOp function, const NeededPart
     }
     types.push_back(*type);
     attributes.push_back(own.getDictionary(&context_));
-    Value argument = function.getBody().front().addArgument(*type, named_location(input.name()));
-    if (!state_.scope.define(input.name(), argument))
+    Value value = function.getBody().front().addArgument(*type, named_location(input.name()));
+    const SmallType* small = small_type(input.type().tensor_type().elem_type());
+    if (small) value = unpack_small(state_.builder, value, *small);
+    if (!state_.scope.define(input.name(), value))
       return invalid("input " + runtime::quoted(input.name()) + " is declared twice");
-    state_.scope.set_small_type(input.name(), small_type(input.type().tensor_type().elem_type()));
+    state_.scope.set_small_type(input.name(), small);
   }
   function.setType(mlir::FunctionType::get(&context_, types, {}));
   function.setAllArgAttrs(attributes);
@@ -211,6 +218,8 @@ Result<std::vector<Value>> ModelImport::collect_outputs(mlir::func::FuncOp funct
         !output.type().has_optional_type()) {
       SCOPEVM_ASSIGN_OR_RETURN(found, ListBuilder(state_.builder).get(found, 0));
     }
+    const SmallType* small = state_.scope.small_type(output.name());
+    if (small && !list) found = pack_small(state_.builder, found, *small);
     outputs.push_back(found);
     types.push_back(found.getType());
     names.push_back(output.name());

@@ -76,7 +76,7 @@ struct Value {
 
   bool is_list() const { return kind != ValueKind::kTensor; }
   bool is_view() const { return view_of.has_value(); }
-  DimExpr bytes() const { return element_count(shape) * DimExpr(byte_size(dtype)); }
+  DimExpr bytes() const { return byte_size(dtype, element_count(shape)); }
 };
 
 // Scratch memory of one launch. It is live only while the launch runs. Instances are aligned to 64

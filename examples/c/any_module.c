@@ -18,57 +18,28 @@ static void check(scopevm_status* status) {
   exit(1);
 }
 
-static DLDataType dlpack_type(int dtype) {
-  switch (dtype) {
-    case SCOPEVM_BOOL:
-      return (DLDataType){kDLBool, 8, 1};
-    case SCOPEVM_BF16:
-      return (DLDataType){kDLBfloat, 16, 1};
-    case SCOPEVM_F16:
-    case SCOPEVM_F32:
-    case SCOPEVM_F64:
-      return (DLDataType){kDLFloat, (uint8_t)(8 * scopevm_dtype_bytes(dtype)), 1};
-    default:
-      return (DLDataType){dtype >= SCOPEVM_U8 ? kDLUInt : kDLInt,
-                          (uint8_t)(8 * scopevm_dtype_bytes(dtype)), 1};
-  }
-}
-
-static void release(DLManagedTensorVersioned* tensor) {
-  free(tensor->dl_tensor.data);
-  free(tensor->dl_tensor.shape);
-  free(tensor);
-}
-
-/* A tensor that the call owns. Floating-point elements are in [0, 1), integers are 0 or 1. */
-static DLManagedTensorVersioned* random_tensor(int dtype, const int64_t* dims, size_t rank) {
-  const size_t size = scopevm_dtype_bytes(dtype);
-  size_t count = 1;
-  for (size_t i = 0; i < rank; ++i) count *= (size_t)dims[i];
-  DLManagedTensorVersioned* tensor = calloc(1, sizeof *tensor);
-  unsigned char* data = calloc(count + 1, size);
-  for (size_t i = 0; i < count; ++i) {
+/* Floating-point elements are in [0, 1), integers are 0 or 1. */
+static scopevm_tensor random_tensor(int dtype, const int64_t* dims, size_t rank) {
+  scopevm_tensor tensor;
+  check(scopevm_tensor_allocate(dtype, dims, rank, &tensor));
+  unsigned char* data = tensor.data;
+  const int64_t size = (int64_t)scopevm_dtype_bytes(dtype);
+  memset(data, 0, (size_t)tensor.bytes);
+  /* Elements of less than 8 bits, which share bytes, stay 0. */
+  for (int64_t at = 0; size > 0 && at < tensor.bytes; at += size) {
     const float value = (float)rand() / ((float)RAND_MAX + 1);
     const double wide = value;
     if (dtype == SCOPEVM_F32)
-      memcpy(data + i * size, &value, size);
+      memcpy(data + at, &value, sizeof value);
     else if (dtype == SCOPEVM_F64)
-      memcpy(data + i * size, &wide, size);
+      memcpy(data + at, &wide, sizeof wide);
     else if (dtype == SCOPEVM_F16)
-      data[i * size + 1] = 0x38; /* 0.5 */
+      data[at + 1] = 0x38; /* 0.5 */
     else if (dtype == SCOPEVM_BF16)
-      data[i * size + 1] = 0x3f; /* 0.5 */
+      data[at + 1] = 0x3f; /* 0.5 */
     else
-      data[i * size] = rand() % 2;
+      data[at] = rand() % 2;
   }
-  tensor->version.major = DLPACK_MAJOR_VERSION;
-  tensor->deleter = release;
-  tensor->dl_tensor.data = data;
-  tensor->dl_tensor.device.device_type = kDLCPU;
-  tensor->dl_tensor.ndim = (int32_t)rank;
-  tensor->dl_tensor.dtype = dlpack_type(dtype);
-  tensor->dl_tensor.shape = malloc(MAX_RANK * sizeof(int64_t));
-  memcpy(tensor->dl_tensor.shape, dims, rank * sizeof(int64_t));
   return tensor;
 }
 
@@ -123,10 +94,9 @@ int main(int argc, char** argv) {
       return 1;
     }
     check(scopevm_module_input_shape(module, i, names, values, dim_count, dims, MAX_RANK, &rank));
-    DLManagedTensorVersioned* tensor = random_tensor(info.dtype, dims, rank);
-    scopevm_status* failed = scopevm_call_give_input(call, i, tensor);
-    if (failed != NULL) release(tensor);
-    check(failed);
+    const scopevm_tensor tensor = random_tensor(info.dtype, dims, rank);
+    check(scopevm_call_share_input(call, i, &tensor));
+    scopevm_storage_release(tensor.storage); /* the call has a reference of its own */
   }
   const scopevm_run_options run = {.struct_size = sizeof(run), .timeout_ns = INT64_C(60000000000)};
   const scopevm_submit_options submit = {.struct_size = sizeof(submit), .run = &run};

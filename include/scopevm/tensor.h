@@ -93,7 +93,8 @@ class Tensor {
   /// The address of the first element. The elements of a read-only tensor must not be written. For
   /// a string tensor: the strings in an unspecified format.
   void* data() const { return c_.data; }
-  /// The elements in row-major order. REQUIRES: dtype() is not kStr; sizeof(T) is the element size.
+  /// The elements in row-major order. REQUIRES: dtype() is not kStr and elements_per_byte() of it
+  /// is 1; sizeof(T) is the element size.
   template <typename T>
   std::span<T> elements() const {
     return {static_cast<T*>(c_.data), static_cast<size_t>(element_count())};
@@ -109,7 +110,8 @@ class Tensor {
   std::span<const int64_t> dims() const { return {c_.dims, c_.rank}; }
   /// Product of the dims; 0 for an empty tensor.
   int64_t element_count() const {
-    return dtype() == DType::kStr ? string_count() : c_.bytes / byte_size(dtype());
+    const bool is_counted = dtype() == DType::kStr || elements_per_byte(dtype()) > 1;
+    return is_counted ? product_of_dims() : c_.bytes / byte_size(dtype());
   }
   /// Size of the contents in bytes.
   int64_t bytes() const { return c_.bytes; }
@@ -123,8 +125,8 @@ class Tensor {
  private:
   friend struct TensorAccess;
   static Result<Tensor> made(scopevm_status* failure, const scopevm_tensor& tensor) noexcept;
-  void forget() noexcept;  // becomes empty without a release of the storage
-  int64_t string_count() const;
+  void forget() noexcept;           // becomes empty without a release of the storage
+  int64_t product_of_dims() const;  // 0 for an empty tensor
   scopevm_tensor c_ = {nullptr, nullptr, 0, SCOPEVM_F32, 0, 0, {}, {}};
 };
 static_assert(sizeof(Tensor) == sizeof(scopevm_tensor));

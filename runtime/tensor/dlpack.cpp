@@ -99,6 +99,10 @@ Result<Tensor> read_dlpack(const DLTensor& tensor, int64_t* copied_bytes) {
   const std::span<const int64_t> dims = dims_of(tensor);
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, shape_bytes(dtype, dims));
   if (bytes == 0 || tensor.data == nullptr || is_compact(tensor)) return borrow_dlpack(tensor);
+  if (elements_per_byte(dtype) > 1)
+    return Status(StatusCode::kUnsupported,
+                  "DLPack tensor of type " + std::string(name(dtype)) +
+                      " has strides; expected a compact row-major tensor");
   SCOPEVM_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(dtype, dims));
   copy_elements(tensor, 0, static_cast<size_t>(byte_size(dtype)), data_of(tensor),
                 static_cast<char*>(copy.data()));
@@ -184,6 +188,11 @@ scopevm_status* scopevm_tensor_from_dlpack_versioned(DLManagedTensorVersioned* m
                                                      scopevm_tensor* out) {
   return checked({{managed, "managed"}, {out, "out"}}, [&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(scopevm::runtime::check_dlpack_version(managed->version));
+    if ((managed->flags & scopevm::runtime::kDLPackPadded) != 0 &&
+        managed->dl_tensor.dtype.bits < 8)
+      return {scopevm::StatusCode::kUnsupported,
+              "DLPack tensor with one element of " + std::to_string(managed->dl_tensor.dtype.bits) +
+                  " bits in each byte; expected packed elements"};
     const bool is_read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
     SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, scopevm::import_tensor(managed));
     if (is_read_only) TensorAccess::set_read_only(tensor);

@@ -65,7 +65,8 @@ T load_element(const void* element) {
   return static_cast<T>(value);
 }
 
-// Calls `visit` with a value of the type of the elements; a string is represented by its id.
+// Calls `visit` with a value of the type of the elements. A string is represented by its id, and an
+// element of a small type by its byte, which it can share.
 template <typename Visit>
 auto visit_element_type(DType dtype, Visit&& visit) {
   // Visitors that read only the size of the value have equal branches.
@@ -83,6 +84,16 @@ auto visit_element_type(DType dtype, Visit&& visit) {
     case DType::kI64:
       return visit(int64_t());
     case DType::kU8:
+    case DType::kI4:
+    case DType::kU4:
+    case DType::kI2:
+    case DType::kU2:
+    case DType::kF4E2M1Fn:
+    case DType::kF8E4M3Fn:
+    case DType::kF8E4M3Fnuz:
+    case DType::kF8E5M2:
+    case DType::kF8E5M2Fnuz:
+    case DType::kF8E8M0Fnu:
       return visit(uint8_t());
     case DType::kU16:
       return visit(uint16_t());

@@ -10,7 +10,8 @@ Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
     return Status(StatusCode::kInvalidArgument,
                   "shape " + shape_text(dims) + ": rank " + std::to_string(dims.size()) +
                       " exceeds the limit of " + std::to_string(kMaxRank));
-  int64_t bytes = byte_size(dtype);
+  const int64_t element = byte_size(dtype);
+  int64_t bytes = element;
   bool is_zero = false;
   for (const int64_t dim : dims) {
     if (dim < 0)
@@ -22,7 +23,7 @@ Result<int64_t> shape_bytes(DType dtype, std::span<const int64_t> dims) {
       return Status(StatusCode::kInvalidArgument,
                     "shape " + shape_text(dims) + ": the size in bytes exceeds 64 bits");
   }
-  return is_zero ? 0 : bytes;
+  return is_zero ? 0 : byte_size(dtype, bytes / element);
 }
 
 std::string shape_text(std::span<const int64_t> dims) {

@@ -90,9 +90,12 @@ const char* scopevm_dtype_name(int dtype) {
   return name(static_cast<scopevm::DType>(dtype)).data();  // a literal
 }
 
-size_t scopevm_dtype_bytes(int dtype) {
+size_t scopevm_dtype_bytes(int dtype) { return scopevm_dtype_bits(dtype) / 8; }
+
+size_t scopevm_dtype_bits(int dtype) {
   if (dtype < 0 || dtype >= scopevm::kDTypeCount || dtype == SCOPEVM_STR) return 0;
-  return static_cast<size_t>(byte_size(static_cast<scopevm::DType>(dtype)));
+  const auto type = static_cast<scopevm::DType>(dtype);
+  return static_cast<size_t>(8 * byte_size(type) / elements_per_byte(type));
 }
 
 scopevm_status* scopevm_tensor_allocate(int dtype, const int64_t* dims, size_t rank,

@@ -24,11 +24,11 @@ constexpr double kAbsolute = 1e-6;
 // One unit in the last place: ONNX's bfloat16 data is truncated, not rounded.
 constexpr double kRelativeBf16 = 1.0 / 128;
 
-// Element types that the compiler represents by a wider one: the DType, and the number with given
-// bits. libonnx has no names for them.
+// Element types of 2, 4 and 8 bits: the DType, that of the elements of sequences, and the number
+// with given bits. libonnx has no names for them.
 struct SmallType {
   int code, bits;
-  DType dtype;
+  DType packed, dtype;
   double (*number)(unsigned bits);
 };
 
@@ -57,31 +57,38 @@ double int4(unsigned bits) { return static_cast<int>(bits) - (bits < 8 ? 0 : 16)
 double int2(unsigned bits) { return static_cast<int>(bits) - (bits < 2 ? 0 : 4); }
 
 constexpr SmallType kSmallTypes[] = {
-    {17, 8, DType::kF16, e4m3fn},
-    {18, 8, DType::kF16, e4m3fnuz},
-    {19, 8, DType::kF16, e5m2},
-    {20, 8, DType::kF16, e5m2fnuz},
-    {21, 4, DType::kU8, identity},
-    {22, 4, DType::kI8, int4},
-    {23, 4, DType::kF16, small_float<2, 1, 1>},
-    {24, 8, DType::kBF16, e8m0},
-    {25, 2, DType::kU8, identity},
-    {26, 2, DType::kI8, int2},
+    {17, 8, DType::kF8E4M3Fn, DType::kF16, e4m3fn},
+    {18, 8, DType::kF8E4M3Fnuz, DType::kF16, e4m3fnuz},
+    {19, 8, DType::kF8E5M2, DType::kF16, e5m2},
+    {20, 8, DType::kF8E5M2Fnuz, DType::kF16, e5m2fnuz},
+    {21, 4, DType::kU4, DType::kU8, identity},
+    {22, 4, DType::kI4, DType::kI8, int4},
+    {23, 4, DType::kF4E2M1Fn, DType::kF16, small_float<2, 1, 1>},
+    {24, 8, DType::kF8E8M0Fnu, DType::kBF16, e8m0},
+    {25, 2, DType::kU2, DType::kU8, identity},
+    {26, 2, DType::kI2, DType::kI8, int2},
 };
 
-Result<Tensor> unpack(const onnx::TensorProto& proto, const SmallType& type) {
+Result<Tensor> packed_tensor(const onnx::TensorProto& proto, const SmallType& type) {
   std::string packed = proto.raw_data();
   if (!proto.has_raw_data())
     for (const int32_t byte : proto.int32_data()) packed += static_cast<char>(byte);
-  SCOPEVM_ASSIGN_OR_RETURN(
-      Tensor tensor,
-      Tensor::allocate(type.dtype, std::vector<int64_t>(proto.dims().begin(), proto.dims().end())));
-  const auto count = static_cast<size_t>(tensor.element_count());
-  if (packed.size() != (count * static_cast<size_t>(type.bits) + 7) / 8)
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor,
+                           Tensor::allocate(type.packed, std::vector<int64_t>(proto.dims().begin(),
+                                                                              proto.dims().end())));
+  if (std::ssize(packed) != tensor.bytes())
     return Status(StatusCode::kInvalidModel, proto.name() + ": data does not fill the shape");
+  std::memcpy(tensor.data(), packed.data(), packed.size());
+  return tensor;
+}
+
+// The numbers of a tensor of a small type, as elements of the wider type.
+Result<Tensor> unpack(const Tensor& packed, const SmallType& type) {
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(type.dtype, packed.dims()));
+  const auto count = static_cast<size_t>(tensor.element_count());
   for (size_t i = 0; i < count; ++i) {
     const size_t at = i * static_cast<size_t>(type.bits);
-    const unsigned byte = static_cast<unsigned char>(packed[at / 8]);
+    const unsigned byte = static_cast<const uint8_t*>(packed.data())[at / 8];
     const double number = type.number(byte >> at % 8 & ((1u << type.bits) - 1));
     if (type.dtype == DType::kF16)
       static_cast<_Float16*>(tensor.data())[i] = static_cast<_Float16>(number);
@@ -230,7 +237,7 @@ Result<Tensor> make_tensor(const onnx::TensorProto& proto) {
         std::vector<std::string_view>(proto.string_data().begin(), proto.string_data().end()),
         dims);
   for (const SmallType& type : kSmallTypes)
-    if (type.code == proto.data_type()) return unpack(proto, type);
+    if (type.code == proto.data_type()) return packed_tensor(proto, type);
   std::optional<DType> dtype = dtype_of(proto.data_type());
   if (!dtype)
     return Status(StatusCode::kUnsupported,
@@ -247,14 +254,26 @@ Status append(const onnx::TensorProto& proto, ReferenceValue& value) {
   return {};
 }
 
+// The elements of sequences and optionals have the wider type.
+Status append_element(const onnx::TensorProto& proto, ReferenceValue& value) {
+  SCOPEVM_RETURN_IF_ERROR(append(proto, value));
+  Tensor& tensor = value.tensors.back();
+  for (const SmallType& type : kSmallTypes) {
+    if (type.packed != tensor.dtype()) continue;
+    SCOPEVM_ASSIGN_OR_RETURN(tensor, unpack(tensor, type));
+    break;
+  }
+  return {};
+}
+
 Status append(const onnx::SequenceProto& proto, ReferenceValue& value) {
   for (const onnx::TensorProto& tensor : proto.tensor_values())
-    SCOPEVM_RETURN_IF_ERROR(append(tensor, value));
+    SCOPEVM_RETURN_IF_ERROR(append_element(tensor, value));
   return {};
 }
 
 Status append(const onnx::OptionalProto& proto, ReferenceValue& value) {
-  if (proto.has_tensor_value()) return append(proto.tensor_value(), value);
+  if (proto.has_tensor_value()) return append_element(proto.tensor_value(), value);
   if (proto.has_sequence_value()) return append(proto.sequence_value(), value);
   value.has_value = false;
   return {};
@@ -282,6 +301,11 @@ Result<ReferenceValue> read_value(const std::string& path, ValueKind kind) {
 std::string difference(const Tensor& expected, const Tensor& actual, const Tolerance& accepted) {
   if (shape_text(expected) != shape_text(actual))
     return shape_text(actual) + ", expected " + shape_text(expected);
+  for (const SmallType& type : kSmallTypes) {
+    if (type.packed != expected.dtype()) continue;
+    const Result<Tensor> want = unpack(expected, type), got = unpack(actual, type);
+    return want.ok() && got.ok() ? difference(*want, *got, accepted) : "out of memory";
+  }
   if (expected.dtype() == DType::kStr) {
     for (int64_t i = 0; i < expected.element_count(); ++i)
       if (expected.string_at(i) != actual.string_at(i))

@@ -75,6 +75,8 @@ std::vector<Sample> samples() {
       {"gather", {"f32[2, 3]", "i64[2]"}, "{axis = 1 : i64}"},
       {"gather_elements", {"f32[2, 3]", "i64[2, 3]"}, "{axis = 1 : i64}"},
       {"gather_nd", {"f32[2, 3]", "i64[2, 1]"}, "{batch_dims = 0 : i64}"},
+      {"unpack_bits", {"u4[2, 3]"}, "{}"},
+      {"pack_bits", {"u8[2, 3]"}, "{to = \"u4\"}"},
       {"iota", {}, "{size = #sv.dims<[4]>, start = 0 : i64, step = 1 : i64, dtype = \"i64\"}"},
       {"is_inf", {"f32[2, 3]"}, "{negative = true, positive = true}"},
       {"layer_norm", {"f32[2, 3]", "f32[3]"}, "{axis = 1 : i64, epsilon = 1.0e-5 : f32}"},

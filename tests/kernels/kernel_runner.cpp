@@ -304,11 +304,12 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs,
   };
   for (ValueId id : function.values.indices()) {
     const Value& value = function.values[id];
-    int64_t bytes = byte_size(value.dtype);
+    int64_t count = 1;
     for (int64_t dim : dims_of(value)) {
       if (dim < 0) return error(StatusCode::kInternal, "value " + value.name + ": negative dim");
-      bytes *= dim;
+      count *= dim;
     }
+    const int64_t bytes = byte_size(value.dtype, count);
     if (value.origin == ValueOrigin::kView) {
       values.push_back(values[*value.view_of]);
       continue;
@@ -341,9 +342,9 @@ Result<std::vector<Array>> KernelRunner::run(const std::vector<Array>& inputs,
   for (ValueId id : function.outputs) {
     const Value& value = function.values[id];
     Array array{value.dtype, dims_of(value), {}};
-    size_t bytes = byte_size(value.dtype);
-    for (int64_t dim : array.dims) bytes *= dim;
-    array.bytes.assign(values[id]->data(), values[id]->data() + bytes);
+    int64_t count = 1;
+    for (int64_t dim : array.dims) count *= dim;
+    array.bytes.assign(values[id]->data(), values[id]->data() + byte_size(value.dtype, count));
     outputs.push_back(std::move(array));
   }
   return outputs;

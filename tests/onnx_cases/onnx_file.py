@@ -12,11 +12,20 @@ _STRING = 8
 _TENSOR_TYPES = {
     "float32": FLOAT, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": INT64,
     "object": _STRING, "bool": 9, "float16": FLOAT16, "float64": 11, "uint32": 12, "uint64": 13}
-# Element types of the arrays that become tensors of types that NumPy lacks.
-_TYPE, _INT4, _UINT4, _FLOAT8E4M3FN = "TensorProto.DataType", 22, 21, 17
-INT4 = np.dtype(np.int8, metadata={_TYPE: _INT4})
-UINT4 = np.dtype(np.uint8, metadata={_TYPE: _UINT4})
-FLOAT8E4M3FN = np.dtype(np.uint8, metadata={_TYPE: _FLOAT8E4M3FN})
+_TYPE = "TensorProto.DataType"
+
+
+def _small(element, code):
+    return np.dtype(element, metadata={_TYPE: code})
+
+
+# Element types of the arrays that become tensors of types that NumPy lacks. The elements of integer
+# arrays are the numbers, and those of floats their bits.
+INT4, UINT4, INT2, UINT2 = (_small(np.int8, 22), _small(np.uint8, 21), _small(np.int8, 26),
+                            _small(np.uint8, 25))
+FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2, FLOAT8E5M2FNUZ, FLOAT4E2M1, FLOAT8E8M0 = (
+    _small(np.uint8, code) for code in (17, 18, 19, 20, 23, 24))
+_PACKED_BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2}
 
 
 class Tensor(bytes):
@@ -36,11 +45,12 @@ def tensor_type(array):
     return (array.dtype.metadata or {}).get(_TYPE) or _TENSOR_TYPES[array.dtype.name]
 
 
-def _packed(array):
-    """The bytes of 4-bit integers, the first one in the lowest bits."""
-    digits = array.reshape(-1).view(np.uint8) & 15
-    digits = np.pad(digits, (0, digits.size % 2))
-    return (digits[::2] | digits[1::2] << 4).tobytes()
+def _packed(array, bits):
+    """The bytes of elements that share bytes, the first one in the lowest bits."""
+    digits = array.reshape(-1).view(np.uint8) & (1 << bits) - 1
+    digits = np.pad(digits, (0, -digits.size % (8 // bits))).reshape(-1, 8 // bits)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    return np.bitwise_or.reduce(digits << shifts, axis=1).tobytes()
 
 
 def tensor(array, name=""):
@@ -52,8 +62,8 @@ def tensor(array, name=""):
     if name:
         encoded += _bytes(8, name)
     if tensor_type(array) != _STRING:
-        encoded += _bytes(9, _packed(array) if tensor_type(array) in (_INT4, _UINT4) else
-                          array.tobytes())
+        bits = _PACKED_BITS.get(tensor_type(array))
+        encoded += _bytes(9, _packed(array, bits) if bits else array.tobytes())
     return Tensor(encoded)
 
 

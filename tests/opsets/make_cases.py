@@ -13,12 +13,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 import case_file  # noqa: E402
 from references import attention, elementwise, einsum, language, movement, normalisation  # noqa: E402
 from references import pools, recurrent, reductions, resize, sampling, sequences  # noqa: E402
-from references import strings, transforms  # noqa: E402
+from references import small_types, strings, transforms  # noqa: E402
 
 
 def write_cases():
     for group in (attention, elementwise, einsum, language, movement, normalisation, pools,
-                  recurrent, reductions, resize, sampling, sequences, strings, transforms):
+                  recurrent, reductions, resize, sampling, sequences, small_types, strings,
+                  transforms):
         group.write_cases()
 
 

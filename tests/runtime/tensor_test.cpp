@@ -135,6 +135,22 @@ TEST(DLPack, VersionedTensors) {
   managed->deleter(managed);
 }
 
+TEST(DLPack, ElementsThatShareBytesArePacked) {
+  Tensor tensor = *Tensor::allocate(DType::kI4, {2, 3});
+  EXPECT_EQ(tensor.bytes(), 3);
+  EXPECT_EQ(tensor.element_count(), 6);
+  DLManagedTensorVersioned* managed = *tensor.to_dlpack_versioned();
+  EXPECT_EQ(managed->dl_tensor.dtype.bits, 4);
+  managed->flags = 1u << 2;  // padded
+  EXPECT_EQ(Tensor::from_dlpack(managed).status().message(),
+            "DLPack tensor with one element of 4 bits in each byte; expected packed elements");
+  managed->flags = 0;
+  std::swap(managed->dl_tensor.strides[0], managed->dl_tensor.strides[1]);
+  EXPECT_EQ(Tensor::from_dlpack(managed).status().message(),
+            "DLPack tensor of type i4 has strides; expected a compact row-major tensor");
+  managed->deleter(managed);
+}
+
 TEST(DLPack, StridesOfUnitAxesAreIgnored) {
   Foreign foreign;
   foreign.shape = {1, 6};

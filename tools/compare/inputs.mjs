@@ -52,6 +52,7 @@ const kModels = {
   },
   lstm_op: kLstm,
   lstm_loop: kLstm,
+  random_forest: {shapes: [{n: 1}, {n: 1000}]},
   digits: {shapes: [{n: 1}, {n: 16}]},
 };
 

@@ -12,7 +12,7 @@ constexpr int64_t kBlockBytes = 1024;
 }  // namespace
 
 int64_t digest_block_elements(DType dtype) {
-  return dtype == DType::kStr ? 1 : kBlockBytes / byte_size(dtype);
+  return dtype == DType::kStr ? 1 : kBlockBytes / byte_size(dtype) * elements_per_byte(dtype);
 }
 
 TensorDigest tensor_digest(const Tensor& tensor) {

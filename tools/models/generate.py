@@ -9,6 +9,7 @@ import pathlib
 
 import bert
 import convnets
+import forest
 import gpt2
 import lstm
 
@@ -20,6 +21,7 @@ MODELS = {
     "lstm_op": lstm.lstm_op,
     "lstm_loop": lstm.lstm_loop,
     "gpt2_decode": gpt2.gpt2_decode,
+    "random_forest": forest.random_forest,
 }
 
 

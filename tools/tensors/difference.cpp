@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "runtime/tensor/element_types.h"
+#include "tools/tensors/small_tensor.h"
 
 namespace scopevm::tool {
 namespace {
@@ -20,6 +21,7 @@ using Wide = long double;
 
 // The number as a double or, for 64-bit integers, as a long double.
 Wide element_value(const Tensor& tensor, int64_t index) {
+  if (is_small(tensor.dtype())) return small_element(tensor, index);
   return visit_element_type(tensor.dtype(), [&](auto type) -> Wide {
     using T = decltype(type);
     const auto* const at =
@@ -124,17 +126,24 @@ TensorDifference compare_tensors(const Tensor& first, const Tensor& second,
   return result;
 }
 
+namespace {
+
+// Whether the elements are the same string, or have the same bits.
+bool is_same_element(const Tensor& first, const Tensor& second, int64_t i) {
+  const DType dtype = first.dtype();
+  if (dtype == DType::kStr) return first.string_at(i) == second.string_at(i);
+  if (elements_per_byte(dtype) > 1) return small_element(first, i) == small_element(second, i);
+  const int64_t size = byte_size(dtype);
+  return std::memcmp(static_cast<const std::byte*>(first.data()) + i * size,
+                     static_cast<const std::byte*>(second.data()) + i * size,
+                     static_cast<size_t>(size)) == 0;
+}
+
+}  // namespace
+
 std::optional<int64_t> first_unequal_element(const Tensor& first, const Tensor& second) {
-  const int64_t count = first.element_count();
-  const int64_t size = byte_size(first.dtype());
-  for (int64_t i = 0; i < count; ++i) {
-    const bool is_equal = first.dtype() == DType::kStr
-                              ? first.string_at(i) == second.string_at(i)
-                              : std::memcmp(static_cast<const std::byte*>(first.data()) + i * size,
-                                            static_cast<const std::byte*>(second.data()) + i * size,
-                                            static_cast<size_t>(size)) == 0;
-    if (!is_equal) return i;
-  }
+  for (int64_t i = 0; i < first.element_count(); ++i)
+    if (!is_same_element(first, second, i)) return i;
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/tensor/element_types.h"
 #include "tools/files/standard_streams.h"
+#include "tools/tensors/small_tensor.h"
 
 namespace scopevm::tool {
 namespace {
@@ -26,6 +27,7 @@ std::string quoted(std::string_view text) {
 
 std::string element_text(const Tensor& tensor, int64_t index) {
   if (tensor.dtype() == DType::kStr) return quoted(tensor.string_at(index));
+  if (is_small(tensor.dtype())) return fmt::format("{:.4g}", small_element(tensor, index));
   return runtime::visit_element_type(tensor.dtype(), [&](auto type) -> std::string {
     using T = decltype(type);
     const T value = runtime::load_element<T>(static_cast<const T*>(tensor.data()) + index);

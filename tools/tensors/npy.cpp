@@ -14,9 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/tensor/small_type.h"
 #include "tools/files/file.h"
 #include "tools/files/standard_streams.h"
 #include "tools/tensors/npy_string.h"
+#include "tools/tensors/small_tensor.h"
 
 namespace scopevm::tool {
 namespace {
@@ -26,10 +28,21 @@ struct TypeName {
   const char* descr;
 };
 constexpr TypeName kTypes[] = {
-    {DType::kBool, "|b1"}, {DType::kI8, "|i1"},  {DType::kI16, "<i2"},  {DType::kI32, "<i4"},
-    {DType::kI64, "<i8"},  {DType::kU8, "|u1"},  {DType::kU16, "<u2"},  {DType::kU32, "<u4"},
-    {DType::kU64, "<u8"},  {DType::kF16, "<f2"}, {DType::kBF16, "|V2"}, {DType::kF32, "<f4"},
+    {DType::kBool, "|b1"},
+    {DType::kI8, "|i1"},
+    {DType::kI16, "<i2"},
+    {DType::kI32, "<i4"},
+    {DType::kI64, "<i8"},
+    {DType::kU8, "|u1"},
+    {DType::kU16, "<u2"},
+    {DType::kU32, "<u4"},
+    {DType::kU64, "<u8"},
+    {DType::kF16, "<f2"},
+    {DType::kBF16, "|V2"},
+    {DType::kF32, "<f4"},
     {DType::kF64, "<f8"},
+    // Elements of a small type: its floats have no type in NumPy.
+    {DType::kU8, "|V1"},
 };
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
@@ -214,6 +227,28 @@ std::string header_of(const Tensor& tensor, const std::string& descr) {
   return start + text;
 }
 
+// Writes the bytes of the header and the elements.
+Status write_bytes(const std::string& path, const Tensor& tensor, const std::string& descr,
+                   std::span<const std::byte> elements) {
+  const std::string header = header_of(tensor, descr);
+  const auto bytes = [](const auto& data) {
+    return std::span(reinterpret_cast<const uint8_t*>(data.data()), data.size());
+  };
+  const std::span<const uint8_t> pieces[] = {bytes(header), bytes(elements)};
+  return write_file(path, pieces);
+}
+
+std::span<const std::byte> bytes_of(const Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.data()), static_cast<size_t>(tensor.bytes())};
+}
+
+Status write_small(const std::string& path, const Tensor& tensor) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Tensor bytes, small_to_bytes(tensor));
+  const bool has_numbers =
+      runtime::small_type(tensor.dtype())->kind == runtime::SmallType::Kind::kInteger;
+  return write_bytes(path, bytes, has_numbers ? descr_of(bytes.dtype()) : "|V1", bytes_of(bytes));
+}
+
 }  // namespace
 
 Result<Tensor> read_npy(const std::string& path) {
@@ -237,21 +272,12 @@ Result<Tensor> read_npy_bytes(std::span<const uint8_t> bytes) {
 }
 
 Status write_npy(const std::string& path, const Tensor& tensor) {
-  std::span<const std::byte> elements(static_cast<const std::byte*>(tensor.data()),
-                                      static_cast<size_t>(tensor.bytes()));
-  EncodedNpyString strings{descr_of(tensor.dtype()), {}};
-  if (tensor.dtype() == DType::kStr) {
-    Result<EncodedNpyString> encoded = encode_npy_string(tensor);
-    if (!encoded.ok()) return std::move(encoded).status().with_context(path);
-    strings = *std::move(encoded);
-    elements = std::as_bytes(std::span(strings.characters));
-  }
-  const std::string header = header_of(tensor, strings.descr);
-  const auto bytes = [](const auto& data) {
-    return std::span(reinterpret_cast<const uint8_t*>(data.data()), data.size());
-  };
-  const std::span<const uint8_t> pieces[] = {bytes(header), bytes(elements)};
-  return write_file(path, pieces);
+  if (is_small(tensor.dtype())) return write_small(path, tensor);
+  if (tensor.dtype() != DType::kStr)
+    return write_bytes(path, tensor, descr_of(tensor.dtype()), bytes_of(tensor));
+  Result<EncodedNpyString> strings = encode_npy_string(tensor);
+  if (!strings.ok()) return std::move(strings).status().with_context(path);
+  return write_bytes(path, tensor, strings->descr, std::as_bytes(std::span(strings->characters)));
 }
 
 }  // namespace scopevm::tool

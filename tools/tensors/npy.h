@@ -19,8 +19,9 @@ Result<Tensor> read_npy(const std::string& path);
 Result<Tensor> read_npy_bytes(std::span<const uint8_t> bytes);
 
 // Writes bf16 elements as two raw bytes (V2), because NumPy has no such type. read_npy() reads V2
-// as bf16. "-" denotes stdout. Errors: kInvalidArgument (a string is not UTF-8, or the file cannot
-// be written).
+// as bf16. Small types have one byte for each element: integers are i1 or u1, floats V1, which
+// read_npy() reads as u8; to_small() converts both. "-" denotes stdout. Errors: kInvalidArgument (a
+// string is not UTF-8, or the file cannot be written).
 Status write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace scopevm::tool

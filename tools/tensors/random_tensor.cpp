@@ -7,9 +7,14 @@
 #include <bit>
 #include <cmath>
 #include <concepts>
+#include <iterator>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "runtime/tensor/element_types.h"
+#include "runtime/tensor/small_type.h"
+#include "tools/tensors/small_tensor.h"
 
 namespace scopevm::tool {
 namespace {
@@ -103,6 +108,35 @@ Status fill_halves(const Tensor& tensor, const RandomTensor& request, Random ran
   return {};
 }
 
+// An integer in the range, or the float of the range that is nearest to a random real number.
+Result<Tensor> random_small(DType dtype, const RandomTensor& request, Random random) {
+  const runtime::SmallType& type = *runtime::small_type(dtype);
+  std::vector<std::pair<double, unsigned>> choices;  // number and bits, in ascending order
+  for (unsigned pattern = 0; pattern < 1u << type.bits; ++pattern)
+    if (const double value = type.value_of(pattern); value >= request.low && value <= request.high)
+      choices.emplace_back(value, pattern);
+  std::ranges::sort(choices);
+  if (choices.empty())
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("random elements from {} to {}: no number of type {} is in the range",
+                              request.low, request.high, name(dtype)));
+  SCOPEVM_ASSIGN_OR_RETURN(const Tensor shape, Tensor::allocate(dtype, request.dims));
+  std::vector<unsigned> patterns(static_cast<size_t>(shape.element_count()));
+  for (unsigned& pattern : patterns) {
+    const double share = random.next();
+    auto at = choices.begin() + static_cast<ptrdiff_t>(share * static_cast<double>(choices.size()));
+    if (type.kind != runtime::SmallType::Kind::kInteger) {
+      const double real = request.low + share * (request.high - request.low);
+      at = std::ranges::lower_bound(choices, std::pair(real, 0u));
+      const bool is_last = at == choices.end();
+      if (is_last || (at != choices.begin() && real - std::prev(at)->first < at->first - real))
+        --at;
+    }
+    pattern = at->second;
+  }
+  return small_tensor(dtype, request.dims, patterns);
+}
+
 Status fill(const Tensor& tensor, const RandomTensor& request, Random random) {
   return runtime::visit_element_type(tensor.dtype(), [&](auto element) {
     using T = decltype(element);
@@ -123,6 +157,7 @@ Result<Tensor> random_tensor(DType dtype, const RandomTensor& request, uint64_t 
   if (dtype == DType::kStr)
     return Status(StatusCode::kInvalidArgument,
                   "random string tensors are not supported; use NAME=string:A,B,C");
+  if (is_small(dtype)) return random_small(dtype, request, Random(seed));
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, request.dims));
   SCOPEVM_RETURN_IF_ERROR(fill(tensor, request, Random(seed)));
   return tensor;

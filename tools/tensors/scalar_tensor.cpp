@@ -4,10 +4,12 @@
 #include <charconv>
 #include <concepts>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/tensor/element_types.h"
+#include "runtime/tensor/small_type.h"
 
 namespace scopevm::tool {
 namespace {
@@ -22,7 +24,17 @@ bool parse(std::string_view text, T& value) {
   return error == std::errc() && stop == end;
 }
 
+// An element of a small type, alone in its byte.
+bool store_small(std::string_view text, const Tensor& tensor) {
+  double value = 0;
+  if (!parse(text, value)) return false;
+  const std::optional<unsigned> pattern = runtime::small_type(tensor.dtype())->pattern_of(value);
+  if (pattern) *static_cast<uint8_t*>(tensor.data()) = static_cast<uint8_t>(*pattern);
+  return pattern.has_value();
+}
+
 bool store(std::string_view text, const Tensor& tensor) {
+  if (is_small(tensor.dtype())) return store_small(text, tensor);
   return runtime::visit_element_type(tensor.dtype(), [&](auto value) {
     bool is_valid = false;
     if constexpr (std::same_as<decltype(value), bool>) {

@@ -76,7 +76,7 @@ mlir::Type ListType::parse(mlir::AsmParser& parser) {
   llvm::StringRef dtype_name;
   llvm::SMLoc location = parser.getCurrentLocation();
   if (parser.parseKeyword(&dtype_name)) return {};
-  std::optional<DType> dtype = parse_dtype(dtype_name);
+  std::optional<DType> dtype = computed_dtype(dtype_name);
   if (!dtype) {
     parser.emitError(location) << "'" << dtype_name << "' is not an element type";
     return {};

@@ -24,7 +24,7 @@ llvm::LogicalResult infer_select(TypeRule& rule, mlir::ValueRange operands) {
 }
 
 llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
-  std::optional<DType> dtype = parse_dtype(to);
+  std::optional<DType> dtype = computed_dtype(to);
   if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
   if (dtype == DType::kStr) return rule.fail("cannot cast to str; use sv.number_to_string");
   return rule.add_result(*dtype, tensor_type(x).getShape());
@@ -32,7 +32,7 @@ llvm::LogicalResult infer_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to
 
 llvm::LogicalResult infer_bit_cast(TypeRule& rule, mlir::Value x, llvm::StringRef to) {
   const TensorType type = tensor_type(x);
-  std::optional<DType> dtype = parse_dtype(to);
+  std::optional<DType> dtype = computed_dtype(to);
   if (!dtype) return rule.fail("\"" + to + "\" is not an element type");
   if (dtype == DType::kStr || byte_size(*dtype) != byte_size(type.getDtype()))
     return rule.fail("x is " + text_of(type) + ", whose elements do not have the size of " + to);

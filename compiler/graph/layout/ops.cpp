@@ -262,7 +262,7 @@ llvm::LogicalResult ConstantOp::infer(TypeRule& rule, Adaptor op) {
 
 llvm::LogicalResult DimsTensorOp::infer(TypeRule& rule, Adaptor op) {
   llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
-  std::optional<DType> dtype = parse_dtype(op.getDtype());
+  std::optional<DType> dtype = computed_dtype(op.getDtype());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getDtype() + "\" is not a numeric element type");
   if (op.getScalar() && failed(rule.check_count(dims.size(), "dim", 1, " for a scalar")))
@@ -270,6 +270,15 @@ llvm::LogicalResult DimsTensorOp::infer(TypeRule& rule, Adaptor op) {
   Shape shape;
   if (!op.getScalar()) shape.push_back(static_cast<int64_t>(dims.size()));
   return rule.add_result(*dtype, shape);
+}
+
+llvm::LogicalResult PackBitsOp::infer(TypeRule& rule, Adaptor op) {
+  const TensorType x = tensor_type(op.getX());
+  const std::optional<DType> to = parse_dtype(op.getTo());
+  if (x.getDtype() != DType::kU8) return rule.fail("x is " + text_of(x) + ", expected u8 elements");
+  if (!to || !is_small(*to))
+    return rule.fail("\"" + op.getTo() + "\" is not a small element type such as u4 or f8e5m2");
+  return rule.add_result(*to, x.getShape());
 }
 
 namespace {
@@ -283,7 +292,7 @@ bool is_number(mlir::Attribute attribute) {
 }  // namespace
 
 llvm::LogicalResult IotaOp::infer(TypeRule& rule, Adaptor op) {
-  std::optional<DType> dtype = parse_dtype(op.getDtype());
+  std::optional<DType> dtype = computed_dtype(op.getDtype());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getDtype() + "\" is not a numeric element type");
   if (failed(rule.check_count(op.getSize().getValue().size(), "size", 1))) return mlir::failure();

@@ -111,6 +111,19 @@ def DimsTensorOp : Graph_Op<"dims_tensor", "dims as a tensor of element type `dt
   let checks = kNoChecks;
 }
 
+// The conversion of inputs and outputs of small types, whose elements can share bytes.
+def UnpackBitsOp : Graph_Op<"unpack_bits", "the bits of each element of x, whose type is small, as u8"> {
+  let arguments = (ins Graph_Tensor:$x);
+  let elements = [kSmall];
+  let rule = "rule.add_result(DType::kU8, tensor_type(op.getX()).getShape())";
+  let checks = kNoChecks;
+}
+
+def PackBitsOp : Graph_Op<"pack_bits", "elements of the small type `to` with the lowest bits of the u8 elements of x"> {
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
+  let checks = kNoChecks;
+}
+
 def IotaOp : Graph_Op<"iota", "start + step * i for i in [0, size)", [Graph_Symbolic]> {
   let arguments = (ins Graph_Dims:$size, TypedAttrInterface:$start, TypedAttrInterface:$step,
                        StrAttr:$dtype);

@@ -10,6 +10,7 @@ def OnDeviceOp : Graph_Op<"on_device", "x, constrained to a place"> {
   let arguments = (ins Graph_Tensor:$x, StrAttr:$place,
                        DefaultValuedAttr<BoolAttr, "true">:$constrain_body,
                        DefaultValuedAttr<BoolAttr, "false">:$constrain_result);
+  let elements = [kStored];
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = kNoChecks;
 }
@@ -17,6 +18,7 @@ def OnDeviceOp : Graph_Op<"on_device", "x, constrained to a place"> {
 // `from` is a place to which x is constrained. If it is absent, x is not constrained.
 def DeviceCopyOp : Graph_Op<"device_copy", "copy of x at the place `to`"> {
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to, OptionalAttr<StrAttr>:$from);
+  let elements = [kStored];
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = kNoChecks;
 }

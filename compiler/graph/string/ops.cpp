@@ -48,7 +48,7 @@ llvm::LogicalResult check_delimiter(TypeRule& rule, mlir::Value delimiter) {
 }  // namespace
 
 llvm::LogicalResult StringToNumberOp::infer(TypeRule& rule, Adaptor op) {
-  std::optional<DType> dtype = parse_dtype(op.getTo());
+  std::optional<DType> dtype = computed_dtype(op.getTo());
   if (!dtype || dtype == DType::kStr)
     return rule.fail("\"" + op.getTo() + "\" is not a numeric element type");
   return rule.add_result(*dtype, tensor_type(op.getX()).getShape());

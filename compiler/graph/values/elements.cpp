@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "runtime/count_text.h"
+#include "runtime/tensor/small_type.h"
 
 namespace scopevm::compiler::graph {
 namespace {
@@ -103,7 +104,8 @@ std::string error_of_default(mlir::Type argument, mlir::Attribute value) {
   if (!elements) return "expected a dense or dense_resource attribute";
   if (std::string error = error_of_elements(elements); !error.empty()) return error;
   const llvm::ArrayRef<int64_t> dims = elements.getShapedType().getShape();
-  bool fits = dtype_of(elements.getElementType()) == type.getDtype() &&
+  const runtime::SmallType* small = runtime::small_type(type.getDtype());
+  bool fits = dtype_of(elements.getElementType()) == (small ? small->carrier : type.getDtype()) &&
               static_cast<int64_t>(dims.size()) == type.getRank();
   for (size_t axis = 0; fits && axis < dims.size(); ++axis)
     fits = type.getShape()[axis].as_constant().value_or(dims[axis]) == dims[axis];
@@ -112,6 +114,12 @@ std::string error_of_default(mlir::Type argument, mlir::Attribute value) {
 }
 
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
+  if (const runtime::SmallType* small = runtime::small_type(dtype)) {
+    Constant constant = constant_of_elements(elements, small->carrier);
+    constant.dtype = dtype;
+    return owned(std::move(constant),
+                 runtime::narrowed(*small, constant.data, elements.getNumElements()));
+  }
   Constant constant{.dtype = dtype};
   constant.dims.assign(elements.getShapedType().getShape().begin(),
                        elements.getShapedType().getShape().end());

@@ -22,12 +22,14 @@ inline constexpr char kDefaultAttribute[] = "sv.default";
 
 // Describes why the attribute cannot be the default of an argument of type `argument`: it is not a
 // constant with the element type and rank of the argument, and its dims where these are numbers.
-// Strings have no default. Empty if it can be.
+// That of a small type has elements of the carrier (runtime/tensor/small_type.h). Strings have no
+// default. Empty if it can be.
 std::string error_of_default(mlir::Type argument, mlir::Attribute value);
 
 // The attribute as a Program constant of `dtype`: raw row-major bytes, bool as one byte each,
-// splats expanded. The bytes are shared with the attribute if its layout allows, and then stay
-// valid as long as the MLIR context. REQUIRES: `dtype` is not str.
+// splats expanded. For a small type, the elements are those of its carrier. The bytes are shared
+// with the attribute if its layout allows, and then stay valid as long as the MLIR context.
+// REQUIRES: `dtype` is not str.
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype);
 
 // The bytes of one element (at most 8), if all elements are equal. Empty for empty tensors and

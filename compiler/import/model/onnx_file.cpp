@@ -65,8 +65,8 @@ Result<TensorBytes> typed_bytes(const TensorProto& tensor, TensorBytes bytes) {
       return copy_field<float>(std::move(bytes), tensor.float_data());
     case DType::kF64:
       return copy_field<double>(std::move(bytes), tensor.double_data());
-    case DType::kStr:
-      break;  // strings have no bytes
+    default:  // strings have no bytes, and small types are read as bytes
+      break;
   }
   return invalid("its element type is not supported");
 }
@@ -158,9 +158,10 @@ Result<TensorBytes> unpacked_bytes(const TensorProto& tensor, const SmallType& t
                                    TensorBytes bytes, OnnxFile& file) {
   TensorBytes packed = bytes;
   packed.dtype = DType::kU8;
-  packed.size = packed_size(type, count);
+  packed.size = static_cast<size_t>(byte_size(type.dtype, static_cast<int64_t>(count)));
   SCOPEVM_ASSIGN_OR_RETURN(packed, stored_bytes(tensor, std::move(packed), file));
-  auto elements = std::make_shared<std::vector<char>>(unpacked(type, packed.data, count));
+  auto elements = std::make_shared<std::vector<char>>(
+      runtime::widened(type, packed.data, static_cast<int64_t>(count)));
   bytes.data = elements->data();
   bytes.size = elements->size();
   bytes.owner = elements;

@@ -2,6 +2,7 @@
 #include "compiler/import/scope/input_types.h"
 
 #include "compiler/import/model/onnx_types.h"
+#include "compiler/import/model/small_types.h"
 #include "compiler/import/scope/declared_types.h"
 #include "compiler/import/scope/dim_names.h"
 
@@ -65,7 +66,8 @@ Result<mlir::Type> InputTypes::type_of(const onnx::ValueInfoProto& input,
     else
       shape.push_back(unnamed(input.name(), shape.size()));
   }
-  return mlir::Type(graph::TensorType::get(&context, *dtype, shape));
+  const SmallType* small = small_type(tensor.elem_type());
+  return mlir::Type(graph::TensorType::get(&context, small ? small->dtype : *dtype, shape));
 }
 
 Status InputTypes::check_bounds(bool has_states) const {

@@ -116,13 +116,11 @@ void ProblemBuilder::enter(mlir::Block& block, double times, DimValues dims) {
 }
 
 double ProblemBuilder::bytes_of(TensorType type) const {
-  return representative(type.getElementCount(), dims_) *
-         static_cast<double>(byte_size(type.getDtype()));
+  return representative(type.getBytes(), dims_);
 }
 
 double ProblemBuilder::most_bytes_of(TensorType type) {
-  return static_cast<double>(
-      interval_of(type.getElementCount() * DimExpr(byte_size(type.getDtype()))).max);
+  return static_cast<double>(interval_of(type.getBytes()).max);
 }
 
 void ProblemBuilder::make(mlir::Value value, TaskIndex task, PoolRequirement pool,

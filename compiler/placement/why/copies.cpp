@@ -15,7 +15,7 @@ Copy read(graph::DeviceCopyOp copy) {
   // A copy that placement did not insert has no reason, and is listed by the name of its op.
   const CopyReason reason = copy_reason(copy).value_or(CopyReason{.value = graph::op_name(copy)});
   return {.value = reason.value,
-          .bytes = type.getElementCount() * DimExpr(byte_size(type.getDtype())),
+          .bytes = type.getBytes(),
           .from = place_in_type(copy.getX()),
           .to = place_in_type(copy.getResult()),
           .producer_reason = reason.producer_reason,

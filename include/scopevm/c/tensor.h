@@ -35,12 +35,26 @@ enum scopevm_dtypes {
   SCOPEVM_F32 = 11,  /**< IEEE binary32 */
   SCOPEVM_F64 = 12,  /**< IEEE binary64 */
   SCOPEVM_STR = 13,  /**< strings */
+  SCOPEVM_I4 = 14,   /**< signed integer of 4 bits; two share a byte, the first in its low bits */
+  SCOPEVM_U4 = 15,   /**< unsigned integer of 4 bits */
+  SCOPEVM_I2 = 16,   /**< signed integer of 2 bits; four share a byte */
+  SCOPEVM_U2 = 17,   /**< unsigned integer of 2 bits */
+  SCOPEVM_F4E2M1FN = 18,   /**< float of 4 bits; two share a byte */
+  SCOPEVM_F8E4M3FN = 19,   /**< float of 8 bits, no infinities */
+  SCOPEVM_F8E4M3FNUZ = 20, /**< float of 8 bits, no infinities and one zero */
+  SCOPEVM_F8E5M2 = 21,     /**< float of 8 bits */
+  SCOPEVM_F8E5M2FNUZ = 22, /**< float of 8 bits, no infinities and one zero */
+  SCOPEVM_F8E8M0FNU = 23,  /**< power of two of 8 bits */
 };
 
 /** The name of an element type, such as "f32"; NULL if there is no such type. */
 SCOPEVM_API const char* scopevm_dtype_name(int dtype);
-/** Bytes of an element; 0 for strings and if there is no such type. */
+/** Bytes of an element; 0 for strings, for types whose elements share bytes, and if there is no
+ * such type. */
 SCOPEVM_API size_t scopevm_dtype_bytes(int dtype);
+/** Bits of an element: 8 for SCOPEVM_BOOL, 4 for SCOPEVM_I4; 0 for strings and if there is no such
+ * type. A tensor has the bytes that its elements fill, and the last one can have unused bits. */
+SCOPEVM_API size_t scopevm_dtype_bits(int dtype);
 
 /** The bytes of tensors, with a reference count. */
 typedef struct scopevm_storage scopevm_storage;

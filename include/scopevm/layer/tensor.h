@@ -146,7 +146,7 @@ inline std::string_view Tensor::string_at(int64_t i) const {
   return {text, size};
 }
 
-inline int64_t Tensor::string_count() const {
+inline int64_t Tensor::product_of_dims() const {
   int64_t count = is_empty() ? 0 : 1;
   for (const int64_t dim : dims()) count *= dim;
   return count;

@@ -103,7 +103,7 @@ func.func @main(%x: !sv.tensor<f32[n,33]>, %b: !sv.tensor<f32[33]>) -> (!sv.tens
 TEST(Map, AddsEveryElementType) {
   for (int d = 0; d < kDTypeCount; ++d) {
     auto dtype = static_cast<DType>(d);
-    if (dtype == DType::kStr) continue;
+    if (dtype == DType::kStr || is_small(dtype)) continue;
     std::string type = std::string(name(dtype)) + "[n]";
     std::string op = dtype == DType::kBool ? "or" : "add";
     std::vector<uint8_t> zeros(19 * byte_size(dtype), 0), bytes(zeros);

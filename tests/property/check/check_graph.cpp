@@ -31,11 +31,9 @@ Verdict failure(Finding finding, std::string detail) { return {finding, std::mov
 
 Result<Tensor> tensor_of(const Array& array) {
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(array.dtype, array.dims));
-  auto* bytes = static_cast<char*>(tensor.data());
-  for (const Number& number : array.elements) {
-    encode(array.dtype, number.value, bytes);
-    bytes += byte_size(array.dtype);
-  }
+  std::memset(tensor.data(), 0, static_cast<size_t>(tensor.bytes()));
+  for (size_t i = 0; i < array.elements.size(); ++i)
+    encode(array.dtype, array.elements[i].value, tensor.data(), i);
   return tensor;
 }
 
@@ -341,11 +339,10 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
 }  // namespace
 
 std::string first_difference(const Array& expected, DType dtype, const void* actual) {
-  const auto* bytes = static_cast<const char*>(actual);
-  for (size_t i = 0; i < expected.elements.size(); ++i, bytes += byte_size(dtype)) {
+  for (size_t i = 0; i < expected.elements.size(); ++i) {
     const Number& want = expected.elements[i];
     if (!want.is_known()) continue;
-    long double got = decode(dtype, bytes);
+    long double got = decode(dtype, actual, i);
     bool agrees = std::isnan(want.value) ? std::isnan(got)
                   : std::isinf(want.value)
                       ? got == want.value

@@ -112,7 +112,8 @@ DType GraphBuilder::random_dtype() {
 const Node* GraphBuilder::pick(const std::function<bool(const Node&)>& fits) {
   std::vector<const Node*> found;
   for (const auto& node : nodes_)
-    if (fits(*node)) found.push_back(node.get());
+    // Ops only unpack small types.
+    if (!is_small(node->dtype()) && fits(*node)) found.push_back(node.get());
   if (found.empty()) return nullptr;
   auto size = static_cast<int64_t>(found.size());
   int64_t at = below(size);
@@ -156,7 +157,8 @@ Array GraphBuilder::random_array(DType dtype, std::vector<int64_t> dims, Content
                                  int64_t limit) {
   Array array = make_array(dtype, std::move(dims));
   for (Number& number : array.elements) {
-    number.value = random_number(dtype);
+    number.value = is_small(dtype) ? static_cast<long double>(below(1 << bits_of(dtype)))
+                                   : random_number(dtype);
     if (content == Content::kWhole) number.value = std::trunc(number.value);
     if (content == Content::kIndices)
       number.value = static_cast<long double>(
@@ -196,8 +198,8 @@ const Node* GraphBuilder::fresh(DType dtype, Dims dims, Content content,
   for (DimExpr& dim : dims) dim = as_input_dim(dim);
   auto limit = [&](size_t i) { return limits.empty() ? 0 : limits[i]; };
   bool is_static = llvm::all_of(dims, [](DimExpr dim) { return dim.is_constant(); });
-  bool is_small = is_static && *element_count(dims).as_constant() <= 64;
-  if (is_static && chance(is_small ? 50 : 20)) {
+  const bool has_few = is_static && *element_count(dims).as_constant() <= 64;
+  if (is_static && !is_small(dtype) && chance(has_few ? 50 : 20)) {
     std::vector<int64_t> sizes;
     for (DimExpr dim : dims) sizes.push_back(*dim.as_constant());
     int64_t least = limits.empty() ? 0 : *std::min_element(limits.begin(), limits.end());

@@ -93,6 +93,23 @@ bool bit_cast(GraphBuilder& b) {
   return b.append("bit_cast", {x}, {{"to", text(b, name(to))}});
 }
 
+// A new input of a small type, or a value that gets one, as its bits. Its packed form can be a
+// result of the graph.
+bool small_type(GraphBuilder& b) {
+  const auto dtype =
+      static_cast<DType>(b.between(static_cast<int64_t>(DType::kI4), kDTypeCount - 1));
+  const Node* packed = nullptr;
+  if (b.chance(50)) {
+    packed = b.fresh(dtype, b.random_dims(b.below(4)));
+  } else {
+    const Node* x = b.pick([](const Node& node) { return node.dtype() == DType::kU8; });
+    if (!b.append("pack_bits", {x}, {{"to", text(b, name(dtype))}})) return false;
+    packed = b.newest();
+    if (b.chance(30)) return true;
+  }
+  return b.append("unpack_bits", {packed});
+}
+
 // --- Reductions and rows. ------------------------------------------------------------------------
 
 bool reduce(GraphBuilder& b) {
@@ -144,9 +161,9 @@ bool layer_norm(GraphBuilder& b) {
 }
 
 constexpr Kind kKinds[] = {
-    {16, unary},  {1, is_infinite}, {22, binary},    {1, shift},  {3, power},
-    {4, select},  {5, cast},        {2, bit_cast},   {8, reduce}, {3, arg_reduce},
-    {4, softmax}, {3, cumulative},  {3, layer_norm}, {2, philox},
+    {16, unary},     {1, is_infinite}, {22, binary},    {1, shift},      {3, power},
+    {4, select},     {5, cast},        {2, bit_cast},   {2, small_type}, {8, reduce},
+    {3, arg_reduce}, {4, softmax},     {3, cumulative}, {3, layer_norm}, {2, philox},
 };
 
 }  // namespace

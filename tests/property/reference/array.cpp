@@ -34,11 +34,10 @@ bool advance(std::span<const int64_t> dims, Index& index) {
   return false;
 }
 
-namespace {
 int bits_of(DType dtype) {
-  return dtype == DType::kBool ? 1 : static_cast<int>(8 * byte_size(dtype));
+  return dtype == DType::kBool ? 1
+                               : static_cast<int>(8 * byte_size(dtype) / elements_per_byte(dtype));
 }
-}  // namespace
 
 long double lowest(DType dtype) {
   return is_unsigned(dtype) ? 0.0L : -std::ldexp(1.0L, bits_of(dtype) - 1);
@@ -137,7 +136,13 @@ Number result_of(DType dtype, long double value, double error, double ulps) {
   return {value, error + own};
 }
 
-void encode(DType dtype, long double value, void* bytes) {
+void encode(DType dtype, long double value, void* bytes, size_t i) {
+  if (elements_per_byte(dtype) > 1) {
+    const size_t at = i * static_cast<size_t>(bits_of(dtype));
+    static_cast<uint8_t*>(bytes)[at / 8] |=
+        static_cast<uint8_t>(static_cast<unsigned>(value) << (at % 8));
+    return;
+  }
   uint64_t bits = 0;
   if (is_float(dtype))
     bits = float_of(dtype, value).bitcastToAPInt().getZExtValue();
@@ -145,12 +150,20 @@ void encode(DType dtype, long double value, void* bytes) {
     bits = static_cast<uint64_t>(static_cast<int64_t>(value));
   else
     bits = static_cast<uint64_t>(value);
-  std::memcpy(bytes, &bits, static_cast<size_t>(byte_size(dtype)));
+  const auto size = static_cast<size_t>(byte_size(dtype));
+  std::memcpy(static_cast<char*>(bytes) + i * size, &bits, size);
 }
 
-long double decode(DType dtype, const void* bytes) {
+long double decode(DType dtype, const void* bytes, size_t i) {
   uint64_t bits = 0;
-  std::memcpy(&bits, bytes, static_cast<size_t>(byte_size(dtype)));
+  const auto size = static_cast<size_t>(byte_size(dtype));
+  if (elements_per_byte(dtype) > 1) {
+    const size_t at = i * static_cast<size_t>(bits_of(dtype));
+    const unsigned byte = static_cast<const uint8_t*>(bytes)[at / 8];
+    return static_cast<long double>(byte >> (at % 8) & ((1u << bits_of(dtype)) - 1));
+  }
+  std::memcpy(&bits, static_cast<const char*>(bytes) + i * size, size);
+  if (is_small(dtype)) return static_cast<long double>(bits);
   if (is_float(dtype)) {
     llvm::APInt raw(static_cast<unsigned>(8 * byte_size(dtype)), bits);
     return number_of(llvm::APFloat(semantics_of(dtype), raw));

@@ -31,6 +31,7 @@ struct Number {
 
 inline constexpr Number kAnything{0, kUnknown};
 
+// An element of a small type (is_small) is the number of its bits.
 struct Array {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
@@ -77,8 +78,12 @@ Number wrapped(DType dtype, __int128 value);
 // is unknown if `error` is kUnknown, or if the result may overflow.
 Number result_of(DType dtype, long double value, double error, double ulps = 0);
 
-// Convert between a number and its bytes in memory, in the format of `dtype`.
-void encode(DType dtype, long double value, void* bytes);
-long double decode(DType dtype, const void* bytes);
+// The number of bits of an element; 1 for bool.
+int bits_of(DType dtype);
+
+// Convert between the number at index `i` of an array and its bytes in memory, in the format of
+// `dtype`. REQUIRES of encode(): the bits of elements that share a byte are 0 before.
+void encode(DType dtype, long double value, void* bytes, size_t i = 0);
+long double decode(DType dtype, const void* bytes, size_t i = 0);
 
 }  // namespace scopevm::compiler::property

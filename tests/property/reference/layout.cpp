@@ -1,4 +1,4 @@
-// Ops of the reference that move elements, and ops that create values from attributes.
+// Ops of the reference that move elements.
 #include <algorithm>
 #include <numeric>
 
@@ -11,17 +11,6 @@ namespace {
 
 const Number& at(const Array& x, const Index& index) {
   return x.elements[static_cast<size_t>(offset_of(x.dims, index))];
-}
-
-// Builds an array with the element source(index) at each index.
-template <typename Source>
-Result<Arrays> filled(DType dtype, const std::vector<int64_t>& dims, Source source) {
-  if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }))
-    return refuse("a dim is below 0");
-  Array result = make_array(dtype, dims);
-  size_t position = 0;
-  for_each_index(dims, [&](const Index& index) { result.elements[position++] = source(index); });
-  return Arrays{std::move(result)};
 }
 
 // Converts an index to [0, size). A negative index counts from the end. Errors: kInvalidArgument
@@ -388,75 +377,19 @@ Result<Arrays> top_k(const Operands& in) {
   return Arrays{std::move(values), std::move(indices)};
 }
 
-// --- Values. -------------------------------------------------------------------------------------
-
-long double number_of(mlir::Attribute attribute, DType dtype) {
-  if (auto real = mlir::dyn_cast<mlir::FloatAttr>(attribute)) return real.getValueAsDouble();
-  llvm::APInt value = mlir::cast<mlir::IntegerAttr>(attribute).getValue();
-  if (is_unsigned(dtype)) return static_cast<long double>(value.getZExtValue());
-  return static_cast<long double>(value.getSExtValue());
-}
-
-Result<Arrays> iota(const Operands& in) {
-  SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> size, in.dims("size"));
-  DType dtype = *parse_dtype(in.text("dtype"));
-  long double start = number_of(in.op->getAttr("start"), dtype);
-  long double step = number_of(in.op->getAttr("step"), dtype);
-  return filled(dtype, size, [&](const Index& index) {
-    long double value = start + step * static_cast<long double>(index[0]);
-    if (is_float(dtype)) return result_of(dtype, value, 0, value == std::trunc(value) ? 0 : 2);
-    return wrapped(dtype, static_cast<__int128>(value));
-  });
-}
-
-Result<Arrays> constant(const Operands& in) {
-  auto value = mlir::dyn_cast<mlir::DenseElementsAttr>(in.op->getAttr("value"));
-  if (!value) return Status(StatusCode::kUnsupported, "the constant is not dense");
-  DType dtype = mlir::cast<graph::TensorType>(in.op->getResult(0).getType()).getDtype();
-  Array result = make_array(dtype, value.getType().getShape().vec());
-  size_t position = 0;
-  for (mlir::Attribute element : value.getValues<mlir::Attribute>())
-    result.elements[position++].value = number_of(element, dtype);
-  return Arrays{std::move(result)};
-}
-
-Result<Arrays> dims_tensor(const Operands& in) {
-  SCOPEVM_ASSIGN_OR_RETURN(std::vector<int64_t> values, in.dims("dims"));
-  DType dtype = *parse_dtype(in.text("dtype"));
-  std::vector<int64_t> dims;
-  if (!in.flag("scalar")) dims.push_back(static_cast<int64_t>(values.size()));
-  size_t position = 0;
-  return filled(dtype, dims, [&](const Index&) {
-    int64_t value = values[position++];
-    if (is_float(dtype)) return result_of(dtype, static_cast<long double>(value), 0);
-    return wrapped(dtype, value);
-  });
-}
-
 }  // namespace
 
 std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in) {
   using Function = Result<Arrays> (*)(const Operands&);
   static const std::map<std::string, Function, std::less<>> kFunctions = {
-      {"transpose", transpose},
-      {"reshape", reshape},
-      {"expand", expand},
-      {"concat", concat},
-      {"slice", slice},
-      {"pad", pad},
-      {"gather", gather},
-      {"gather_elements", gather_elements},
-      {"gather_nd", gather_nd},
-      {"scatter_elements", scatter_elements},
-      {"scatter_nd", scatter_nd},
-      {"tile", tile},
-      {"one_hot", one_hot},
-      {"trilu", trilu},
-      {"top_k", top_k},
-      {"iota", iota},
-      {"constant", constant},
-      {"dims_tensor", dims_tensor},
-      {"insert_slice", insert_slice},
+      {"transpose", transpose},   {"reshape", reshape},
+      {"expand", expand},         {"concat", concat},
+      {"slice", slice},           {"pad", pad},
+      {"gather", gather},         {"gather_elements", gather_elements},
+      {"gather_nd", gather_nd},   {"scatter_elements", scatter_elements},
+      {"scatter_nd", scatter_nd}, {"tile", tile},
+      {"one_hot", one_hot},       {"trilu", trilu},
+      {"top_k", top_k},           {"insert_slice", insert_slice},
   };
   auto found = kFunctions.find(std::string_view(name.data(), name.size()));
   if (found == kFunctions.end()) return std::nullopt;

@@ -91,8 +91,8 @@ Status check_types(mlir::Operation* op, const Arrays& results, const Symbols& sy
 namespace {
 
 Result<Arrays> evaluate_parts(llvm::StringRef name, const Operands& in) {
-  for (auto part :
-       {evaluate_elementwise, evaluate_reduction, evaluate_contraction, evaluate_layout})
+  for (auto part : {evaluate_elementwise, evaluate_reduction, evaluate_contraction, evaluate_layout,
+                    evaluate_values})
     if (auto results = part(name, in)) return std::move(*results);
   return Status(StatusCode::kUnsupported, "the reference has no op " + name.str());
 }

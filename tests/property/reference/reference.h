@@ -4,10 +4,12 @@
 //   elementwise.cpp   scalar functions, select, cast
 //   reduction.cpp     reductions and ops along an axis
 //   contraction.cpp   matmul, convolutions, pools
-//   layout.cpp        ops that move elements or create values
+//   layout.cpp        ops that move elements
+//   values.cpp        ops that create values, small types
 //   control_flow.cpp  branches, loops, symbols read from values
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,9 +74,21 @@ std::optional<Result<Arrays>> evaluate_elementwise(llvm::StringRef name, const O
 std::optional<Result<Arrays>> evaluate_reduction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_contraction(llvm::StringRef name, const Operands& in);
 std::optional<Result<Arrays>> evaluate_layout(llvm::StringRef name, const Operands& in);
+std::optional<Result<Arrays>> evaluate_values(llvm::StringRef name, const Operands& in);
 
 // A kInvalidArgument status.
 Status refuse(const std::string& why);
+// Builds an array with the element source(index) at each index. Errors: kInvalidArgument (a dim
+// below 0).
+template <typename Source>
+Result<Arrays> filled(DType dtype, const std::vector<int64_t>& dims, Source source) {
+  if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; }))
+    return refuse("a dim is below 0");
+  Array result = make_array(dtype, dims);
+  size_t position = 0;
+  for_each_index(dims, [&](const Index& index) { result.elements[position++] = source(index); });
+  return Arrays{std::move(result)};
+}
 // The dims that all shapes broadcast to. Errors: kInvalidArgument.
 Result<std::vector<int64_t>> broadcast_of(const std::vector<std::vector<int64_t>>& shapes);
 // The element of `x`, after broadcasting, at `index` of the result.

@@ -37,7 +37,7 @@ const Change kInvalid[] = {
      "external function \"lib.add_0\": buffer 1: elements are strings, expected numbers"},
     {"ElementType",
      [](ModuleContents& m) { m.kernels[0].external->results[0].dtype = static_cast<DType>(99); },
-     "external function \"lib.add_0\": buffer 2: element type 99 is out of range [0, 14)"},
+     "external function \"lib.add_0\": buffer 2: element type 99 is out of range [0, 24)"},
     {"Rank", [](ModuleContents& m) { m.kernels[0].external->operands[0].rank = 17; },
      "external function \"lib.add_0\": buffer 0: rank is 17, the limit is 16"},
     {"FewBuffers", [](ModuleContents& m) { m.kernels[0].buffer_count = 2; },

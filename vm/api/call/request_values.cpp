@@ -53,8 +53,9 @@ Result<OutputBuffer> buffer_of(const Request& request, size_t index, void* data,
     return Status(StatusCode::kInvalidArgument,
                   "output \"" + outputs[index].name + "\": the capacity is " +
                       runtime::count_text(capacity, "byte") + ", expected at least 0");
-  // set_buffer() refuses buffers for strings.
-  const DType dtype = outputs[index].dtype == DType::kStr ? DType::kU8 : outputs[index].dtype;
+  // set_buffer() refuses buffers for strings. The elements of some small types share bytes.
+  const DType declared = outputs[index].dtype;
+  const DType dtype = declared == DType::kStr || is_small(declared) ? DType::kU8 : declared;
   const int64_t count = capacity / byte_size(dtype);
   Result<Tensor> tensor = Tensor::borrow(data, dtype, std::span(&count, 1));
   if (!tensor.ok())

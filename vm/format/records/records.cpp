@@ -189,17 +189,20 @@ Result<TensorRecord> read_tensor(const Record& record) {
   };
   Cursor cursor(record.bytes);
   const auto header = cursor.take<TensorHeader>();
-  if (!header || header->dtype >= static_cast<uint32_t>(DType::kStr) || header->rank > kMaxRank)
+  if (!header || header->dtype >= static_cast<uint32_t>(kDTypeCount) ||
+      static_cast<DType>(header->dtype) == DType::kStr || header->rank > kMaxRank)
     return invalid();
   TensorRecord out;
   out.dtype = static_cast<DType>(header->dtype);
-  int64_t size = byte_size(out.dtype);
+  const int64_t element = byte_size(out.dtype);
+  int64_t size = element;
   for (uint32_t axis = 0; axis < header->rank; ++axis) {
     const auto dim = cursor.take<int64_t>();
     if (!dim || *dim < 0 || __builtin_mul_overflow(size, *dim, &size)) return invalid();
     out.dims.push_back(*dim);
   }
-  if (static_cast<uint64_t>(size) != cursor.size()) return invalid();
+  if (static_cast<uint64_t>(byte_size(out.dtype, size / element)) != cursor.size())
+    return invalid();
   out.bytes = *cursor.take(cursor.size());
   return out;
 }

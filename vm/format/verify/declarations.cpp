@@ -325,10 +325,11 @@ int64_t checked_byte_size(const std::vector<int64_t>& dims, DType dtype) {
   // With a zero dim the size is zero even if the product of the other dims overflows.
   if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; })) return -1;
   if (std::ranges::find(dims, 0) != dims.end()) return 0;
-  int64_t bytes = byte_size(dtype);
+  const int64_t element = byte_size(dtype);
+  int64_t bytes = element;
   for (int64_t dim : dims)
     if (__builtin_mul_overflow(bytes, dim, &bytes)) return -1;
-  return bytes;
+  return byte_size(dtype, bytes / element);
 }
 
 Status verify_declarations(const ModuleContents& module) {

@@ -296,14 +296,14 @@ Status Transfer::expect_writable(const Operand& operand) {
 
 Status Transfer::expect_strings(const Operand& operand, bool are_strings) {
   const DType dtype = operand.held.dtype;
-  if ((dtype == DType::kStr) == are_strings) return {};
+  if ((dtype == DType::kStr) == are_strings && !is_small(dtype)) return {};
   return invalid(register_text(operand.reg) + " holds " + std::string(name(dtype)) +
                  " elements, expected " + (are_strings ? "strings" : "numbers"));
 }
 
 Status Transfer::expect_integers(const Operand& operand) {
   const DType dtype = operand.held.dtype;
-  if (!is_float(dtype) && dtype != DType::kStr) return {};
+  if (!is_float(dtype) && dtype != DType::kStr && !is_small(dtype)) return {};
   return invalid("elements are " + std::string(name(dtype)) + ", expected integers");
 }
 

@@ -1,5 +1,6 @@
 // Elementwise ONNX ops: most map to one graph op, the others to a short formula.
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/builder/small_values.h"
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/formula.h"
 #include "compiler/import/ops/elementwise/activation.h"
@@ -83,11 +84,22 @@ Values bit_cast(Node& n) {
     return n.unsupported("a cast to element type " + onnx_type_name(code) + " is not supported");
   const std::string_view type = name(*to);
   Value x = n.input(0);
-  if (n.has_failed() || (n.dtype(x) == *to && n.small_type(0) == small_type(code))) return x;
-  if (n.small_type(0) || small_type(code))
-    return n.unsupported(
-        "a change between element types of fewer than 8 bits, or between 8-bit "
-        "floats, is not supported");
+  const SmallType *small_from = n.small_type(0), *small_to = small_type(code);
+  n.set_small_result(small_to);
+  if (n.has_failed() || (n.dtype(x) == *to && small_from == small_to)) return x;
+  if (small_from || small_to) {
+    const int64_t from_bits = small_from ? small_from->bits : 8 * byte_size(n.dtype(x));
+    const int64_t to_bits = small_to ? small_to->bits : 8 * byte_size(*to);
+    if (from_bits != to_bits)
+      return n.fail("elements of " + llvm::Twine(from_bits) + " bits cannot become elements of " +
+                    llvm::Twine(to_bits) + " bits");
+    if (small_from) x = bits_of_small(n.builder(), x, *small_from);
+    if (small_to) {
+      if (n.dtype(x) != DType::kU8) x = n.emit<BitCastOp>({x}, {n.attr("to", "u8")});
+      return small_of_bits(n.builder(), x, *small_to);
+    }
+    if (*to == DType::kU8) return x;
+  }
   return n.emit<BitCastOp>({x}, {n.attr("to", llvm::StringRef(type.data(), type.size()))});
 }
 

@@ -275,8 +275,8 @@ Values gather_block_quantized(Node& n) {
   const SmallType* small = n.small_type(0);
   n.set_small_result(nullptr);
   if (small && (small->kind != SmallType::Kind::kInteger || small->bits != 4))
-    return n.fail("data has element type " + onnx_type_name(small->code) +
-                  ", expected UINT8, INT4 or UINT4");
+    return n.fail("data has element type " + std::string(name(small->dtype)) +
+                  ", expected u8, i4 or u4");
   const DType stored = small ? small->carrier : DType::kU8;
   if (!check_dtype(n, data, "data", {stored}) || !check_rank(n, data, "data", 2, 16) ||
       !check_dtype(n, indices, "indices", {DType::kI32, DType::kI64}))

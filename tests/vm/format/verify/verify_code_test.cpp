@@ -44,7 +44,7 @@ const Code kCode[] = {
      [](Encoder& c) {
        c.emit(op::alloc_view{.dst = {1}, .of = {0}, .dtype = static_cast<DType>(200)});
      },
-     "main: word 0: alloc_view: dtype: element type 200 is out of range [0, 14)"},
+     "main: word 0: alloc_view: dtype: element type 200 is out of range [0, 24)"},
     // Inconsistencies between fields and tables.
     {"RetCount", [](Encoder& c) { c.emit(op::ret{.values = kNone}); },
      "main: word 0: ret: the number of values is 0, expected 1"},

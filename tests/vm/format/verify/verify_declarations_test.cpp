@@ -195,7 +195,7 @@ const Declaration kDeclarations[] = {
     {"ConstantPool", [](auto& m) { m.constants[0].pool = 3; },
      "constant 0 \"fc.weight\": pool 3 is out of range [0, 3)"},
     {"ConstantType", [](auto& m) { m.constants[0].dtype = static_cast<DType>(kDTypeCount); },
-     "constant 0 \"fc.weight\": element type 14 is out of range [0, 14)"},
+     "constant 0 \"fc.weight\": element type 24 is out of range [0, 24)"},
     {"ConstantSize", [](auto& m) { m.constants[0].dims = {8, 5}; },
      "constant 0 \"fc.weight\": dims require 160 bytes, given 128"},
     {"ConstantNegative", [](auto& m) { m.constants[0].dims = {-8, -4}; },
@@ -216,7 +216,7 @@ const Declaration kDeclarations[] = {
     {"TwoMains", [](auto& m) { m.functions.push_back(m.functions[0]); },
      "duplicate function \"main\""},
     {"InputType", [](auto& m) { m.functions[0].inputs[0].dtype = static_cast<DType>(99); },
-     "main: input: \"x\": element type 99 is out of range [0, 14)"},
+     "main: input: \"x\": element type 99 is out of range [0, 24)"},
     {"InputDim", [](auto& m) { m.functions[0].inputs[0].dims[0] = "k"; },
      "main: input \"x\": dim \"k\": expected a number, a declared dimension or an "
      "expression"},

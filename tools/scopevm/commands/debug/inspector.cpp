@@ -15,6 +15,7 @@
 #include "tools/execution/state_tensor.h"
 #include "tools/files/standard_streams.h"
 #include "tools/tensors/element_text.h"
+#include "tools/tensors/small_tensor.h"
 #include "vm/format/schema/formula.h"
 
 namespace scopevm::tool {
@@ -108,6 +109,10 @@ struct StateAlgebra {
 // Calls visit(index, element) for each element of a tensor of numbers.
 template <typename Visit>
 void for_each_number(const Tensor& tensor, Visit visit) {
+  if (is_small(tensor.dtype())) {
+    for (int64_t i = 0; i < tensor.element_count(); ++i) visit(i, small_element(tensor, i));
+    return;
+  }
   const auto* const bytes = static_cast<const std::byte*>(tensor.data());
   runtime::visit_element_type(tensor.dtype(), [&](auto type) {
     using T = decltype(type);

@@ -9,6 +9,7 @@
 #include "tools/tensors/npy.h"
 #include "tools/tensors/random_tensor.h"
 #include "tools/tensors/scalar_tensor.h"
+#include "tools/tensors/small_tensor.h"
 
 namespace scopevm::tool {
 namespace {
@@ -57,7 +58,12 @@ Result<Tensor> make_tensor(const std::string& text, const TensorSignature* decla
     SCOPEVM_ASSIGN_OR_RETURN(const RandomTensor request, parse_random(text.substr(kRandom.size())));
     return random_tensor(dtype, request, seed);
   }
-  if (!is_scalar(text)) return read_npy(text);
+  if (!is_scalar(text)) {
+    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, read_npy(text));
+    if (!is_small(dtype)) return tensor;
+    Result<Tensor> small = to_small(tensor, dtype);
+    return small.ok() ? small : std::move(small).status().with_context(text);
+  }
   const bool has_rank = declared != nullptr && declared->dims != std::vector<std::string>{"..."};
   return scalar_tensor(dtype, has_rank ? declared->dims.size() : 0, text);
 }

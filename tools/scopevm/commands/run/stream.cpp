@@ -136,6 +136,11 @@ Status Stream::split(const Steps& steps, Call& call) {
     return invalid(
         fmt::format("{}: dim {} is {}, expected a positive multiple of {}, the size of a step",
                     where, axis, given[axis], steps.size));
+  if (const DType dtype = all.dtype(); static_cast<int64_t>(product(given.subspan(axis + 1))) *
+                                           steps.size % elements_per_byte(dtype) !=
+                                       0)
+    return invalid(
+        fmt::format("{}: a step begins inside a byte of {} elements", where, name(dtype)));
   const int64_t count = given[axis] / steps.size;
   if (&steps != plan_.steps.data() && count != count_)
     return invalid(fmt::format("{}: the number of steps is {}, expected {} as of input \"{}\"",
@@ -167,8 +172,8 @@ Status Stream::set_step(Call& call, int64_t step) {
     // The tensor has `rows` ranges with parts of `bytes` bytes. A step has one part of each, or the
     // first parts.
     const size_t rows = product(dims.first(axis)), first = static_cast<size_t>(step);
-    const size_t bytes =
-        product(dims.subspan(axis + 1)) * static_cast<size_t>(steps.size * byte_size(all.dtype()));
+    const auto bytes = static_cast<size_t>(
+        byte_size(all.dtype(), static_cast<int64_t>(product(dims.subspan(axis + 1))) * steps.size));
     const size_t copied = steps.grows ? bytes * (first + 1) : bytes;
     const auto* from = static_cast<const char*>(all.data());
     auto* to = static_cast<char*>(part.data());
@@ -211,8 +216,11 @@ Status Stream::keep_outputs(const Call& call, int64_t step) {
   if (plan_.steps.empty()) return {};
   for (size_t i = 0; i < call.outputs().size(); ++i) {
     const Tensor& output = call.outputs()[i];
-    // A tied output has one value. The sizes of strings and sequences differ in each step.
-    if (is_tied(i) || output.is_empty() || output.dtype() == DType::kStr) continue;
+    // A tied output has one value. The sizes of strings and sequences differ in each step. Elements
+    // that fill a part of a byte cannot be followed by others.
+    if (is_tied(i) || output.is_empty() || output.dtype() == DType::kStr ||
+        output.element_count() % elements_per_byte(output.dtype()) != 0)
+      continue;
     if (step == 0) {
       std::vector<int64_t> dims = {count_};
       dims.insert(dims.end(), output.dims().begin(), output.dims().end());
