@@ -222,28 +222,31 @@ llvm::LogicalResult TreeScoresOp::infer(TypeRule& rule, Adaptor op) {
   const TensorType x = tensor_type(op.getX());
   if (x.getRank() != 2 || (x.getDtype() != DType::kF32 && x.getDtype() != DType::kF64))
     return rule.fail("x must be f32 or f64 of rank 2, but is " + text_of(x));
-  if (failed(check_table(rule, "thresholds", op.getThresholds(), x.getDtype())) ||
+  if (failed(check_table(rule, "nodes", op.getNodes(), DType::kI32)) ||
       failed(check_table(rule, "roots", op.getRoots(), DType::kI32)) ||
       failed(check_table(rule, "weights", op.getWeights(), x.getDtype())))
     return mlir::failure();
-  const int64_t nodes = *tensor_type(op.getThresholds()).getDim(0).as_constant();
+  const int64_t nodes = *tensor_type(op.getNodes()).getDim(0).as_constant();
   const int64_t trees = *tensor_type(op.getRoots()).getDim(0).as_constant();
   const int64_t weights = *tensor_type(op.getWeights()).getDim(0).as_constant();
   const auto width = static_cast<int64_t>(op.getWidth());
-  if (failed(check_table(rule, "features", op.getFeatures(), DType::kI32, nodes)) ||
-      failed(check_table(rule, "next", op.getNext(), DType::kI32, nodes)) ||
-      failed(check_table(rule, "depths", op.getDepths(), DType::kI32, trees)))
+  if (failed(check_table(rule, "depths", op.getDepths(), DType::kI32, trees)))
     return mlir::failure();
+  if (nodes % recordSize(x.getDtype()) != 0)
+    return rule.fail("nodes has " + llvm::Twine(nodes) + " elements, expected a multiple of " +
+                     llvm::Twine(recordSize(x.getDtype())));
   if (width < 1 || width > (int64_t{1} << 31))
     return rule.fail("width is " + llvm::Twine(width) + ", expected 1 to 2147483648");
   if (op.getEntries().empty()) {
-    if (width != 1 || op.getCombine() != TreeScore::kSum)
-      return rule.fail("entries are required unless width is 1 and the weights are summed");
-    if (failed(check_table(rule, "weights", op.getWeights(), x.getDtype(), nodes)))
-      return mlir::failure();
+    if (op.getCombine() != TreeScore::kSum)
+      return rule.fail("entries are required unless the weights are summed");
+    if (weights % width != 0)
+      return rule.fail("weights has " + llvm::Twine(weights) +
+                       " elements, expected a multiple of " + llvm::Twine(width) +
+                       ", one for each column of each leaf");
   } else {
     if (failed(rule.check_count(op.getEntries().size(), "table of entries", 2)) ||
-        failed(check_table(rule, "starts", op.getEntries()[0], DType::kI32, nodes + 1)) ||
+        failed(check_table(rule, "starts", op.getEntries()[0], DType::kI32)) ||
         failed(check_table(rule, "columns", op.getEntries()[1], DType::kI32, weights)))
       return mlir::failure();
   }

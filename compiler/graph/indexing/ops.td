@@ -72,22 +72,32 @@ def Graph_TreeScore : Graph_Enum<"TreeScore", "how the weights of several leaves
   I32EnumAttrCase<"kSum", 0, "sum">, I32EnumAttrCase<"kMin", 1, "min">,
   I32EnumAttrCase<"kMax", 2, "max">]>;
 
-// Every row of x: [n, c] descends each tree from node roots[t], depths[t] times. Node i leads to
-// node next[i] if x[row, features[i] >> 1] <= thresholds[i], or if this element is NaN and
-// features[i] is odd. Otherwise it leads to node next[i] + 1. A leaf leads to itself. Trees are in
-// the order of descending depths.
+// Every row of x: [n, c] descends each tree depths[t] times, from the record that begins at element
+// roots[t] of `nodes`. Trees are in the order of descending depths. A record has 4 elements if x is
+// f32, and 6 if it is f64:
+//   0       where the record for a true comparison begins; that for a false one is the one after it.
+//           1 more if NaN is true, which `follows_nan` permits: a record begins at an even element
+//   1       the feature. The comparison is x[row, feature] <= threshold
+//   2 (3)   the bits of the threshold
+//   3 (4)   the number of the leaf; 0 in other nodes
+// A leaf leads to itself: its threshold is NaN, and its element 0 names the record before it.
 //
-// Without entries, width is 1, and the score of a row is the sum of weights[leaf]. The entries are
-// i32 starts and columns: leaf i adds weights[e] to the score in columns[e], for each e in
-// [starts[i], starts[i + 1]). `combine` replaces the sum. A score without weights is the neutral
-// value. Indices out of range are clamped.
+// Without entries, weights[leaf, column] is added to the score in each column, and `combine` is the
+// sum. The entries are i32 starts and columns: a leaf adds weights[e] to the score in columns[e],
+// for each e in [starts[leaf], starts[leaf + 1]). `combine` replaces the sum. A score without
+// weights is the neutral value. Indices out of range are clamped.
 def TreeScoresOp : Graph_Op<"tree_scores", "[n, width]: combined weights of the leaves that the rows of x reach in decision trees"> {
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$thresholds, Graph_Tensor:$features,
-                       Graph_Tensor:$next, Graph_Tensor:$roots, Graph_Tensor:$depths,
-                       Graph_Tensor:$weights, Variadic<Graph_Tensor>:$entries, I64Attr:$width,
-                       DefaultValuedAttr<Graph_EnumAttr<Graph_TreeScore>, "TreeScore::kSum">:$combine);
-  let elements = [kFloat, kFloat, kInteger, kInteger, kInteger, kInteger, kFloat, kInteger];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$nodes, Graph_Tensor:$roots,
+                       Graph_Tensor:$depths, Graph_Tensor:$weights,
+                       Variadic<Graph_Tensor>:$entries, I64Attr:$width,
+                       DefaultValuedAttr<Graph_EnumAttr<Graph_TreeScore>, "TreeScore::kSum">:$combine,
+                       DefaultValuedAttr<BoolAttr, "false">:$follows_nan);
+  let elements = [kFloat, kInteger, kInteger, kInteger, kFloat, kInteger];
   let checks = kNoChecks;
+  let declarations = [{
+    // The number of elements of a record, by the element type of x.
+    static constexpr int64_t recordSize(::scopevm::DType dtype) { return 2 * ::scopevm::byte_size(dtype) / 4 + 2; }
+  }];
 }
 
 #endif

@@ -1,65 +1,100 @@
-// tree_scores: decision trees as tables of nodes. A vector has one lane for each tree: all of them
-// descend at the same time, and a leaf leads to itself. The loop over the levels therefore has no
-// branch, and the loads of different trees overlap.
+// tree_scores: decision trees as a table of nodes. Several trees descend at the same time, so that
+// their loads overlap, and a leaf leads to itself. The loop over the levels therefore has no branch
+// that depends on data. Loads of single elements are used, because a gather is not faster where its
+// elements are in different cache lines.
 //
-// A work item is a block of rows. All its rows descend a group of trees before the next group
-// starts, so that the nodes of the group stay in the cache.
+// A work item is a block of rows. All rows of a few blocks descend a group of trees before the next
+// group starts, so that the nodes of the group stay in the cache.
 #include <limits>
 
+#include "compiler/graph/values/constant_array.h"
 #include "compiler/kernels/builder/kernel_builder.h"
 #include "compiler/kernels/op_lowerings.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace scopevm::compiler::kernels {
 namespace {
 
 constexpr int64_t kBlockRows = 64;
+constexpr int64_t kBlocks = 16;  // that descend a group of trees
+constexpr int64_t kGroup = 8;    // trees
+// Columns whose sums are in registers.
+constexpr int64_t kMostColumns = 4;
+
+// The table of nodes: see TreeScoresOp.
+struct Records {
+  int64_t size;      // elements of a record
+  int64_t leaf_at;   // the element with the number of the leaf
+  bool are_trusted;  // no index needs to be clamped
+};
+
+// Whether all indices of the tables, which must be constants, are in range.
+bool has_valid_indices(graph::TreeScoresOp op, const Records& records) {
+  const auto features = graph::type_of(op.getX()).getDim(1).as_constant();
+  auto table = [](mlir::Value value) { return value.getDefiningOp<graph::ConstantOp>(); };
+  graph::ConstantOp nodes_op = table(op.getNodes()), roots_op = table(op.getRoots());
+  if (!nodes_op || !roots_op || !features) return false;
+  const graph::ConstantArray nodes(nodes_op), roots(roots_op);
+  const int64_t count = nodes.count(), last = count - records.size;
+  // The indices of entries are always clamped.
+  const int64_t leaves = op.getEntries().empty()
+                             ? *graph::type_of(op.getWeights()).getDim(0).as_constant() /
+                                   static_cast<int64_t>(op.getWidth())
+                             : std::numeric_limits<int64_t>::max();
+  for (int64_t i = 0; i < roots.count(); ++i)
+    if (roots.integer(i) < 0 || roots.integer(i) > last) return false;
+  // The least index of the record for a true comparison; a leaf has none.
+  auto is_leaf = [&](int64_t at) {
+    const auto high = static_cast<uint32_t>(nodes.integer(at + records.leaf_at - 1));
+    return records.size == 4 ? (high & 0x7fffffff) > 0x7f800000 : (high & 0x7fffffff) > 0x7ff00000;
+  };
+  for (int64_t at = 0; at < count; at += records.size) {
+    const int64_t next = nodes.integer(at) & ~int64_t{op.getFollowsNan()};
+    const int64_t feature = nodes.integer(at + 1), leaf = nodes.integer(at + records.leaf_at);
+    if (next < (is_leaf(at) ? -records.size : 0) || next + records.size > last || feature < 0 ||
+        feature >= *features || leaf < 0 || leaf >= leaves)
+      return false;
+  }
+  return true;
+}
 
 class TreeKernel {
  public:
   TreeKernel(KernelBuilder& k, graph::TreeScoresOp op)
       : k_(k),
         x_(k.operand(op.getX(), Elements::kNumbers)),
-        thresholds_(k.operand(op.getThresholds(), Elements::kNumbers)),
-        features_(k.operand(op.getFeatures(), Elements::kNumbers)),
-        next_(k.operand(op.getNext(), Elements::kNumbers)),
+        nodes_(k.operand(op.getNodes(), Elements::kNumbers)),
         roots_(k.operand(op.getRoots(), Elements::kNumbers)),
         depths_(k.operand(op.getDepths(), Elements::kNumbers)),
         weights_(k.operand(op.getWeights(), Elements::kNumbers)),
         combine_(op.getCombine()),
-        lanes_(k.lanes(x_.dtype)) {
-    if (!op.getEntries().empty()) {
+        columns_(static_cast<int64_t>(op.getWidth())),
+        follows_nan_(op.getFollowsNan()),
+        has_entries_(!op.getEntries().empty()) {
+    if (has_entries_) {
       starts_ = k.operand(op.getEntries()[0], Elements::kNumbers);
-      columns_ = k.operand(op.getEntries()[1], Elements::kNumbers);
+      entry_columns_ = k.operand(op.getEntries()[1], Elements::kNumbers);
+      last_start_ = k.param(graph::type_of(op.getEntries()[0]).getDim(0) - 1);
     }
-    has_entries_ = !op.getEntries().empty();
+    records_.size = graph::TreeScoresOp::recordSize(x_.dtype);
+    records_.leaf_at = x_.dtype == DType::kF64 ? 4 : 3;
+    records_.are_trusted = has_valid_indices(op, records_);
     result_ = k.result(op.getResult(), Elements::kNumbers);
     rows_ = k.param(shape_of(op.getX())[0]);
     row_width_ = k.param(shape_of(op.getX())[1]);
-    width_ = k.param(shape_of(op.getResult())[1]);
     trees_ = k.param(shape_of(op.getRoots())[0]);
-    last_node_ = k.param(shape_of(op.getThresholds())[0] - 1);
+    last_record_ = k.param(shape_of(op.getNodes())[0] - records_.size);
     last_weight_ = k.param(shape_of(op.getWeights())[0] - 1);
   }
 
-  void score_block(Term block) {
-    Term first = block * kBlockRows, last = min(first + kBlockRows, rows_);
-    k_.fill(result_, first * width_, (last - first) * width_, neutral());
+  // The rows of blocks [begin, end).
+  void score(Term begin, Term end) {
+    const Term first = begin * kBlockRows, last = min(end * kBlockRows, rows_);
+    k_.fill(result_, first * columns_, (last - first) * columns_, neutral());
     // Rows without elements reach no leaf.
-    Term count = select(k_.index(0) < row_width_, trees_, k_.index(0));
-    k_.loop(k_.index(0), count, lanes_, [&](Term tree) {
-      Term mask = lanes_ == 1 ? Term() : k_.mask(min(trees_ - tree, k_.index(lanes_)), lanes_);
-      Term roots = node_in_range(k_.load(roots_, tree, lanes_, mask));
-      // The first tree of a group is its deepest one.
-      Term depth = convert(k_.load(depths_, tree), k_.index_type());
-      k_.loop(first, last, 1, [&](Term row) {
-        Term leaves = descend(row * row_width_, roots, depth, mask);
-        if (has_entries_)
-          add_entries(leaves, min(trees_ - tree, k_.index(lanes_)), row * width_);
-        else
-          add_weights(leaves, row, mask);
-      });
-    });
+    const Term count = select(k_.index(0) < row_width_, trees_, k_.index(0));
+    const Term whole = quotient(count, kGroup) * kGroup;
+    k_.loop(k_.index(0), whole, kGroup, [&](Term tree) { score_trees(tree, kGroup, first, last); });
+    k_.loop(whole, count, 1, [&](Term tree) { score_trees(tree, 1, first, last); });
   }
 
  private:
@@ -75,69 +110,105 @@ class TreeKernel {
     return combine_ == graph::TreeScore::kMin ? min(a, b) : max(a, b);
   }
 
-  // The elements at `at` + each of the i32 positions.
-  Term gather(const Buffer& buffer, Term at, Term positions, Term mask) {
-    if (lanes_ == 1) return k_.load(buffer, at + convert(positions, k_.index_type()));
-    return k_.gather(buffer, at, positions, mask);
+  Term load_index(const Buffer& buffer, Term at) {
+    return convert(k_.load(buffer, at), k_.index_type());
+  }
+  Term clamped(Term index, Term last) {
+    return records_.are_trusted ? index : clamp(index, k_.index(0), last);
   }
 
-  Term lanes_of(Term scalar) { return k_.splat(to_i32(scalar), lanes_); }
-  Term clamped(Term x, Term last) {
-    Term zero = x.integer(0);
-    return max(min(x, last), zero);
-  }
-  Term node_in_range(Term node) { return clamped(node, lanes_of(last_node_)); }
-
-  // The leaf that the row, whose elements start at `from`, reaches in each tree.
-  Term descend(Term from, Term roots, Term depth, Term mask) {
-    Term last_feature = lanes_of(row_width_ - 1), last_node = lanes_of(last_node_);
-    return k_.loop(k_.index(0), depth, 1, {roots}, [&](Term, llvm::ArrayRef<Term> nodes) {
-      Term feature = gather(features_, k_.index(0), nodes[0], mask);
-      Term threshold = gather(thresholds_, k_.index(0), nodes[0], mask);
-      Term next = gather(next_, k_.index(0), nodes[0], mask);
-      Term x = gather(x_, from, clamped(shift_right_signed(feature, 1), last_feature), mask);
-      Term follows_nan = (feature & feature.integer(1)) != feature.integer(0);
-      Term is_true = (x <= threshold) | (is_nan(x) & follows_nan);
-      Term chosen = select(is_true, next, next + next.integer(1));
-      return Terms{clamped(chosen, last_node)};
-    })[0];
+  void score_trees(Term tree, int64_t count, Term first, Term last) {
+    Terms roots;
+    for (int64_t i = 0; i < count; ++i)
+      roots.push_back(clamped(load_index(roots_, tree + i), last_record_));
+    // The first tree is the deepest one.
+    const Term depth = load_index(depths_, tree);
+    k_.loop(first, last, 1, [&](Term row) {
+      const Term x = row * row_width_;
+      const Terms leaves = k_.loop(k_.index(0), depth, 1, roots, [&](Term, auto nodes) {
+        Terms next;
+        for (const Term& node : nodes) next.push_back(step(x, node));
+        return next;
+      });
+      if (has_entries_)
+        add_entries(leaves, row * columns_);
+      else
+        add_weights(leaves, row * columns_);
+    });
   }
 
-  void add_weights(Term leaves, Term row, Term mask) {
-    Term weights = gather(weights_, k_.index(0), leaves, mask);
-    if (lanes_ > 1) {
-      // Lanes without a tree are 0.
-      weights = k_.make<mlir::vector::ReductionOp>(mlir::vector::CombiningKind::ADD, weights.value);
+  // The record that follows the one at `node` for the row whose elements start at `row`.
+  Term step(Term row, Term node) {
+    Term next = load_index(nodes_, node);
+    const Term feature = clamped(load_index(nodes_, node + 1), row_width_ - 1);
+    const Term x = k_.load(x_, row + feature);
+    Term is_true = x <= threshold(node);
+    if (follows_nan_) {
+      is_true = is_true | (is_nan(x) & ((next & k_.index(1)) != k_.index(0)));
+      next = next & k_.index(-2);
     }
-    k_.store(result_, row, k_.load(result_, row) + weights);
+    // Arithmetic, because a select could become a branch, which would often be mispredicted.
+    const Term is_false = is_true ^ k_.boolean(true);
+    const Term skipped = k_.make<mlir::arith::IndexCastUIOp>(k_.index_type(), is_false.value);
+    return clamped(next + skipped * records_.size, last_record_);
   }
 
-  void add_entries(Term leaves, Term count, Term to) {
-    for (int64_t lane = 0; lane < lanes_; ++lane) {
-      k_.when(k_.index(lane) < count, [&] {
-        Term leaf = convert(lanes_ == 1 ? leaves : k_.extract(leaves, lane), k_.index_type());
-        Term low = entry_at(leaf), high = entry_at(leaf + 1);
-        k_.loop(low, high, 1, [&](Term entry) {
-          Term column = convert(k_.load(columns_, entry), k_.index_type());
-          Term at = to + clamp(column, k_.index(0), width_ - 1);
-          k_.store(result_, at, combined(k_.load(result_, at), k_.load(weights_, entry)));
-        });
+  Term threshold(Term node) {
+    const Term low = k_.load(nodes_, node + 2);
+    if (x_.dtype == DType::kF32)
+      return k_.make<mlir::arith::BitcastOp>(k_.builder().getF32Type(), low.value);
+    const mlir::Type wide = k_.builder().getI64Type();
+    const Term high = k_.load(nodes_, node + 3);
+    const Term bits = k_.make<mlir::arith::ExtUIOp>(wide, low.value) |
+                      shift_left(k_.make<mlir::arith::ExtUIOp>(wide, high.value), 32);
+    return k_.make<mlir::arith::BitcastOp>(k_.builder().getF64Type(), bits.value);
+  }
+
+  // The number of the leaf at each record.
+  Terms leaf_numbers(llvm::ArrayRef<Term> records) {
+    Terms numbers;
+    for (const Term& record : records)
+      numbers.push_back(load_index(nodes_, record + records_.leaf_at));
+    return numbers;
+  }
+
+  // Adds the weights of all leaves in the order of the trees.
+  void add_weights(llvm::ArrayRef<Term> records, Term to) {
+    const Terms leaves = leaf_numbers(records);
+    const auto add = [&](Term column) {
+      Term sum = k_.load(result_, to + column);
+      for (const Term& leaf : leaves)
+        sum = sum + k_.load(weights_, clamped(leaf * columns_ + column, last_weight_));
+      k_.store(result_, to + column, sum);
+    };
+    if (columns_ > kMostColumns) return k_.loop(k_.index(0), k_.index(columns_), 1, add);
+    for (int64_t column = 0; column < columns_; ++column) add(k_.index(column));
+  }
+
+  void add_entries(llvm::ArrayRef<Term> records, Term to) {
+    for (const Term& leaf : leaf_numbers(records)) {
+      const Term low = entry_at(leaf), high = entry_at(leaf + 1);
+      k_.loop(low, high, 1, [&](Term entry) {
+        const Term column = load_index(entry_columns_, entry);
+        const Term at = to + clamp(column, k_.index(0), k_.index(columns_ - 1));
+        k_.store(result_, at, combined(k_.load(result_, at), k_.load(weights_, entry)));
       });
     }
   }
 
-  Term entry_at(Term node) {
-    Term entry = convert(k_.load(starts_, node), k_.index_type());
-    return clamp(entry, k_.index(0), last_weight_ + 1);
+  Term entry_at(Term leaf) {
+    const Term start = clamp(leaf, k_.index(0), last_start_);
+    return clamp(load_index(starts_, start), k_.index(0), last_weight_ + 1);
   }
 
   KernelBuilder& k_;
-  Buffer x_, thresholds_, features_, next_, roots_, depths_, weights_;
+  Buffer x_, nodes_, roots_, depths_, weights_;
   graph::TreeScore combine_;
-  int64_t lanes_;
-  bool has_entries_ = false;
-  Buffer starts_, columns_, result_;
-  Term rows_, row_width_, width_, trees_, last_node_, last_weight_;
+  int64_t columns_;
+  bool follows_nan_, has_entries_;
+  Records records_;
+  Buffer starts_, entry_columns_, result_;
+  Term rows_, row_width_, trees_, last_record_, last_weight_, last_start_;
 };
 
 }  // namespace
@@ -145,7 +216,9 @@ class TreeKernel {
 llvm::LogicalResult lower(graph::TreeScoresOp op, LoweringContext& context) {
   KernelBuilder k(context, op, "tree_scores");
   TreeKernel kernel(k, op);
-  k.loop(k.begin(), k.end(), 1, [&](Term block) { kernel.score_block(block); });
+  const Term end = k.end();
+  k.loop(k.begin(), end, kBlocks,
+         [&](Term block) { kernel.score(block, min(block + kBlocks, end)); });
   return k.launch(ceildiv(shape_of(op.getX())[0], kBlockRows), 1);
 }
 

@@ -3,9 +3,10 @@
 // The nodes of sv.tree_scores compare by <= only. Other comparisons become one or two such nodes:
 // x < t is x <= t', where t' is the largest number below t, and x > t swaps the branches of x <= t.
 // The branches of a node are adjacent. A node with several parents is placed once. Each further
-// parent gets a node that compares with infinity and leads to the placed one.
+// parent gets a node that compares with NaN and leads to the placed one.
 #include "compiler/import/ops/ml/forest.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -151,61 +152,74 @@ bool check_forest(Node& n, Value x, const Forest& forest) {
 
 class Tables {
  public:
-  Tables(const Forest& forest, const std::vector<int32_t>& heights)
-      : forest_(forest), slots_(forest.nodes.size(), kUnplaced) {
+  Tables(const Forest& forest, const std::vector<int32_t>& heights, DType dtype)
+      : forest_(forest), dtype_(dtype), slot_of_(forest.nodes.size(), kUnplaced) {
     for (const size_t root : forest.roots) trees_.push_back({root, heights[root]});
     std::stable_sort(trees_.begin(), trees_.end(),
                      [](const Tree& a, const Tree& b) { return a.depth > b.depth; });
     for (const Tree& tree : trees_) {
-      roots.push_back(add_slot());
-      depths.push_back(tree.depth + 2);  // references to placed nodes add levels
-      place(tree.root, roots.back());
+      const size_t root = add_slot();
+      roots.push_back(element_of(root));
+      place(tree.root, root);
     }
     set_depths();
+    for (const Slot& slot : slots_) append_record(slot);
   }
 
-  std::vector<double> thresholds;
-  std::vector<int32_t> features, next, roots, depths;
-  std::vector<const TreeNode*> leaves;  // by slot; null for a node that is no leaf
+  std::vector<int32_t> nodes, roots, depths;
+  std::vector<const TreeNode*> leaves;  // by number
+  bool follows_nan = false;
 
  private:
-  static constexpr int32_t kUnplaced = -1;
+  static constexpr size_t kUnplaced = SIZE_MAX;
   struct Tree {
     size_t root;
     int32_t depth;
   };
+  struct Slot {
+    double threshold = std::numeric_limits<double>::quiet_NaN();  // every comparison is false
+    int64_t feature = 0, leaf = 0;
+    bool takes_nan = false, has_two = false;
+    // The slot for a true comparison, before that for a false one. Of a leaf, and of a reference to
+    // a placed node: the slot before the next one.
+    int64_t yes = 0;
+  };
 
-  // A new slot, with a leaf.
-  int32_t add_slot() {
-    const auto slot = static_cast<int32_t>(next.size());
-    thresholds.push_back(kInfinity);
-    features.push_back(1);  // with this threshold, every number and NaN lead to `next`
-    next.push_back(slot);
-    leaves.push_back(nullptr);
-    return slot;
+  int32_t element_of(int64_t slot) const {
+    return static_cast<int32_t>(slot * TreeScoresOp::recordSize(dtype_));
+  }
+
+  // A new slot, which leads to itself.
+  size_t add_slot() {
+    slots_.push_back({.yes = static_cast<int64_t>(slots_.size()) - 1});
+    return slots_.size() - 1;
   }
 
   // Places the nodes of a tree, level by level.
-  void place(size_t root, int32_t slot) {
-    std::deque<std::pair<size_t, int32_t>> queue = {{root, slot}};
+  void place(size_t root, size_t slot) {
+    std::deque<std::pair<size_t, size_t>> queue = {{root, slot}};
     while (!queue.empty()) {
       const auto [i, at] = queue.front();
       queue.pop_front();
-      const auto index = static_cast<size_t>(at);
-      if (slots_[i] != kUnplaced) {
-        next[index] = slots_[i];
+      if (slot_of_[i] != kUnplaced) {
+        slots_[at].yes = static_cast<int64_t>(slot_of_[i]) - 1;
         continue;
       }
-      slots_[i] = at;
+      slot_of_[i] = at;
       const TreeNode& node = forest_.nodes[i];
       if (node.mode == TreeMode::kLeaf) {
-        leaves[index] = &node;
+        slots_[at].leaf = static_cast<int64_t>(leaves.size());
+        leaves.push_back(&node);
         continue;
       }
-      const int32_t yes = add_slot(), no = add_slot();
-      thresholds[index] = node.threshold;
-      features[index] = static_cast<int32_t>(node.feature) * 2 + (node.takes_nan ? 1 : 0);
-      next[index] = yes;
+      const size_t yes = add_slot(), no = add_slot();
+      slots_[at] = {.threshold = node.threshold,
+                    .feature = node.feature,
+                    .leaf = 0,
+                    .takes_nan = node.takes_nan,
+                    .has_two = true,
+                    .yes = static_cast<int64_t>(yes)};
+      follows_nan |= node.takes_nan;
       queue.emplace_back(node.yes, yes);
       queue.emplace_back(node.no, no);
     }
@@ -213,40 +227,58 @@ class Tables {
 
   // The number of steps from each root to its deepest leaf, with the steps that references add.
   void set_depths() {
-    std::vector<int32_t> levels(next.size(), kUnplaced);
-    std::vector<int32_t> stack;
-    for (size_t tree = 0; tree < roots.size(); ++tree) {
-      stack.push_back(roots[tree]);
+    constexpr int32_t kUnknown = -1;
+    std::vector<int32_t> levels(slots_.size(), kUnknown);
+    std::vector<size_t> stack;
+    for (const int32_t root : roots) {
+      const auto first = static_cast<size_t>(root / element_of(1));
+      stack.push_back(first);
       while (!stack.empty()) {
-        const auto slot = static_cast<size_t>(stack.back());
+        const size_t slot = stack.back();
         int32_t level = 0;
         bool is_known = true;
-        for (const int32_t to : targets(slot)) {
-          const int32_t other = levels[static_cast<size_t>(to)];
-          if (other == kUnplaced) stack.push_back(to);
-          is_known &= other != kUnplaced;
-          level = std::max(level, other + 1);
+        for (const size_t to : targets(slot)) {
+          if (levels[to] == kUnknown) stack.push_back(to);
+          is_known &= levels[to] != kUnknown;
+          level = std::max(level, levels[to] + 1);
         }
         if (!is_known) continue;
         levels[slot] = level;
         stack.pop_back();
       }
-      depths[tree] = levels[static_cast<size_t>(roots[tree])];
+      depths.push_back(levels[first]);
     }
     // The first tree of a group must be its deepest one.
     for (size_t tree = depths.size(); tree-- > 1;)
       depths[tree - 1] = std::max(depths[tree - 1], depths[tree]);
   }
 
-  llvm::SmallVector<int32_t, 2> targets(size_t slot) const {
-    const int32_t to = next[slot];
-    if (to == static_cast<int32_t>(slot)) return {};
-    if (features[slot] == 1 && thresholds[slot] == kInfinity) return {to};
-    return {to, to + 1};
+  llvm::SmallVector<size_t, 2> targets(size_t slot) const {
+    const auto no = static_cast<size_t>(slots_[slot].yes + 1);
+    if (no == slot) return {};
+    if (!slots_[slot].has_two) return {no};
+    return {no - 1, no};
+  }
+
+  void append_record(const Slot& slot) {
+    nodes.push_back(element_of(slot.yes) + (slot.takes_nan ? 1 : 0));
+    nodes.push_back(static_cast<int32_t>(slot.feature));
+    if (dtype_ == DType::kF32) {
+      nodes.push_back(std::bit_cast<int32_t>(static_cast<float>(slot.threshold)));
+      nodes.push_back(static_cast<int32_t>(slot.leaf));
+      return;
+    }
+    const auto bits = std::bit_cast<uint64_t>(slot.threshold);
+    nodes.push_back(static_cast<int32_t>(bits & UINT32_MAX));
+    nodes.push_back(static_cast<int32_t>(bits >> 32));
+    nodes.push_back(static_cast<int32_t>(slot.leaf));
+    nodes.push_back(0);
   }
 
   const Forest& forest_;
-  std::vector<int32_t> slots_;  // by node
+  DType dtype_;
+  std::vector<Slot> slots_;
+  std::vector<size_t> slot_of_;  // by node
   std::vector<Tree> trees_;
 };
 
@@ -264,24 +296,26 @@ Value real_table(Node& n, DType dtype, const std::vector<double>& elements) {
 
 struct Weights {
   std::vector<double> weights;
-  std::vector<int32_t> starts, columns;  // empty if there is one weight for each slot
+  std::vector<int32_t> starts, columns;  // empty if each leaf has a weight for each column
 };
 
-// One weight per slot if that is enough, else the entries of each slot.
+// A weight for each column of each leaf if that is not much more than the weights of the leaves,
+// else the entries of each leaf.
 Weights weights_of(const Forest& forest, const Tables& tables) {
+  constexpr int64_t kMostZeros = 2;  // for each weight
   Weights result;
-  if (forest.width == 1 && forest.combine == TreeScore::kSum) {
-    for (const TreeNode* leaf : tables.leaves) {
-      double sum = 0;
-      if (leaf)
-        for (const auto& [column, weight] : leaf->weights) sum += weight;
-      result.weights.push_back(sum);
-    }
+  const auto leaves = std::ssize(tables.leaves);
+  int64_t count = 0;
+  for (const TreeNode* leaf : tables.leaves) count += std::ssize(leaf->weights);
+  if (forest.combine == TreeScore::kSum && leaves * forest.width <= leaves + kMostZeros * count) {
+    result.weights.resize(static_cast<size_t>(leaves * forest.width));
+    for (int64_t i = 0; i < leaves; ++i)
+      for (const auto& [column, weight] : tables.leaves[static_cast<size_t>(i)]->weights)
+        result.weights[static_cast<size_t>(i * forest.width + column)] += weight;
     return result;
   }
   for (const TreeNode* leaf : tables.leaves) {
     result.starts.push_back(static_cast<int32_t>(result.weights.size()));
-    if (!leaf) continue;
     for (const auto& [column, weight] : leaf->weights) {
       result.weights.push_back(weight);
       result.columns.push_back(static_cast<int32_t>(column));
@@ -302,21 +336,18 @@ Value forest_scores(Node& n, Value x, Forest forest) {
   const DType dtype = n.dtype(x);
   if (heights_of(forest.nodes).empty()) return n.fail("the nodes of a tree form a cycle"), Value();
   Canonical(forest, dtype);
-  const Tables tables(forest, heights_of(forest.nodes));
+  const Tables tables(forest, heights_of(forest.nodes), dtype);
   const Weights weights = weights_of(forest, tables);
-  llvm::SmallVector<Value> operands = {x,
-                                       real_table(n, dtype, tables.thresholds),
-                                       table(n, DType::kI32, tables.features),
-                                       table(n, DType::kI32, tables.next),
-                                       table(n, DType::kI32, tables.roots),
-                                       table(n, DType::kI32, tables.depths),
-                                       real_table(n, dtype, weights.weights)};
+  llvm::SmallVector<Value> operands = {
+      x, table(n, DType::kI32, tables.nodes), table(n, DType::kI32, tables.roots),
+      table(n, DType::kI32, tables.depths), real_table(n, dtype, weights.weights)};
   if (!weights.starts.empty()) {
     operands.push_back(table(n, DType::kI32, weights.starts));
     operands.push_back(table(n, DType::kI32, weights.columns));
   }
   return n.emit<TreeScoresOp>(operands, {n.attr("width", forest.width),
-                                         n.attr("combine", stringifyTreeScore(forest.combine))});
+                                         n.attr("combine", stringifyTreeScore(forest.combine)),
+                                         n.attr("follows_nan", tables.follows_nan)});
 }
 
 }  // namespace scopevm::compiler::frontend
