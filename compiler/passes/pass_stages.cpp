@@ -13,6 +13,7 @@ namespace {
 #include "compiler/passes/passes.h.inc"
 
 void add_graph_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>&) {
+  passes.addPass(createWidenPass());
   passes.addPass(createSimplifyPass());
   passes.addPass(createUnrollPass());
   passes.addPass(createHoistPass());

@@ -11,6 +11,7 @@ namespace scopevm::compiler {
 
 #define GEN_PASS_DEF_SIMPLIFYPASS
 #define GEN_PASS_DEF_UNROLLPASS
+#define GEN_PASS_DEF_WIDENPASS
 #define GEN_PASS_DEF_HOISTPASS
 #define GEN_PASS_DEF_PLACEPASS
 #define GEN_PASS_DEF_VERIFYPLACESPASS
@@ -24,6 +25,10 @@ class SimplifyPass : public impl::SimplifyPassBase<SimplifyPass> {
   void runOnOperation() override {
     if (failed(graph::simplify(getOperation()))) signalPassFailure();
   }
+};
+
+class WidenPass : public impl::WidenPassBase<WidenPass> {
+  void runOnOperation() override { graph::widen_halves(getOperation()); }
 };
 
 class UnrollPass : public impl::UnrollPassBase<UnrollPass> {

@@ -13,6 +13,15 @@ def SimplifyPass : Pass<"sv-simplify", "mlir::ModuleOp"> {
   }];
 }
 
+def WidenPass : Pass<"sv-widen", "mlir::ModuleOp"> {
+  let summary = "compute in f32 what a model with matrix products in f16 or bf16 computes";
+  let description = [{
+    If the module has matrix products or convolutions of f16 or bf16 elements, these and all ops that
+    compute with such elements get f32 operands. Results are rounded where they are stored for other
+    ops, and at outputs.
+  }];
+}
+
 def UnrollPass : Pass<"sv-unroll", "mlir::ModuleOp"> {
   let summary = "replace recursion whose depth the arguments determine by copies of the functions";
   let description = [{

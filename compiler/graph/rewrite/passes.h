@@ -17,6 +17,9 @@ llvm::LogicalResult simplify(mlir::ModuleOp module);
 // Simplifies one function with a body.
 void simplify(mlir::func::FuncOp function);
 
+// Computes in f32 what models in f16 and bf16 compute, if they have matrix products: widen.cpp.
+void widen_halves(mlir::ModuleOp module);
+
 // Replaces calls of recursive functions by calls of copies, where constant arguments and dims
 // determine the depth of the recursion: recursion.cpp.
 void unroll_recursion(mlir::ModuleOp module);
