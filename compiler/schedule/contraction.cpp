@@ -56,10 +56,33 @@ bool prefetches_panels(DimExpr depth, const Core& core) {
   return *depth.as_constant() * kPanelColumns * int64_t{sizeof(float)} <= core.l1_bytes;
 }
 
+bool is_narrow(TileElement element) {
+  return element == TileElement::kF16 || element == TileElement::kBF16;
+}
+
 // The registers for sums. The others have a row of B and an element of A.
 int64_t most_sums(const Target& target) { return target.vector_registers() * 3 / 4; }
 
 }  // namespace
+
+DType b_type(TileElement element) {
+  switch (element) {
+    case TileElement::kQuads:
+      return DType::kI32;
+    case TileElement::kF16:
+      return DType::kF16;
+    case TileElement::kBF16:
+      return DType::kBF16;
+    case TileElement::kF32:
+      break;
+  }
+  return DType::kF32;
+}
+
+std::string suffix_of(TileElement element) {
+  if (element == TileElement::kF32) return "";
+  return element == TileElement::kQuads ? "_quads" : "_" + std::string(name(b_type(element)));
+}
 
 TileHeights RowBlocks::heights() const {
   const std::optional<int64_t> known = rows.as_constant();
@@ -75,6 +98,7 @@ std::string ContractionSchedule::text() const {
   if (least != most) text += std::to_string(least) + " to ";
   text += std::to_string(most) + " rows";
   if (element == TileElement::kQuads) text += " of quads";
+  if (is_narrow(element)) text += " by " + std::string(name(b_type(element)));
   if (format == RowFormat::kInterleaved) text += ", interleaved";
   if (!parts.is_constant(1)) text += ", items of " + tiles_per_part.str() + " tiles";
   if (panels > 1) text += ", " + std::to_string(panels) + " panels per item";
@@ -129,8 +153,7 @@ ContractionSchedule choose_contraction(const ContractionProblem& problem, const 
 
 std::string ContractionTile::text() const {
   std::string text = format == RowFormat::kRows ? "rows" : "interleaved";
-  if (element == TileElement::kQuads) text += "_quads";
-  text += std::to_string(rows);
+  text += suffix_of(element) + (is_narrow(element) ? "_" : "") + std::to_string(rows);
   if (vectors != kTileVectors) text += "_half";
   if (sets > 1) text += "_" + std::to_string(sets) + "_sets";
   return text;
@@ -139,7 +162,7 @@ std::string ContractionTile::text() const {
 int64_t most_tile_rows(const Target& target, TileElement element) {
   // Without an instruction for a multiply-add, products take registers, too.
   const bool has_multiply_add =
-      element == TileElement::kF32 ? target.has_fma() : target.has_byte_dot;
+      element == TileElement::kQuads ? target.has_byte_dot : target.has_fma();
   if (has_multiply_add) return most_sums(target) / kTileVectors;
   return target.vector_registers() == 32 ? 6 : 4;
 }

@@ -15,6 +15,7 @@
 
 #include "compiler/dims/dim_expr.h"
 #include "compiler/schedule/core.h"
+#include "scopevm/dtype.h"
 
 namespace scopevm::compiler::schedule {
 
@@ -31,7 +32,16 @@ inline constexpr int64_t kBlockKeys = 512;
 inline constexpr int64_t kChunk = 16;
 
 enum class RowFormat { kRows, kInterleaved };
-enum class TileElement { kF32, kQuads };  // quads: u8 in A, i8 in B
+enum class TileElement {
+  kF32,
+  kQuads,  // u8 in A, i8 in B
+  kF16,    // f32 in A; constants in B that f16 represents, or bf16
+  kBF16,
+};
+// The element type of a step of B.
+DType b_type(TileElement element);
+// "", "_quads", "_f16" or "_bf16": a part of the keys of tiles.
+std::string suffix_of(TileElement element);
 
 enum class ContractionKind {
   kMatrices,     // rows of A are packed at run time

@@ -10,7 +10,8 @@
 namespace scopevm::compiler::schedule {
 namespace {
 
-constexpr TileElement kElements[] = {TileElement::kF32, TileElement::kQuads};
+constexpr TileElement kElements[] = {TileElement::kF32, TileElement::kQuads, TileElement::kF16,
+                                     TileElement::kBF16};
 
 std::vector<Target> targets() {
   return {{.vector_bits = 128},

@@ -11,6 +11,7 @@ import bert
 import convnets
 import forest
 import gpt2
+import half
 import lstm
 
 MODELS = {
@@ -22,6 +23,9 @@ MODELS = {
     "lstm_loop": lstm.lstm_loop,
     "gpt2_decode": gpt2.gpt2_decode,
     "random_forest": forest.random_forest,
+    "mobilenet_v2_f16": lambda: half.to_half(convnets.mobilenet_v2()),
+    "bert_2layer_f16": lambda: half.to_half(bert.bert_2layer()),
+    "gpt2_decode_f16": lambda: half.to_half(gpt2.gpt2_decode()),
 }
 
 

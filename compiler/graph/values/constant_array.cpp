@@ -78,6 +78,13 @@ double ConstantArray::real(int64_t i) const {
   }
 }
 
+uint64_t ConstantArray::bits(int64_t i) const {
+  const int64_t size = byte_size(dtype_);
+  uint64_t bits = 0;
+  std::memcpy(&bits, data_ + i * size, static_cast<size_t>(size));
+  return bits;
+}
+
 int64_t ConstantArray::integer(int64_t i) const {
   switch (dtype_) {
     case DType::kBool:

@@ -26,6 +26,8 @@ class ConstantArray {
   // float.
   double real(int64_t i) const;
   int64_t integer(int64_t i) const;
+  // The bytes of element i, in the lowest bits.
+  uint64_t bits(int64_t i) const;
   // Set element i. set() is for float types, and rounds the value to the element type.
   // set_integer() is for all other types, and stores the low bits of the value. REQUIRES: the array
   // was made from a type.

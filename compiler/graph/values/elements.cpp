@@ -117,8 +117,9 @@ Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
   if (const runtime::SmallType* small = runtime::small_type(dtype)) {
     Constant constant = constant_of_elements(elements, small->carrier);
     constant.dtype = dtype;
-    return owned(std::move(constant),
-                 runtime::narrowed(*small, constant.data, elements.getNumElements()));
+    std::vector<uint8_t> packed =
+        runtime::narrowed(*small, constant.data, elements.getNumElements());
+    return owned(std::move(constant), std::move(packed));
   }
   Constant constant{.dtype = dtype};
   constant.dims.assign(elements.getShapedType().getShape().begin(),

@@ -2,6 +2,7 @@
 #include "compiler/graph/values/fold.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "compiler/graph/arithmetic/numbers.h"
 
@@ -82,6 +83,40 @@ mlir::OpFoldResult fold_tensor(
   return mlir::Attribute(result.attribute(op->getContext()));
 }
 
+namespace {
+
+// The results of an op with one operand whose elements have at most two bytes: each value of an
+// element is evaluated once. Weights of f16 have millions of elements.
+class ResultsByBits {
+ public:
+  ResultsByBits(const ConstantArrays& x, ConstantArray& y) : y_(y) {
+    if (x.size() != 1 || byte_size(x[0].dtype()) > 2 || x[0].count() != y.count()) return;
+    x_ = &x[0];
+    first_.assign(size_t{1} << (8 * byte_size(x_->dtype())), kUnknown);
+  }
+
+  // Copies the result of an earlier element with the bits of element i. Without one, returns false:
+  // the result of element i is then set by the caller.
+  bool copy(int64_t i) {
+    if (!x_) return false;
+    int64_t& first = first_[x_->bits(i)];
+    if (first == kUnknown) {
+      first = i;
+      return false;
+    }
+    y_.copy(i, y_, first);
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kUnknown = -1;
+  ConstantArray& y_;
+  const ConstantArray* x_ = nullptr;
+  std::vector<int64_t> first_;  // by the bits
+};
+
+}  // namespace
+
 mlir::OpFoldResult fold_elementwise(ElementwiseOp op, llvm::ArrayRef<mlir::Attribute> operands) {
   return fold_tensor(op, operands, [&](const ConstantArrays& x, ConstantArray& y) {
     NumberArithmetic arithmetic;
@@ -89,7 +124,12 @@ mlir::OpFoldResult fold_elementwise(ElementwiseOp op, llvm::ArrayRef<mlir::Attri
     for (const ConstantArray& operand : x)
       cursors.emplace_back(y.dims(), broadcast_strides(operand, y.dims().size()));
     llvm::SmallVector<Scalar, 3> scalars;
+    ResultsByBits known(x, y);
     for (int64_t i = 0; i < y.count(); ++i) {
+      if (known.copy(i)) {
+        cursors.front().next();
+        continue;
+      }
       scalars.clear();
       for (auto [operand, cursor] : llvm::zip(x, cursors))
         scalars.push_back(scalar_at(arithmetic, operand, cursor.at()));

@@ -2,6 +2,8 @@
 // orientations, broadcast batches, epilogues, and other element types.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "tests/kernels/reference.h"
 
 namespace scopevm::compiler::testing {
@@ -41,6 +43,26 @@ TEST_P(EveryTarget, ConstantBAtEveryRowCount) {
       Array a = random_f32({m, k}, 2);
       expect_near(run_one(*runner, {a}), reference_matmul(a, b, false, false),
                   "m = " + std::to_string(m) + ", k = " + std::to_string(k));
+    }
+  }
+}
+
+// Constants that f16 or bf16 represents are packed as such, and converted by the micro-kernel.
+TEST_P(EveryTarget, NarrowConstantB) {
+  for (const bool is_bf16 : {false, true}) {
+    Array b = random_f32({1030, 70}, 1);
+    std::vector<float> numbers = b.as<float>();
+    for (float& x : numbers)
+      x = is_bf16 ? std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xffff0000)
+                  : static_cast<float>(static_cast<_Float16>(x));
+    if (is_bf16) numbers[7] = 0x1p-100F;  // f16 does not represent it
+    b = Array::of<float>(DType::kF32, b.dims, numbers);
+    auto runner = compile(constant_matmul(b, false), GetParam());
+    ASSERT_TRUE(runner);
+    for (int64_t m : {1, 2, 3, 5, 12, 13, 127}) {
+      Array a = random_f32({m, 1030}, 2);
+      expect_near(run_one(*runner, {a}), reference_matmul(a, b, false, false),
+                  (is_bf16 ? "bf16, m = " : "f16, m = ") + std::to_string(m));
     }
   }
 }

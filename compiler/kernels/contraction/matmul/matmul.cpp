@@ -61,12 +61,21 @@ class MatMul {
 
   schedule::ContractionProblem problem() {
     // Only a single matrix of static shape is packed at compile time.
-    return {.element = is_quads_ ? TileElement::kQuads : TileElement::kF32,
+    const bool is_packable = !format_ && shape_.b_is_single && shape_.depth.is_constant() &&
+                             shape_.columns.is_constant() &&
+                             packs_constant(context_, b(), pads_b());
+    return {.element = element(is_packable),
             .rows = shape_.rows,
             .columns = shape_.columns,
             .depth = is_quads_ ? ceildiv(shape_.depth, 4) : shape_.depth,
-            .is_packable = !format_ && shape_.b_is_single && shape_.depth.is_constant() &&
-                           shape_.columns.is_constant() && packs_constant(context_, b(), pads_b())};
+            .is_packable = is_packable};
+  }
+
+  TileElement element(bool is_packable) {
+    if (is_quads_) return TileElement::kQuads;
+    const DType dtype = is_packable ? panel_type(context_, b()) : DType::kF32;
+    if (dtype == DType::kF16) return TileElement::kF16;
+    return dtype == DType::kBF16 ? TileElement::kBF16 : TileElement::kF32;
   }
 
   mlir::Value b() const { return fused_.stored(op_->getOperand(1)); }
@@ -82,7 +91,8 @@ class MatMul {
     if (format_)
       o.quantised = declare_quantised();
     else
-      o.b = schedule_.packs_b ? k_.operand(packed_constant(), step, Elements::kNumbers)
+      o.b = schedule_.packs_b ? k_.operand(packed_constant(), schedule::b_type(problem_.element),
+                                           Elements::kNumbers)
                               : k_.operand(b(), Elements::kNumbers);
     epilogue_.declare(k_);
     const DimExpr sums_size = blocks.block_rows() * DimExpr(kPanelColumns);
@@ -118,7 +128,8 @@ class MatMul {
   ValueId packed_constant() {
     int64_t depth = *shape_.depth.as_constant(), columns = *shape_.columns.as_constant();
     return is_quads_ ? packed_quad_panels(context_, b(), depth, columns)
-                     : packed_panels(context_, b(), depth, columns, shape_.transpose_b);
+                     : packed_panels(context_, b(), depth, columns, shape_.transpose_b,
+                                     schedule::b_type(problem_.element));
   }
 
   QuantisedPanels declare_quantised() {

@@ -1,7 +1,12 @@
 // Packs constant weights.
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <functional>
+#include <optional>
+#include <span>
 
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/graph_ops.h"
@@ -23,7 +28,7 @@ std::string key_of(const char* layout, mlir::ElementsAttr elements,
   return key;
 }
 
-// A constant of f32 elements, or of quads, each of which is four bytes of `numbers`.
+// A constant with the bytes of `numbers`, each of which is an element or a part of one.
 template <typename T>
 Constant packed_constant(DType dtype, std::vector<T> numbers, std::vector<int64_t> dims,
                          const char* name) {
@@ -52,25 +57,78 @@ bool packs_constant(LoweringContext& context, mlir::Value weights, bool is_padde
   return context.constant_of(weights) && (!is_padded || context.may_pad(weights));
 }
 
+namespace {
+
+uint16_t bf16_bits(float x) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16); }
+// The f16 with this value; no value if there is none.
+std::optional<uint16_t> exact_f16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t exponent = bits >> 23 & 0xff, sign = bits >> 16 & 0x8000;
+  // Normal numbers of f16. The conversion by a cast is slow on CPUs without F16C, for which this
+  // file is compiled.
+  constexpr uint32_t kLeast = 127 - 14, kMost = 127 + 15;
+  if (exponent >= kLeast && exponent <= kMost) {
+    if ((bits & 0x1fff) != 0) return std::nullopt;
+    return static_cast<uint16_t>(sign | (exponent - kLeast + 1) << 10 | (bits >> 13 & 0x3ff));
+  }
+  const auto narrow = static_cast<_Float16>(x);
+  if (std::bit_cast<uint32_t>(static_cast<float>(narrow)) != bits) return std::nullopt;
+  return std::bit_cast<uint16_t>(narrow);
+}
+uint16_t f16_bits(float x) { return *exact_f16(x); }
+
+// The panels of a matrix, whose elements `convert` stores as T.
+template <typename T, typename Convert>
+std::vector<T> panels_of(const float* from, int64_t depth, int64_t columns, bool transposed,
+                         Convert convert) {
+  const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
+  // The elements are initialised to 0, which pads the last panel.
+  std::vector<T> packed(panels * depth * kPanelColumns);
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    T* to = packed.data() + panel * depth * kPanelColumns;
+    const int64_t first = panel * kPanelColumns, last = std::min(columns, first + kPanelColumns);
+    for (int64_t k = 0; k < depth; ++k)
+      for (int64_t j = first; j < last; ++j)
+        to[k * kPanelColumns + j - first] =
+            convert(transposed ? from[j * depth + k] : from[k * columns + j]);
+  }
+  return packed;
+}
+
+}  // namespace
+
+DType panel_type(LoweringContext& context, mlir::Value b) {
+  // The conversion costs more than it saves for matrices in the nearest caches.
+  constexpr int64_t kLeastElements = 1 << 16;
+  const Constant source = graph::constant_of_elements(context.constant_of(b), DType::kF32);
+  const std::span numbers(reinterpret_cast<const float*>(source.data),
+                          static_cast<size_t>(source.bytes) / sizeof(float));
+  if (std::ssize(numbers) < kLeastElements) return DType::kF32;
+  if (std::ranges::all_of(numbers, [](float x) { return exact_f16(x).has_value(); }))
+    return DType::kF16;
+  const bool are_bf16 = std::ranges::all_of(
+      numbers, [](float x) { return (std::bit_cast<uint32_t>(x) & 0xffff) == 0; });
+  return are_bf16 ? DType::kBF16 : DType::kF32;
+}
+
 ValueId packed_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns,
-                      bool transposed) {
+                      bool transposed, DType dtype) {
   const mlir::ElementsAttr elements = context.constant_of(b);
-  return context.constant(key_of("panels", elements, {depth, columns, transposed}), b, [&] {
-    Constant source = graph::constant_of_elements(elements, DType::kF32);
+  const std::string key =
+      key_of("panels", elements, {depth, columns, transposed, static_cast<int64_t>(dtype)});
+  return context.constant(key, b, [&] {
+    const Constant source = graph::constant_of_elements(elements, DType::kF32);
     const float* from = reinterpret_cast<const float*>(source.data);
-    int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
-    // The elements are initialised to 0, which pads the last panel.
-    std::vector<float> packed(panels * depth * kPanelColumns);
-    for (int64_t panel = 0; panel < panels; ++panel) {
-      float* to = packed.data() + panel * depth * kPanelColumns;
-      int64_t first = panel * kPanelColumns, last = std::min(columns, first + kPanelColumns);
-      for (int64_t k = 0; k < depth; ++k)
-        for (int64_t j = first; j < last; ++j)
-          to[k * kPanelColumns + j - first] =
-              transposed ? from[j * depth + k] : from[k * columns + j];
-    }
-    return packed_constant(DType::kF32, std::move(packed), {panels, depth, kPanelColumns},
-                           "packed panels");
+    const std::vector<int64_t> dims = {(columns + kPanelColumns - 1) / kPanelColumns, depth,
+                                       kPanelColumns};
+    const auto packed = [&](auto panels) {
+      return packed_constant(dtype, std::move(panels), dims, "packed panels");
+    };
+    if (dtype == DType::kF16)
+      return packed(panels_of<uint16_t>(from, depth, columns, transposed, f16_bits));
+    if (dtype == DType::kBF16)
+      return packed(panels_of<uint16_t>(from, depth, columns, transposed, bf16_bits));
+    return packed(panels_of<float>(from, depth, columns, transposed, std::identity()));
   });
 }
 

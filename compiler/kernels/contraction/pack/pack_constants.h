@@ -12,11 +12,15 @@ namespace scopevm::compiler::kernels {
 // Whether the weights are packed at compile time. `is_padded`: the packed form is larger.
 bool packs_constant(LoweringContext& context, mlir::Value weights, bool is_padded);
 
+// The type of the panels of b, constant and f32: f16 or bf16 if it represents all of many elements,
+// else f32.
+DType panel_type(LoweringContext& context, mlir::Value b);
+
 // Packs b, f32 [depth, columns] or [columns, depth] if transposed, to panels:
 //   [ceildiv(columns, 32)][depth][32]
-// The last panel is padded with zeros.
+// The last panel is padded with zeros. REQUIRES: `dtype` represents the elements.
 ValueId packed_panels(LoweringContext& context, mlir::Value b, int64_t depth, int64_t columns,
-                      bool transposed);
+                      bool transposed, DType dtype = DType::kF32);
 
 // Packs b, i8 [depth, columns], to panels of quads, padded with zeros:
 //   [ceildiv(columns, 32)][ceildiv(depth, 4)][32]

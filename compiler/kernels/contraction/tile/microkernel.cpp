@@ -117,7 +117,8 @@ class SubTile {
 
   // Prefetches row k + u + kPrefetchDistance of the B panel.
   void prefetch_columns(Term k, int64_t u) {
-    for (int64_t column = 0; column < t_.vectors * lanes_; column += kChunk)
+    const int64_t line = 64 / byte_size(o_.b.dtype);
+    for (int64_t column = 0; column < t_.vectors * lanes_; column += line)
       prefetch(o_.b, b_at(k, u + kPrefetchDistance, 0) + column);
   }
 
@@ -135,7 +136,7 @@ class SubTile {
   // sums += a[:, k + u] * b[k + u, :]
   void step(Term k, int64_t u, llvm::MutableArrayRef<Term> sums) {
     Term b[kTileVectors];
-    for (int64_t v = 0; v < t_.vectors; ++v) b[v] = e_.load(o_.b, b_at(k, u, v), lanes_);
+    for (int64_t v = 0; v < t_.vectors; ++v) b[v] = e_.load_number(o_.b, b_at(k, u, v), lanes_);
     for (int64_t r = 0; r < t_.rows; ++r) {
       Term a = e_.splat(e_.load(o_.a, a_at(k, u, r)), lanes_);
       for (int64_t v = 0; v < t_.vectors; ++v) {
@@ -157,11 +158,18 @@ class SubTile {
   int64_t lanes_;
 };
 
+// The type of a step of A, and of the sums.
+DType a_type(TileElement element) {
+  return element == TileElement::kQuads ? DType::kI32 : DType::kF32;
+}
+
 llvm::SmallVector<mlir::Type> argument_types(mlir::OpBuilder& builder, TileElement element) {
-  mlir::Type of = element == TileElement::kF32 ? mlir::Type(builder.getF32Type())
-                                               : mlir::Type(builder.getI32Type());
-  mlir::Type buffer = buffer_type(of), index = builder.getIndexType();
-  return {buffer, index, buffer, index, buffer, index, index, index};
+  const auto buffer_of = [&](DType dtype) {
+    return buffer_type(storage_type(builder.getContext(), dtype));
+  };
+  const mlir::Type a = buffer_of(a_type(element)), b = buffer_of(b_type(element)),
+                   index = builder.getIndexType();
+  return {a, index, b, index, a, index, index, index};
 }
 
 // The function is not inlined: a call costs a few ns, and inlining would duplicate the code in
@@ -185,11 +193,14 @@ void make_sub_tile(KernelModule& module, const ContractionTile& tile) {
     types.push_back(builder.getI1Type());
     mlir::func::FuncOp function = new_function(builder, name, types);
     CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
-    DType dtype = tile.element == TileElement::kF32 ? DType::kF32 : DType::kI32;
-    auto buffer = [&](unsigned i) { return Buffer{function.getArgument(i), dtype}; };
+    const auto buffer = [&](unsigned i, DType dtype) {
+      return Buffer{function.getArgument(i), dtype};
+    };
+    const DType a = a_type(tile.element);
     auto term = [&](unsigned i) { return e.term(function.getArgument(i)); };
-    Operands operands{buffer(0), term(1), buffer(2), term(3), buffer(4),
-                      term(5),   term(6), term(7),   term(8)};
+    Operands operands{buffer(0, a), term(1),      buffer(2, b_type(tile.element)),
+                      term(3),      buffer(4, a), term(5),
+                      term(6),      term(7),      term(8)};
     SubTile(e, tile, operands).emit();
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc());
     return function;
@@ -336,7 +347,7 @@ mlir::func::FuncOp tile_function(KernelModule& module,
   const TileElement element = schedule.element;
   const std::string name = std::string("contraction_tile_") +
                            (schedule.format == RowFormat::kRows ? "rows" : "interleaved") +
-                           (element == TileElement::kQuads ? "_quads" : "");
+                           schedule::suffix_of(element);
   mlir::func::FuncOp tile = module.shared(name, [&](mlir::OpBuilder& builder) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     llvm::SmallVector<mlir::Type> types = argument_types(builder, element);

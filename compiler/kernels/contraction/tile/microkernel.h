@@ -9,8 +9,10 @@
 //   C tile         c[r * 32 + j]        sums in scratch memory, which the epilogue reads
 // Layouts are the same for every target, so that packed constants serve all images of a module.
 //
-// An element is an f32 or a quad. A quad is four bytes, adjacent along the depth, in an i32. One
-// step of quads covers four bytes of the depth, and sums are i32.
+// The constants of a B panel can be f16 or bf16, which are converted when they are loaded: products
+// of few rows are bound by the bytes of the weight. Else an element is an f32 or a quad. A quad is
+// four bytes, adjacent along the depth, in an i32. One step of quads covers four bytes of the
+// depth, and sums are i32.
 #pragma once
 
 #include "compiler/kernels/builder/kernel_module.h"

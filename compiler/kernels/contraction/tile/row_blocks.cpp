@@ -26,12 +26,12 @@ Term sums_at(const BlockOperands& o, Term panel) {
 // of an item prefetch equal parts, except for the first one: it is the first to read the current
 // panel.
 void prefetch_part(CodeBuilder& e, const BlockOperands& o, Term b_at, Term depth, Term tile) {
-  constexpr int64_t kLine = 16;  // elements
+  const int64_t line = 64 / byte_size(o.b.dtype);  // elements
   const Term parts = max(o.last_tile - o.first_tile - 1, 1), part = tile - o.first_tile;
   const Term end = quotient(depth * part, parts);
   const Term begin = quotient(depth * max(part - 1, 0), parts);
   e.loop(begin, end, 1, [&](Term k) {
-    for (int64_t at = 0; at < kPanelColumns; at += kLine)
+    for (int64_t at = 0; at < kPanelColumns; at += line)
       e.prefetch(o.b, b_at + k * kPanelColumns + at);
   });
 }
