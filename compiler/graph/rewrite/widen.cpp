@@ -59,14 +59,25 @@ class Widening {
                                    llvm::StringRef(text.data(), text.size()));
   }
 
-  // The value as f32.
+  // The value as f32. Products read a transposed operand in place, so that the cast is before the
+  // transposition.
   mlir::Value wide(mlir::Value value) {
-    mlir::Value& known = wide_[value];
-    if (!known) {
+    if (auto found = wide_.find(value); found != wide_.end()) return found->second;
+    mlir::Operation* op = value.getDefiningOp();
+    mlir::Value result;
+    if (mlir::isa_and_nonnull<TransposeOp, ReshapeOp, ExpandOp>(op)) {
+      const mlir::Value x = wide(op->getOperand(0));
+      builder_.setInsertionPointAfter(op);
+      mlir::Operation* moved = builder_.clone(*op);
+      moved->setOperand(0, x);
+      result = moved->getResult(0);
+      result.setType(mlir::cast<TensorType>(value.getType()).withDType(DType::kF32));
+    } else {
       builder_.setInsertionPointAfterValue(value);
-      known = cast(value, DType::kF32);
+      result = cast(value, DType::kF32);
     }
-    return known;
+    wide_[value] = result;
+    return result;
   }
 
   void widen(mlir::Operation* op) {
