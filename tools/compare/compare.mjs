@@ -15,7 +15,8 @@
 //     --fast-conv     with Winograd's algorithm (scopevm compile --fast-conv)
 //     --reference FOLDER   only write the inputs and ONNX Runtime's outputs to FOLDER as .npy
 //
-// A float agrees if its absolute or its relative error is at most 1e-4; other elements must be
+// A float agrees if its absolute or its relative error is at most 1e-4 (or more for models in
+// FLOAT16: inputs.mjs); other elements must be
 // equal. Exits with 1 if an output element or a token does not agree, if the memory used differs
 // from the module's formulas, or if the comparison fails. Exits with 2 after a usage error.
 import fs from 'node:fs';
@@ -24,7 +25,8 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 
 import {compareTensors, sumErrors} from './errors.mjs';
-import {boundsOf, defaultShapes, makeInputs, modelNames, parseShape, shapeText} from './inputs.mjs';
+import {boundsOf, defaultShapes, makeInputs, modelNames, parseShape, shapeText, toleranceOf}
+    from './inputs.mjs';
 import {writeNpy} from './npy.mjs';
 import * as ort from './onnx_runtime.mjs';
 import {fileName, writeReference} from './reference.mjs';
@@ -107,7 +109,7 @@ async function compareShape(context, shape) {
       output => [output, path.join(work, `output_${fileName(output)}.npy`)]));
   const stats = runModule(module, files, {threads: 1, repeat: 2, outputs});
   const errors = sumErrors(Object.keys(expected).map(
-      output => compareTensors(output, expected[output], outputs[output])));
+      output => compareTensors(output, expected[output], outputs[output], toleranceOf(name))));
   const result = {model: name, shape: shapeText(shape), errors, memory: stats.memory,
                   load_us: stats.load_us ?? null, latency: []};
   if (!options.errorsOnly) {
@@ -126,8 +128,8 @@ function print(result) {
   const e = result.errors;
   console.log(`${result.model} ${result.shape}`);
   console.log(`  error      abs ${e.abs.toExponential(2)}, rel ${e.rel.toExponential(2)} ` +
-              `(where |value| >= 1e-3); ${e.bad} of ${countText(e.count, 'element')} above 1e-4` +
-              (e.worst ? ` [${e.worst}]` : ''));
+              `(where |value| >= 1e-3); ${e.bad} of ${countText(e.count, 'element')} above ` +
+              toleranceOf(result.model) + (e.worst ? ` [${e.worst}]` : ''));
   for (const l of result.latency)
     console.log(`  ${countText(l.threads, 'thread').padEnd(9)}  scopevm ` +
                 `${(l.scopevm_us / 1000).toFixed(3)} ms, ONNX Runtime ` +

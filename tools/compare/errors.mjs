@@ -1,13 +1,13 @@
 // Element-wise errors of a result against its reference.
 import {readNpy} from './npy.mjs';
 
-const kTolerance = 1e-4;
 const kRelativeFrom = 1e-3;  // relative errors of smaller values are not reported
 
 // Compares the tensor in `file` with `expected`. Elements that are not floats must be equal.
 // Returns {abs, rel, bad, count, worst}: the largest errors, the numbers of elements that do not
-// agree and of all elements, and a description of the worst element.
-export function compareTensors(name, expected, file) {
+// agree and of all elements, and a description of the worst element. A float agrees if its absolute
+// or its relative error is at most `tolerance`.
+export function compareTensors(name, expected, file, tolerance = 1e-4) {
   const actual = readNpy(file);
   if (actual.dtype !== expected.dtype || String(actual.dims) !== String(expected.dims))
     throw new Error(`output "${name}": expected ${expected.dtype}[${expected.dims}] ` +
@@ -22,7 +22,7 @@ export function compareTensors(name, expected, file) {
     const rel = abs / Math.abs(want);
     if (!(abs <= result.abs)) result.abs = abs;
     if (Math.abs(want) >= kRelativeFrom && !(rel <= result.rel)) result.rel = rel;
-    if (!exact && (abs <= kTolerance || rel <= kTolerance)) continue;
+    if (!exact && (abs <= tolerance || rel <= tolerance)) continue;
     ++result.bad;
     if (!(Math.min(abs, rel) <= largest)) {
       largest = Math.min(abs, rel);
