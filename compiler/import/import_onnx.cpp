@@ -218,7 +218,10 @@ Result<std::vector<Value>> ModelImport::collect_outputs(mlir::func::FuncOp funct
         !output.type().has_optional_type()) {
       SCOPEVM_ASSIGN_OR_RETURN(found, ListBuilder(state_.builder).get(found, 0));
     }
-    const SmallType* small = state_.scope.small_type(output.name());
+    // The declared type decides: that of the value can be the guess of an operator.
+    const int declared = output.type().tensor_type().elem_type();
+    const SmallType* small =
+        declared != 0 ? small_type(declared) : state_.scope.small_type(output.name());
     if (small && !list) found = pack_small(state_.builder, found, *small);
     outputs.push_back(found);
     types.push_back(found.getType());

@@ -16,9 +16,9 @@ def SimplifyPass : Pass<"sv-simplify", "mlir::ModuleOp"> {
 def WidenPass : Pass<"sv-widen", "mlir::ModuleOp"> {
   let summary = "compute in f32 what a model with matrix products in f16 or bf16 computes";
   let description = [{
-    If the module has matrix products or convolutions of f16 or bf16 elements, these and all ops that
-    compute with such elements get f32 operands. Results are rounded where they are stored for other
-    ops, and at outputs.
+    If the module has matrix products or convolutions of f16 or bf16 elements, these and the
+    elementwise ops, reductions, normalisations of rows and pools of such elements get f32 operands.
+    Results are rounded where they are stored for other ops, and at outputs.
   }];
 }
 

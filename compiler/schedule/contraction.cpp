@@ -52,8 +52,8 @@ int64_t panels_per_item(int64_t depth) {
 
 // The prefetcher of the CPU reads larger panels early enough. Products with panels that fit in L1
 // take 3 to 10 % less time if a panel is prefetched during the products with the one before it.
-bool prefetches_panels(DimExpr depth, const Core& core) {
-  return *depth.as_constant() * kPanelColumns * int64_t{sizeof(float)} <= core.l1_bytes;
+bool prefetches_panels(DimExpr depth, TileElement element, const Core& core) {
+  return *depth.as_constant() * kPanelColumns * byte_size(b_type(element)) <= core.l1_bytes;
 }
 
 bool is_narrow(TileElement element) {
@@ -120,7 +120,8 @@ ContractionSchedule choose_contraction(const ContractionProblem& problem, const 
       schedule.parts = ceildiv(blocks.tiles_per_block, tiles_per_item(depth, 1));
       schedule.tiles_per_part = ceildiv(blocks.tiles_per_block, schedule.parts);
       schedule.packs_b = problem.is_packable;
-      schedule.prefetches_b = problem.is_packable && prefetches_panels(depth, core);
+      schedule.prefetches_b =
+          problem.is_packable && prefetches_panels(depth, problem.element, core);
       schedule.grain =
           item_grain(min(rows, schedule.tiles_per_part * DimExpr(kTileRows)), depth, 1);
       break;

@@ -112,7 +112,13 @@ std::vector<char> widened(const SmallType& type, const void* packed, int64_t cou
   return elements;
 }
 
-std::vector<uint8_t> narrowed(const SmallType& type, const void* elements, int64_t count) {
+void set_pattern(const SmallType& type, void* packed, int64_t index, unsigned pattern) {
+  const int64_t at = index * type.bits;
+  static_cast<uint8_t*>(packed)[at / 8] |= static_cast<uint8_t>(pattern << (at % 8));
+}
+
+std::optional<std::vector<uint8_t>> narrowed(const SmallType& type, const void* elements,
+                                             int64_t count) {
   const int64_t size = byte_size(type.carrier);
   std::vector<uint8_t> packed(static_cast<size_t>(byte_size(type.dtype, count)));
   // By the bits of the carrier; a search for each element would take long.
@@ -123,10 +129,12 @@ std::vector<uint8_t> narrowed(const SmallType& type, const void* elements, int64
     uint16_t bits = 0;
     std::memcpy(&bits, element, static_cast<size_t>(size));
     int& pattern = patterns[bits];
-    if (pattern == kUnknown)
-      pattern = static_cast<int>(type.pattern_of(carrier_value(type, element)).value_or(0));
-    packed[static_cast<size_t>(i * type.bits / 8)] |=
-        static_cast<uint8_t>(pattern << (i * type.bits % 8));
+    if (pattern == kUnknown) {
+      const std::optional<unsigned> found = type.pattern_of(carrier_value(type, element));
+      if (!found) return std::nullopt;
+      pattern = static_cast<int>(*found);
+    }
+    set_pattern(type, packed.data(), i, static_cast<unsigned>(pattern));
   }
   return packed;
 }

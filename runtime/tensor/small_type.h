@@ -55,13 +55,17 @@ const SmallType* small_type(DType dtype);
 // The bits of element `index` of packed elements, whose first one is in the lowest bits of the
 // first byte.
 unsigned pattern_at(const SmallType& type, const void* packed, int64_t index);
+// Sets the bits of element `index`, which were 0.
+void set_pattern(const SmallType& type, void* packed, int64_t index, unsigned pattern);
+
 // All elements, in the order of their bits, as bytes of the carrier.
 std::vector<char> all_elements(const SmallType& type);
 // `count` packed elements as bytes of the carrier.
 std::vector<char> widened(const SmallType& type, const void* packed, int64_t count);
 
-// The inverse. REQUIRES: each element of the carrier is one of the type.
-std::vector<uint8_t> narrowed(const SmallType& type, const void* elements, int64_t count);
+// The inverse. No value if an element of the carrier is not one of the type.
+std::optional<std::vector<uint8_t>> narrowed(const SmallType& type, const void* elements,
+                                             int64_t count);
 
 // The element of a carrier.
 double carrier_value(const SmallType& type, const void* element);

@@ -15,3 +15,18 @@ func.func @main(%x: !x {sv.name = "x"}, %past: !sv.tensor<f16[m, 8]> {sv.name = 
   %7 = sv.relu %6 : (!sv.tensor<f32[n, 8]>) -> !sv.tensor<f32[n, 8]>
   return %4, %5, %7 : !sv.tensor<f16[n, n]>, !sv.tensor<f16["m+n", 8]>, !sv.tensor<f32[n, 8]>
 }
+!c = !sv.tensor<bf16[n, 4]>
+// Reads the cache before it concatenates rows to it, and values from outside of the branches.
+func.func @cache(%past: !sv.tensor<bf16[m, 4]>, %x: !c, %w: !sv.tensor<bf16[4, 4]>, %b: !sv.tensor<bool[]>)
+    -> (!sv.tensor<bf16["m+n", 4]>, !sv.tensor<bf16[m, 4]>, !c) {
+  %0 = sv.exp %past : (!sv.tensor<bf16[m, 4]>) -> !sv.tensor<bf16[m, 4]>
+  %1 = sv.matmul %x, %w : (!c, !sv.tensor<bf16[4, 4]>) -> !c
+  %2 = sv.concat %past, %1 {axis = 0 : i64} : (!sv.tensor<bf16[m, 4]>, !c) -> !sv.tensor<bf16["m+n", 4]>
+  %3 = sv.if %b : (!sv.tensor<bool[]>) -> !c {
+    %4 = sv.add %1, %x : (!c, !c) -> !c
+    sv.yield %4 : !c
+  } else {
+    sv.yield %x : !c
+  }
+  return %2, %0, %3 : !sv.tensor<bf16["m+n", 4]>, !sv.tensor<bf16[m, 4]>, !c
+}

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "runtime/tensor/element_types.h"
+#include "runtime/tensor/small_type.h"
 #include "tools/tensors/small_tensor.h"
 
 namespace scopevm::tool {
@@ -132,7 +133,9 @@ namespace {
 bool is_same_element(const Tensor& first, const Tensor& second, int64_t i) {
   const DType dtype = first.dtype();
   if (dtype == DType::kStr) return first.string_at(i) == second.string_at(i);
-  if (elements_per_byte(dtype) > 1) return small_element(first, i) == small_element(second, i);
+  if (const runtime::SmallType* type = runtime::small_type(dtype))
+    return runtime::pattern_at(*type, first.data(), i) ==
+           runtime::pattern_at(*type, second.data(), i);
   const int64_t size = byte_size(dtype);
   return std::memcmp(static_cast<const std::byte*>(first.data()) + i * size,
                      static_cast<const std::byte*>(second.data()) + i * size,

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/count_text.h"
+#include "runtime/tensor/element_types.h"
 #include "runtime/tensor/small_type.h"
 
 namespace scopevm::tool {
@@ -37,13 +39,14 @@ Result<Tensor> small_tensor(DType dtype, std::span<const int64_t> dims,
                             std::span<const unsigned> patterns) {
   SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, dims));
   if (tensor.element_count() != std::ssize(patterns))
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} elements, expected {}", patterns.size(), tensor.element_count()));
-  const auto bits = static_cast<size_t>(type_of(tensor).bits);
-  auto* const bytes = static_cast<uint8_t*>(tensor.data());
-  std::memset(bytes, 0, static_cast<size_t>(tensor.bytes()));
-  for (size_t i = 0; i < patterns.size(); ++i)
-    bytes[i * bits / 8] |= static_cast<uint8_t>(patterns[i] << (i * bits % 8));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{}, expected {}", runtime::count_text(std::ssize(patterns), "element"),
+                    tensor.element_count()));
+  std::memset(tensor.data(), 0, static_cast<size_t>(tensor.bytes()));
+  int64_t i = 0;
+  for (const unsigned pattern : patterns)
+    runtime::set_pattern(type_of(tensor), tensor.data(), i++, pattern);
   return tensor;
 }
 
@@ -74,8 +77,9 @@ Result<Tensor> to_small(const Tensor& given, DType to) {
   for (int64_t i = 0; i < given.element_count(); ++i) {
     const auto* const element =
         static_cast<const char*>(given.data()) + i * byte_size(given.dtype());
-    const double value =
-        is_bytes ? given.elements<uint8_t>()[static_cast<size_t>(i)] : carrier_value(type, element);
+    const double value = given.dtype() == DType::kI8   ? runtime::load_element<int8_t>(element)
+                         : given.dtype() == DType::kU8 ? runtime::load_element<uint8_t>(element)
+                                                       : carrier_value(type, element);
     const std::optional<unsigned> pattern =
         is_bytes ? pattern_of_byte(type, given, i) : type.pattern_of(value);
     if (!pattern)

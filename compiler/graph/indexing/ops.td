@@ -76,11 +76,12 @@ def Graph_TreeScore : Graph_Enum<"TreeScore", "how the weights of several leaves
 // roots[t] of `nodes`. Trees are in the order of descending depths. A record has 4 elements if x is
 // f32, and 6 if it is f64:
 //   0       where the record for a true comparison begins; that for a false one is the one after it.
-//           1 more if NaN is true, which `follows_nan` permits: a record begins at an even element
+//           Records begin at even elements: if `follows_nan`, 1 is added if NaN is true
 //   1       the feature. The comparison is x[row, feature] <= threshold
 //   2 (3)   the bits of the threshold
 //   3 (4)   the number of the leaf; 0 in other nodes
-// A leaf leads to itself: its threshold is NaN, and its element 0 names the record before it.
+// A leaf leads to itself: its threshold is NaN, and its element 0 names the record before it, which
+// is below 0 for the first record.
 //
 // Without entries, weights[leaf, column] is added to the score in each column, and `combine` is the
 // sum. The entries are i32 starts and columns: a leaf adds weights[e] to the score in columns[e],

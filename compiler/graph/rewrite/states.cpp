@@ -85,6 +85,11 @@ class StateTying {
                 .output = static_cast<unsigned>(result)};
     if (main_.getArgAttr(cache.input.getArgNumber(), kStateAttribute))
       return invalid("the input has a state already");
+    if (const auto tensor = mlir::dyn_cast<TensorType>(cache.input.getType());
+        tensor && is_small(tensor.getDtype()))
+      return invalid("input \"" + input + "\" has elements of type " +
+                     std::string(scopevm::name(tensor.getDtype())) +
+                     ", which this option does not support");
     cache.concat = body_.getTerminator()->getOperand(cache.output).getDefiningOp<ConcatOp>();
     if (!cache.concat || cache.concat.getInputs().front() != cache.input ||
         cache.concat.getInputs().size() < 2 ||

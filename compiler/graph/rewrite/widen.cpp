@@ -8,6 +8,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Builders.h"
 
 namespace scopevm::compiler::graph {
@@ -40,17 +41,19 @@ class Widening {
   }
 
  private:
-  // Whether the op only moves elements of widened values and constants.
+  // Whether the op only moves elements of rounded results, and of constants. A cache that is
+  // concatenated with results keeps its type.
   bool selects_wide(mlir::Operation* op) const {
-    if (!mlir::isa<SelectingOp>(op)) return false;
-    bool has_wide = false;
+    auto selecting = mlir::dyn_cast<SelectingOp>(op);
+    if (!selecting || !selecting.selectsElements()) return false;
+    bool has_rounded = false;
     for (mlir::Value operand : op->getOperands()) {
       if (!is_half(operand.getType())) continue;
-      const bool is_wide = wide_.contains(operand);
-      if (!is_wide && !operand.getDefiningOp<ConstantOp>()) return false;
-      has_wide |= is_wide;
+      const bool is_rounded = rounded_.contains(operand);
+      if (!is_rounded && !operand.getDefiningOp<ConstantOp>()) return false;
+      has_rounded |= is_rounded;
     }
-    return has_wide;
+    return has_rounded;
   }
 
   mlir::Value cast(mlir::Value x, DType to) {
@@ -62,21 +65,26 @@ class Widening {
   // The value as f32. Products read a transposed operand in place, so that the cast is before the
   // transposition.
   mlir::Value wide(mlir::Value value) {
-    if (auto found = wide_.find(value); found != wide_.end()) return found->second;
-    mlir::Operation* op = value.getDefiningOp();
-    mlir::Value result;
-    if (mlir::isa_and_nonnull<TransposeOp, ReshapeOp, ExpandOp>(op)) {
-      const mlir::Value x = wide(op->getOperand(0));
+    llvm::SmallVector<mlir::Operation*> moves;  // from the value back to what is cast
+    for (mlir::Operation* op = nullptr; !wide_.contains(value) && (op = value.getDefiningOp()) &&
+                                        mlir::isa<TransposeOp, ReshapeOp, ExpandOp>(op);
+         value = op->getOperand(0))
+      moves.push_back(op);
+    mlir::Value& known = wide_[value];
+    if (!known) {
+      builder_.setInsertionPointAfterValue(value);
+      known = cast(value, DType::kF32);
+    }
+    mlir::Value result = known;
+    for (mlir::Operation* op : llvm::reverse(moves)) {
       builder_.setInsertionPointAfter(op);
       mlir::Operation* moved = builder_.clone(*op);
-      moved->setOperand(0, x);
+      moved->setOperand(0, result);
+      const mlir::Value narrow = op->getResult(0);
       result = moved->getResult(0);
-      result.setType(mlir::cast<TensorType>(value.getType()).withDType(DType::kF32));
-    } else {
-      builder_.setInsertionPointAfterValue(value);
-      result = cast(value, DType::kF32);
+      result.setType(mlir::cast<TensorType>(narrow.getType()).withDType(DType::kF32));
+      wide_[narrow] = result;
     }
-    wide_[value] = result;
     return result;
   }
 
@@ -97,12 +105,14 @@ class Widening {
       const mlir::Value rounded = cast(result, type.getDtype());
       narrow.replaceAllUsesWith(rounded);
       wide_[rounded] = result;
+      rounded_.insert(rounded);
     }
     op->erase();
   }
 
   mlir::OpBuilder builder_;
-  llvm::DenseMap<mlir::Value, mlir::Value> wide_;  // f32 values by the values that are rounded
+  llvm::DenseMap<mlir::Value, mlir::Value> wide_;  // f32 values by f16 and bf16 values
+  llvm::DenseSet<mlir::Value> rounded_;            // f16 and bf16 values that are rounded results
 };
 
 }  // namespace

@@ -109,17 +109,22 @@ std::string error_of_default(mlir::Type argument, mlir::Attribute value) {
               static_cast<int64_t>(dims.size()) == type.getRank();
   for (size_t axis = 0; fits && axis < dims.size(); ++axis)
     fits = type.getShape()[axis].as_constant().value_or(dims[axis]) == dims[axis];
-  return fits ? ""
-              : "has type " + text_of(elements.getShapedType()) + ", expected " + text_of(type);
+  if (!fits) return "has type " + text_of(elements.getShapedType()) + ", expected " + text_of(type);
+  if (!small) return "";
+  const Constant wide = constant_of_elements(elements, small->carrier);
+  const bool are_small =
+      runtime::narrowed(*small, wide.data, elements.getNumElements()).has_value();
+  return are_small ? "" : "has an element that is not one of " + text_of(type);
 }
 
 Constant constant_of_elements(mlir::ElementsAttr elements, DType dtype) {
   if (const runtime::SmallType* small = runtime::small_type(dtype)) {
     Constant constant = constant_of_elements(elements, small->carrier);
     constant.dtype = dtype;
-    std::vector<uint8_t> packed =
+    // error_of_default() has checked the elements.
+    std::optional<std::vector<uint8_t>> packed =
         runtime::narrowed(*small, constant.data, elements.getNumElements());
-    return owned(std::move(constant), std::move(packed));
+    return owned(std::move(constant), std::move(packed).value_or(std::vector<uint8_t>()));
   }
   Constant constant{.dtype = dtype};
   constant.dims.assign(elements.getShapedType().getShape().begin(),

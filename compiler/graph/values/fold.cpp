@@ -40,7 +40,8 @@ bool is_foldable(mlir::Operation* op, llvm::ArrayRef<mlir::Attribute> operands) 
   const std::optional<int64_t> bytes = static_bytes(result);
   const int64_t limit =
       std::max({kFreeBytes, operand_bytes, most_elements * byte_size(result.getDtype())});
-  return bytes && *bytes <= std::min(limit, kMaxBytes);
+  // Weights of f16 are folded to f32 at any size: each call would cast them otherwise.
+  return bytes && *bytes <= std::min(limit, mlir::isa<CastOp>(op) ? INT64_MAX : kMaxBytes);
 }
 
 Scalar scalar_at(NumberArithmetic& arithmetic, const ConstantArray& x, int64_t at) {
@@ -90,7 +91,10 @@ namespace {
 class ResultsByBits {
  public:
   ResultsByBits(const ConstantArrays& x, ConstantArray& y) : y_(y) {
-    if (x.size() != 1 || byte_size(x[0].dtype()) > 2 || x[0].count() != y.count()) return;
+    constexpr int64_t kLeastElements = 1024;
+    if (x.size() != 1 || byte_size(x[0].dtype()) > 2 || x[0].count() != y.count() ||
+        y.count() < kLeastElements)
+      return;
     x_ = &x[0];
     first_.assign(size_t{1} << (8 * byte_size(x_->dtype())), kUnknown);
   }

@@ -42,7 +42,7 @@ bool has_valid_indices(graph::TreeScoresOp op, const Records& records) {
                              : std::numeric_limits<int64_t>::max();
   for (int64_t i = 0; i < roots.count(); ++i)
     if (roots.integer(i) < 0 || roots.integer(i) > last) return false;
-  // The least index of the record for a true comparison; a leaf has none.
+  // No number is true for a leaf, which names the record before it.
   auto is_leaf = [&](int64_t at) {
     const auto high = static_cast<uint32_t>(nodes.integer(at + records.leaf_at - 1));
     return records.size == 4 ? (high & 0x7fffffff) > 0x7f800000 : (high & 0x7fffffff) > 0x7ff00000;
@@ -50,7 +50,9 @@ bool has_valid_indices(graph::TreeScoresOp op, const Records& records) {
   for (int64_t at = 0; at < count; at += records.size) {
     const int64_t next = nodes.integer(at) & ~int64_t{op.getFollowsNan()};
     const int64_t feature = nodes.integer(at + 1), leaf = nodes.integer(at + records.leaf_at);
-    if (next < (is_leaf(at) ? -records.size : 0) || next + records.size > last || feature < 0 ||
+    // A NaN can be true also for a threshold of NaN.
+    const bool has_true = !is_leaf(at) || next != nodes.integer(at);
+    if (next < (has_true ? 0 : -records.size) || next + records.size > last || feature < 0 ||
         feature >= *features || leaf < 0 || leaf >= leaves)
       return false;
   }

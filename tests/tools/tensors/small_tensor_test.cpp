@@ -104,7 +104,8 @@ TEST(SmallTensor, ConvertsWithoutLoss) {
     EXPECT_EQ(wide.dtype(), type->carrier);
     expect_equal(*to_small(wide, type->dtype), tensor);
     expect_equal(*to_small(*small_to_bytes(tensor), type->dtype), tensor);
-    const std::vector<uint8_t> packed = runtime::narrowed(*type, wide.data(), wide.element_count());
+    const std::vector<uint8_t> packed =
+        *runtime::narrowed(*type, wide.data(), wide.element_count());
     EXPECT_EQ(std::string(packed.begin(), packed.end()),
               std::string(static_cast<const char*>(tensor.data()), packed.size()));
   }
@@ -121,7 +122,7 @@ TEST(SmallTensor, RefusesOtherElements) {
             "element 1 is 16, which is not an element of type f4e2m1fn");
   EXPECT_TRUE(to_small(bytes, DType::kF8E5M2).ok());
   EXPECT_EQ(small_tensor(DType::kU4, std::array<int64_t, 1>{2}, std::array{1u}).status().message(),
-            "1 elements, expected 2");
+            "1 element, expected 2");
 }
 
 }  // namespace

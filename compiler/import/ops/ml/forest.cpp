@@ -299,8 +299,8 @@ struct Weights {
   std::vector<int32_t> starts, columns;  // empty if each leaf has a weight for each column
 };
 
-// A weight for each column of each leaf if that is not much more than the weights of the leaves,
-// else the entries of each leaf.
+// A weight for each column of each leaf, the sum of several in f64, if that is not much more than
+// the weights of the leaves, else the entries of each leaf.
 Weights weights_of(const Forest& forest, const Tables& tables) {
   constexpr int64_t kMostZeros = 2;  // for each weight
   Weights result;

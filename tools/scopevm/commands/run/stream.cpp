@@ -11,6 +11,7 @@
 
 #include "runtime/state_pairs.h"
 #include "runtime/tensor/shape.h"
+#include "runtime/tensor/small_type.h"
 #include "tools/command_line/arguments.h"
 #include "tools/files/file.h"
 
@@ -212,27 +213,42 @@ bool Stream::is_tied(size_t output) const {
          plan_.pairs.end();
 }
 
+namespace {
+
+// Copies the elements of a step. Those of small types can share a byte with others, which was 0.
+void append(const Tensor& part, int64_t step, const Tensor& all) {
+  if (part.bytes() == 0) return;
+  if (elements_per_byte(part.dtype()) == 1) {
+    std::memcpy(static_cast<char*>(all.data()) + step * part.bytes(), part.data(),
+                static_cast<size_t>(part.bytes()));
+    return;
+  }
+  const runtime::SmallType& type = *runtime::small_type(part.dtype());
+  const int64_t count = part.element_count();
+  for (int64_t i = 0; i < count; ++i)
+    runtime::set_pattern(type, all.data(), step * count + i,
+                         runtime::pattern_at(type, part.data(), i));
+}
+
+}  // namespace
+
 Status Stream::keep_outputs(const Call& call, int64_t step) {
   if (plan_.steps.empty()) return {};
   for (size_t i = 0; i < call.outputs().size(); ++i) {
     const Tensor& output = call.outputs()[i];
-    // A tied output has one value. The sizes of strings and sequences differ in each step. Elements
-    // that fill a part of a byte cannot be followed by others.
-    if (is_tied(i) || output.is_empty() || output.dtype() == DType::kStr ||
-        output.element_count() % elements_per_byte(output.dtype()) != 0)
-      continue;
+    // A tied output has one value. The sizes of strings and sequences differ in each step.
+    if (is_tied(i) || output.is_empty() || output.dtype() == DType::kStr) continue;
     if (step == 0) {
       std::vector<int64_t> dims = {count_};
       dims.insert(dims.end(), output.dims().begin(), output.dims().end());
       SCOPEVM_ASSIGN_OR_RETURN(outputs_[i], Tensor::allocate(output.dtype(), dims));
+      std::memset(outputs_[i].data(), 0, static_cast<size_t>(outputs_[i].bytes()));
     }
     if (!std::ranges::equal(outputs_[i].dims().subspan(1), output.dims()))
       return invalid(fmt::format("output \"{}\": the dims are {} in step {}, and {} in the first",
                                  signature_.outputs[i].name, runtime::shape_text(output.dims()),
                                  step, runtime::shape_text(outputs_[i].dims().subspan(1))));
-    if (output.bytes() > 0)
-      std::memcpy(static_cast<char*>(outputs_[i].data()) + step * output.bytes(), output.data(),
-                  static_cast<size_t>(output.bytes()));
+    append(output, step, outputs_[i]);
   }
   return {};
 }
