@@ -65,8 +65,11 @@ class Canonical {
       case TreeMode::kLess:
         return less_equal(i, below(t, dtype_), node.takes_nan, node.yes, node.no);
       case TreeMode::kGreater:
+        // No number is greater than NaN. With swapped branches, all would be.
+        if (std::isnan(t)) return less_equal(i, t, node.takes_nan, node.yes, node.no);
         return less_equal(i, t, !node.takes_nan, node.no, node.yes);
       case TreeMode::kGreaterEqual:
+        if (std::isnan(t)) return less_equal(i, t, node.takes_nan, node.yes, node.no);
         return less_equal(i, below(t, dtype_), !node.takes_nan, node.no, node.yes);
       case TreeMode::kEqual:
         return equal(i, t, node.takes_nan, node.yes, node.no);

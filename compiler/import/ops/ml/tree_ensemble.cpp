@@ -1,4 +1,5 @@
 // ai.onnx.ml TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble.
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -15,15 +16,15 @@ namespace {
 
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
-// The elements of a tensor attribute of type f32, f64 or u8. Empty if it is absent.
+// The elements of a tensor attribute of numbers. Empty if it is absent.
 std::vector<double> tensor_numbers(Node& n, const std::string& name) {
   const onnx::AttributeProto* found = n.attribute(name, onnx::AttributeProto::TENSOR);
   std::vector<double> numbers;
   if (!found) return numbers;
   Value value = n.constant(found->t());
   auto constant = value ? value.getDefiningOp<ConstantOp>() : ConstantOp();
-  if (!constant ||
-      !check_dtype(n, value, "attribute \"" + name + "\"", {DType::kF32, DType::kF64, DType::kU8}))
+  if (!constant || !check_dtype(n, value, "attribute \"" + name + "\"",
+                                {DType::kF16, DType::kF32, DType::kF64, DType::kU8}))
     return numbers;
   const ConstantArray array(constant);
   for (int64_t i = 0; i < array.count(); ++i)
@@ -142,8 +143,9 @@ LeafWeights read_weights(Node& n, Forest& forest, const NodeIds& ids, const std:
 }
 
 Value real_row(Node& n, const std::vector<double>& numbers, DType dtype) {
-  const llvm::SmallVector<float> values(numbers.begin(), numbers.end());
-  return n.cast(n.constant(llvm::ArrayRef<float>(values)), dtype);
+  std::vector<char> bytes(numbers.size() * sizeof(double));
+  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return n.cast(n.constant({static_cast<int64_t>(numbers.size())}, DType::kF64, bytes), dtype);
 }
 
 // --- TreeEnsembleRegressor. ---------------------------------------------------------------------
