@@ -173,8 +173,9 @@ Group absorb(const Group& group) {
 // batch element. The rows of `a` in all batch elements are rows of one matrix if b is a single
 // matrix.
 bool has_batch_strides(graph::MatMulOp product, mlir::Value operand) {
-  return operand != product.getA() ||
-         product.getOutputAxes().rows == result_type(product).getRank() - 2;
+  // b can be a vector: the result then has no columns.
+  const graph::OutputAxes axes = product.getOutputAxes();
+  return operand != product.getA() || axes.rows == axes.columns - 1;
 }
 
 // The slices that only a product of the group uses, and that it can read in place.
