@@ -16,6 +16,7 @@ static void read_signature(const scopevm_module* module) {
   EXPECT(info.rank == 2 && strcmp(info.dims[0], "n") == 0 && strcmp(info.dims[1], "4") == 0);
   EXPECT(strcmp(scopevm_dtype_name(info.dtype), "f32") == 0);
   EXPECT(scopevm_dtype_bytes(info.dtype) == 4 && scopevm_dtype_bytes(SCOPEVM_STR) == 0);
+  EXPECT(scopevm_dtype_bits(SCOPEVM_I4) == 4 && scopevm_dtype_bytes(SCOPEVM_I4) == 0);
   OK(scopevm_module_output(module, 0, &info));
   EXPECT(strcmp(info.name, "z") == 0 && info.struct_size == sizeof info);
   FAILS(scopevm_module_output(module, 1, &info), SCOPEVM_NOT_FOUND, "no output 1");

@@ -17,6 +17,7 @@ static void check_results_without_status(void) {
   EXPECT(scopevm_module_dimension_count(NULL) == 0);
   EXPECT(scopevm_version()[0] != 0 && scopevm_features()[0] != 0);
   EXPECT(scopevm_dtype_name(-1) == NULL && scopevm_dtype_bytes(-1) == 0);
+  EXPECT(scopevm_dtype_bits(-1) == 0);
   EXPECT(scopevm_bound_function(NULL) == NULL);
   EXPECT(scopevm_bound_scope_count(NULL) == 0);
   EXPECT(scopevm_bound_line_count(NULL) == 0 && scopevm_bound_definition_count(NULL) == 0);
