@@ -24,8 +24,8 @@ enum class DType : uint8_t {
   kF32 = 11,
   kF64 = 12,
   kStr = 13,  ///< string; the VM stores an i32 string id (docs/decisions/0007-strings.md)
-  // The small types. Only inputs, outputs and states have them: a program converts them to wider
-  // ones. The layout and the numbers of each: runtime/tensor/small_type.h.
+  // The small types, of inputs with their defaults, outputs and states. A program converts them to
+  // wider types. The layout and the numbers of each: runtime/tensor/small_type.h.
   kI4 = 14,          ///< signed integer of 4 bits; two share a byte, the first in its low bits
   kU4 = 15,          ///< unsigned integer of 4 bits
   kI2 = 16,          ///< signed integer of 2 bits; four share a byte

@@ -27,8 +27,7 @@ const kGpt2 = {
 //   shapes   default shapes
 //   checked  additional shapes with --errors-only
 //   bounds   values of --dim
-//   tolerance  the largest absolute or relative error of floats (1e-4). ONNX Runtime adds batch
-//            normalisations to FLOAT16 weights, which it rounds
+//   tolerance  the largest absolute or relative error of floats (1e-4)
 //   values   a function for each integer input: (flat index, dims of the input, shape, a random
 //            number in [0, 1)) => element
 const kModels = {
@@ -57,6 +56,7 @@ const kModels = {
   lstm_op: kLstm,
   lstm_loop: kLstm,
   random_forest: {shapes: [{n: 1}, {n: 1000}]},
+  // ONNX Runtime rounds the FLOAT16 weights to which it adds batch normalisations.
   mobilenet_v2_f16: {...kImage, tolerance: 0.05},
   bert_2layer_f16: {shapes: kBertShapes, tolerance: 0.01},
   gpt2_decode_f16: {...kGpt2, tolerance: 0.01},

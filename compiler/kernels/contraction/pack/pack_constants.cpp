@@ -59,7 +59,9 @@ bool packs_constant(LoweringContext& context, mlir::Value weights, bool is_padde
 
 namespace {
 
+// REQUIRES: bf16 represents x.
 uint16_t bf16_bits(float x) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16); }
+
 // The f16 with this value; no value if there is none.
 std::optional<uint16_t> exact_f16(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
@@ -75,6 +77,7 @@ std::optional<uint16_t> exact_f16(float x) {
   if (std::bit_cast<uint32_t>(static_cast<float>(narrow)) != bits) return std::nullopt;
   return std::bit_cast<uint16_t>(narrow);
 }
+// REQUIRES: f16 represents x.
 uint16_t f16_bits(float x) { return *exact_f16(x); }
 
 // The panels of a matrix, whose elements `convert` stores as T.
