@@ -53,10 +53,12 @@ class Rewriter {
  private:
   void add_conversion(mlir::Value value, bool is_to_blocked) {
     const TensorType type = type_of(value);
-    report_.conversions.push_back({.value = graph::DimTrace::name(value),
-                                   .to_blocked = is_to_blocked,
-                                   .bytes = type.getElementCount() * DimExpr(4),
-                                   .seconds = seconds_(type)});
+    report_.conversions.push_back(
+        {.value = graph::DimTrace::name(value),
+         .to_blocked = is_to_blocked,
+         .bytes =
+             type.getElementCount() * DimExpr(static_cast<int64_t>(byte_size(type.getDtype()))),
+         .seconds = seconds_(type)});
   }
 
   // The blocked form of an image, converted directly after its definition.

@@ -144,6 +144,13 @@ bool ConvProblem::has_narrow_groups() const {
          out_channels == channels * groups && is_small_window(axes[0], axes[1]);
 }
 
+ConvProblem ConvProblem::of_quads() const {
+  ConvProblem quads = *this;
+  quads.channels = ceil_div(channels, kQuad);
+  quads.block = kChannelBlock / kQuad;
+  return quads;
+}
+
 std::string ConvForm::text() const {
   std::string name = algorithm == ConvAlgorithm::kWinograd ? "winograd" : "direct";
   if (group_blocks == 0) return name;
@@ -290,12 +297,12 @@ ConvSchedule choose_conv(const ConvProblem& problem, const Core& core, const Con
   const int64_t vectors = kChannelBlock * 32 / core.vector_bits;  // of a block
   ConvSchedule schedule{.form = form};
   const int64_t out_blocks = ceil_div(problem.out_channels, kChannelBlock);
-  schedule.pixel = problem.is_blocked ? kChannelBlock : 1;
+  schedule.pixel = problem.is_blocked ? problem.block : 1;
   schedule.planes = ceil_div(problem.channels, schedule.pixel);
   // Phases of transposed convolutions skip tap rows of the weights.
   if (problem.is_blocked && ((problem.axes[0].is_single_tap() && problem.axes[1].is_single_tap()) ||
                              !problem.is_transposed))
-    schedule.rest = problem.channels % kChannelBlock;
+    schedule.rest = problem.channels % problem.block;
   int64_t& blocks = schedule.form.group_blocks;
   schedule.has_half_block = has_half_block(problem) && (blocks == 0 || blocks == out_blocks);
   const bool is_winograd = form.algorithm == ConvAlgorithm::kWinograd;

@@ -22,6 +22,9 @@ namespace scopevm::compiler::schedule {
 
 // The channels of a block of a blocked image.
 inline constexpr int64_t kChannelBlock = 16;
+// The bytes that one lane multiplies in a step: a step of a convolution of bytes is a quad of
+// channels.
+inline constexpr int64_t kQuad = 4;
 // The most channel blocks that are computed together.
 inline constexpr int64_t kMostGroupBlocks = 5;
 // The most pixels of a tile on any target.
@@ -74,7 +77,11 @@ struct ConvProblem {
   ConvAxis axes[2];
   bool is_blocked = true;  // layout of x; otherwise by channel
   bool is_transposed = false;
-  bool is_computed = false;  // another convolution computes x in the same kernel
+  bool is_computed = false;       // another convolution computes x in the same kernel
+  int64_t block = kChannelBlock;  // elements of x in a pixel of a channel block
+
+  // The convolution of bytes as one of quads of channels.
+  ConvProblem of_quads() const;
 
   // Windows of one element.
   bool is_pointwise() const { return axes[0].window == 1 && axes[1].window == 1; }

@@ -105,7 +105,7 @@ func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[4000, n]> {
 
 // The convolution of blocked images.
 func.func @main(%x: !sv.tensor<f16[1, 1, 4, 4, 16]>, %w: !sv.tensor<f16[4, 2, 3, 3]>) -> !sv.tensor<f16[1, 1, 4, 4, 16]> {
-  // expected-error@+2 {{the element type must be f32}}
+  // expected-error@+2 {{the element types must be f32, or u8 and i8}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<f16[1, 1, 4, 4, 16]>, !sv.tensor<f16[4, 2, 3, 3]>) -> !sv.tensor<f16[1, 1, 4, 4, 16]>
   return %y : !sv.tensor<f16[1, 1, 4, 4, 16]>
@@ -140,8 +140,35 @@ func.func @main(%x: !sv.tensor<f32[1, 1, 40, 40, 16]>, %w: !sv.tensor<f32[16, 1,
 
 // -----
 
+func.func @main(%x: !sv.tensor<f16[1, 1, 4, 4, 16]>, %w: !sv.tensor<f16[64, 16, 1, 1]>) -> !sv.tensor<f16[1, 1, 8, 8, 16]> {
+  // expected-error@+2 {{the element type must be f32}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv_transpose %x, %w {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, output_pads = array<i64: 0, 0>} : (!sv.tensor<f16[1, 1, 4, 4, 16]>, !sv.tensor<f16[64, 16, 1, 1]>) -> !sv.tensor<f16[1, 1, 8, 8, 16]>
+  return %y : !sv.tensor<f16[1, 1, 8, 8, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<u8[1, 3, 4, 4]>, %w: !sv.tensor<i8[16, 3, 1, 1]>) -> !sv.tensor<i32[1, 1, 4, 4, 16]> {
+  // expected-error@+2 {{x must be blocked if it is u8}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<u8[1, 3, 4, 4]>, !sv.tensor<i8[16, 3, 1, 1]>) -> !sv.tensor<i32[1, 1, 4, 4, 16]>
+  return %y : !sv.tensor<i32[1, 1, 4, 4, 16]>
+}
+
+// -----
+
+func.func @main(%x: !sv.tensor<u8[1, 3, 4, 4]>, %w: !sv.tensor<i8[5, 3, 1, 1]>, %b: !sv.tensor<i32[5]>) -> !sv.tensor<i32[1, 5, 4, 4]> {
+  // expected-error@+2 {{a convolution of bytes has no bias}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = sv.conv %x, %w, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (!sv.tensor<u8[1, 3, 4, 4]>, !sv.tensor<i8[5, 3, 1, 1]>, !sv.tensor<i32[5]>) -> !sv.tensor<i32[1, 5, 4, 4]>
+  return %y : !sv.tensor<i32[1, 5, 4, 4]>
+}
+
+// -----
+
 func.func @main(%x: !sv.tensor<f32[1, 1, 4, 4, 16]>, %w: !sv.tensor<f32[16, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]> {
-  // expected-error@+2 {{winograd requires a blocked x and a window of 3x3 elements with strides, dilations and group 1}}
+  // expected-error@+2 {{winograd requires a blocked x of f32 and a window of 3x3 elements with strides, dilations and group 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %y = sv.blocked_conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, winograd} : (!sv.tensor<f32[1, 1, 4, 4, 16]>, !sv.tensor<f32[16, 16, 1, 1]>) -> !sv.tensor<f32[1, 1, 4, 4, 16]>
   return %y : !sv.tensor<f32[1, 1, 4, 4, 16]>

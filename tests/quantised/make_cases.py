@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "onnx_cases"))
 
 import case_file  # noqa: E402
 import onnx_file  # noqa: E402
+import requantised  # noqa: E402
 import selections  # noqa: E402
 import small_results  # noqa: E402
 import weights  # noqa: E402
@@ -338,6 +339,10 @@ def between_linears_cases():
         nodes, inputs, constants, y = selections.selection(seed, quantise)
         dynamic = [key for key, _ in inputs if key not in constants] if seed % 3 == 0 else []
         graph_case(f"selection_{seed}", nodes, 13, inputs, [y], constants, dynamic)
+    for seed in range(40):
+        nodes, inputs, constants, y = requantised.convolution(seed, conv_sums)
+        graph_case(f"requantised_{seed}", nodes, 13, inputs, [y], constants,
+                   ("x",) if seed % 3 == 0 else ())
     precision_case()
     wrapped_difference_case()
 

@@ -13,6 +13,7 @@ import forest
 import gpt2
 import half
 import lstm
+import quantised
 
 MODELS = {
     "mobilenet_v2": convnets.mobilenet_v2,
@@ -26,6 +27,10 @@ MODELS = {
     "mobilenet_v2_f16": lambda: half.to_half(convnets.mobilenet_v2()),
     "bert_2layer_f16": lambda: half.to_half(bert.bert_2layer()),
     "gpt2_decode_f16": lambda: half.to_half(gpt2.gpt2_decode()),
+    "mobilenet_v2_int8": lambda: quantised.image_network(convnets.mobilenet_v2()),
+    "resnet50_int8": lambda: quantised.image_network(convnets.resnet50()),
+    "bert_2layer_int8": lambda: quantised.encoder(bert.bert_2layer()),
+    "bert_2layer_int8_dynamic": lambda: quantised.to_dynamic(bert.bert_2layer()),
 }
 
 

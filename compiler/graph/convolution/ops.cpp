@@ -31,6 +31,11 @@ llvm::LogicalResult check_bias(TypeRule& rule, mlir::Value bias, DimExpr channel
                    " elements, one for each output channel");
 }
 
+// Whether bytes are multiplied, whose sums are i32.
+bool sums_bytes(TensorType x, TensorType w) {
+  return x.getDtype() == DType::kU8 && w.getDtype() == DType::kI8;
+}
+
 llvm::LogicalResult check_group(TypeRule& rule, int64_t group) {
   if (group >= 1 && group <= kMaxWindow) return mlir::success();
   return rule.fail("group is " + llvm::Twine(group) + ", expected 1 to " + llvm::Twine(kMaxWindow));
@@ -45,7 +50,10 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   auto fail = [&](const llvm::Twine& what) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
-  if (failed(check_same_dtype(rule, op.getOperands())) || failed(check_ranks(rule, x, w)))
+  const bool has_bytes = sums_bytes(x, w);
+  if (has_bytes && op.getBias()) return fail("a convolution of bytes has no bias");
+  if ((!has_bytes && failed(check_same_dtype(rule, op.getOperands()))) ||
+      failed(check_ranks(rule, x, w)))
     return mlir::failure();
   size_t spatial = x.getRank() - 2;
   if (failed(window.check(rule, spatial)) || failed(check_group(rule, group)))
@@ -63,7 +71,7 @@ llvm::LogicalResult ConvOp::infer(TypeRule& rule, Adaptor op) {
   llvm::SmallVector<DimExpr> shape = {x.getDim(0), w.getDim(0)};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(window_count(window, i, x.getDim(2 + i), w.getDim(2 + i), false));
-  return rule.add_result(x.getDtype(), shape);
+  return rule.add_result(has_bytes ? DType::kI32 : x.getDtype(), shape);
 }
 
 void ConvOp::addRequestChecks(RequestChecks& checks) {
@@ -96,10 +104,12 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
   auto fail = [&](const llvm::Twine& what) {
     return rule.fail(text_of(x) + " with weight " + text_of(w) + ": " + what);
   };
-  if (failed(check_same_dtype(rule, op.getOperands())) || failed(window.check(rule, 2)) ||
-      failed(check_group(rule, group)))
+  const bool has_bytes = sums_bytes(x, w);
+  if ((!has_bytes && failed(check_same_dtype(rule, op.getOperands()))) ||
+      failed(window.check(rule, 2)) || failed(check_group(rule, group)))
     return mlir::failure();
-  if (x.getDtype() != DType::kF32) return fail("the element type must be f32");
+  if (!has_bytes && x.getDtype() != DType::kF32)
+    return fail("the element types must be f32, or u8 and i8");
   if (w.getRank() != 4 || !w.isStatic()) return fail("the weight must be static and have rank 4");
   if (w.getElementCount().is_constant(0)) return fail("the weight must have elements");
   const DimExpr rows = w.getDim(0), channels = w.getDim(1) * DimExpr(group);
@@ -125,10 +135,11 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
     return llvm::all_equal(values) && values.front() == value;
   };
   if (op.getWinograd() &&
-      (!is_blocked || group != 1 || !w.getDim(2).is_constant(3) || !w.getDim(3).is_constant(3) ||
-       !are(window.strides, 1) || !are(window.dilations, 1)))
+      (has_bytes || !is_blocked || group != 1 || !w.getDim(2).is_constant(3) ||
+       !w.getDim(3).is_constant(3) || !are(window.strides, 1) || !are(window.dilations, 1)))
     return fail(
-        "winograd requires a blocked x and a window of 3x3 elements with strides, dilations and "
+        "winograd requires a blocked x of f32 and a window of 3x3 elements with strides, dilations "
+        "and "
         "group 1");
   if (const std::optional<llvm::StringRef> text = op.getSchedule()) {
     const auto form = schedule::ConvForm::parse(*text);
@@ -144,6 +155,7 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
   if (!is_blocked && x.getRank() != 4)
     return fail("x must have rank 4, or rank 5 if it is blocked");
   if (!is_blocked && group != 1) return fail("with several groups, x must be blocked");
+  if (!is_blocked && has_bytes) return fail("x must be blocked if it is u8");
   if (is_blocked && !x.getDim(4).is_constant(kChannelBlock))
     return fail("the last dim of x must be " + llvm::Twine(kChannelBlock));
   if (x.getDim(1) != (is_blocked ? ceildiv(channels, kChannelBlock) : channels))
@@ -152,7 +164,7 @@ llvm::LogicalResult BlockedConvOp::infer(TypeRule& rule, Adaptor op) {
   for (size_t i = 0; i < 2; ++i)
     shape.push_back(window_count(window, i, x.getDim(2 + i), w.getDim(2 + i), false));
   shape.push_back(kChannelBlock);
-  return rule.add_result(x.getDtype(), shape);
+  return rule.add_result(has_bytes ? DType::kI32 : DType::kF32, shape);
 }
 
 // The type rule decides all conditions.
@@ -294,7 +306,6 @@ llvm::LogicalResult BlockedConcatOp::infer(TypeRule& rule, Adaptor op) {
   int64_t channels = 0;
   for (auto [operand, start, count] : llvm::zip(operands, starts, counts)) {
     const TensorType x = tensor_type(operand);
-    if (x.getDtype() != DType::kF32) return rule.fail("the element type must be f32");
     const std::optional<int64_t> blocks =
         x.getRank() == 5 ? x.getDim(1).as_constant() : std::nullopt;
     if (!blocks || *blocks > kMaxWindow || !x.getDim(4).is_constant(kChannelBlock))
@@ -313,7 +324,7 @@ llvm::LogicalResult BlockedConcatOp::infer(TypeRule& rule, Adaptor op) {
     }
   }
   shape[1] = ceildiv(DimExpr(channels), kChannelBlock);
-  return rule.add_result(DType::kF32, shape);
+  return rule.add_result(tensor_type(operands.front()).getDtype(), shape);
 }
 
 void BlockedConcatOp::addRequestChecks(RequestChecks& checks) {

@@ -1,5 +1,6 @@
 // Convolutions. x is [n, c, spatial...] with c input channels, and bias is [m] with m output
 // channels. `pads` lists the padding before each spatial axis, then the padding after each one.
+// Convolutions of u8 with i8 weights have i32 sums and no bias. Their padding is the number 0.
 #ifndef SCOPEVM_GRAPH_CONVOLUTION_OPS
 #define SCOPEVM_GRAPH_CONVOLUTION_OPS
 
@@ -30,13 +31,13 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)", kChann
 // are padding: they can be any number. x is blocked, or has few channels and is [n, c, h, w]. w is
 // [m, c / group, kernel...]. Group is 1, or each group has whole blocks of channels in x and the
 // result, or c is m and a group has 1, 2, 4 or 8 channels.
+// The elements are f32, or those of x u8, of w i8 and of the result i32; x is then blocked.
 // `winograd` permits Winograd's algorithm, whose rounding errors are larger, for windows of 3x3
 // elements with strides, dilations and group 1. `schedule` is a form of the schedule as text
 // (compiler/schedule/convolution.h); without it, the kernel chooses.
 def BlockedConvOp : Graph_Convolution<"blocked_conv",
                                       "convolution of images whose channels are in blocks of 16",
                                       kPixelRows> {
-  let elements = [kFloat];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group,
                        UnitAttr:$winograd, OptionalAttr<StrAttr>:$schedule);
@@ -74,7 +75,7 @@ def BlockedConcatOp
     : Graph_Op<"blocked_concat", "ranges of channels of blocked images, concatenated"> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$counts);
-  let elements = [kFloat];
+  let elements = [kNumber];
 }
 
 #endif

@@ -132,7 +132,9 @@ std::optional<ConvAndConstant> conv_and_constant(mlir::Operation* op, mlir::OpBu
       continue;
     if (conv.getBias() && !conv.getBias().getDefiningOp<ConstantOp>()) continue;
     TensorType type = type_of(conv.getResult());
-    if (type != op->getResult(0).getType()) continue;
+    // A convolution of bytes, whose sums have another type, has no bias.
+    if (type != op->getResult(0).getType() || type.getDtype() != type_of(conv.getX()).getDtype())
+      continue;
     mlir::Value constant =
         channel_constant(op->getOperand(1 - i), type.getRank(), type.getDim(1), builder);
     if (constant) return ConvAndConstant{conv, constant};

@@ -15,6 +15,15 @@ const std::string& Node::path() const { return state_.path; }
 BranchChoices& Node::choices() { return state_.choices; }
 bool Node::float_products() const { return state_.float_products; }
 
+const ScaledSums* Node::product_of(Value value) const {
+  const auto found = state_.products.find(value);
+  return found == state_.products.end() ? nullptr : &found->second;
+}
+
+void Node::set_product(Value value, const ScaledSums& product) {
+  if (value) state_.products[value] = product;
+}
+
 Result<llvm::SmallVector<Value>> Node::import_subgraph(const onnx::GraphProto& graph,
                                                        llvm::ArrayRef<Value> inputs) {
   SCOPEVM_ASSIGN_OR_RETURN(SubgraphOutputs outputs, state_.import_subgraph(graph, {inputs, {}}));

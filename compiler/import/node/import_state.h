@@ -24,6 +24,12 @@ struct SubgraphOutputs {
   SmallTypes small_types;
 };
 
+// A product of dequantised operands: sums * scale + bias in f32, where the sums are i32. `bias` may
+// be null.
+struct ScaledSums {
+  mlir::Value sums, scale, bias;
+};
+
 struct ImportState {
   std::shared_ptr<OnnxFile> file;
   GraphBuilder builder;
@@ -31,6 +37,7 @@ struct ImportState {
   BranchChoices& choices;
   bool float_products = false;              // ImportOptions::float_products
   llvm::DenseSet<mlir::Value> states = {};  // inputs of the model: ImportOptions::states
+  llvm::DenseMap<mlir::Value, ScaledSums> products{};
   // Of the node that is imported: the first outputs of the nodes whose graphs or functions contain
   // it, outermost first, and its own, each after a "/".
   std::string path = {};

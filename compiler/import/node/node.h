@@ -44,6 +44,7 @@ class Values {
 
 class BranchChoices;
 struct ImportState;
+struct ScaledSums;
 
 class Node {
  public:
@@ -124,6 +125,9 @@ class Node {
   ControlFlowBuilder control_flow() { return ControlFlowBuilder(builder()); }
   BranchChoices& choices();
   bool float_products() const;  // ImportOptions::float_products
+  // The parts of a value of set_product(); null for any other value.
+  const ScaledSums* product_of(Value value) const;
+  void set_product(Value value, const ScaledSums& product);
   // Imports the nodes of a nested graph at the insertion point. Results: the graph's outputs.
   Result<llvm::SmallVector<Value>> import_subgraph(const onnx::GraphProto& graph,
                                                    llvm::ArrayRef<Value> inputs);

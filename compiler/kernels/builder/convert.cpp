@@ -50,9 +50,23 @@ Term f32_to_f16(Term x) {
   return bitcast(convert<arith::TruncFOp>(x, b.getF16Type()), b.getI16Type());
 }
 
+// The same for an integer type of at most 16 bits, whose numbers every f32 and f64 represents.
+Term float_to_short(Term x, mlir::Type element, bool is_unsigned) {
+  const int bits = static_cast<int>(element.getIntOrFloatBitWidth());
+  const double low = is_unsigned ? 0 : -std::ldexp(1.0, bits - 1);
+  const double high = std::ldexp(1.0, is_unsigned ? bits : bits - 1) - 1;
+  // The maximum of NaN and a number is the number: 0 for unsigned types.
+  if (!is_unsigned) x = select(is_nan(x), x.number(0.0), x);
+  const Term limited =
+      x.make<arith::MinNumFOp>(x.make<arith::MaxNumFOp>(x, x.number(low)), x.number(high));
+  const mlir::Type wide = x.builder->getI32Type();
+  return convert<arith::TruncIOp>(convert<arith::FPToSIOp>(limited, wide), element);
+}
+
 // Rounds towards zero and saturates; NaN becomes 0.
 Term float_to_integer(Term x, mlir::Type element, bool is_unsigned) {
   int bits = static_cast<int>(element.getIntOrFloatBitWidth());
+  if (bits <= 16) return float_to_short(x, element, is_unsigned);
   double low = is_unsigned ? 0.0 : -std::ldexp(1.0, bits - 1);
   // The bounds are powers of two, which every float type represents exactly. The largest integer
   // may have no exact representation, so `end` is the power of two after it.

@@ -21,25 +21,28 @@ llvm::SmallVector<int64_t> constant_dims(mlir::Value value) {
   return dims;
 }
 
-mlir::Value rearranged(mlir::OpBuilder& builder, mlir::Value constant, llvm::ArrayRef<int64_t> dims,
-                       llvm::function_ref<void(const float* from, float* to)> fill) {
-  const Constant source = graph::constant_of_elements(
-      constant.getDefiningOp<graph::ConstantOp>().getValue(), DType::kF32);
-  std::vector<float> elements(
-      std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies()));
-  fill(reinterpret_cast<const float*>(source.data), elements.data());
+mlir::Value filled(mlir::OpBuilder& builder, mlir::Value constant, llvm::ArrayRef<int64_t> dims,
+                   llvm::function_ref<void(const void* from, void* to)> fill) {
+  const mlir::ElementsAttr given = constant.getDefiningOp<graph::ConstantOp>().getValue();
+  const DType dtype = type_of(constant).getDtype();
+  const Constant source = graph::constant_of_elements(given, dtype);
+  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies());
+  std::vector<uint32_t> words(
+      llvm::divideCeil(static_cast<uint64_t>(count) * byte_size(dtype), sizeof(uint32_t)));
+  fill(source.data, words.data());
   const llvm::SmallVector<DimExpr> shape(dims.begin(), dims.end());
-  const auto type = mlir::RankedTensorType::get(dims, builder.getF32Type());
-  return builder.create<graph::ConstantOp>(
-      constant.getLoc(), type_of(constant).withShape(shape),
-      mlir::DenseElementsAttr::get(type, llvm::ArrayRef(elements)));
+  const auto type = mlir::RankedTensorType::get(dims, given.getElementType());
+  const llvm::ArrayRef bytes(reinterpret_cast<const char*>(words.data()),
+                             static_cast<size_t>(count) * byte_size(dtype));
+  return builder.create<graph::ConstantOp>(constant.getLoc(), type_of(constant).withShape(shape),
+                                           mlir::DenseElementsAttr::getFromRawBuffer(type, bytes));
 }
 
 mlir::Value blocked_elements(mlir::OpBuilder& builder, mlir::Value constant,
                              llvm::ArrayRef<int64_t> dims, int64_t outer, int64_t channels,
                              int64_t inner) {
   const int64_t blocks = (channels + kChannelBlock - 1) / kChannelBlock;
-  return rearranged(builder, constant, dims, [&](const float* from, float* to) {
+  return rearranged(builder, constant, dims, [&](const auto* from, auto* to) {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t i = 0; i < inner; ++i)

@@ -1,6 +1,8 @@
-// Constants whose elements are rearranged for blocked images. All functions create f32 constants
-// with the location and place of the given one.
+// Constants whose elements are rearranged for blocked images. All functions create constants with
+// the element type, the location and the place of the given one.
 #pragma once
+
+#include <cstdint>
 
 #include "compiler/graph/graph_ops.h"
 #include "mlir/IR/Builders.h"
@@ -13,10 +15,22 @@ bool is_constant(mlir::Value value);
 // The dims of a static type.
 llvm::SmallVector<int64_t> constant_dims(mlir::Value value);
 
-// A constant of `dims`. `fill` writes its elements, which are 0 otherwise, from those of
-// `constant`; both are in row-major order.
+// A constant of `dims` whose elements `fill` writes.
+mlir::Value filled(mlir::OpBuilder& builder, mlir::Value constant, llvm::ArrayRef<int64_t> dims,
+                   llvm::function_ref<void(const void* from, void* to)> fill);
+
+// A constant of `dims`. `fill(from, to)` copies elements of `constant`; the others are 0. Both are
+// in row-major order, with the type uint8_t or uint32_t. REQUIRES: elements have 1 or 4 bytes.
+template <typename Fill>
 mlir::Value rearranged(mlir::OpBuilder& builder, mlir::Value constant, llvm::ArrayRef<int64_t> dims,
-                       llvm::function_ref<void(const float* from, float* to)> fill);
+                       Fill fill) {
+  const auto copy = [&]<typename T>(T /*type*/) {
+    return filled(builder, constant, dims, [&](const void* from, void* to) {
+      fill(static_cast<const T*>(from), static_cast<T*>(to));
+    });
+  };
+  return byte_size(graph::type_of(constant).getDtype()) == 1 ? copy(uint8_t()) : copy(uint32_t());
+}
 
 // A constant of `dims` whose blocks of channels are `constant`, [outer][channels][inner].
 mlir::Value blocked_elements(mlir::OpBuilder& builder, mlir::Value constant,

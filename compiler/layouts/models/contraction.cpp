@@ -32,7 +32,7 @@ mlir::Value blocked_rows(mlir::OpBuilder& builder, mlir::Value weights, int64_t 
   const llvm::SmallVector<int64_t> dims = constant_dims(weights);
   const int64_t pixels = dims[axis] / channels;
   if (axis == 1) return blocked_elements(builder, weights, dims, dims[0], channels, pixels);
-  return rearranged(builder, weights, dims, [&](const float* from, float* to) {
+  return rearranged(builder, weights, dims, [&](const auto* from, auto* to) {
     for (int64_t c = 0; c < channels; ++c)
       for (int64_t pixel = 0; pixel < pixels; ++pixel) {
         const int64_t row =
@@ -48,7 +48,9 @@ struct FlattenModel : ImageModel<FlattenModel> {
   std::optional<BlockedForm> getBlockedForm(mlir::Operation* op, const Options&) const {
     auto flatten = mlir::cast<graph::ReshapeOp>(op);
     const std::optional<int64_t> channels = image_channels(flatten.getX().getType());
-    if (!channels || *channels % kChannelBlock != 0) return std::nullopt;
+    if (!channels || *channels % kChannelBlock != 0 ||
+        type_of(flatten.getX()).getDtype() != DType::kF32)
+      return std::nullopt;
     const TensorType image = type_of(flatten.getX()), flat = type_of(flatten.getResult());
     const auto pixels = (image.getDim(2) * image.getDim(3)).as_constant();
     const mlir::Value result = flatten.getResult();

@@ -28,7 +28,7 @@ Operand operand_kind(mlir::Value operand, TensorType image) {
   if (dims[1].is_constant(1)) return Operand::kSame;
   if (dims[1] != image.getDim(1)) return Operand::kOther;
   if (is_constant(operand) && type.isStatic())
-    return type.getDtype() == DType::kF32 ? Operand::kConstant : Operand::kOther;
+    return type.getDtype() == DType::kBool ? Operand::kOther : Operand::kConstant;
   return type.getRank() == 4 ? Operand::kImage : Operand::kOther;
 }
 

@@ -8,14 +8,23 @@ using graph::TensorType;
 using graph::type_of;
 using schedule::kChannelBlock;
 
+namespace {
+
+bool has_image_elements(TensorType type) {
+  return llvm::is_contained({DType::kF32, DType::kU8, DType::kI8}, type.getDtype());
+}
+
+}  // namespace
+
 bool is_elementwise(TensorType type) {
-  return (type.getDtype() == DType::kF32 || type.getDtype() == DType::kBool) &&
+  return (has_image_elements(type) || type.getDtype() == DType::kBool ||
+          type.getDtype() == DType::kI32) &&
          !graph::has_scope(type);
 }
 
 std::optional<int64_t> image_channels(mlir::Type type) {
   auto tensor = mlir::dyn_cast<TensorType>(type);
-  return tensor && tensor.getDtype() == DType::kF32 ? elementwise_channels(type) : std::nullopt;
+  return tensor && has_image_elements(tensor) ? elementwise_channels(type) : std::nullopt;
 }
 
 std::optional<int64_t> elementwise_channels(mlir::Type type) {
@@ -34,12 +43,16 @@ bool is_pixel(TensorType type) {
   return type.getDim(2).is_constant(1) && type.getDim(3).is_constant(1);
 }
 
+double words_of(TensorType image, const DimValues& known) {
+  return representative(image.getElementCount(), known) *
+         static_cast<double>(byte_size(image.getDtype())) / sizeof(float);
+}
+
 double conversion_seconds(TensorType image, const schedule::Core& core, const DimValues& known) {
   const int64_t channels = image.getDim(1).as_constant().value_or(1);
   // Without padding, the conversion of a 1x1 image is a view.
   if (is_pixel(image) && channels % kChannelBlock == 0) return 0;
-  return schedule::conversion_seconds(representative(image.getElementCount(), known), channels,
-                                      core);
+  return schedule::conversion_seconds(words_of(image, known), channels, core);
 }
 
 std::optional<BlockedForm> image_form(mlir::Operation* op) {
@@ -69,8 +82,7 @@ mlir::DenseI64ArrayAttr appended(mlir::DenseI64ArrayAttr list, int64_t entry) {
 schedule::LayoutTimes image_op_times(const BlockedForm& form, const schedule::Core& core,
                                      const DimValues& known) {
   const TensorType image = type_of(form.images.front());
-  return schedule::image_op_times(representative(image.getElementCount(), known),
-                                  *image.getDim(1).as_constant(), core);
+  return schedule::image_op_times(words_of(image, known), *image.getDim(1).as_constant(), core);
 }
 
 mlir::Operation* clone_blocked(mlir::OpBuilder& builder, mlir::Operation* op,

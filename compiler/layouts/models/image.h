@@ -5,10 +5,11 @@
 
 namespace scopevm::compiler::layouts {
 
-// The number of channels of an image: f32[n, c, h, w] in the default scope, where c is a positive
-// constant. Empty for any other type.
+// The number of channels of an image: [n, c, h, w] of f32, u8 or i8 in the default scope, where c
+// is a positive constant. Empty for any other type.
 std::optional<int64_t> image_channels(mlir::Type type);
-// The same for operands and results of elementwise ops, which can also be bool: conditions.
+// The same for operands and results of elementwise ops, which can also be bool, conditions, or i32,
+// sums of bytes.
 std::optional<int64_t> elementwise_channels(mlir::Type type);
 
 // Whether an elementwise op on blocked images can have an operand or result of this type.
@@ -19,6 +20,9 @@ graph::TensorType blocked_type(graph::TensorType type);
 
 // True for images of 1 x 1 pixels: if their channels are whole blocks, a conversion is a view.
 bool is_pixel(graph::TensorType type);
+
+// The elements of an image, as a number of f32 elements with as many bytes.
+double words_of(graph::TensorType image, const DimValues& known = {});
 
 // The time of a conversion between an image and its blocked form.
 double conversion_seconds(graph::TensorType image, const schedule::Core& core,

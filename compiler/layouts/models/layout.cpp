@@ -163,7 +163,7 @@ struct TransposeModel : ImageModel<TransposeModel> {
                                  const schedule::Core& core, const DimValues& known) const {
     const TensorType image = type_of(image_of(op, form));
     const int64_t channels = *image.getDim(1).as_constant();
-    const double elements = representative(image.getElementCount(), known);
+    const double elements = words_of(image, known);
     const double seconds = schedule::conversion_seconds(elements, channels, core);
     // Padding channels are added or removed by another copy.
     return {schedule::conversion_seconds(elements, kChannelBlock, core),

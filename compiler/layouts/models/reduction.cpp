@@ -72,7 +72,8 @@ mlir::Value over_channels(mlir::ImplicitLocOpBuilder& builder, mlir::Value x) {
 struct ReductionModel : ImageModel<ReductionModel> {
   std::optional<BlockedForm> getBlockedForm(mlir::Operation* op, const Options&) const {
     auto reduction = mlir::cast<graph::ReductionOp>(op);
-    if (!image_channels(op->getOperand(0).getType()) ||
+    const mlir::Type x = op->getOperand(0).getType();
+    if (!image_channels(x) || type_of(op->getOperand(0)).getDtype() != DType::kF32 ||
         type_of(op->getResult(0)).getDtype() != DType::kF32)
       return std::nullopt;
     BlockedForm form{{op->getOperand(0)}};
@@ -151,7 +152,7 @@ struct ReductionModel : ImageModel<ReductionModel> {
 
 struct SoftmaxModel : ImageModel<SoftmaxModel> {
   std::optional<BlockedForm> getBlockedForm(mlir::Operation* op, const Options&) const {
-    return image_form(op);
+    return type_of(op->getResult(0)).getDtype() == DType::kF32 ? image_form(op) : std::nullopt;
   }
 
   mlir::Value createBlocked(mlir::Operation* op, mlir::OpBuilder& builder, const BlockedForm&,

@@ -1,5 +1,5 @@
 // Convolutions of blocked images (sv.blocked_conv), compared with loops: random shapes with known
-// and unknown image sizes, fused ops, and padding channels that are NaN.
+// and unknown image sizes, fused ops, and padding channels that are NaN or any byte.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,6 +46,32 @@ Array by_channel(const Array& image, int64_t channels) {
   return Array::of(DType::kF32, {d[0], channels, d[2], d[3]}, to);
 }
 
+// Numbers from `low` to `high`, as f32.
+Array random_integers(std::vector<int64_t> dims, uint32_t seed, int low, int high) {
+  Array array = random_f32(std::move(dims), seed);
+  std::mt19937 random(seed);
+  std::vector<float> elements = array.as<float>();
+  for (float& element : elements)
+    element = static_cast<float>(std::uniform_int_distribution<int>(low, high)(random));
+  return Array::of(DType::kF32, array.dims, elements);
+}
+
+// The elements as u8 or i8.
+template <typename Byte>
+Array as_bytes(const Array& array) {
+  std::vector<Byte> bytes;
+  for (const float element : array.as<float>()) bytes.push_back(static_cast<Byte>(element));
+  return Array::of(sizeof(Byte) == 1 && Byte(-1) < 0 ? DType::kI8 : DType::kU8, array.dims, bytes);
+}
+
+// The elements of an i32 array, which are less than 2^24, as f32; an f32 array is unchanged.
+Array as_f32(const Array& array) {
+  if (array.dtype == DType::kF32) return array;
+  std::vector<float> elements;
+  for (const int32_t element : array.as<int32_t>()) elements.push_back(static_cast<float>(element));
+  return Array::of(DType::kF32, array.dims, elements);
+}
+
 void expect_padding_is_zero(const Array& image, int64_t channels) {
   const std::vector<float> elements = image.as<float>();
   const int64_t blocks = image.dims[1], area = image.dims[2] * image.dims[3];
@@ -68,6 +94,7 @@ struct Case {
   float z_padding = NAN;   // the padding channels of z
   bool has_constant_weights = true;
   bool is_winograd = false;
+  bool has_bytes = false;    // u8 x and i8 weights; is_fused: sums become f32
   int64_t group_blocks = 0;  // of the schedule; 0: none
 
   int64_t out(int axis, int64_t size) const {
@@ -101,12 +128,15 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
   const std::string out_size =
       t.is_static ? std::to_string(t.out(0, height)) + ", " + std::to_string(t.out(1, width))
                   : out_dim(t, 0, "h") + ", " + out_dim(t, 1, "w");
+  const char* element = t.has_bytes ? "u8" : "f32";
   const std::string x =
       t.is_blocked
-          ? tensor_type("n, " + std::to_string(blocks_of(t.channels)) + ", " + size + ", 16")
-          : tensor_type("n, " + std::to_string(t.channels) + ", " + size);
-  const std::string y =
-      tensor_type("n, " + std::to_string(blocks_of(t.w[0])) + ", " + out_size + ", 16");
+          ? tensor_type("n, " + std::to_string(blocks_of(t.channels)) + ", " + size + ", 16",
+                        element)
+          : tensor_type("n, " + std::to_string(t.channels) + ", " + size, element);
+  const std::string y_dims = "n, " + std::to_string(blocks_of(t.w[0])) + ", " + out_size + ", 16";
+  const std::string sums = tensor_type(y_dims, t.has_bytes ? "i32" : "f32");
+  const std::string y = t.is_fused ? tensor_type(y_dims) : sums;
   std::string text =
       "func.func @main(%x: " + x + (t.is_fused ? ", %z: " + y : "") +
       (t.has_constant_weights ? "" : ", %w: " + static_type(w)) + ") -> " + y + " {\n" +
@@ -117,28 +147,35 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
       (t.group_blocks == 0
            ? ""
            : ", schedule = \"" + schedule::ConvForm{.group_blocks = t.group_blocks}.text() + "\"") +
-      "} : (" + x + ", " + static_type(w) + ") -> " + y + "\n";
+      "} : (" + x + ", " + static_type(w) + ") -> " + sums + "\n";
   if (!t.is_fused) return text + "  return %y : " + y + "\n}\n";
-  return text + constant_text("b", bias) + "  %s = sv.add %y, %b : (" + y + ", " +
+  const char* addend = t.has_bytes ? "%f" : "%y";
+  if (t.has_bytes) text += "  %f = sv.cast %y {to = \"f32\"} : (" + sums + ") -> " + y + "\n";
+  return text + constant_text("b", bias) + "  %s = sv.add " + addend + ", %b : (" + y + ", " +
          static_type(bias) + ") -> " + y + "\n  %u = sv.add %z, %s : (" + y + ", " + y + ") -> " +
          y + "\n  %r = sv.relu %u : (" + y + ") -> " + y + "\n  return %r : " + y + "\n}\n";
 }
 
 void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
-  const Array w = random_f32(t.w, 1), bias = random_f32({1, t.w[0], 1, 1}, 2);
+  const Array w = t.has_bytes ? random_integers(t.w, 1, -128, 127) : random_f32(t.w, 1);
+  const Array given_w = t.has_bytes ? as_bytes<int8_t>(w) : w;
+  const Array bias = random_f32({1, t.w[0], 1, 1}, 2);
   std::unique_ptr<KernelRunner> runner;
   for (auto [height, width] : sizes) {
     SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width));
     if (!runner || t.is_static) {
-      const std::string text = text_of(t, w, blocked(bias, 0), height, width);
+      const std::string text = text_of(t, given_w, blocked(bias, 0), height, width);
       auto created = KernelRunner::create(text, cpu, t.is_fused);
       ASSERT_TRUE(created.ok()) << created.status().message() << text.substr(0, 300);
       runner = *std::move(created);
     }
-    const Array x = random_f32({t.images, t.channels, height, width}, 3);
+    const std::vector<int64_t> x_dims = {t.images, t.channels, height, width};
+    const Array x = t.has_bytes ? random_integers(x_dims, 3, 0, 255) : random_f32(x_dims, 3);
     std::vector<int64_t> dims;
     std::vector<double> expected = reference_conv(x, w, t.attributes, dims);
-    std::vector<Array> inputs = {t.is_blocked ? blocked(x, NAN) : x};
+    std::vector<Array> inputs = {t.has_bytes    ? as_bytes<uint8_t>(blocked(x, 211))
+                                 : t.is_blocked ? blocked(x, NAN)
+                                                : x};
     if (t.is_fused) {
       const Array z = random_f32(dims, 4);
       const std::vector<float> addends = z.as<float>(), biases = bias.as<float>();
@@ -147,16 +184,20 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
             std::max(0.0, expected[i] + addends[i] + biases[i / (dims[2] * dims[3]) % dims[1]]);
       inputs.push_back(blocked(z, t.z_padding));
     }
-    if (!t.has_constant_weights) inputs.push_back(w);
+    if (!t.has_constant_weights) inputs.push_back(given_w);
     auto outputs = runner->run(inputs);
     ASSERT_TRUE(outputs.ok()) << outputs.status().message();
     ASSERT_EQ(outputs->front().dims,
               (std::vector<int64_t>{dims[0], blocks_of(dims[1]), dims[2], dims[3], kBlock}));
-    expect_near(by_channel(outputs->front(), t.w[0]), expected, "blocked");
+    const Array actual = by_channel(as_f32(outputs->front()), t.w[0]);
+    if (t.has_bytes && !t.is_fused)
+      EXPECT_EQ(actual.as<float>(), std::vector<float>(expected.begin(), expected.end()));
+    else
+      expect_near(actual, expected, "blocked");
     // The padding channels of a result are values of the kernel, not old bytes of memory, so that a
     // run can be compared with another one. Those of groups depend on the padding of x.
     if ((!t.is_fused || t.z_padding == 0) && t.has_constant_weights && t.attributes.group == 1)
-      expect_padding_is_zero(outputs->front(), t.w[0]);
+      expect_padding_is_zero(as_f32(outputs->front()), t.w[0]);
   }
 }
 
@@ -167,10 +208,10 @@ void set_group_blocks(Case& t, int64_t number) {
 }
 
 // Random convolutions, each of images of several sizes.
-TEST(BlockedConv, AgreesWithLoops) {
+void check_random(bool has_bytes, uint32_t seed) {
   const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
   const int cases = count == nullptr ? 40 : std::atoi(count);
-  std::mt19937 random(777);
+  std::mt19937 random(seed);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
@@ -179,7 +220,8 @@ TEST(BlockedConv, AgreesWithLoops) {
     t.has_constant_weights = pick(0, 4) != 0;
     const bool is_depthwise = pick(0, 2) == 0;
     t.channels = pick(1, pick(0, 3) == 0 ? 150 : 40);
-    t.is_blocked = is_depthwise || pick(0, 3) != 0;
+    t.has_bytes = has_bytes;
+    t.is_blocked = is_depthwise || pick(0, 3) != 0 || has_bytes;
     if (!t.is_blocked) t.channels = pick(1, 5);
     const bool is_pointwise = !is_depthwise && pick(0, 1) == 0;
     // Many input channels have several parts of the depth.
@@ -218,10 +260,16 @@ TEST(BlockedConv, AgreesWithLoops) {
                  list(t.attributes.dilations) + ", group_blocks " + std::to_string(t.group_blocks) +
                  (t.is_static ? ", static" : "") + (t.is_fused ? ", fused" : "") +
                  (t.is_blocked ? "" : ", by channel"));
-    check(t, i % 3 == 0 ? "x86-64-v3" : i % 10 == 1 ? "x86-64" : "host", sizes);
-    if (HasFailure()) return;
+    // CPUs with and without dot products of bytes.
+    const bool has_avx512 = __builtin_cpu_supports("avx512vl") != 0;
+    const char* other = i % 2 == 0 && has_avx512 ? "x86-64-v4" : "x86-64-v3";
+    check(t, i % 3 == 0 ? other : i % 10 == 1 ? "x86-64" : "host", sizes);
+    if (::testing::Test::HasFailure()) return;
   }
 }
+
+TEST(BlockedConv, AgreesWithLoops) { check_random(/*has_bytes=*/false, 777); }
+TEST(BlockedConv, BytesAgreeWithLoops) { check_random(/*has_bytes=*/true, 778); }
 
 // Only half of the last block is computed, and the sums of tiles that overlap are in memory,
 // because the result can have the storage of z.

@@ -169,10 +169,12 @@ Result<Arrays> conv(const Operands& in) {
     SCOPEVM_ASSIGN_OR_RETURN(int64_t count, positions(window, i, x.dims[2 + i], false));
     dims.push_back(count);
   }
-  Array result = make_array(x.dtype, dims);
+  const bool sums_bytes = x.dtype == DType::kU8 && w.dtype == DType::kI8;
+  const DType dtype = sums_bytes ? DType::kI32 : x.dtype;
+  Array result = make_array(dtype, dims);
   size_t position = 0;
   for_each_index(dims, [&](const Index& index) {
-    DotProduct dot(x.dtype);
+    DotProduct dot(dtype);
     int64_t first = channels == 0 ? 0 : index[1] / (channels / group) * depth;
     for (int64_t c = 0; c < depth; ++c)
       for_each_tap(window, spatial(index), spatial(x.dims),

@@ -1,6 +1,7 @@
 // ONNX MatMul, Gemm and Det.
 #include "compiler/import/ops/contraction/contraction.h"
 #include "compiler/graph/type_rule.h"
+#include "compiler/import/node/import_state.h"
 #include "compiler/import/ops/elementwise/quantised.h"
 #include "compiler/import/ops/op_table.h"
 
@@ -42,7 +43,11 @@ Value gemm_of(Node& n) {
   product = scale(n, product, n.number("alpha", 1));
   float beta = n.number("beta", 1);
   if (!n.has_input(2) || beta == 0) return product;
-  return n.emit<AddOp>({product, scale(n, n.input(2), beta)});
+  const Value bias = scale(n, n.input(2), beta);
+  const Value y = n.emit<AddOp>({product, bias});
+  if (const ScaledSums* sums = n.product_of(product))
+    n.set_product(y, {sums->sums, sums->scale, bias});
+  return y;
 }
 
 namespace {

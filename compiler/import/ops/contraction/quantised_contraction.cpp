@@ -1,5 +1,5 @@
-// Products and convolutions of quantised tensors, as u8 x i8 -> i32 sv.matmul, which has fast
-// kernels. The zero points a0 and b0 are moved out of the sums over the depth:
+// Products and convolutions of quantised tensors, as u8 x i8 -> i32 ops, which have fast kernels.
+// The zero points a0 and b0 are moved out of the sums over the depth:
 //
 //   sum (a - a0) * (b - b0) = sum a * b - a0 * (sum b - depth * b0) - b0 * sum a
 //
@@ -7,14 +7,15 @@
 // i8 operand a becomes u8, and a u8 operand b becomes i8. For that, the highest bit of each element
 // is flipped, and the zero point is shifted by 128.
 //
-// Convolutions are products of matrices: windows are unfolded to rows (im2col), and weights are
-// reshaped. The input is first transposed to channels-last layout, in which a window consists of
-// a few long contiguous runs. Depthwise convolutions are elementwise ops over the taps instead.
+// The sums of a * b are sv.matmul and sv.conv.
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/constant_array.h"
+#include "compiler/import/node/import_state.h"
 #include "compiler/import/ops/contraction/quantised_contraction.h"
 #include "compiler/import/ops/elementwise/quantised.h"
 #include "compiler/import/ops/op_table.h"
@@ -188,96 +189,82 @@ struct Convolution {
   Value x, x_zero, w, w_zero;  // 8-bit operands; a zero point is null if absent
 };
 
-// Pads x: [n, spatial..., c] with its zero point, which represents 0.
-Value with_border(Node& n, Quantised x, const SpatialAttributes& window) {
-  size_t rank = window.kernel.size();
+// x: [n, c, spatial...] with the padding of `window`, which represents 0. `window` then has none
+// unless the zero point is 0: the convolution pads with 0.
+Value with_border(Node& n, Quantised x, SpatialAttributes& window) {
+  if (n.has_failed()) return {};
+  if (!x.zero) return with_symbolic_pads(n, x.values, window);
+  const size_t rank = window.kernel.size();
   Dims pads(2 * (rank + 2), DimExpr(0));
-  bool is_empty = true;
   for (size_t i = 0; i < rank; ++i) {
-    pads[1 + i] = window.symbolic_pads[i] + window.pads[i];
-    pads[rank + 3 + i] = window.symbolic_pads[rank + i] + window.pads[rank + i];
-    is_empty &= pads[1 + i].is_constant(0) && pads[rank + 3 + i].is_constant(0);
+    pads[2 + i] = window.symbolic_pads[i] + window.pads[i];
+    pads[rank + 4 + i] = window.symbolic_pads[rank + i] + window.pads[rank + i];
   }
-  if (is_empty) return x.values;
+  window.pads.assign(2 * rank, 0);
+  if (llvm::all_of(pads, [](DimExpr pad) { return pad.is_constant(0); })) return x.values;
   return n.pad(x.values, pads, n.cast(x.zero, n.dtype(x.values)));
 }
 
-// Element (tap) number `tap` of every window along spatial axis `i` of x: [n, spatial..., c].
-Value tap_of(Node& n, Value x, const SpatialAttributes& window, size_t i, int64_t tap) {
-  auto axis = static_cast<int64_t>(i) + 1;
-  Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
-  Ints steps(starts.size(), 1);
-  if (n.has_failed()) return {};
-  DimExpr last = n.dim(x, axis) - DimExpr((window.kernel[i] - 1) * window.dilations[i]) - 1;
-  starts[axis] = tap * window.dilations[i];
-  sizes[axis] = floordiv(last, window.strides[i]) + 1;
-  steps[axis] = window.strides[i];
-  return n.slice(x, starts, sizes, steps);
+// Reshapes a parameter of one entry per output channel: [m] -> [m, 1, ...], which broadcasts to
+// [n, m, out...] with this number of spatial axes. Others are unchanged.
+Value along_channels(Node& n, Value parameter, size_t spatial) {
+  if (!parameter || n.rank(parameter) != 1) return parameter;
+  Dims dims(spatial + 1, DimExpr(1));
+  dims[0] = n.dim(parameter, 0);
+  return n.reshape(parameter, dims);
 }
 
-// Unfolds the windows of x: [n, spatial..., c] -> [n, out..., kernel... * c].
-Value unfold(Node& n, Value x, const SpatialAttributes& window) {
-  // Starts with the last axis, so that its taps are innermost in a row, as in weight_matrix().
-  for (size_t i = window.kernel.size(); i-- > 0;) {
-    // A window of size 1 with stride 1 leaves the axis unchanged.
-    if (window.kernel[i] == 1 && window.strides[i] == 1) continue;
-    llvm::SmallVector<Value> taps;
-    for (int64_t tap = 0; tap < window.kernel[i]; ++tap)
-      taps.push_back(tap_of(n, x, window, i, tap));
-    x = n.concat(taps, n.rank(x) - 1);
-  }
-  return x;
-}
-
-// Elements [index * count, (index + 1) * count) of an axis.
-Value part_of(Node& n, Value x, int64_t axis, int64_t index, DimExpr count) {
-  Dims starts(static_cast<size_t>(n.rank(x)), DimExpr(0)), sizes(n.shape(x));
-  if (n.has_failed() || sizes[axis] == count) return x;
-  starts[axis] = DimExpr(index) * count;
-  sizes[axis] = count;
-  return n.slice(x, starts, sizes);
-}
-
-// The channels of one group; a per-tensor parameter is returned unchanged.
-Value channels_of(Node& n, Value parameter, int64_t index, DimExpr count) {
-  return parameter && n.rank(parameter) == 1 ? part_of(n, parameter, 0, index, count) : parameter;
-}
-
-// Reshapes w: [m, c, kernel...] -> [kernel... * c, m], with rows in the element order of unfold().
-Value weight_matrix(Node& n, Value w) {
-  Ints permutation;
-  for (int64_t axis = 2; axis < n.rank(w); ++axis) permutation.push_back(axis);
-  permutation.append({1, 0});
+// The sums of the weights of each output channel: [m].
+Value channel_sums(Node& n, Value w) {
   DimExpr depth = 1;
   for (DimExpr dim : n.shape(w).drop_front(1)) depth = depth * dim;
-  return n.reshape(n.transpose(w, permutation), {depth, n.dim(w, 0)});
+  const DimExpr rows = n.dim(w, 0);
+  const Value column = n.reshape(ones(n, depth), {depth, 1});
+  return n.reshape(n.emit<MatMulOp>({n.reshape(w, {rows, depth}), column}), {rows});
 }
 
-// Depthwise convolution: the i32 sums over the taps of (x - x0) * (w - w0) with zero points x0, w0.
-Value depthwise_sums(Node& n, const Convolution& c) {
-  Quantised x{n.move_axis(c.x, 1, n.rank(c.x) - 1), moved_zero(n, c.x_zero, 0)};
-  x.values = with_border(n, x, c.window);
-  Value weights = n.cast(weight_matrix(n, c.w), DType::kI32), sums;  // [taps, m]
-  if (Value zero = moved_zero(n, c.w_zero, 0)) weights = n.emit<SubOp>({weights, zero});
-  int64_t taps = 1;
-  for (int64_t size : c.window.kernel) taps *= size;
-  for (int64_t tap = 0; tap < taps && !n.has_failed(); ++tap) {
-    Value seen = x.values;
-    int64_t rest = tap;
-    // `tap` counts the taps in row-major order; the last axis varies fastest.
-    for (size_t i = c.window.kernel.size(); i-- > 0; rest /= c.window.kernel[i])
-      seen = tap_of(n, seen, c.window, i, rest % c.window.kernel[i]);
-    Value weight = n.reshape(part_of(n, weights, 0, tap, 1), {n.dim(c.w, 0)});
-    Value term = n.cast(seen, DType::kI32);
-    if (x.zero) term = n.emit<SubOp>({term, x.zero});
-    term = n.emit<MulOp>({term, weight});
-    sums = sums ? n.emit<AddOp>({sums, term}) : term;
-  }
-  return sums;
+// The convolution of u8 by i8 without zero points. Sequences are images of one row.
+Value byte_conv(Node& n, Value x, Value w, const SpatialAttributes& window, int64_t group) {
+  const auto emit = [&](Value image, Value weights, const SpatialAttributes& a) {
+    return n.emit<ConvOp>({image, weights},
+                          {n.attr("strides", a.strides), n.attr("pads", a.pads),
+                           n.attr("dilations", a.dilations), n.attr("group", group)});
+  };
+  if (n.has_failed() || n.rank(x) != 3) return emit(x, w, window);
+  const auto with_row = [&](Value value) {
+    Dims dims(n.shape(value));
+    dims.insert(dims.begin() + 2, DimExpr(1));
+    return n.reshape(value, dims);
+  };
+  SpatialAttributes image = window;
+  for (Ints* list : {&image.strides, &image.dilations}) list->insert(list->begin(), 1);
+  image.pads = {0, window.pads[0], 0, window.pads[1]};
+  const Value y = emit(with_row(x), with_row(w), image);
+  if (n.has_failed()) return {};
+  return n.reshape(y, {n.dim(y, 0), n.dim(y, 1), n.dim(y, 3)});
 }
 
-// The sums of the convolution, as i32 [n, out..., m].
-Value conv_sums(Node& n, const Convolution& c) {
+// The sums of each window of x, [n, m, out...]: a convolution by ones, whose result has one channel
+// for each group.
+Value window_sums(Node& n, Value x, Value w, const SpatialAttributes& window, int64_t group) {
+  Dims dims(n.shape(w));
+  const DimExpr rows = dims[0];
+  dims[0] = group;
+  DimExpr count = 1;
+  for (DimExpr dim : dims) count = count * dim;
+  const Value weights = n.cast(n.reshape(ones(n, count), dims), DType::kI8);
+  Value sums = byte_conv(n, x, weights, window, group);
+  if (group == 1 || n.has_failed()) return sums;
+  Dims split(n.shape(sums)), whole(split);
+  split.insert(split.begin() + 2, DimExpr(1));
+  sums = n.reshape(sums, split);
+  split[2] = floordiv(rows, group);
+  whole[1] = rows;
+  return n.reshape(n.expand(sums, split), whole);
+}
+
+// The sums of the convolution plus `bias`, [m], as i32 [n, m, out...]. The bias can be null.
+Value conv_sums(Node& n, const Convolution& c, Value bias = {}) {
   if (n.has_failed()) return {};
   if (n.rank(c.x) < 3 || n.rank(c.w) != n.rank(c.x))
     return n.fail("x must have rank 3 or more and w the rank of x, but they are " +
@@ -291,24 +278,26 @@ Value conv_sums(Node& n, const Convolution& c) {
     return n.fail("w has " + rows.str() +
                   " output channels, expected a constant multiple of group " +
                   llvm::Twine(c.group));
-  // With one output channel per group, each product would be a matrix of one column. Elementwise
-  // ops over all channels compute the sums over the taps instead.
-  if (c.group > 1 && group_channels.is_constant(1) && rows.is_constant(c.group))
-    return depthwise_sums(n, c);
+  const size_t spatial = c.window.kernel.size();
+  SpatialAttributes window = c.window;
   Quantised x = with_type(n, c.x, c.x_zero, DType::kU8);
-  x.values = n.move_axis(x.values, 1, n.rank(x.values) - 1);
-  x.values = with_border(n, x, c.window);
-  Quantised w = with_type(n, c.w, c.w_zero, DType::kI8);
-  DimExpr group_rows = *rows.as_constant() / c.group;
-  llvm::SmallVector<Value> parts;
-  for (int64_t g = 0; g < c.group && !n.has_failed(); ++g) {
-    Value own = part_of(n, x.values, n.rank(x.values) - 1, g, group_channels);
-    Value weights = weight_matrix(n, part_of(n, w.values, 0, g, group_rows));
-    parts.push_back(centred_product(n, {unfold(n, own, c.window), x.zero},
-                                    {weights, channels_of(n, w.zero, g, group_rows)}));
-  }
+  const Quantised w = with_type(n, c.w, c.w_zero, DType::kI8);
+  x.values = with_border(n, x, window);
+  Value sums = byte_conv(n, x.values, w.values, window, c.group);
+  if (w.zero)
+    sums = n.emit<SubOp>({sums, n.emit<MulOp>({window_sums(n, x.values, w.values, window, c.group),
+                                               along_channels(n, w.zero, spatial)})});
   if (n.has_failed()) return {};
-  return n.concat(parts, n.rank(c.x) - 1);
+  if (!x.zero) return bias ? n.emit<AddOp>({sums, along_channels(n, bias, spatial)}) : sums;
+  Value of_channels = channel_sums(n, w.values);
+  if (w.zero) {
+    DimExpr depth = group_channels;
+    for (int64_t size : c.window.kernel) depth = depth * DimExpr(size);
+    of_channels = n.emit<SubOp>({of_channels, n.emit<MulOp>({w.zero, count_as_i32(n, depth)})});
+  }
+  const Value term = n.emit<MulOp>({x.zero, of_channels});
+  if (!bias) return n.emit<SubOp>({sums, along_channels(n, term, spatial)});
+  return n.emit<AddOp>({sums, along_channels(n, n.emit<SubOp>({bias, term}), spatial)});
 }
 
 // x_values is input `x`, or input `x` with its channels moved to axis 1.
@@ -326,20 +315,16 @@ Convolution convolution(Node& n, Value x_values, size_t x, size_t x_zero, size_t
   return c;
 }
 
-// [n, spatial..., c] -> [n, c, spatial...].
-Value channels_first(Node& n, Value x) { return n.move_axis(x, n.rank(x) - 1, 1); }
-
-Values conv_integer(Node& n) {
-  return channels_first(n, conv_sums(n, convolution(n, n.input(0), 0, 2, 1, 3)));
-}
+Values conv_integer(Node& n) { return conv_sums(n, convolution(n, n.input(0), 0, 2, 1, 3)); }
 
 }  // namespace
 
 Value quantised_conv(Node& n, Value x) {
   Convolution c = convolution(n, x, 0, 2, 3, 5);
-  Value sums = conv_sums(n, c);
-  if (n.has_input(8)) sums = n.emit<AddOp>({sums, n.input(8)});
-  return channels_first(n, rescale(n, sums, n.input(1), n.input(4), n.input(6), n.input(7)));
+  const Value sums = conv_sums(n, c, n.input_or(8, Value()));
+  const size_t spatial = c.window.kernel.size();
+  const Value w_scale = along_channels(n, as_scalar(n, n.input(4)), spatial);
+  return rescale(n, sums, n.input(1), w_scale, n.input(6), n.input(7));
 }
 
 namespace {
@@ -353,6 +338,42 @@ Values qlinear_conv(Node& n) { return quantised_conv(n, n.input(0)); }
 constexpr int64_t kMostDepth = INT32_MAX / (255 * 255);
 
 bool is_short(DimExpr depth) { return depth.is_constant() && *depth.as_constant() <= kMostDepth; }
+
+// As real_sums(), with a bias that may be null.
+Value scaled_sums(Node& n, Value sums, Value a_scale, Value b_scale, Value bias = {}) {
+  const Value scale = n.emit<MulOp>({as_scalar(n, a_scale), as_scalar(n, b_scale)});
+  Value y = n.emit<MulOp>({n.cast(sums, DType::kF32), scale});
+  if (bias) y = n.emit<AddOp>({y, bias});
+  n.set_product(y, {sums, scale, bias});
+  return y;
+}
+
+// The integers of a bias [m] that DequantizeLinear converts from i32 with the scale of the sums, so
+// that they can be added to them. Null for any other bias.
+Value bias_sums(Node& n, Value bias, Value a_scale, Value b_scale) {
+  constexpr int64_t kMost = 1 << 30;  // sums have at most half of the range
+  constexpr double kTolerance = 1e-6;
+  auto product = bias ? bias.getDefiningOp<MulOp>() : MulOp();
+  auto cast = product ? product.getA().getDefiningOp<CastOp>() : CastOp();
+  if (!cast || n.has_failed() || n.dtype(cast.getX()) != DType::kI32) return {};
+  const std::array<ConstantOp, 4> constants = {constant_source(cast.getX()),
+                                               constant_source(product.getB()),
+                                               constant_source(a_scale), constant_source(b_scale)};
+  if (!llvm::all_of(constants, [](ConstantOp constant) { return constant != nullptr; })) return {};
+  const ConstantArray numbers(constants[0]), own(constants[1]), a(constants[2]), b(constants[3]);
+  const int64_t count = numbers.count();
+  const auto is_one_or_all = [&](const ConstantArray& x) {
+    return x.count() == 1 || x.count() == count;
+  };
+  if (a.count() != 1 || !is_one_or_all(own) || !is_one_or_all(b)) return {};
+  for (int64_t i = 0; i < count; ++i) {
+    const double scale = a.real(0) * b.real(b.count() == 1 ? 0 : i);
+    if (std::abs(own.real(own.count() == 1 ? 0 : i) - scale) > kTolerance * scale ||
+        std::abs(numbers.integer(i)) > kMost)
+      return {};
+  }
+  return cast.getX();
+}
 
 bool is_at_most_rank(Node& n, const Dequantised& x, int64_t rank) {
   return n.rank(x.scale) <= rank && (!x.zero || n.rank(x.zero) <= rank);
@@ -385,7 +406,7 @@ Value dequantised_product(Node& n, Value a, Value b, bool transpose_b) {
   if (!is_at_most_rank(n, *left, 0) || !is_at_most_rank(n, *right, 1)) return {};
   if (!is_short(n.dim(right->values, n.rank(b) - 2))) return {};
   return byte_product(n, left->values, left->zero, right->values, right->zero,
-                      [&](Value sums) { return real_sums(n, sums, left->scale, right->scale); });
+                      [&](Value sums) { return scaled_sums(n, sums, left->scale, right->scale); });
 }
 
 Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
@@ -395,8 +416,7 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
     return {};
   DimExpr depth = 1;
   for (DimExpr dim : n.shape(w).drop_front(1)) depth = depth * dim;
-  int64_t group = n.integer("group", 1);
-  if (!is_short(depth) || group != 1) return {};
+  if (!is_short(depth)) return {};
   for (Value parameter : {right->scale, right->zero})
     // Accepts one entry per output channel, [m, 1, 1, ...]. Other parameters vary within a sum.
     if (parameter && n.rank(parameter) > 0 &&
@@ -404,14 +424,17 @@ Value dequantised_conv(Node& n, Value x, Value w, Value bias) {
          n.dim(parameter, 0) != element_count(n.shape(parameter))))
       return {};
   Convolution c{spatial_attributes(n, x, kernel_of(n, w)),
-                group,
+                n.integer("group", 1),
                 left->values,
                 left->zero,
                 right->values,
                 per_channel(n, right->zero)};
-  Value y = real_sums(n, conv_sums(n, c), left->scale, per_channel(n, right->scale));
-  if (bias) y = n.emit<AddOp>({y, bias});
-  return channels_first(n, y);
+  const size_t spatial = c.window.kernel.size();
+  const Value w_scale = along_channels(n, per_channel(n, right->scale), spatial);
+  const Value along = along_channels(n, bias, spatial);
+  if (const Value integers = bias_sums(n, bias, left->scale, right->scale))
+    return scaled_sums(n, conv_sums(n, c, integers), left->scale, w_scale);
+  return scaled_sums(n, conv_sums(n, c), left->scale, w_scale, along);
 }
 
 const OpRows kQuantisedContractionOps = {

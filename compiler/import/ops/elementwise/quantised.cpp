@@ -16,6 +16,15 @@ using namespace graph;  // NOLINT: formulas read better without the prefix
 
 namespace {
 
+bool is_known_zero(Value value) {
+  ConstantOp constant = constant_source(value);
+  if (!constant) return false;
+  ConstantArray array(constant);
+  for (int64_t i = 0; i < array.count(); ++i)
+    if (array.is_float() ? array.real(i) != 0 : array.integer(i) != 0) return false;
+  return true;
+}
+
 // x / scale, rounded to the precision of `computed` if that has 16 bits.
 Value quotient_of(Node& n, Value x, Value scale, DType computed) {
   Value quotient = n.emit<DivOp>({n.cast(x, DType::kF32), n.cast(scale, DType::kF32)});
@@ -34,7 +43,7 @@ Value quantise(Node& n, Value x, Value scale, Value zero, DType to) {
 // The cast saturates. The f32 sum is inexact only above 2^24, far beyond the saturation range.
 Value requantise(Node& n, Value x, Value zero, DType to) {
   Value rounded = n.emit<RoundOp>({x});
-  if (zero) rounded = n.emit<AddOp>({rounded, n.cast(zero, DType::kF32)});
+  if (zero && !is_known_zero(zero)) rounded = n.emit<AddOp>({rounded, n.cast(zero, DType::kF32)});
   return n.cast(rounded, to);
 }
 
@@ -59,19 +68,6 @@ bool is_byte(Value value) {
 Value before_cast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
   return cast ? cast.getX() : value;
-}
-
-}  // namespace
-
-namespace {
-
-bool is_known_zero(Value value) {
-  ConstantOp constant = constant_source(value);
-  if (!constant) return false;
-  ConstantArray array(constant);
-  for (int64_t i = 0; i < array.count(); ++i)
-    if (array.is_float() ? array.real(i) != 0 : array.integer(i) != 0) return false;
-  return true;
 }
 
 }  // namespace
@@ -245,7 +241,8 @@ Values quantize_linear(Node& n) {
   const SmallType* small = n.small_result(0, o.x);
   const DType computed = division_type(n);
   if (!small && computed == DType::kF32)
-    if (Value bytes = select_bytes(n, o.x, o.scale, o.zero, to)) return n.reshape(bytes, o.shape);
+    for (const auto rule : {select_bytes, requantised_product})
+      if (Value bytes = rule(n, o.x, o.scale, o.zero, to)) return n.reshape(bytes, o.shape);
   Value y = quotient_of(n, o.x, o.scale, computed);
   if (!small) return n.reshape(requantise(n, y, o.zero, to), o.shape);
   if (small->kind == SmallType::Kind::kInteger) y = n.emit<RoundOp>({y});

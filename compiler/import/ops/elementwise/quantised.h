@@ -13,6 +13,10 @@ Value quantise(Node& n, Value x, Value scale, Value zero, DType to);
 // As quantise(), for an `x` of type f32 that is already divided by the scale.
 Value requantise(Node& n, Value x, Value zero, DType to);
 
+// The same for x, or a Relu or Clip of x, where x is a product of dequantised operands, without a
+// division of elements. Null for any other x.
+Value requantised_product(Node& n, Value x, Value scale, Value zero, DType to);
+
 // The outputs of DynamicQuantizeLinear: x as u8, its scale, and its zero point.
 struct DynamicallyQuantised {
   Value values, scale, zero;
@@ -29,8 +33,9 @@ struct Dequantised {
 std::optional<Dequantised> dequantised(Value value);
 // The matrix product and the convolution of two dequantised tensors, accumulated in integers. With
 // transpose_b, b is a transposed matrix.
-// `bias` may be null. Both return null if an operand is not dequantised, if the sums may overflow
-// i32, or if the shapes or parameters are not supported. The caller then emits the float version.
+// `bias` may be null. Their results are known to Node::product_of(). Both return null if an operand
+// is not dequantised, if the sums may overflow i32, or if the shapes or parameters are not
+// supported. The caller then emits the float version.
 Value dequantised_product(Node& n, Value a, Value b, bool transpose_b = false);
 Value dequantised_conv(Node& n, Value x, Value w, Value bias);
 

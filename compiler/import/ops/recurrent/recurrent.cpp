@@ -19,7 +19,7 @@ struct State {
 };
 
 // The weights of a product with a vector of `size` elements.
-struct Weights {
+struct GateWeights {
   Value values;       // floats [gates * hidden, size], or 8-bit integers [size, gates * hidden]
   Value scale, zero;  // of 8-bit integers: scalar or [gates * hidden]; `zero` can be null
 };
@@ -28,7 +28,7 @@ struct Weights {
 struct Direction {
   bool is_reverse = false;
   DimExpr hidden;
-  Weights w, r;          // of the input and of the hidden state
+  GateWeights w, r;      // of the input and of the hidden state
   Value w_bias, r_bias;  // [gates * hidden], or null
   Value peepholes;       // [3 * hidden], or null
   State initial;
@@ -55,7 +55,7 @@ Value times_transposed(Node& n, Value a, Value b) {
   return n.emit<MatMulOp>({a, b}, {n.attr("transpose_b", true)});
 }
 // a: [rows, size] -> [rows, gates * hidden].
-Value times(Node& n, Value a, const Weights& w) {
+Value times(Node& n, Value a, const GateWeights& w) {
   if (!w.scale) return times_transposed(n, a, w.values);
   return dynamically_quantised_product(n, a, w.values, w.scale, w.zero);
 }
@@ -276,8 +276,8 @@ class Recurrence {
 
   // Entry i of the weights. `scale` is the input with the scales, if they are quantised; the zero
   // points are the input after it.
-  Weights weights_of(Value weights, int64_t i, int64_t count, size_t scale) {
-    Weights result{.values = entry_of(n_, weights, i)};
+  GateWeights weights_of(Value weights, int64_t i, int64_t count, size_t scale) {
+    GateWeights result{.values = entry_of(n_, weights, i)};
     if (!is_quantised_) return result;
     result.scale = quantisation(scale, i, count, DType::kF32);
     if (n_.has_input(scale + 1)) result.zero = quantisation(scale + 1, i, count, n_.dtype(weights));

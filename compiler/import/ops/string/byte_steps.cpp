@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostSteps = size_t{1} << 18;
 
-using Range = CharacterSet::Range;
+using CodeRange = CharacterSet::Range;
 using Kind = Pattern::Kind;
 
 std::vector<uint8_t> encoded(char32_t c) {
@@ -74,12 +74,12 @@ int32_t ByteSteps::add_repeat(const Pattern& pattern, int32_t next) {
 
 int32_t ByteSteps::add_characters(const CharacterSet& set, int32_t next) {
   // The last characters with an encoding of 1, 2 and 3 bytes, and those around the surrogates.
-  constexpr Range kEncodings[] = {
+  constexpr CodeRange kEncodings[] = {
       {0, 0x7f}, {0x80, 0x7ff}, {0x800, 0xd7ff}, {0xe000, 0xffff}, {0x10000, 0x10ffff}};
   known_.clear();
   int32_t result = -1;
-  for (const Range& range : set.ranges())
-    for (const Range& encoding : kEncodings) {
+  for (const CodeRange& range : set.ranges())
+    for (const CodeRange& encoding : kEncodings) {
       const char32_t first = std::max(range.first, encoding.first),
                      last = std::min(range.last, encoding.last);
       if (last < first) continue;

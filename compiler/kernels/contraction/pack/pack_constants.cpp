@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -14,9 +15,25 @@
 #include "compiler/kernels/contraction/tile/microkernel.h"
 
 namespace scopevm::compiler::kernels {
-namespace {
-
 using graph::kChannelBlock;
+
+int64_t BlockLayout::planes(int64_t channels) const {
+  return llvm::divideCeil(channels, pixel * element_channels);
+}
+
+std::vector<int64_t> BlockLayout::dims(llvm::ArrayRef<int64_t> weights) const {
+  const int64_t count = planes(weights[1]);
+  if (groups.are_equal())
+    return {groups.count, count, weights[2], weights[3], pixel, groups.most, kChannelBlock};
+  return {groups.first_block(groups.count), count, weights[2], weights[3], pixel, kChannelBlock};
+}
+
+int64_t BlockLayout::elements(llvm::ArrayRef<int64_t> weights) const {
+  const std::vector<int64_t> packed = dims(weights);
+  return std::accumulate(packed.begin(), packed.end(), int64_t{1}, std::multiplies());
+}
+
+namespace {
 
 // The key of a constant derived from `elements`. MLIR uniques attributes, so the address identifies
 // the elements.
@@ -199,35 +216,60 @@ ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int
   });
 }
 
-ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
-                      const schedule::BlockGroups& groups) {
+namespace {
+
+// Calls `place` for each element of weights with these dims: its number, that of the element of
+// the layout, and its channel in that.
+template <typename Place>
+void each_element(llvm::ArrayRef<int64_t> dims, const BlockLayout& layout, Place place) {
+  const auto& [pixel, groups, element_channels] = layout;
+  const int64_t rows = dims[0], channels = dims[1], taps = dims[2] * dims[3];
+  const int64_t steps = layout.planes(channels) * taps * pixel;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t block = row / kChannelBlock, group = groups.group_of(block);
+        const int64_t first = groups.first_block(group), element = channel / element_channels;
+        const int64_t step = (element / pixel * taps + tap) * pixel + element % pixel;
+        place((row * channels + channel) * taps + tap,
+              (first * steps + step * groups.size(group) + (block - first)) * kChannelBlock +
+                  row % kChannelBlock,
+              channel % element_channels);
+      }
+}
+
+}  // namespace
+
+ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, DType dtype,
+                      const BlockLayout& layout) {
   llvm::SmallVector<int64_t> dims;
-  for (DimExpr dim : mlir::cast<graph::TensorType>(w.getType()).getShape())
-    dims.push_back(*dim.as_constant());
-  const bool is_padded = dims[0] % kChannelBlock != 0 || dims[1] % pixel != 0;
+  for (DimExpr dim : graph::type_of(w).getShape()) dims.push_back(*dim.as_constant());
+  const DType from = graph::type_of(w).getDtype();
+  const bool is_padded =
+      dims[0] % kChannelBlock != 0 || dims[1] % (layout.pixel * layout.element_channels) != 0;
   if (!packs_constant(context, w, is_padded))
-    return pack_blocks(context, op, context.value_of(w), dims, pixel, groups);
+    return pack_blocks(context, op, context.value_of(w), from, dims, dtype, layout);
   const mlir::ElementsAttr elements = context.constant_of(w);
-  return context.constant(key_of("blocks", elements, {pixel, groups.most}), w, [&] {
-    const Constant source = graph::constant_of_elements(elements, DType::kF32);
-    const float* from = reinterpret_cast<const float*>(source.data);
-    const int64_t rows = dims[0], channels = dims[1], height = dims[2], width = dims[3];
-    const int64_t planes = (channels + pixel - 1) / pixel,
-                  blocks = (rows + kChannelBlock - 1) / kChannelBlock;
-    std::vector<float> packed(blocks * kChannelBlock * planes * pixel * height * width);
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t channel = 0; channel < channels; ++channel)
-        for (int64_t tap = 0; tap < height * width; ++tap) {
-          const int64_t block = row / kChannelBlock, group = groups.group_of(block);
-          const int64_t first = groups.first_block(group), steps = planes * height * width * pixel;
-          const int64_t step = (channel / pixel * height * width + tap) * pixel + channel % pixel;
-          packed[(first * steps + step * groups.size(group) + (block - first)) * kChannelBlock +
-                 row % kChannelBlock] = from[(row * channels + channel) * height * width + tap];
-        }
-    std::vector<int64_t> packed_dims = {blocks, planes, height, width, pixel, kChannelBlock};
-    if (groups.are_equal())
-      packed_dims = {groups.count, planes, height, width, pixel, groups.most, kChannelBlock};
-    return packed_constant(DType::kF32, std::move(packed), std::move(packed_dims), "packed blocks");
+  const std::string key =
+      key_of("blocks", elements, {layout.pixel, layout.groups.most, static_cast<int64_t>(dtype)});
+  return context.constant(key, w, [&] {
+    const Constant source = graph::constant_of_elements(elements, from);
+    const auto packed = [&](auto blocks, auto convert) {
+      each_element(dims, layout, [&](int64_t number, int64_t to, int64_t channel) {
+        blocks[to * layout.element_channels + channel] = convert(number);
+      });
+      return packed_constant(dtype, std::move(blocks), layout.dims(dims), "packed blocks");
+    };
+    const auto count = static_cast<size_t>(layout.elements(dims));
+    const auto* bytes = reinterpret_cast<const int8_t*>(source.data);
+    if (dtype == DType::kI32)
+      return packed(std::vector<int8_t>(count * layout.element_channels),
+                    [&](int64_t i) { return bytes[i]; });
+    if (from == DType::kI8)
+      return packed(std::vector<float>(count),
+                    [&](int64_t i) { return static_cast<float>(bytes[i]); });
+    const auto* numbers = reinterpret_cast<const float*>(source.data);
+    return packed(std::vector<float>(count), [&](int64_t i) { return numbers[i]; });
   });
 }
 

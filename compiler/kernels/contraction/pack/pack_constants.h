@@ -39,12 +39,24 @@ ValueId packed_integers(LoweringContext& context, mlir::Value q, int64_t depth, 
 ValueId packed_rows(LoweringContext& context, mlir::Value w, int64_t groups, int64_t rows,
                     int64_t channels, int64_t kernel);
 
-// Packs w, f32 [rows, channels, height, width], for sv.blocked_conv, padded with zeros:
+// The layout of the weights of sv.blocked_conv, padded with zeros:
 //   [row groups][planes][height][width][pixel][blocks of the group][16]
-// A plane is `pixel` channels, and `groups` are groups of blocks of 16 rows. Weights that are not
-// constant are packed by a launch for `op`: see pack_blocks().
-ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, int64_t pixel,
-                      const schedule::BlockGroups& groups);
+// A plane is `pixel` elements, and `groups` are groups of blocks of 16 rows.
+struct BlockLayout {
+  int64_t pixel = 1;
+  schedule::BlockGroups groups;
+  int64_t element_channels = 1;  // adjacent channels that are an element: 4 of quads of bytes
+
+  int64_t planes(int64_t channels) const;
+  // The dims of the packed weights, and their product, for weights with these dims.
+  std::vector<int64_t> dims(llvm::ArrayRef<int64_t> weights) const;
+  int64_t elements(llvm::ArrayRef<int64_t> weights) const;
+};
+
+// Packs w, f32 or i8 [rows, channels, height, width], to elements of `dtype`: f32, or i32 for
+// quads. Weights that are not constant are packed by a launch for `op`: see pack_blocks().
+ValueId packed_blocks(LoweringContext& context, mlir::Operation* op, mlir::Value w, DType dtype,
+                      const BlockLayout& layout);
 
 // The points of Winograd's F(4, 3): 0, a, -a, b, -b and infinity, with the numbers a and b of this
 // list. Rounding errors are smaller than with 1 and 2 (Barabasz et al., Error Analysis and
@@ -61,10 +73,8 @@ ValueId packed_winograd(LoweringContext& context, mlir::Value w, int64_t group_b
 ValueId pack_rows(LoweringContext& context, mlir::Operation* op, ValueId w, int64_t groups,
                   int64_t rows, int64_t channels, int64_t kernel);
 
-// Appends a launch, for `op`, that packs weights with these dims into the layout of packed_blocks
-// at run time.
-ValueId pack_blocks(LoweringContext& context, mlir::Operation* op, ValueId w,
-                    llvm::ArrayRef<int64_t> dims, int64_t pixel,
-                    const schedule::BlockGroups& groups);
+// The same at run time, by a launch for `op`. `from` is the dtype of w.
+ValueId pack_blocks(LoweringContext& context, mlir::Operation* op, ValueId w, DType from,
+                    llvm::ArrayRef<int64_t> dims, DType dtype, const BlockLayout& layout);
 
 }  // namespace scopevm::compiler::kernels

@@ -19,8 +19,10 @@ struct Halves {
   Term even, odd;
 };
 
+int64_t lanes_of(Term x) { return mlir::cast<mlir::VectorType>(x.type()).getNumElements(); }
+
 Term as_halves(CodeBuilder& e, Term x) {
-  return e.reinterpret(x, e.builder().getI16Type(), e.target().lanes(2));
+  return e.reinterpret(x, e.builder().getI16Type(), 2 * lanes_of(x));
 }
 
 Halves unsigned_halves(CodeBuilder& e, Term x) {
@@ -37,14 +39,13 @@ Halves signed_halves(CodeBuilder& e, Term x) {
 }  // namespace
 
 Term byte_dot(CodeBuilder& e, Term a, Term b, Term sum) {
-  const schedule::Target& target = e.target();
-  std::string bits = std::to_string(target.vector_bits);
+  const int64_t bits = lanes_of(sum) * 32;
   // vpdpbusd multiplies unsigned by signed bytes, without saturation of the sum.
-  if (target.has_byte_dot)
-    return call_intrinsic("llvm.x86.avx512.vpdpbusd." + bits, sum, {sum, a, b});
-  const char* multiply = target.vector_bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
-                         : target.vector_bits == 256 ? "llvm.x86.avx2.pmadd.wd"
-                                                     : "llvm.x86.sse2.pmadd.wd";
+  if (e.target().has_byte_dot)
+    return call_intrinsic("llvm.x86.avx512.vpdpbusd." + std::to_string(bits), sum, {sum, a, b});
+  const char* multiply = bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
+                         : bits == 256 ? "llvm.x86.avx2.pmadd.wd"
+                                       : "llvm.x86.sse2.pmadd.wd";
   // pmaddubsw multiplies unsigned by signed bytes, but it saturates its i16 sums. Bytes are
   // therefore widened to i16 and multiplied by pmaddwd, which is exact.
   Halves left = unsigned_halves(e, a), right = signed_halves(e, b);

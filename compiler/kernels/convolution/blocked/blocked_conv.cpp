@@ -1,7 +1,8 @@
-// f32 convolutions of blocked images (sv.blocked_conv, sv.blocked_conv_transpose), except for those
-// with narrow groups. A work item is some pixels of an image and one group of output channel
-// blocks. It is computed in tiles (row_tiles.h, tile.h), over one part of the depth after the
-// other, so that the weights of a part stay close to the core while all tiles use them.
+// Convolutions of blocked images (sv.blocked_conv, sv.blocked_conv_transpose), except for those
+// with narrow groups. Elements are f32, or quads of bytes: adjacent channels of an image of bytes.
+// A work item is some pixels of an image and one group of output channel blocks. It is computed in
+// tiles (row_tiles.h, tile.h), over one part of the depth after the other, so that the weights of a
+// part stay close to the core while all tiles use them.
 //
 // A convolution whose windows are single pixels reads x. So do most others if the width of x is
 // known: their tiles at the border omit the taps in the padding (schedule::ConvInput). Any other
@@ -63,7 +64,9 @@ class BlockedConv {
         conv_(fused.contraction, context.kernels().core(), /*is_computed=*/producer != nullptr),
         epilogue_(fused),
         k_(context, fused.contraction, kind_of(fused.contraction, producer)),
-        x_(producer ? Buffer() : k_.operand(fused.outer(shape_.x), Elements::kNumbers)),
+        x_(producer ? Buffer()
+                    : k_.operand(context.value_of(fused.outer(shape_.x)), element(),
+                                 Elements::kNumbers)),
         strip_(k_, shape_, x_, producer),
         partition_(partition()),
         o_(declare()) {}
@@ -95,6 +98,7 @@ class BlockedConv {
     if (!producer) return op->getName().stripDialect();
     return producer->expansion ? "inverted_residual" : "separable_conv";
   }
+  DType element() const { return shape_.element(); }
   bool reads_pixels() const { return schedule_.input == schedule::ConvInput::kPixels; }
   bool omits_padding() const { return schedule_.input == schedule::ConvInput::kInsidePads; }
   bool copies_x() const { return schedule_.input == schedule::ConvInput::kCopy; }
@@ -106,7 +110,8 @@ class BlockedConv {
   DimExpr total_rows() const { return reads_pixels() ? axes_[0].out * axes_[1].out : axes_[0].out; }
 
   Partition partition() const {
-    const DimExpr row_elements = reads_pixels() ? DimExpr(shape_.channels) : strip_.row_elements();
+    const DimExpr row_elements =
+        reads_pixels() ? DimExpr(shape_.elements()) : strip_.row_elements();
     const DimExpr least =
         reads_pixels() ? DimExpr(kLeastPixels) : ceildiv(kLeastPixels, max(axes_[1].out, 1));
     const DimExpr rows = max(total_rows(), 1);
@@ -125,9 +130,9 @@ class BlockedConv {
 
   Operands declare() {
     Operands o;
-    o.w = k_.operand(packed_blocks(context_, fused_.contraction, fused_.outer(shape_.w),
-                                   schedule_.pixel, conv_.packed_groups()),
-                     DType::kF32, Elements::kNumbers);
+    o.w = k_.operand(packed_blocks(context_, fused_.contraction, fused_.outer(shape_.w), element(),
+                                   conv_.weight_layout()),
+                     element(), Elements::kNumbers);
     epilogue_.declare(k_);
     // The sums of the part, or of one tile if the depth has one part.
     const DimExpr rows = partition_.rows;
@@ -136,7 +141,7 @@ class BlockedConv {
         DimExpr(conv_.step_weights()) *
         (schedule_.depth_parts() == 1 ? min(DimExpr(schedule::kMostTilePixels), rows * row_pixels())
                                       : rows * row_sums + kMostOverlap);
-    o.scratch = k_.scratch(!copies_x() ? sums : sums + strip_.elements(rows), DType::kF32);
+    o.scratch = k_.scratch(!copies_x() ? sums : sums + strip_.elements(rows), element());
     if (copies_x()) strip_.declare(o.scratch, k_.param(sums), rows);
     for (int64_t axis = 0; omits_padding() && axis < 2; ++axis)
       o.sizes[axis] = k_.param(axes_[axis].size);
@@ -293,6 +298,7 @@ class BlockedConv {
         .weight_steps = schedule_.pixel * (has_taps() && !by_column ? 1 : axes_[1].taps),
         .has_tap_rows = axes_[0].taps != 1 || !axes_[0].is_uniform() || has_padding,
         .has_taps = has_taps() && !by_column,
+        .has_quads = shape_.has_bytes,
         .prefetches_weights = schedule::prefetches_weights(conv_.depth() * group.step_weights()),
         .prefetches_x = reads_pixels(),
         .rest = schedule_.rest,

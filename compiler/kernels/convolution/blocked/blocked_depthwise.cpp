@@ -1,4 +1,4 @@
-// f32 convolutions of blocked images (sv.blocked_conv) with narrow groups, such as one group per
+// Convolutions of blocked images (sv.blocked_conv) with narrow groups, such as one group per
 // channel. A work item is some rows of one channel block. Grid: images x channel blocks x parts of
 // an image.
 #include "compiler/kernels/contraction/epilogue.h"

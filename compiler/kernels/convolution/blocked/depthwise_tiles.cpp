@@ -1,6 +1,7 @@
 // Emits tiles of convolutions with narrow groups; see depthwise_tiles.h.
 #include "compiler/kernels/convolution/blocked/depthwise_tiles.h"
 
+#include "compiler/kernels/builder/convert.h"
 #include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -12,7 +13,10 @@ using graph::TensorType;
 
 DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction& fused,
                                bool x_is_operand)
-    : k_(k), lanes_(k.lanes(DType::kF32)), type_(k.vector(k.builder().getF32Type(), lanes_)) {
+    : k_(k),
+      lanes_(k.lanes(DType::kF32)),
+      type_(k.vector(k.builder().getF32Type(), lanes_)),
+      integers_(k.vector(k.builder().getI32Type(), lanes_)) {
   auto op = mlir::cast<graph::BlockedConvOp>(fused.contraction);
   const auto x = mlir::cast<TensorType>(op.getX().getType());
   const auto w = mlir::cast<TensorType>(op.getW().getType());
@@ -24,13 +28,14 @@ DepthwiseTiles::DepthwiseTiles(KernelBuilder& k, const fusion::FusedContraction&
     dilation_[axis] = op.getDilations()[axis];
   }
   group_ = *w.getDim(1).as_constant();
+  has_bytes_ = x.getDtype() == DType::kU8;
   known_width_ = x.getDim(3).as_constant();
   known_out_width_ = result.getDim(3).as_constant();
   tile_ =
       schedule::depthwise_tile(k.target(), {result.getDim(2).as_constant()}, {known_out_width_});
   if (x_is_operand) x_ = k_.operand(fused.outer(op.getX()), Elements::kNumbers);
-  w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), 1,
-                                schedule::BlockGroups::of(*x.getDim(1).as_constant(), 1)),
+  w_ = k_.operand(packed_blocks(k_.context(), op, fused.outer(op.getW()), DType::kF32,
+                                {1, schedule::BlockGroups::of(*x.getDim(1).as_constant(), 1)}),
                   DType::kF32, Elements::kNumbers);
   blocks_ = k_.param(x.getDim(1));
   height_ = k_.param(x.getDim(2));
@@ -140,7 +145,9 @@ void DepthwiseTiles::emit_tile(const Part& part, Term y, Term x, const Columns& 
     k_.when(y + row < part.end, [&] {
       for (int64_t column = 0; column < columns.known_count; ++column) {
         const auto store = [&] {
-          part.store(sums[row * columns.known_count + column], y + row, x + column, part.lane);
+          Term sum = sums[row * columns.known_count + column];
+          if (has_bytes_) sum = k_.make<mlir::arith::FPToSIOp>(integers_, sum);
+          part.store(sum, y + row, x + column, part.lane);
         };
         if (columns.count)
           k_.when(k_.index(column) < columns.count, store);
@@ -239,6 +246,7 @@ void DepthwiseTiles::add_pixel(Term from, Term start, int64_t j, const Columns& 
       if (columns.inputs[j] == Column::kUnknown)
         mask = k_.splat((0 <= start + j) & (start + j < width_), lanes_);
       pixel = k_.load(x_, from + j * kChannelBlock, lanes_, mask);
+      if (x_.dtype != DType::kF32) pixel = cast(pixel, x_.dtype, DType::kF32);
       if (group_ != 1) pixel = channel_of_groups(pixel);
     }
     for (size_t row = 0; row < taps.size(); ++row) {

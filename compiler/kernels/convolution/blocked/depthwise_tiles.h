@@ -20,6 +20,9 @@ namespace scopevm::compiler::kernels {
 // Each lane is an output channel. If groups have several channels, a tile loops over them: it
 // multiplies the weights of the groups' first channels by the pixels of x in which each lane has
 // the first channel of its group, and so on.
+//
+// Products of bytes are f32, too. Their sums are exact integers: a window has at most 49 elements
+// of 8 channels, so that they are less than 2^24. `store` receives them as i32.
 class DepthwiseTiles {
  public:
   // Declares the operands and params of the convolution in `fused`, except for x if it is in
@@ -75,7 +78,8 @@ class DepthwiseTiles {
 
   KernelBuilder& k_;
   int64_t lanes_;
-  mlir::Type type_;  // vector type
+  mlir::Type type_, integers_;  // vector types of f32 and i32
+  bool has_bytes_ = false;      // x is u8
   std::array<int64_t, 2> kernel_, stride_, pad_, dilation_;
   std::optional<int64_t> known_width_, known_out_width_;
   int64_t group_ = 1;  // channels of a group

@@ -18,8 +18,8 @@ Expansion::Expansion(KernelBuilder& k, const FusedContraction& fused)
       tile_(schedule::conv_tile(k.target(), group_blocks_)) {
   x_ = k_.operand(fused.outer(shape_.x), Elements::kNumbers);
   w_ = k_.operand(
-      packed_blocks(k_.context(), fused.contraction, fused.outer(shape_.w), kChannelBlock,
-                    schedule::BlockGroups::of(shape_.out_blocks, group_blocks_)),
+      packed_blocks(k_.context(), fused.contraction, fused.outer(shape_.w), DType::kF32,
+                    {kChannelBlock, schedule::BlockGroups::of(shape_.out_blocks, group_blocks_)}),
       DType::kF32, Elements::kNumbers);
 }
 

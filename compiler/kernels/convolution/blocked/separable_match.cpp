@@ -19,7 +19,8 @@ bool are(llvm::ArrayRef<int64_t> values, int64_t value) {
 
 bool is_depthwise(mlir::Operation* op) {
   auto conv = mlir::dyn_cast_or_null<graph::BlockedConvOp>(op);
-  return conv && conv.getGroup() != 1 && type_of(conv.getW()).getDim(1).is_constant(1);
+  return conv && conv.getGroup() != 1 && type_of(conv.getX()).getDtype() == DType::kF32 &&
+         type_of(conv.getW()).getDim(1).is_constant(1);
 }
 
 // True for a convolution of single pixels of a blocked image.

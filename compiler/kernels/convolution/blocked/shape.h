@@ -5,6 +5,7 @@
 #include "compiler/graph/convolution/window.h"
 #include "compiler/graph/graph_ops.h"
 #include "compiler/kernels/builder/code_builder.h"
+#include "compiler/kernels/contraction/pack/pack_constants.h"
 #include "compiler/schedule/convolution.h"
 
 namespace scopevm::compiler::kernels {
@@ -55,6 +56,7 @@ struct BlockedShape {
   int64_t groups = 1;
   schedule::ConvForm form;  // of the attribute
   bool is_transposed = false;
+  bool has_bytes = false;  // x is u8
 
   explicit BlockedShape(mlir::Operation* op) {
     if (auto conv = mlir::dyn_cast<graph::BlockedConvOp>(op)) {
@@ -79,9 +81,19 @@ struct BlockedShape {
       if (!is_transposed) axis.kernel = axis.taps;
     }
     channels = *graph::type_of(w).getDim(1).as_constant();
+    has_bytes = graph::type_of(x).getDtype() == DType::kU8;
     out_blocks = *graph::type_of(op->getResult(0)).getDim(1).as_constant();
     rows = is_transposed ? out_blocks * graph::kChannelBlock
                          : *graph::type_of(w).getDim(0).as_constant();
+  }
+
+  // The type in which x is read: a quad of bytes is an element.
+  DType element() const { return has_bytes ? DType::kI32 : DType::kF32; }
+  int64_t element_channels() const { return has_bytes ? schedule::kQuad : 1; }
+  // The elements of the channels of a group, and of a pixel in a plane of x.
+  int64_t elements() const { return (channels + element_channels() - 1) / element_channels(); }
+  int64_t pixel() const {
+    return graph::type_of(x).getRank() == 5 ? graph::kChannelBlock / element_channels() : 1;
   }
 
   // `is_computed`: another convolution computes x in the same kernel.
@@ -93,7 +105,7 @@ struct BlockedShape {
                                   .is_transposed = is_transposed,
                                   .is_computed = is_computed};
     for (size_t i = 0; i < 2; ++i) problem.axes[i] = axes[i].axis();
-    return problem;
+    return has_bytes ? problem.of_quads() : problem;
   }
 
   int64_t phases() const { return axes[0].phases * axes[1].phases; }
@@ -160,6 +172,9 @@ struct ScheduledConv {
   int64_t x_planes() const { return schedule.planes * shape.groups; }
   int64_t plane_depth() const { return schedule.pixel * shape.axes[0].taps * shape.axes[1].taps; }
   int64_t depth() const { return schedule.planes * plane_depth(); }
+  BlockLayout weight_layout() const {
+    return {schedule.pixel, packed_groups(), shape.element_channels()};
+  }
   // The most elements of the packed weights of a step.
   int64_t step_weights() const { return groups.most * graph::kChannelBlock; }
 };

@@ -7,10 +7,10 @@ Strip::Strip(KernelBuilder& k, const BlockedShape& shape, const Buffer& x,
              const FusedSeparable* producer)
     : k_(k),
       axes_(shape.axes),
-      pixel_(graph::type_of(shape.x).getRank() == 5 ? graph::kChannelBlock : 1),
-      planes_((shape.channels + pixel_ - 1) / pixel_),
+      pixel_(shape.pixel()),
+      planes_((shape.elements() + pixel_ - 1) / pixel_),
       all_planes_(planes_ * shape.groups),
-      rest_(shape.channels % pixel_),
+      rest_(shape.elements() % pixel_),
       x_(x),
       producer_(producer) {
   if (!producer) return;

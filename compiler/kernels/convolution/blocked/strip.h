@@ -14,7 +14,7 @@ namespace scopevm::compiler::kernels {
 // A strip is [planes][rows][columns][pixel]. It is a copy of x with zeros for the padding of the
 // convolution and for the channels after the last one, or it is computed by another convolution,
 // whose input can be computed by an expansion (expansion.h). A pixel has one element, or the 16
-// channels of a block.
+// channels of a block: 4 quads if x is u8.
 class Strip {
  public:
   // `shape`: of the convolution that reads the strip. The strip copies `x`, or `producer` computes

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "compiler/graph/convolution/window.h"
+#include "compiler/kernels/contraction/tile/byte_dot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -246,12 +247,16 @@ class TileBody {
         for (const auto& [v, weight] : llvm::zip_equal(vectors_, weights)) {
           const Term x =
               v.lanes == lanes ? splat : e_.splat(e_.load(o_.x, again + offset), v.lanes);
-          sums[i] =
-              has_fma_ ? e_.make<mlir::vector::FMAOp>(x, weight, sums[i]) : x * weight + sums[i];
+          sums[i] = multiply_add(x, weight, sums[i]);
           ++i;
         }
       }
     }
+  }
+
+  Term multiply_add(Term x, Term weight, Term sum) {
+    if (t_.has_quads) return byte_dot(e_, x, weight, sum);
+    return has_fma_ ? e_.make<mlir::vector::FMAOp>(x, weight, sum) : x * weight + sum;
   }
 
   // Whether two steps of the loop's body read the same element, for different pixels.
@@ -318,7 +323,8 @@ mlir::func::FuncOp tile_function(KernelModule& module, const BlockedTile& tile,
     builder.setInsertionPointToStart(function.addEntryBlock());
     CodeBuilder e(builder, builder.getUnknownLoc(), module.target());
     unsigned next = 0;
-    const auto take_buffer = [&] { return Buffer{function.getArgument(next++), DType::kF32}; };
+    const DType element = tile.has_quads ? DType::kI32 : DType::kF32;
+    const auto take_buffer = [&] { return Buffer{function.getArgument(next++), element}; };
     const auto take = [&] { return e.term(function.getArgument(next++)); };
     BlockedOperands o;
     o.x = take_buffer(), o.w = take_buffer(), o.sums = take_buffer();
@@ -347,17 +353,17 @@ BlockedTile BlockedTile::canonical(bool has_epilogue) const {
 std::string BlockedTile::key() const {
   // Lists all members: another number of them is a compile error.
   const auto& [rows, columns, blocks, group_blocks, pixel_step, steps, result_step, weight_steps,
-               has_tap_rows, has_taps, prefetches_weights, prefetches_x, rest, has_half_block,
-               before, after, column_elements, stride, dilation] = *this;
+               has_tap_rows, has_taps, has_quads, prefetches_weights, prefetches_x, rest,
+               has_half_block, before, after, column_elements, stride, dilation] = *this;
   return llvm::formatv(
       "{0}x{1}x{2}of{3}_{4}", rows, columns, blocks, group_blocks,
-      llvm::join(
-          llvm::map_range(std::array<int64_t, 15>{pixel_step, steps, result_step, weight_steps,
-                                                  has_tap_rows, has_taps, prefetches_weights,
-                                                  prefetches_x, rest, has_half_block, before, after,
-                                                  column_elements, stride, dilation},
-                          [](int64_t value) { return std::to_string(value); }),
-          "_"));
+      llvm::join(llvm::map_range(
+                     std::array<int64_t, 16>{pixel_step, steps, result_step, weight_steps,
+                                             has_tap_rows, has_taps, has_quads, prefetches_weights,
+                                             prefetches_x, rest, has_half_block, before, after,
+                                             column_elements, stride, dilation},
+                     [](int64_t value) { return std::to_string(value); }),
+                 "_"));
 }
 
 void call_blocked_tile(CodeBuilder& e, KernelModule& module, const BlockedTile& tile,

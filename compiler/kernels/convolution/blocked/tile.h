@@ -19,6 +19,7 @@ inline constexpr int64_t kMostUnrolled = 8;
 // The input is planes of rows of pixels. A pixel has one element, or the 16 channels of a block.
 // For each plane, tap row and tap, the tile takes `steps` steps. A step multiplies one element per
 // pixel by a vector of 16 weights per channel block. The elements of subsequent steps are adjacent.
+// Quads of bytes are multiplied and added to the sums by a dot product.
 struct BlockedTile {
   int64_t rows = 1, columns = 1;  // of output pixels
   int64_t blocks = 1;             // output channel blocks of the tile
@@ -28,6 +29,7 @@ struct BlockedTile {
   int64_t result_step = 1;   // between the results of adjacent pixels of a row, in pixels
   int64_t weight_steps = 1;  // of a tap row in the packed weights: `steps` or more
   bool has_tap_rows = false, has_taps = false;
+  bool has_quads = false;  // an element is four bytes, and the sums are i32
   bool prefetches_weights = true;
   // Prefetches the pixels of the next tile, which follow those of this tile in each plane.
   bool prefetches_x = false;

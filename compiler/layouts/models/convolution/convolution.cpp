@@ -98,7 +98,7 @@ bool can_use_winograd(graph::ConvOp op, const BlockedForm& form) {
   const auto are_ones = [](llvm::ArrayRef<int64_t> values) {
     return llvm::all_of(values, [](int64_t value) { return value == 1; });
   };
-  return !form.reads_plain && form.has_blocked_result && op.getGroup() == 1 &&
+  return !has_bytes(op) && !form.reads_plain && form.has_blocked_result && op.getGroup() == 1 &&
          w.getDim(2).is_constant(3) && w.getDim(3).is_constant(3) && are_ones(op.getStrides()) &&
          are_ones(op.getDilations());
 }
@@ -110,7 +110,7 @@ schedule::ConvProblem blocked_problem(graph::ConvOp op, const BlockedForm& form)
   problem.groups /= merged;
   problem.channels *= merged;
   problem.is_blocked = !form.reads_plain;
-  return problem;
+  return has_bytes(op) && !problem.has_narrow_groups() ? problem.of_quads() : problem;
 }
 
 // The convolution of create_narrow().
@@ -124,7 +124,7 @@ schedule::ConvProblem narrow_problem(graph::ConvOp op, const BlockedForm& form) 
   x.pad_after += (pixels - 1) * x.stride;
   x.stride *= pixels;
   x.out = extent(ceildiv(type_of(op.getResult()).getDim(3), pixels), {});
-  return problem;
+  return has_bytes(op) ? problem.of_quads() : problem;
 }
 
 // The convolution of the phases: graph::common_window().
@@ -202,10 +202,11 @@ struct ConvModel : ImageModel<ConvModel> {
   std::optional<BlockedForm> getBlockedForm(mlir::Operation* op, const Options& options) const {
     auto conv = mlir::cast<graph::ConvOp>(op);
     const std::optional<int64_t> channels = image_channels(conv.getX().getType());
-    const std::optional<int64_t> rows = image_channels(conv.getResult().getType());
+    const std::optional<int64_t> rows = elementwise_channels(conv.getResult().getType());
+    const bool is_f32 = type_of(conv.getW()).getDtype() == DType::kF32;
     // Other dims would not match those of the weights.
     const auto group = static_cast<int64_t>(conv.getGroup());
-    if (!channels || !rows || !has_constants(op) ||
+    if (!channels || !rows || !(is_f32 || has_bytes(conv)) || !has_constants(op) ||
         !(type_of(conv.getW()).getDim(1) * DimExpr(group)).is_constant(*channels))
       return std::nullopt;
     const schedule::ConvProblem problem = problem_of(conv);
@@ -214,7 +215,8 @@ struct ConvModel : ImageModel<ConvModel> {
       return std::nullopt;
     const bool has_blocked_result = schedule::pixels_per_block(problem) == 1;
     if (*rows == 1 && has_blocked_result) return std::nullopt;
-    BlockedForm form{{conv.getX()}, group == 1 && *channels <= kFewChannels, has_blocked_result};
+    BlockedForm form{
+        {conv.getX()}, is_f32 && group == 1 && *channels <= kFewChannels, has_blocked_result};
     if (!has_blocked_result) return form;
     const auto schedules = schedule::conv_forms(blocked_problem(conv, form), *options.core,
                                                 options.fast_conv && can_use_winograd(conv, form));
@@ -227,7 +229,12 @@ struct ConvModel : ImageModel<ConvModel> {
     schedule::ConvWork work = work_of(mlir::cast<graph::ConvOp>(op), core, known);
     work.problem.is_blocked = !form.reads_plain;
     work.algorithm = form.schedules.front().algorithm;
-    return schedule::conv_times(work, core);
+    schedule::LayoutTimes times = schedule::conv_times(work, core);
+    // Products of quads take a quarter of the time. By channel, moving the elements of unfolded
+    // windows takes as long as products of f32. Narrow groups are computed in f32.
+    if (has_bytes(mlir::cast<graph::ConvOp>(op)) && !work.problem.has_narrow_groups())
+      times.blocked /= schedule::kQuad;
+    return times;
   }
 
   std::string getScheduleText(mlir::Operation* op, const BlockedForm& form,
@@ -260,6 +267,10 @@ struct ConvModel : ImageModel<ConvModel> {
     const mlir::Value x = operands.lookup(conv.getX());
     return form.has_blocked_result ? create(builder, conv, form.schedules[form.schedule], x)
                                    : create_narrow(builder, conv, x);
+  }
+
+  void expandByChannel(mlir::Operation* op, bool may_be_blocked) const {
+    if (!may_be_blocked) expand(mlir::cast<graph::ConvOp>(op));
   }
 };
 

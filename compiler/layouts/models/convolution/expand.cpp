@@ -80,7 +80,7 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, graph::ConvTransposeOp op,
   }
   llvm::SmallVector<int64_t> dims = {group * rows * phases, channels};
   for (const PhaseAxis& axis : axes) dims.push_back(axis.window.size);
-  return rearranged(builder, op.getW(), dims, [&](const float* from, float* to) {
+  return rearranged(builder, op.getW(), dims, [&](const auto* from, auto* to) {
     for (int64_t element = 0; element < kernel; ++element) {
       int64_t phase = 0, position = 0, below = kernel;
       for (const PhaseAxis& axis : axes) {

@@ -1,4 +1,4 @@
-// Transposed convolutions by channel as ordinary convolutions, which have faster kernels.
+// Convolutions by channel as other ops, which have faster kernels.
 #pragma once
 
 #include "compiler/graph/graph_ops.h"
@@ -16,5 +16,13 @@ bool is_disjoint(graph::ConvTransposeOp op);
 // at most 16 elements of all output channels in a block. REQUIRES: buffers can become larger: the
 // result of the convolution is a new one.
 void expand(graph::ConvTransposeOp op, bool may_be_blocked);
+
+// Whether u8 are multiplied by i8.
+bool has_bytes(graph::ConvOp op);
+
+// Replaces a convolution of bytes whose window is known, and whose place is not constrained, by
+// products of matrices, or by elementwise ops if each group has one channel. REQUIRES: buffers can
+// become larger.
+void expand(graph::ConvOp op);
 
 }  // namespace scopevm::compiler::layouts

@@ -18,7 +18,7 @@ mlir::Value merged_weights(mlir::OpBuilder& builder, mlir::Value weights, int64_
   llvm::SmallVector<int64_t> dims = constant_dims(weights);
   const int64_t rows = dims[0], channels = dims[1], taps = dims[2] * dims[3];
   dims[1] = channels * merged;
-  return rearranged(builder, weights, dims, [&](const float* from, float* to) {
+  return rearranged(builder, weights, dims, [&](const auto* from, auto* to) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t first = row / (rows / group) % merged * channels;
       std::copy_n(from + row * channels * taps, channels * taps,
@@ -33,7 +33,7 @@ mlir::Value pixel_weights(mlir::OpBuilder& builder, mlir::Value weights, int64_t
   const int64_t width = dims[3], lines = dims[0] * dims[1] * dims[2];
   dims[0] *= pixels;
   dims[3] += (pixels - 1) * stride;
-  return rearranged(builder, weights, dims, [&](const float* from, float* to) {
+  return rearranged(builder, weights, dims, [&](const auto* from, auto* to) {
     for (int64_t pixel = 0; pixel < pixels; ++pixel)
       for (int64_t line = 0; line < lines; ++line)
         std::copy_n(from + line * width, width,
@@ -43,7 +43,7 @@ mlir::Value pixel_weights(mlir::OpBuilder& builder, mlir::Value weights, int64_t
 
 mlir::Value pixel_bias(mlir::OpBuilder& builder, mlir::Value bias, int64_t pixels) {
   const int64_t rows = constant_dims(bias)[0];
-  return rearranged(builder, bias, {1, 1, 1, kChannelBlock}, [&](const float* from, float* to) {
+  return rearranged(builder, bias, {1, 1, 1, kChannelBlock}, [&](const auto* from, auto* to) {
     for (int64_t pixel = 0; pixel < pixels; ++pixel) std::copy_n(from, rows, to + pixel * rows);
   });
 }
@@ -57,7 +57,7 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, mlir::Value weights,
     taps[axis] = graph::common_window(strides[axis], pads[axis], kernel[axis]).taps;
   const int64_t phase_rows = (rows + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
   const int64_t dims[] = {strides[0] * strides[1] * phase_rows, channels, taps[0], taps[1]};
-  const auto fill_phase = [&](int64_t i, int64_t j, const float* from, float* to) {
+  const auto fill_phase = [&](int64_t i, int64_t j, const auto* from, auto* to) {
     const graph::PhaseTaps y = graph::phase_taps(i, strides[0], pads[0], kernel[0]),
                            x = graph::phase_taps(j, strides[1], pads[1], kernel[1]);
     for (int64_t row = 0; row < rows; ++row)
@@ -72,7 +72,7 @@ mlir::Value phase_weights(mlir::OpBuilder& builder, mlir::Value weights,
                 from[(channel * rows + row) * kernel[0] * kernel[1] + element];
           }
   };
-  return rearranged(builder, weights, dims, [&](const float* from, float* to) {
+  return rearranged(builder, weights, dims, [&](const auto* from, auto* to) {
     for (int64_t i = 0; i < strides[0]; ++i)
       for (int64_t j = 0; j < strides[1]; ++j) fill_phase(i, j, from, to);
   });
