@@ -14,7 +14,7 @@ import onnx_file
 
 MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
 _OPSET = 17  # of the standard domain
-_table = []
+_table, _special = [], []
 
 
 @dataclasses.dataclass
@@ -35,11 +35,20 @@ class Operator:
     domain: str
     version: int
     generate: typing.Callable
+    title: str = ""  # of the cases; the name by default
 
 
 def operator(name, domain=MICROSOFT, version=1):
     def register(generate):
         _table.append(Operator(name, domain, version, generate))
+        return generate
+    return register
+
+
+def special(title, name, domain=MICROSOFT, version=1):
+    """Further cases of an operator, which random graphs do not contain."""
+    def register(generate):
+        _special.append(Operator(name, domain, version, generate, f"{name}_{title}"))
         return generate
     return register
 
@@ -76,7 +85,8 @@ class Draw:
 
 
 def _write(op, index):
-    case = op.generate(Draw(f"{op.domain} {op.name} {op.version} {index}"))
+    title = op.title or op.name
+    case = op.generate(Draw(f"{op.domain} {title} {op.version} {index}"))
     inputs = {key: np.asarray(value) for key, value in case.inputs.items()
               if value is not None and key not in case.constants}
     constants = {key: np.asarray(case.inputs[key]) for key in case.constants
@@ -96,7 +106,7 @@ def _write(op, index):
         separator="_") if is_dynamic else {}
     version = f"_{op.version}" if op.version > 1 else ""
     case_file.graph_case(
-        f"{op.name}{version}_{index:03}", _OPSET,
+        f"{title}{version}_{index:03}", _OPSET,
         [onnx_file.node(op.name, order, outputs, op.domain, **case.attributes)], inputs, results,
         constants, [case_file.value_info(key, array, names) for key, array in inputs.items()],
         [onnx_file.value_info(key) if is_dynamic else case_file.value_info(key, array, {})
@@ -107,8 +117,8 @@ def _write(op, index):
 def write_cases(count, names):
     """Writes `count` cases of each operator whose name contains one of the names. Of all operators
     if there are no names."""
-    for op in _table:
-        if names and not any(name in op.name for name in names):
+    for op in [*_table, *_special]:
+        if names and not any(name in (op.title or op.name) for name in names):
             continue
         for index in range(count):
             _write(op, index)

@@ -2,7 +2,7 @@
 import numpy as np
 
 import onnx_file
-from operators import ML, Case, operator
+from operators import ML, Case, operator, special
 from . import scores
 
 _MODES = {"BRANCH_LEQ": np.less_equal, "BRANCH_LT": np.less, "BRANCH_GTE": np.greater_equal,
@@ -118,6 +118,35 @@ def _regressor(draw):
         y = y + np.array(base, np.float32)
     attributes.update(_leaf_attributes("target", leaves), n_targets=width, aggregate_function=kind)
     return Case({"x": x}, [y.astype(np.float32)], attributes)
+
+
+def _extreme(roots, row, function):
+    """By column: the extreme weight, or 0."""
+    weights = [pair for root in roots for pair in root.leaf_of(row)]
+    return [function([weight for column, weight in weights if column == target], default=0)
+            for target in range(3)]
+
+
+@special("infinite", "TreeEnsembleRegressor", ML, 3)
+def _infinite_regressor(draw):
+    """Minima and maxima of weights that can be infinite. Leaves can have no weights."""
+    columns, width = draw.number(1, 5), draw.choice(1, 3)
+    x, kind = _input(draw, columns), draw.choice("MIN", "MAX")
+
+    def weight(draw):
+        # The base value of a column without weights is not added in ONNX Runtime.
+        columns = [column for column in range(width) if width == 1 or draw.flag()]
+        return [(column, draw.choice(-np.inf, 0.5, np.inf, np.inf)) for column in columns]
+
+    roots = _forest(draw, columns, _modes(draw), weight)[:draw.number(1, 3)]
+    attributes, leaves = _node_attributes(roots)
+    function = min if kind == "MIN" else max
+    y = np.array([_extreme(roots, row, function)[:width] for row in x], np.float32)
+    if width == 1:
+        attributes["base_values"] = [0.25]
+        y = y + np.float32(0.25)
+    attributes.update(_leaf_attributes("target", leaves), n_targets=width, aggregate_function=kind)
+    return Case({"x": x}, [y], attributes)
 
 
 @operator("TreeEnsembleClassifier", ML, 1)

@@ -1,5 +1,6 @@
 // ai.onnx.ml TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble.
 #include <cstring>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -152,20 +153,41 @@ Value real_row(Node& n, const std::vector<double>& numbers, DType dtype) {
 
 enum class Aggregate : uint8_t { kAverage, kSum, kMin, kMax };
 
-// The scores of the rows, aggregated, with base values.
+// Where a score has no weights: bool, with the shape of `scores`. Such a score is `neutral`, an
+// infinity, which can also be the weight of a leaf. In that case, the weights are counted.
+Formula has_no_weights(const Formula& scores, Value x, Forest forest, double neutral) {
+  Node& n = scores.node();
+  bool is_weight = false;
+  for (TreeNode& node : forest.nodes)
+    for (auto& [column, weight] : node.weights) {
+      is_weight |= static_cast<float>(weight) == neutral;
+      weight = 1;
+    }
+  if (!is_weight) return scores == scores.scalar(neutral);
+  forest.combine = TreeScore::kSum;
+  const Formula counts(n, forest_scores(n, x, std::move(forest)));
+  return counts == counts.scalar(0);
+}
+
+// The scores of the rows, aggregated, with base values. A score without weights is 0. As in ONNX
+// Runtime, so is the weight of a leaf without weights in a minimum or maximum of a single target.
 Formula aggregated(Node& n, Value x, Forest forest, Aggregate aggregate,
                    const std::vector<double>& base) {
   const auto trees = static_cast<double>(forest.roots.size());
   const int64_t width = forest.width;
   if (aggregate == Aggregate::kMin) forest.combine = TreeScore::kMin;
   if (aggregate == Aggregate::kMax) forest.combine = TreeScore::kMax;
-  Formula scores(n, forest_scores(n, x, std::move(forest)));
+  if (forest.combine != TreeScore::kSum && width == 1)
+    for (TreeNode& node : forest.nodes)
+      if (node.mode == TreeMode::kLeaf && node.weights.empty()) node.weights.emplace_back(0, 0);
+  Formula scores(n, forest_scores(n, x, forest));
+  if (n.has_failed()) return scores;
   if (aggregate == Aggregate::kAverage) scores = scores / scores.scalar(trees);
-  // A score without weights is 0.
-  if (aggregate == Aggregate::kMin || aggregate == Aggregate::kMax) {
-    Formula is_inf(n,
-                   n.emit<IsInfOp>({scores}, {n.attr("negative", true), n.attr("positive", true)}));
-    scores = select(is_inf, scores.scalar(0), scores);
+  if (forest.combine != TreeScore::kSum) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double neutral = aggregate == Aggregate::kMin ? infinity : -infinity;
+    scores = select(has_no_weights(scores, x, std::move(forest), neutral), scores.scalar(0),
+                    scores);
   }
   if (static_cast<int64_t>(base.size()) == width)
     scores = scores + Formula(n, real_row(n, base, scores.dtype()));
