@@ -45,7 +45,7 @@ constexpr Limit kLimits[] = {
     {kMicrosoft, "RotaryEmbedding", "`scale` = 1"},
     {kMl, "DictVectorizer", "an error: maps are not supported as inputs"},
     {kMl, "LinearClassifier", "one score of two classes: not `PROBIT`"},
-    {kMl, "SVMClassifier", "has support vectors"},
+    {kMl, "SVMClassifier", "one score of two classes: not `PROBIT`"},
     {kMl, "TreeEnsembleClassifier", "weights of one of two classes: not `PROBIT`"},
     {kMl, "ZipMap", "the result is the tensor of scores"},
 };

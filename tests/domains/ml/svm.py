@@ -1,7 +1,7 @@
 """Cases of support vector machines."""
 import numpy as np
 
-from operators import ML, Case, operator
+from operators import ML, Case, operator, special
 from . import scores
 
 
@@ -104,4 +104,30 @@ def _classifier(draw):
         y = np.concatenate([-each, each], 1)
     attributes.update(coefficients=_floats(w), support_vectors=_floats(vectors), rho=_floats(rho),
                       vectors_per_class=sizes)
+    return Case({"x": x}, [labels[index], y.astype(np.float32)], attributes)
+
+
+@special("linear", "SVMClassifier", ML)
+def _linear_classifier(draw):
+    """Without support vectors."""
+    columns, count = draw.number(1, 5), draw.choice(1, 2, 2, 3)
+    x = draw.reals(draw.number(1, 6), columns)
+    attributes, labels = scores.labels(draw, count, integers="classlabels_ints")
+    low, transform = draw.choice(-2.0, -2.0, 0.0), draw.choice(*scores.TRANSFORMS)
+    w, rho = draw.reals(count, columns, low=low), draw.reals(draw.choice(1, count))
+    if transform == "PROBIT":  # of scores in (0, 0.5)
+        x, w = abs(x), draw.reals(count, columns, low=0, high=0.15 / columns)
+        rho = draw.reals(len(rho), low=0.01, high=0.1)
+    y = x.astype(np.float64) @ w.T.astype(np.float64) + rho[0]
+    index = y.argmax(1)
+    if count == 2:
+        if draw.flag():
+            attributes.update(prob_a=[0.5], prob_b=[0.25])
+        else:
+            index[y.max(1) >= 0.5 if (w >= 0).all() else y.max(1) > 0] = 1
+    if count > 1 or transform == "PROBIT":
+        y = scores.transform(y, transform)
+    # ONNX Runtime requires the parameters of a kernel, but the kernel is linear.
+    attributes.update(_kernel_attributes(draw)[2], coefficients=_floats(w), rho=_floats(rho),
+                      post_transform=transform)
     return Case({"x": x}, [labels[index], y.astype(np.float32)], attributes)

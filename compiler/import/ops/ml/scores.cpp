@@ -35,11 +35,6 @@ Formula probit(const Formula& x) {
   return select(y < 0.0, root * -1.0, root) * std::numbers::sqrt2;
 }
 
-Formula greatest_of_row(const Formula& scores) {
-  Node& n = scores.node();
-  return {n, n.emit<ReduceMaxOp>({scores}, {n.attr("axes", Ints{1}), n.attr("keep_dims", true)})};
-}
-
 // Softmax in which a score near 0 keeps its value, scaled by the factor of the others.
 Formula softmax_zero(const Formula& scores) {
   Node& n = scores.node();
@@ -86,6 +81,11 @@ Value label_at(Node& n, const Labels& labels, Value indices) {
 
 Value greatest(Node& n, Value scores) {
   return n.emit<ArgMaxOp>({scores}, {n.attr("axis", int64_t{1}), n.attr("keep_dims", false)});
+}
+
+Formula greatest_of_row(const Formula& scores) {
+  Node& n = scores.node();
+  return {n, n.emit<ReduceMaxOp>({scores}, {n.attr("axes", Ints{1}), n.attr("keep_dims", true)})};
 }
 
 Formula with_second_score(const Formula& score, SecondScore kind, PostTransform transform) {

@@ -27,6 +27,8 @@ Labels labels_of(Node& n, llvm::StringRef numbers, llvm::StringRef strings);
 Value label_at(Node& n, const Labels& labels, Value indices);
 // The index of the greatest score of each row, the first of equal ones.
 Value greatest(Node& n, Value scores);
+// The greatest score of each row: [n, 1].
+Formula greatest_of_row(const Formula& scores);
 
 // The two scores of a binary classifier that computes one, s: [n, 1]. With the transform LOGISTIC,
 // they are the logistic functions of -s and s. Other transforms have no effect.

@@ -180,6 +180,35 @@ class Coupling {
   Formula q_;
 };
 
+// Without support vectors: one score for each class, the product of X and its coefficients plus
+// the first entry of rho. ONNX does not define this case: the results are those of ONNX Runtime.
+Values linear_classifier(Node& n, Value x, const Labels& labels,
+                         llvm::ArrayRef<float> coefficients, PostTransform transform) {
+  const llvm::SmallVector<float> rho = n.numbers("rho");
+  const auto size = static_cast<int64_t>(coefficients.size());
+  const int64_t classes = labels.count();
+  if (size == 0 || size % classes != 0 || rho.empty())
+    return n.fail("coefficients has " + llvm::Twine(size) + " entries and rho " +
+                  llvm::Twine(rho.size()) + ", expected a multiple of " + llvm::Twine(classes) +
+                  ", and 1");
+  n.require_equal(n.dim(x, 1), size / classes, "X has {0} columns, expected {1}");
+  const Value table = matrix(n, coefficients, classes, size / classes);
+  const Formula scores =
+      Formula(n, n.emit<MatMulOp>({x, table}, {n.attr("transpose_b", true)})) + rho[0];
+  Value index = greatest(n, scores);
+  if (n.has_failed()) return Value();
+  if (classes == 2 && n.numbers("prob_a").empty()) {
+    const bool are_positive = llvm::all_of(coefficients, [](float c) { return c >= 0; });
+    const Formula most = greatest_of_row(scores).reshape({n.dim(x, 0)});
+    const Formula is_second = are_positive ? most.scalar(0.5) <= most : most > 0.0;
+    const Formula first(n, index);
+    index = select(is_second, first.scalar(1), first);
+  }
+  if (classes > 1 || transform == PostTransform::kProbit)
+    return {label_at(n, labels, index), transformed(scores, transform)};
+  return {label_at(n, labels, index), scores};
+}
+
 Values svm_classifier(Node& n) {
   Value x = n.cast(rows_of_input(n, n.input(0)), DType::kF32);
   const Labels labels = labels_of(n, "classlabels_ints", "classlabels_strings");
@@ -189,7 +218,8 @@ Values svm_classifier(Node& n) {
   const PostTransform transform = post_transform_of(n);
   if (n.has_failed()) return Value();
   const int64_t classes = labels.count();
-  if (sizes.empty()) return n.unsupported("a linear SVMClassifier without support vectors");
+  if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+    return linear_classifier(n, x, labels, coefficients, transform);
   int64_t vectors = 0;
   for (const int64_t size : sizes) {
     if (size < 0 || size > (int64_t{1} << 30))
@@ -216,6 +246,8 @@ Values svm_classifier(Node& n) {
     return {label, transformed({n, Coupling(n, r, classes).probabilities()}, transform)};
   }
   if (classes == 2) {
+    if (transform == PostTransform::kProbit)
+      return n.unsupported("post_transform PROBIT is not supported for one score of two classes");
     // As in ONNX Runtime, the softmax itself is not applied.
     const bool is_softmax =
         transform == PostTransform::kSoftmax || transform == PostTransform::kSoftmaxZero;
