@@ -3,7 +3,7 @@ import dataclasses
 
 import numpy as np
 
-from operators import Case, operator
+from operators import Case, operator, special
 from .attention import merge, scores_of, softmax
 from .rotary import rotate
 
@@ -20,6 +20,10 @@ class _Lengths:
     keys: int
     kept: np.ndarray  # in the present outputs
     window: int = 0  # of a windowed cache
+    total: int = 0  # the input total_sequence_length
+
+    def __post_init__(self):
+        self.total = self.total or int(self.all.max())
 
 
 def _lengths(draw, is_equal):
@@ -34,6 +38,14 @@ def _lengths(draw, is_equal):
     capacity = 0 if is_first and draw.flag() else int(earlier.max()) + draw.number(0, 2)
     return _Lengths(rows, earlier + rows, earlier, earlier, capacity, max(total, capacity),
                     earlier + rows)
+
+
+def _padded(draw):
+    """A first call with sequences that are shorter than the number of rows."""
+    batch, rows = draw.number(1, 3), draw.number(2, 6)
+    capacity, none = draw.choice(0, rows + draw.number(0, 2)), np.zeros(batch, int)
+    return _Lengths(rows, draw.integers(1, rows + 1, batch), none, none, capacity,
+                    max(rows, capacity), np.full(batch, rows), total=rows)
 
 
 def _resident(count, capacity, block):
@@ -126,15 +138,16 @@ def _columns(bias, lengths, count):
 
 
 @operator("GroupQueryAttention")
-def _group_query_attention(draw):
-    is_windowed, has_norms = draw.number(0, 3) == 0, draw.number(0, 5) == 0
-    qk_output = 0 if is_windowed else draw.choice(0, 0, 1, 2)
+def _group_query_attention(draw, is_padded=False):
+    is_windowed, has_norms = draw.number(0, 3) == 0 and not is_padded, draw.number(0, 5) == 0
+    # ONNX Runtime does not initialise the scores after the end of a sequence.
+    qk_output = 0 if is_windowed or is_padded else draw.choice(0, 0, 1, 2)
     kv_heads, size = draw.choice(1, 2), 32 if is_windowed else draw.choice(8, 16)
     heads = kv_heads * draw.choice(1, 2, 3)
-    # ONNX Runtime does not initialise the scores after the end of a sequence.
-    lengths = (_windowed(draw, not has_norms) if is_windowed else
+    lengths = (_padded(draw) if is_padded else
+               _windowed(draw, not has_norms) if is_windowed else
                _lengths(draw, qk_output and not has_norms))
-    batch, rows, total = len(lengths.all), lengths.rows, int(lengths.all.max())
+    batch, rows, total = len(lengths.all), lengths.rows, lengths.total
     attributes = {"num_heads": heads, "kv_num_heads": kv_heads}
     formats = _formats(draw, attributes, kv_heads, size)
     q, k, v = (draw.reals(batch, count, rows, size) for count in (heads, kv_heads, kv_heads))
@@ -160,6 +173,11 @@ def _group_query_attention(draw):
                 ("k", "v", "past_k", "past_v", "lengths", "total", "bias"))
 
 
+@special("padded", "GroupQueryAttention")
+def _padded_prompt(draw):
+    return _group_query_attention(draw, is_padded=True)
+
+
 def _before_attention(draw, attributes, inputs, lengths, q, k, has_norms):
     """Queries and keys after the norms and the rotation."""
     size = q.shape[3]
@@ -177,15 +195,23 @@ def _before_attention(draw, attributes, inputs, lengths, q, k, has_norms):
     return q, k
 
 
+def _allowed_keys(lengths, keys, window, limits_positions):
+    """Whether a row attends to a key: [batch, 1, rows, keys]. Padding rows follow the last key, or
+    have its position, which depends on the algorithm that ONNX Runtime chooses."""
+    key, position = np.arange(keys), lengths.before[:, None] + np.arange(lengths.rows)
+    last = position if lengths.window else np.minimum(position, lengths.all[:, None] - 1)
+    if limits_positions:
+        position = last
+    position, last = position[:, None, :, None], last[:, None, :, None]
+    return (key <= last) & (key > position - window if window else True)
+
+
 def _attention(draw, attributes, inputs, lengths, q, k, v):
     """The result, and the scores before and after the softmax."""
     batch, heads, rows, keys = *q.shape[:3], k.shape[2]
-    key, position = np.arange(keys), (lengths.before[:, None] + np.arange(rows))[:, None, :, None]
-    allowed = key <= position
     window = lengths.window or (draw.number(1, 4) if draw.flag() else 0)
     if window:
         attributes["local_window_size"] = window
-        allowed = allowed & (key > position - window)
     if lengths.window:
         attributes["sliding_window_cache"] = 1
     if draw.flag():
@@ -195,14 +221,17 @@ def _attention(draw, attributes, inputs, lengths, q, k, v):
     bias, sinks = 0.0, None
     if draw.number(0, 3) == 0:
         inputs["bias"] = draw.reals(draw.choice(1, batch), draw.choice(1, heads), rows,
-                                    int(lengths.all.max()))
+                                    lengths.total)
         bias = _columns(inputs["bias"], lengths, keys)
     kind = draw.choice("none", "none", "smooth", "sinks")
     if kind == "smooth":
         attributes["smooth_softmax"], sinks = 1, np.zeros(heads)
     elif kind == "sinks":
         inputs["sinks"] = sinks = draw.reals(heads)
+    allowed = _allowed_keys(lengths, keys, window,
+                            sinks is not None or "softcap" in attributes)
     scores = scores_of(q, k, bias, attributes.get("scale"), attributes.get("softcap", 0))
-    weights = softmax(np.where(allowed, scores, -np.inf), sinks)
+    weights = softmax(np.where(allowed, scores, -1e30), sinks)
+    weights = np.where(allowed.any(3, keepdims=True), weights, 0)
     v = np.repeat(v.astype(np.float64), heads // v.shape[1], 1)
     return weights @ v, (np.where(allowed, scores, 0), weights)

@@ -144,7 +144,7 @@ Value AttentionBuilder::added_mask() {
   return a_.mask && n_.dtype(a_.mask) != DType::kBool ? grouped_mask() : Value();
 }
 
-// Whether key <= position + limit, or position - limit <= key if is_left.
+// Whether key <= position + limit and key < length, or position - limit <= key if is_left.
 Value AttentionBuilder::window(std::optional<int64_t> limit, bool is_left) {
   // No tensor has this many rows. Sums with greater numbers might overflow.
   constexpr int64_t kNoLimit = int64_t{1} << 40;
@@ -155,8 +155,12 @@ Value AttentionBuilder::window(std::optional<int64_t> limit, bool is_left) {
   Formula position = Formula(n_, row).reshape({group_ * rows_, DimExpr(1)});
   if (!a_.offset.is_constant(0)) position = position + number(n_, a_.offset, DType::kI64);
   if (a_.offsets) position = position + per_batch(a_.offsets);
+  if (a_.limits_positions) position = min(position, per_batch(a_.lengths) - 1);
   const auto distance = static_cast<double>(std::max(*limit, -kNoLimit));
-  return is_left ? position + -distance <= key : key <= position + distance;
+  if (is_left) return position + -distance <= key;
+  Formula last = position + distance;
+  if (a_.lengths) last = min(last, per_batch(a_.lengths) - 1);
+  return key <= last;
 }
 
 // Whether a row attends to a key, as far as the added mask does not decide it.
@@ -166,9 +170,10 @@ Value AttentionBuilder::allowed_keys() {
     if (!condition) return;
     allowed = allowed ? n_.emit<AndOp>({allowed, condition}) : condition;
   };
-  add(window(a_.right, /*is_left=*/false));
+  const Value until_last = window(a_.right, /*is_left=*/false);
+  add(until_last);
   add(window(a_.left, /*is_left=*/true));
-  if (a_.lengths) add(iota(n_, keys_, DType::kI64) < per_batch(a_.lengths));
+  if (a_.lengths && !until_last) add(iota(n_, keys_, DType::kI64) < per_batch(a_.lengths));
   if (a_.mask && n_.dtype(a_.mask) == DType::kBool) add(grouped_mask());
   return allowed;
 }

@@ -39,6 +39,8 @@ struct Attention {
   Value offsets;  // integers, [batch]; null: 0
 
   Value lengths;  // integers, [batch]: keys from lengths[b] on are masked; null: none
+  // Rows after the last key have its position. Requires `lengths`.
+  bool limits_positions = false;
 
   // Each row has one more score, of a key whose value is 0: sinks[head], or 0 if has_zero_sink.
   Value sinks;  // [heads]; null: none

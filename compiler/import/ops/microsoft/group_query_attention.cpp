@@ -79,14 +79,17 @@ class GroupQueryAttention {
 
   void set_masks(Attention& a) {
     a.offsets = before_;
-    if (is_causal_)
-      a.right = 0;
-    else
-      a.lengths = lengths_;
+    if (is_causal_) a.right = 0;
+    // The rows of a first call can be padding.
+    const bool has_padding = !is_windowed_ && !n_.is_state(3) && !n_.is_state(4);
+    if (!is_causal_ || has_padding) a.lengths = lengths_;
     // A window contains the row's own key.
     if (window_ > 0) a.left = window_ - 1;
     a.has_zero_sink = n_.integer("smooth_softmax", -1) == 1;  // -1, the default, is off
     a.sinks = shaped_input(n_, 11, "head_sink", {heads_});
+    // The window of a padding row depends on the algorithm that ONNX Runtime chooses.
+    a.limits_positions = has_padding && (a.softcap > 0 || a.has_zero_sink || a.sinks ||
+                                         score_stage().has_value());
     if (n_.has_input(10)) a.mask = is_windowed_ ? windowed_bias(n_.input(10)) : n_.input(10);
   }
 
