@@ -76,6 +76,18 @@ TEST(Patterns, DependOnAdjacentCharacters) {
   EXPECT_FALSE(matches("a$", "a\n"));
 }
 
+TEST(Patterns, HaveUnicodeClasses) {
+  EXPECT_TRUE(matches(R"([\p{L}\p{N}]+)", "a1\xc3\xa9\xe4\xb8\xad"));
+  EXPECT_TRUE(matches(R"(\p{Any}\p{^L}\PL)", "a1-"));
+  EXPECT_FALSE(matches(R"(\P{Any})", "a"));
+  // No string contains surrogates. U+2EBF0 and U+31EF are new in Unicode 15.1.
+  EXPECT_FALSE(matches(R"(\p{Cs}*)", "\xed\xa0\x80"));
+  EXPECT_TRUE(matches(R"(\p{Han}\p{So})", "\xf0\xae\xaf\xb0\xe3\x87\xaf"));
+  for (const std::string_view pattern :
+       {R"(\p)", R"(\p{greek})", R"(\p{L)", R"(\p{})", R"(\p{^})", R"([\pX])", "\\p\xc3\xa9"})
+    EXPECT_THAT(error_of(pattern), HasSubstr("an unknown class of Unicode characters: \"\\p"));
+}
+
 TEST(Patterns, RepeatUpToAThousandTimes) {
   EXPECT_TRUE(matches("a{1000}", repeated("a", 1000)));
   EXPECT_FALSE(matches("a{1000}", repeated("a", 999)));

@@ -235,6 +235,28 @@ def _drawn_patterns():
                    [onnx_file.value_info(y) for y in results])
 
 
+def _unicode_classes():
+    x = _strings("a", "\u00c9", "\u01c5", "\u03b1", "\u4e2d", "7", "\u0661", "\u216b", "\u00bd", "_",
+                 "\u2014", "\u20ac", "\u0301", "\u00a0", "\u212a", "\U0001f600", "\u0378", "a7")
+    for name, pattern, wanted in (
+            ("letter", r"\pL", "a \u00c9 \u01c5 \u03b1 \u4e2d \u212a"),
+            ("upper", r"\p{Lu}", "\u00c9 \u212a"),
+            ("folded_upper", r"(?i)\p{Lu}", "a \u00c9 \u01c5 \u03b1 \u212a"),
+            ("not_folded_upper", r"(?i)\P{Lu}",
+             "\u4e2d 7 \u0661 \u216b \u00bd _ \u2014 \u20ac \u0301 \u00a0 \U0001f600 \u0378"),
+            ("number", r"\p{N}", "7 \u0661 \u216b \u00bd"),
+            ("digits", r"\p{Nd}|\p{Pc}", "7 \u0661 _"),
+            ("in_set", r"[\p{P}\p{S}\x{301}]", "_ \u2014 \u20ac \u0301 \U0001f600"),
+            ("not_in_set", r"[^\p{P}\p{S}\p{L}\p{N}\p{M}]", "\u00a0 \u0378"),
+            ("scripts", r"\p{Greek}|\p{Han}|\p{Latin}\p{Common}", "\u03b1 \u4e2d a7"),
+            ("complement", r"\p{^L}\p{Any}{0}", "7 \u0661 \u216b \u00bd _ \u2014 \u20ac \u0301 \u00a0 "
+             "\U0001f600 \u0378"),
+            ("other", r"\P{^C}|\p{Zs}", "\u00a0")):
+        wanted = wanted.split(" ")
+        case(f"regex_full_match_class_{name}", 20, "RegexFullMatch", {"x": x},
+             [np.array([text in wanted for text in x])], pattern=pattern)
+
+
 def _regular_expressions():
     # The first three are those of ONNX.
     mails = _strings("account@gmail.com", "account@hotmail.com", "not email", "account@yahoo.com")
@@ -267,6 +289,7 @@ def _regular_expressions():
         wanted = wanted.split(" ")
         case(f"regex_full_match_{name}", 20, "RegexFullMatch", {"x": x},
              [np.array([text in wanted for text in x])], pattern=pattern)
+    _unicode_classes()
     _drawn_patterns()
 
 

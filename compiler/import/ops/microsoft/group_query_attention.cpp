@@ -88,8 +88,8 @@ class GroupQueryAttention {
     a.has_zero_sink = n_.integer("smooth_softmax", -1) == 1;  // -1, the default, is off
     a.sinks = shaped_input(n_, 11, "head_sink", {heads_});
     // The window of a padding row depends on the algorithm that ONNX Runtime chooses.
-    a.limits_positions = has_padding && (a.softcap > 0 || a.has_zero_sink || a.sinks ||
-                                         score_stage().has_value());
+    a.limits_positions =
+        has_padding && (a.softcap > 0 || a.has_zero_sink || a.sinks || score_stage().has_value());
     if (n_.has_input(10)) a.mask = is_windowed_ ? windowed_bias(n_.input(10)) : n_.input(10);
   }
 

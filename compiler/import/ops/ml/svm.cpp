@@ -182,8 +182,8 @@ class Coupling {
 
 // Without support vectors: one score for each class, the product of X and its coefficients plus
 // the first entry of rho. ONNX does not define this case: the results are those of ONNX Runtime.
-Values linear_classifier(Node& n, Value x, const Labels& labels,
-                         llvm::ArrayRef<float> coefficients, PostTransform transform) {
+Values linear_classifier(Node& n, Value x, const Labels& labels, llvm::ArrayRef<float> coefficients,
+                         PostTransform transform) {
   const llvm::SmallVector<float> rho = n.numbers("rho");
   const auto size = static_cast<int64_t>(coefficients.size());
   const int64_t classes = labels.count();

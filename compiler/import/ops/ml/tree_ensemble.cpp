@@ -186,8 +186,8 @@ Formula aggregated(Node& n, Value x, Forest forest, Aggregate aggregate,
   if (forest.combine != TreeScore::kSum) {
     const double infinity = std::numeric_limits<double>::infinity();
     const double neutral = aggregate == Aggregate::kMin ? infinity : -infinity;
-    scores = select(has_no_weights(scores, x, std::move(forest), neutral), scores.scalar(0),
-                    scores);
+    scores =
+        select(has_no_weights(scores, x, std::move(forest), neutral), scores.scalar(0), scores);
   }
   if (static_cast<int64_t>(base.size()) == width)
     scores = scores + Formula(n, real_row(n, base, scores.dtype()));

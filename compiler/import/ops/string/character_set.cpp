@@ -1,9 +1,11 @@
 #include "compiler/import/ops/string/character_set.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
 
+#include "compiler/import/ops/string/unicode_classes.h"
 #include "llvm/Support/Unicode.h"
 
 namespace scopevm::compiler::frontend {
@@ -32,6 +34,27 @@ const Cases& all_cases() {
     return found;
   }();
   return cases;
+}
+
+void add_runs(CharacterSet& set, std::string_view runs) {
+  const char* at = runs.data();
+  const char* const end = at + runs.size();
+  const auto number = [&] {
+    uint32_t value = 0;
+    at = std::from_chars(at, end, value, 16).ptr;
+    return static_cast<char32_t>(value);
+  };
+  const auto take = [&](char c) { return at != end && *at == c && ++at != end; };
+  char32_t last = 0;
+  do {
+    const char32_t first = last + number(), count = take(':') ? number() : 1;
+    const char32_t step = take(':') ? number() : 1;
+    last = first + (count - 1) * step;
+    if (step == 1)
+      set.add(first, last);
+    else
+      for (char32_t c = first; c <= last; c += step) set.add(c, c);
+  } while (take(' '));
 }
 
 }  // namespace
@@ -98,6 +121,24 @@ std::optional<CharacterSet> posix_class(std::string_view name) {
       {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
   const auto found = classes.find(name);
   return found == classes.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<CharacterSet> unicode_class(std::string_view text, bool ignores_case) {
+  std::string_view name = text.substr(2);
+  if (name.size() > 1 && name.ends_with('}')) name = name.substr(1, name.size() - 2);
+  const bool has_caret = name.starts_with('^');
+  if (has_caret) name.remove_prefix(1);
+  CharacterSet set;
+  if (name == "Any") set.add(0, kLast);
+  // A letter denotes the union of the categories that start with it.
+  for (size_t i = 0; i < kUnicodeClassCount; ++i) {
+    const UnicodeClass& row = kUnicodeClasses[i];
+    if (row.name == name || (name.size() == 1 && row.name.size() == 2 && row.name[0] == name[0]))
+      add_runs(set, row.runs);
+  }
+  if (set.ranges().empty()) return std::nullopt;
+  if (ignores_case) set.add_other_cases();
+  return has_caret != (text[1] == 'P') ? set.complement() : set;
 }
 
 }  // namespace scopevm::compiler::frontend

@@ -36,5 +36,9 @@ class CharacterSet {
 std::optional<CharacterSet> perl_class(char letter);
 // The set that [:name:] denotes in a class. No value for another name.
 std::optional<CharacterSet> posix_class(std::string_view name);
+// The set that \pN, \p{Name} or \p{^Name} denotes, or with \P its complement. The name is that of
+// a general category of Unicode (L or Lu), of a script (Greek), or Any. No value for another name.
+// If `ignores_case`, the other cases are in the set before it is complemented.
+std::optional<CharacterSet> unicode_class(std::string_view text, bool ignores_case);
 
 }  // namespace scopevm::compiler::frontend

@@ -335,14 +335,13 @@ std::optional<CharacterSet> Parser::take_named_class() {
   const size_t begin = at_;
   if (has("\\p") || has("\\P")) {
     at_ += 2;
-    if (!take("{")) {
-      if (!at_end()) take_character();
-    } else {
+    if (take("{"))
       while (!at_end() && !take("}")) take_character();
-    }
-    fail("a class of Unicode characters, which is not supported", since(begin),
-         StatusCode::kUnsupported);
-    return CharacterSet();
+    else if (!at_end())
+      take_character();
+    const std::optional<CharacterSet> set = unicode_class(since(begin), flags_.ignores_case);
+    if (!set) fail("an unknown class of Unicode characters", since(begin));
+    return set.value_or(CharacterSet());
   }
   if (take("\\")) {
     const char letter = peek();

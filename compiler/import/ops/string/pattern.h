@@ -34,8 +34,7 @@ struct Pattern {
 
 // Captures are not part of the result, and neither is which of several matches is preferred. The
 // result is therefore valid for matches of whole strings only. Errors: kInvalidModel (not in RE2's
-// syntax), kUnsupported (Unicode classes, patterns that are too long or nested too
-// deeply).
+// syntax), kUnsupported (patterns that are too long or nested too deeply).
 Result<Pattern> parse_pattern(std::string_view text);
 
 }  // namespace scopevm::compiler::frontend
