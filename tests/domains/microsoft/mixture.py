@@ -1,7 +1,7 @@
 """Cases of mixtures of experts."""
 import numpy as np
 
-from operators import Case, operator
+from operators import Case, operator, special
 from .activations import sigmoid
 from .block_quantised import pack
 
@@ -90,3 +90,32 @@ def _qmoe(draw):
     # QMoE of ONNX Runtime normalises without the attribute, too.
     y = _mixture(x, logits, layers, attributes, True)
     return Case(inputs, [y], attributes, tuple(inputs)[2:])
+
+
+@special("blocks", "QMoE")
+def _blocks(draw):
+    """Weights that can have scales of blocks and zero points, and that need not be constants."""
+    attributes = _attributes(draw)
+    bits, block, has_zeros = draw.choice(2, 4, 8), draw.choice(0, 16, 16), draw.flag()
+    attributes["expert_weight_bits"] = bits
+    depth, inner, wide, experts, x, logits = _sizes(draw, attributes)
+    # ONNX Runtime has another layout of single blocks.
+    block = block if min(depth, inner) > block else 0
+    if block:
+        attributes["block_size"] = block
+    inputs, layers, zeros = {"x": x, "logits": logits}, [], {}
+    for name, results, size in (("1", wide, depth), ("2", depth, inner)):
+        shape = (experts, results, size // block) if block else (experts, results)
+        q = draw.integers(0, 1 << bits, experts, results, size)
+        scales = draw.reals(*shape, low=0.02, high=0.05) / (16 if bits == 8 else 1)
+        zero = draw.integers(0, 1 << bits, *shape) if has_zeros else np.full(shape, 1 << (bits - 1))
+        if has_zeros:
+            zeros[f"z{name}"] = pack(zero, bits)
+        wide_scales, wide_zero = (np.repeat(part.reshape(experts, results, -1),
+                                            block or size, 2) for part in (scales, zero))
+        layers.append(((q - wide_zero) * wide_scales, draw.reals(experts, results)))
+        inputs.update({f"fc{name}": pack(q, bits), f"s{name}": scales, f"b{name}": layers[-1][1]})
+    inputs.update({"fc3": None, "s3": None, "b3": None, **zeros})
+    y = _mixture(x, logits, layers, attributes, True)
+    names = [name for name in list(inputs)[2:] if inputs[name] is not None]
+    return Case(inputs, [y], attributes, tuple(names) * draw.flag(), tuple(names))

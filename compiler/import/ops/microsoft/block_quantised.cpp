@@ -1,11 +1,12 @@
 // com.microsoft ops on weights that are quantised in blocks: MatMulNBits, MatMulBnb4 and
 // GatherBlockQuantized. Those of MatMulNBits stay packed, unless their columns are permuted; others
-// are dequantised to f32.
+// are dequantised to f32, constants of MatMulBnb4 when the model is compiled.
 #include "compiler/import/ops/microsoft/block_quantised.h"
 
 #include <cstring>
 
 #include "compiler/graph/type_rule.h"
+#include "compiler/graph/values/constant_array.h"
 #include "compiler/graph/values/elements.h"
 #include "compiler/import/model/onnx_types.h"
 #include "compiler/import/node/checks.h"
@@ -32,6 +33,22 @@ Value unpack_bits(Node& n, Value packed, int64_t bits, bool high_first) {
       {n.unsqueeze(packed, {n.rank(packed)}), n.constant({count}, DType::kU8, shifts)});
   const double mask = static_cast<double>((1 << bits) - 1);
   return n.reshape(n.emit<BitAndOp>({shifted, n.scalar(mask, DType::kU8)}), dims);
+}
+
+Value unpacked_constant(Node& n, mlir::ElementsAttr packed, std::array<int64_t, 2> dims,
+                        int64_t bits) {
+  const Constant source = constant_of_elements(packed, DType::kU8);
+  const auto [rows, count] = dims;
+  const int64_t bytes = (count * bits + 7) / 8;  // of a row
+  std::vector<char> numbers(static_cast<size_t>(rows * count) * sizeof(float));
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t bit = i * bits;
+      const int integer = source.data[row * bytes + bit / 8] >> (bit % 8) & ((1 << bits) - 1);
+      const auto number = static_cast<float>(integer);
+      std::memcpy(numbers.data() + (row * count + i) * 4, &number, 4);
+    }
+  return n.constant({rows, count}, DType::kF32, numbers);
 }
 
 namespace {
@@ -78,21 +95,6 @@ BlockFormat read_format(Node& n) {
   return f;
 }
 
-// The numbers of packed constants. Constant folding would not create a larger constant.
-Value unpacked_zeros(Node& n, const BlockFormat& f, mlir::ElementsAttr packed) {
-  const Constant source = constant_of_elements(packed, DType::kU8);
-  const int64_t bytes = (f.blocks() * f.bits + 7) / 8;  // of a row
-  std::vector<char> numbers(static_cast<size_t>(f.rows * f.blocks()) * sizeof(float));
-  for (int64_t row = 0; row < f.rows; ++row)
-    for (int64_t block = 0; block < f.blocks(); ++block) {
-      const int64_t bit = block * f.bits;
-      const int integer = source.data[row * bytes + bit / 8] >> (bit % 8) & ((1 << f.bits) - 1);
-      const auto number = static_cast<float>(integer);
-      std::memcpy(numbers.data() + (row * f.blocks() + block) * 4, &number, 4);
-    }
-  return n.constant({f.rows, f.blocks()}, DType::kF32, numbers);
-}
-
 // The zero point of each block, as f32 [rows, blocks]. Null if none is given.
 Value zero_points(Node& n, const BlockFormat& f) {
   Value given = n.input_or(3, Value());
@@ -111,7 +113,7 @@ Value zero_points(Node& n, const BlockFormat& f) {
     given = shaped(n, given, "zero_points", {f.rows, bytes});
   if (n.has_failed()) return {};
   if (auto constant = n.input(3).getDefiningOp<ConstantOp>())
-    return unpacked_zeros(n, f, constant.getValue());
+    return unpacked_constant(n, constant.getValue(), {f.rows, f.blocks()}, f.bits);
   Value numbers = unpack_bits(n, n.reshape(given, {f.rows, bytes}), f.bits);
   return n.cast(first_of_last(n, numbers, f.blocks()), DType::kF32);
 }
@@ -199,6 +201,26 @@ constexpr float kCodes[2][16] = {
      0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f},
 };
 
+// The weight as a constant f32 [rows, depth]. Null if an operand is not a constant, or if the
+// weight is large. Dequantising in each call takes a hundred times as long as the product.
+Value constant_weight(Node& n, int64_t rows, int64_t depth, int64_t block, int64_t kind) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  const int64_t count = rows * depth;
+  auto packed = n.input(1).getDefiningOp<ConstantOp>();
+  auto absmax = n.input(2).getDefiningOp<ConstantOp>();
+  if (!packed || !absmax || count > kMost || !is_float(n.dtype(n.input(2)))) return {};
+  const Constant codes = constant_of_elements(packed.getValue(), DType::kU8);
+  const ConstantArray scales(absmax);
+  std::vector<char> numbers(static_cast<size_t>(count) * sizeof(float));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto byte = static_cast<uint8_t>(codes.data[i / 2]);
+    const int code = i % 2 == 0 ? byte >> 4 : byte & 15;
+    const float number = kCodes[kind][code] * static_cast<float>(scales.real(i / block));
+    std::memcpy(numbers.data() + i * 4, &number, 4);
+  }
+  return n.constant({rows, depth}, DType::kF32, numbers);
+}
+
 Values matmul_bnb4(Node& n) {
   Value a = n.input(0);
   const int64_t rows = required_within(n, "N", 1, int64_t{1} << 20);
@@ -216,6 +238,8 @@ Values matmul_bnb4(Node& n) {
     b = shaped(n, b, "B", {(count + 1) / 2});
   Value absmax = shaped(n, n.input(2), "absmax", {blocks});
   if (n.has_failed()) return Value();
+  if (Value weight = constant_weight(n, rows, depth, block, kind))
+    return product_with(n, a, weight);
   Value codes = n.cast(unpack_bits(n, n.reshape(b, {(count + 1) / 2}), 4, true), DType::kI32);
   Formula numbers = Formula(n, n.constant(llvm::ArrayRef<float>(kCodes[kind]))).gather(codes, 0);
   numbers = Formula(n, first_of_last(n, numbers, count));

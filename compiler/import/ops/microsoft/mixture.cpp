@@ -13,18 +13,52 @@ namespace {
 using namespace graph;  // NOLINT: formulas read better without the prefix
 
 // The weights and biases of a layer of all experts: f32 [experts, results, depth] and [experts,
-// results]. Null if absent.
+// results]. Null if absent. Packed weights are u8 [experts * results, bytes].
 struct ExpertLayer {
+  DimExpr experts = 0;
   Value weights, bias;
+  // Of packed weights: each `block` of them has a scale and a zero point. f32 [experts * results,
+  // blocks]; `zeros` can be a scalar.
+  Value scales, zeros;
+  int64_t results = 0, depth = 0, bits = 0, block = 0;  // bits: 0 if the weights are not packed
 };
 // fc1, fc2 and fc3. fc3 is optional.
 struct Experts {
   ExpertLayer up, down, gate;
 };
 
+// The product of x: [tokens, depth] and the rows [first, first + count) of packed weights.
+Formula product_with_rows(Node& n, const Formula& x, const ExpertLayer& layer, int64_t first,
+                          int64_t count) {
+  const auto rows = [&](Value all) {
+    if (n.has_failed() || n.rank(all) == 0) return all;
+    return n.slice(all, {DimExpr(first), DimExpr(0)}, {DimExpr(count), n.dim(all, 1)});
+  };
+  return {n, n.emit<MatMulBlocksOp>({x, rows(layer.weights), rows(layer.scales), rows(layer.zeros)},
+                                    {n.attr("depth", layer.depth), n.attr("bits", layer.bits),
+                                     n.attr("block", layer.block)})};
+}
+
+Formula packed_product(Node& n, const Formula& x, const ExpertLayer& layer) {
+  const int64_t experts = *layer.experts.as_constant(), results = layer.results;
+  if (n.has_failed()) return x;
+  if (x.shape()[0].is_constant(1)) {
+    const DimExpr tokens = x.shape()[1];
+    const Formula all = product_with_rows(n, x.element_at(0, 0), layer, 0, experts * results);
+    return all.reshape({tokens, DimExpr(experts), DimExpr(results)}).transpose({1, 0, 2});
+  }
+  std::vector<Formula> parts;
+  for (int64_t e = 0; e < experts; ++e)
+    parts.push_back(product_with_rows(n, x.element_at(0, e), layer, e * results, results));
+  return stack(parts, 0);
+}
+
 // x: [experts or 1, tokens, depth] -> [experts, tokens, results].
 Formula applied(Node& n, const Formula& x, const ExpertLayer& layer) {
-  Formula y(n, n.emit<MatMulOp>({x, layer.weights}, {n.attr("transpose_b", true)}));
+  const Formula y =
+      layer.bits != 0
+          ? packed_product(n, x, layer)
+          : Formula(n, n.emit<MatMulOp>({x, layer.weights}, {n.attr("transpose_b", true)}));
   return layer.bias ? y + Formula(n, layer.bias).unsqueeze({1}) : y;
 }
 
@@ -115,7 +149,7 @@ Values mixture(Node& n, const Experts& experts, size_t router_weights, bool norm
   const Dims dims(x.shape());
   const DimExpr tokens = dims.size() == 3 ? dims[0] * dims[1] : dims[0];
   const DType dtype = x.dtype();
-  logits = Formula(n, shaped(n, logits, "router_probs", {tokens, n.dim(experts.up.weights, 0)}));
+  logits = Formula(n, shaped(n, logits, "router_probs", {tokens, experts.up.experts}));
   Value given = shaped_input(n, router_weights, "router_weights", Dims(logits.shape()));
   if (given) given = n.cast(given, DType::kF32);
   Formula rows = x.as(DType::kF32).reshape({1, tokens, dims.back()});
@@ -132,7 +166,7 @@ ExpertLayer plain_layer(Node& n, size_t weights, size_t bias, llvm::StringRef na
   Value w = n.input(weights);
   if (!check_rank(n, w, name, 3, 3)) return {};
   Value b = shaped_input(n, bias, "a bias", {n.dim(w, 0), n.dim(w, 1)});
-  return {n.cast(w, DType::kF32), b ? n.cast(b, DType::kF32) : Value()};
+  return {n.dim(w, 0), n.cast(w, DType::kF32), b ? n.cast(b, DType::kF32) : Value()};
 }
 
 Values moe(Node& n) {
@@ -157,6 +191,42 @@ Value along_depth(Node& n, Value x) {
   return n.unsqueeze(x, n.rank(x) == 2 ? Ints{2, 3} : Ints{3});
 }
 
+// The layer with packed weights. Its weights are null unless all operands are constants.
+ExpertLayer packed_layer(Node& n, const QuantisedInputs& inputs, int64_t bits, const Dims& dims) {
+  constexpr int64_t kMostExperts = 256;  // each of them is an op
+  const Value packed = n.input(inputs.weights), scales = n.input(inputs.scales);
+  const auto is_constant = [&](size_t i) { return n.input(i).getDefiningOp<ConstantOp>(); };
+  if (!is_constant(inputs.weights) || !is_constant(inputs.scales)) return {};
+  const int64_t experts = *dims[0].as_constant(), results = *dims[1].as_constant();
+  const int64_t bytes = *n.dim(packed, 2).as_constant(), depth = bytes * 8 / bits;
+  const int64_t blocks = dims.size() == 3 ? *dims[2].as_constant() : 1, rows = experts * results;
+  if (experts > kMostExperts || rows == 0 || depth == 0) return {};
+  Value zeros = n.scalar(static_cast<double>(1 << (bits - 1)), DType::kF32);
+  if (n.has_input(inputs.zeros)) {
+    auto given = n.input(inputs.zeros).getDefiningOp<ConstantOp>();
+    if (!given) return {};
+    Dims of_bytes = dims;
+    of_bytes.back() = ceildiv(of_bytes.back(), 8 / bits);
+    if (!check_dtype(n, given, "zero points", {DType::kU8})) return {};
+    shaped(n, given, "zero points", of_bytes);
+    if (n.has_failed()) return {};
+    const bool has_blocks = dims.size() == 3;
+    zeros = n.reshape(
+        unpacked_constant(n, given.getValue(),
+                          {has_blocks ? rows : experts, has_blocks ? blocks : results}, bits),
+        {rows, blocks});
+  }
+  return {.experts = dims[0],
+          .weights = n.reshape(packed, {rows, bytes}),
+          .bias = {},
+          .scales = n.reshape(n.cast(scales, DType::kF32), {rows, blocks}),
+          .zeros = zeros,
+          .results = results,
+          .depth = depth,
+          .bits = bits,
+          .block = depth / blocks};
+}
+
 ExpertLayer quantised_layer(Node& n, const QuantisedInputs& inputs) {
   if (!n.has_input(inputs.weights)) return {};
   const int64_t bits = n.integer("expert_weight_bits", 4), block = n.integer("block_size", 0);
@@ -176,7 +246,14 @@ ExpertLayer quantised_layer(Node& n, const QuantisedInputs& inputs) {
     n.require_equal(blocks * DimExpr(block), depth, "{1} weights are not whole blocks");
   Dims dims = {experts, results};
   if (block > 0) dims.push_back(blocks);
-  scales = along_depth(n, n.cast(shaped(n, scales, "scales", dims), DType::kF32));
+  scales = shaped(n, scales, "scales", dims);
+  if (n.has_failed()) return {};
+  Value bias = shaped_input(n, inputs.bias, "a bias", {experts, results});
+  if (bias) bias = n.cast(bias, DType::kF32);
+  ExpertLayer layer = packed_layer(n, inputs, bits, dims);
+  layer.bias = bias;
+  if (layer.weights || n.has_failed()) return layer;
+  scales = along_depth(n, n.cast(scales, DType::kF32));
   Formula q = Formula(n, unpack_bits(n, packed, bits)).as(DType::kF32);
   q = q.reshape({experts, results, blocks, block > 0 ? DimExpr(block) : depth});
   if (n.has_input(inputs.zeros) && !n.has_failed()) {
@@ -191,9 +268,7 @@ ExpertLayer quantised_layer(Node& n, const QuantisedInputs& inputs) {
   } else {
     q = q - static_cast<double>(1 << (bits - 1));
   }
-  Value bias = shaped_input(n, inputs.bias, "a bias", {experts, results});
-  return {(q * Formula(n, scales)).reshape({experts, results, depth}),
-          bias ? n.cast(bias, DType::kF32) : Value()};
+  return {experts, (q * Formula(n, scales)).reshape({experts, results, depth}), bias};
 }
 
 Values qmoe(Node& n) {
