@@ -81,9 +81,9 @@ def AsinhOp : Graph_UnaryFloat<"asinh", "inverse hyperbolic sine", "asinh(x)", k
 def AcoshOp : Graph_UnaryFloat<"acosh", "inverse hyperbolic cosine", "acosh(x)", kExpensive>;
 def AtanhOp : Graph_UnaryFloat<"atanh", "inverse hyperbolic tangent", "atanh(x)", kExpensive>;
 def ErfOp : Graph_UnaryFloat<"erf", "error function", "erf(x)">;
-def CeilOp : Graph_Unary<"ceil", "smallest integer that is at least x", "ceil(x)">;
-def FloorOp : Graph_Unary<"floor", "largest integer that is at most x", "floor(x)">;
-def RoundOp : Graph_Unary<"round", "nearest integer, halves to even", "round(x)">;
+def CeilOp : Graph_Unary<"ceil", "smallest integer that is at least x", "ceil(x)", kCheap>;
+def FloorOp : Graph_Unary<"floor", "largest integer that is at most x", "floor(x)", kCheap>;
+def RoundOp : Graph_Unary<"round", "nearest integer, halves to even", "round(x)", kCheap>;
 def SignOp : Graph_Unary<"sign", "-1, 0 or 1: the sign of x", "sign(x)">;
 def SigmoidOp : Graph_UnaryFloat<"sigmoid", "1 / (1 + e^-x)", "sigmoid(x)">;
 def ReluOp : Graph_Unary<"relu", "max(x, 0); NaN stays NaN", "max(x, 0.0)", kCheap>;

@@ -169,7 +169,7 @@ void Epilogue::emit(CodeBuilder& e, Term sum, Term row, Term column, int64_t lan
 }
 
 bool Epilogue::is_small() const {
-  constexpr int64_t kMostOperations = 8;
+  constexpr int64_t kMostOperations = 12;
   int64_t operations = 0;
   for (mlir::Operation* op : fused_.epilogue)
     if (auto elementwise = mlir::dyn_cast<graph::ElementwiseOp>(op))
