@@ -29,7 +29,8 @@ mlir::Value rearranged(mlir::OpBuilder& builder, mlir::Value constant, llvm::Arr
       fill(static_cast<const T*>(from), static_cast<T*>(to));
     });
   };
-  return byte_size(graph::type_of(constant).getDtype()) == 1 ? copy(uint8_t()) : copy(uint32_t());
+  if (byte_size(graph::type_of(constant).getDtype()) == 1) return copy(uint8_t());
+  return copy(uint32_t());
 }
 
 // A constant of `dims` whose blocks of channels are `constant`, [outer][channels][inner].

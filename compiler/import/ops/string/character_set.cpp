@@ -44,7 +44,11 @@ void add_runs(CharacterSet& set, std::string_view runs) {
     at = std::from_chars(at, end, value, 16).ptr;
     return static_cast<char32_t>(value);
   };
-  const auto take = [&](char c) { return at != end && *at == c && ++at != end; };
+  const auto take = [&](char c) {
+    const bool is_next = at != end && *at == c;
+    if (is_next) ++at;
+    return is_next && at != end;
+  };
   char32_t last = 0;
   do {
     const char32_t first = last + number(), count = take(':') ? number() : 1;
