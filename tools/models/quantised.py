@@ -133,10 +133,11 @@ class _Static(_Rewriter):
             names = list(node.input)
             if node.op_type in op_types:
                 axis = {"Conv": 0, "Gemm": 0, "MatMul": 1}.get(node.op_type)
-                for i, name in enumerate(names[:2]):
+                has_bias = axis == 0 and len(names) > 2
+                for i, name in enumerate(names[:2] if has_bias else names):
                     is_weight = name in self.arrays
                     node.input[i] = self.weights(name, axis) if is_weight else self.activation(name)
-                if len(names) > 2:
+                if has_bias:
                     node.input[2] = self.bias(names[2], names[0], names[1])
             self.nodes.append(node)
             if node.op_type in op_types and node.output[0] not in outputs:
