@@ -1,5 +1,5 @@
-"""Random convolutions and products between DequantizeLinear and QuantizeLinear, with biases, Relu
-and Clip. The expected result follows docs/pipeline.md: exact sums, which are multiplied by a quotient
+"""Random convolutions between DequantizeLinear and QuantizeLinear, with biases, Relu
+and Clip. The expected result follows docs/pipeline.md: exact sums, multiplied by a quotient
 of the scales."""
 import numpy as np
 

@@ -51,7 +51,8 @@ def _symmetric(weights, axis=None):
     axes = tuple(i for i in range(weights.ndim) if i != axis) if axis is not None else None
     most = np.maximum(np.abs(weights).max(axis=axes, keepdims=axis is not None), _LEAST_RANGE)
     scale = (most / np.float32(127)).astype(np.float32)
-    return np.rint(weights / scale).astype(np.int8), scale.reshape(-1) if axis is not None else scale
+    numbers = np.rint(weights / scale).astype(np.int8)
+    return numbers, scale if axis is None else scale.reshape(-1)
 
 
 def _range(values):
@@ -154,7 +155,8 @@ def _to_static(model, sample, op_types):
     """`sample`: an array for each input of the model. `op_types`: the quantised operators."""
     opset = model.opset_import[0]
     if opset.version < 13:
-        assert not {"Unsqueeze", "Squeeze", "Split", "Softmax"} & {n.op_type for n in model.graph.node}
+        op_types_of_model = {node.op_type for node in model.graph.node}
+        assert not {"Unsqueeze", "Squeeze", "Split", "Softmax"} & op_types_of_model
         opset.version = 13  # the first one with a scale for each channel
     return _Static(model, sample).quantise(op_types)
 
