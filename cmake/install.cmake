@@ -1,9 +1,10 @@
-# Rules of `cmake --install`, in four components (docs/install.md):
+# Rules of `cmake --install`, in five components (docs/install.md):
 #   runtime      libscopevm, libscopevm_plan, the command `scopevm` with its man page and
 #                completion, the program of `scopevm alloc` and the library that it preloads, the
 #                licence
 #   compiler     libscopevm_compiler with its package files; the program of `scopevm compile` and
 #                `scopevm explain`; scopevm-opt with its man page and completion
+#   serve        the program of `scopevm serve`
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
 #   development  headers, the static library, the files for CMake and pkg-config, documentation and
 #                examples
@@ -51,6 +52,11 @@ if(TARGET scopevm_compiler)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT compiler)
   install_targets(compiler compiler)
   install_pkgconfig(scopevm-compiler compiler)
+endif()
+
+if(TARGET scopevm-serve)
+  install(TARGETS scopevm-serve RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/scopevm
+    COMPONENT serve)
 endif()
 
 if(TARGET scopevm_dnnl)

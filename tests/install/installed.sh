@@ -60,6 +60,7 @@ command_arguments() {
     compare-runs) echo "$modules/digits.rec $modules/digits.rec" ;;
     debug) echo "$digits --input $image" ;;
     bench) echo "$digits --input $image --requests 2 --warm-up 1" ;;
+    serve) echo "--check $modules" ;;
     dis) echo "$digits -o $modules/digits.s" ;;
     asm) echo "$modules/digits.s -o $modules/again.bc" ;;
     inspect | verify) echo "$digits" ;;
@@ -174,7 +175,7 @@ pkg_config_examples() {
 }
 
 runtime_component
-install_to "$prefix" runtime compiler development
+install_to "$prefix" runtime compiler serve development
 commands
 clean scopevm compile "$examples/distance/distance.mlir" -o "$modules/distance.bc"
 manuals

@@ -75,7 +75,7 @@ int wait_for(int pid) {
 
 Result<ChildProcess> run_child(const std::vector<std::string>& command,
                                const std::vector<std::pair<std::string, std::string>>& variables,
-                               std::string* output) {
+                               std::string* output, Captured captured) {
   const std::vector<std::string> environment = environment_with(variables);
   const auto failed = [&](int error) {
     return Status(StatusCode::kInvalidArgument,
@@ -86,6 +86,8 @@ Result<ChildProcess> run_child(const std::vector<std::string>& command,
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (output != nullptr) posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (output != nullptr && captured == Captured::kOutputAndErrors)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   ChildProcess child;
   const IgnoredInterrupts ignored;
   posix_spawnattr_t attributes;

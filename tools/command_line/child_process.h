@@ -1,6 +1,7 @@
 // Runs a command as a child process.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +17,14 @@ struct ChildProcess {
   int exit_code = 0;
 };
 
+enum class Captured : uint8_t { kOutput, kOutputAndErrors };
+
 // Runs the command with additional environment variables and waits for its end. The standard
-// streams are those of this process; if `output` is not null, stdout is captured there. Errors:
-// kInvalidArgument (the command cannot be started).
+// streams are those of this process; if `output` is not null, it receives stdout, and stderr if
+// `captured` says so. Errors: kInvalidArgument (the command cannot be started).
 Result<ChildProcess> run_child(const std::vector<std::string>& command,
                                const std::vector<std::pair<std::string, std::string>>& variables,
-                               std::string* output = nullptr);
+                               std::string* output = nullptr,
+                               Captured captured = Captured::kOutput);
 
 }  // namespace scopevm::tool

@@ -1,0 +1,263 @@
+// The life of a request: its inputs, its sequence, its run and its response; see inference.h.
+#include "tools/serve/model/inference.h"
+#include "tools/serve/protocol/invalid.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/quoted.h"
+
+namespace scopevm::serve {
+namespace {
+
+using std::chrono::steady_clock;
+
+// A request that needs more than a pool or a budget has can never succeed.
+Status of_request(Status status) {
+  if (status.code() != StatusCode::kResourceLimit) return status;
+  return invalid(std::string(status.message()));
+}
+
+const TensorSignature* find_tensor(const std::vector<TensorSignature>& tensors,
+                                   std::string_view name) {
+  const auto found = std::ranges::find(tensors, name, &TensorSignature::name);
+  return found != tensors.end() ? &*found : nullptr;
+}
+
+// The value of a named dimension in the inputs of a request.
+std::optional<int64_t> dim_in(const std::vector<NamedTensor>& inputs, const Signature& signature,
+                              const std::string& dimension) {
+  for (const NamedTensor& input : inputs) {
+    const TensorSignature* const type = find_tensor(signature.inputs, input.name);
+    if (type == nullptr) continue;
+    const auto axis = std::ranges::find(type->dims, dimension) - type->dims.begin();
+    if (static_cast<size_t>(axis) < input.tensor.dims().size() &&
+        static_cast<size_t>(axis) < type->dims.size())
+      return input.tensor.dims()[static_cast<size_t>(axis)];
+  }
+  return std::nullopt;
+}
+
+// The dims of a state that calls do not change, from the inputs of its first request.
+std::map<std::string, int64_t> state_dims(const LoadedModel& model,
+                                          const std::vector<NamedTensor>& inputs) {
+  const Signature& signature = model.module.signature();
+  std::map<std::string, int64_t> dims;
+  for (const StatePair& pair : model.states) {
+    const TensorSignature* const input = find_tensor(signature.inputs, pair.input);
+    const TensorSignature* const output = find_tensor(signature.outputs, pair.output);
+    const size_t rank = std::min(input->dims.size(), output->dims.size());
+    for (size_t axis = 0; axis < rank; ++axis) {
+      const std::string& name = input->dims[axis];
+      const bool is_named =
+          std::ranges::find(signature.dimensions, name, &DimensionSignature::name) !=
+          signature.dimensions.end();
+      if (!is_named || output->dims[axis] != name) continue;
+      if (const auto value = dim_in(inputs, signature, name)) dims[name] = *value;
+    }
+  }
+  return dims;
+}
+
+// A sequence has a number or a text as its name.
+Result<std::optional<std::string>> sequence_id(const Parameters& parameters) {
+  const auto found = parameters.find("sequence_id");
+  if (found == parameters.end()) return std::optional<std::string>();
+  if (const auto* text = std::get_if<std::string>(&found->second)) {
+    if (text->empty()) return std::optional<std::string>();
+    return std::optional(*text);
+  }
+  const auto* number = std::get_if<int64_t>(&found->second);
+  if (number == nullptr)
+    return invalid("parameter \"sequence_id\": expected an integer or a string");
+  if (*number == 0) return std::optional<std::string>();  // the protocol's value for none
+  return std::optional(std::to_string(*number));
+}
+
+int64_t since(steady_clock::time_point start) {
+  return std::chrono::nanoseconds(steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Inference::Inference(std::shared_ptr<LoadedModel> model, InferRequest request, InferDone done)
+    : model_(std::move(model)), request_(std::move(request)), done_(std::move(done)) {}
+
+std::shared_ptr<Inference> Inference::start(std::shared_ptr<LoadedModel> model,
+                                            InferRequest request, uint64_t request_id,
+                                            InferDone done) {
+  std::shared_ptr<Inference> inference(
+      new Inference(std::move(model), std::move(request), std::move(done)));
+  const int64_t others = inference->model_->statistics.in_flight.fetch_add(1);
+  Status status = inference->prepare(request_id);
+  const auto most = static_cast<int64_t>(inference->model_->config.max_requests);
+  if (status.ok() && others >= most)
+    status = {StatusCode::kResourceLimit,
+              "the model has " + std::to_string(most) + " requests in flight already"};
+  if (status.ok())
+    status = inference->sequence_id_ ? inference->enter_sequence() : inference->submit();
+  if (!status.ok()) inference->finish(std::move(status));
+  return inference;
+}
+
+Status Inference::prepare(uint64_t request_id) {
+  const Parameters& parameters = request_.parameters;
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const std::optional<int64_t> timeout,
+      find_parameter<int64_t>(parameters, "timeout", "an integer: microseconds"));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::optional<int64_t> priority,
+                           find_parameter<int64_t>(parameters, "priority", "an integer"));
+  constexpr int64_t kLongestUs = 24LL * 3600 * 1'000'000;
+  if (timeout && *timeout < 0) return invalid("parameter \"timeout\": expected at least 0");
+  const int64_t limit_us = timeout.value_or(model_->config.timeout.count());
+  if (limit_us > 0)
+    options_.call.deadline = started_ + std::chrono::microseconds(std::min(limit_us, kLongestUs));
+  if (priority && (*priority < -1000 || *priority > 1000))
+    return invalid("parameter \"priority\": expected an integer from -1000 to 1000");
+  options_.priority = static_cast<int>(priority.value_or(model_->config.priority));
+  options_.data_budgets = model_->config.data_budgets;
+  options_.call.request_id = request_id;
+  SCOPEVM_RETURN_IF_ERROR(start_sequence());
+  SCOPEVM_ASSIGN_OR_RETURN(call_, model_->session.make_call());
+  return set_inputs();
+}
+
+Status Inference::start_sequence() {
+  const Parameters& parameters = request_.parameters;
+  SCOPEVM_ASSIGN_OR_RETURN(sequence_id_, sequence_id(parameters));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::optional<bool> is_start,
+                           find_parameter<bool>(parameters, "sequence_start", "a boolean"));
+  SCOPEVM_ASSIGN_OR_RETURN(const std::optional<bool> is_end,
+                           find_parameter<bool>(parameters, "sequence_end", "a boolean"));
+  is_sequence_start_ = is_start.value_or(false);
+  is_sequence_end_ = is_end.value_or(false);
+  if (sequence_id_ && model_->states.empty())
+    return invalid("parameter \"sequence_id\": the model has no states");
+  if (!sequence_id_ && (is_sequence_start_ || is_sequence_end_))
+    return invalid("parameter \"sequence_start\" or \"sequence_end\" without \"sequence_id\"");
+  return {};
+}
+
+Status Inference::set_inputs() {
+  for (const NamedTensor& input : request_.inputs) {
+    const bool is_state =
+        std::ranges::find(model_->states, input.name, &StatePair::input) != model_->states.end();
+    if (sequence_id_ && is_state)
+      return invalid("input " + runtime::quoted(input.name) + " is a state of the sequence");
+    SCOPEVM_RETURN_IF_ERROR(call_->set_input(input.name, input.tensor));
+  }
+  if (!request_.outputs) return {};
+  for (const RequestedOutput& output : *request_.outputs) {
+    const Result<size_t> found = call_->find_output(output.name);
+    if (!found.ok()) return invalid(std::string(found.status().message()));
+  }
+  return {};
+}
+
+Status Inference::enter_sequence() {
+  return model_->sequences.enter(
+      *sequence_id_, is_sequence_start_,
+      [self = shared_from_this()](const std::shared_ptr<Sequence>& sequence) {
+        return self->run_in(sequence);
+      });
+}
+
+bool Inference::run_in(const std::shared_ptr<Sequence>& sequence) {
+  const auto run = [&]() -> Status {
+    if (is_sequence_start_) {
+      sequence->state.reset();  // its memory is free for the new one
+      SCOPEVM_ASSIGN_OR_RETURN(
+          sequence->state,
+          State::create(model_->session, {model_->states, state_dims(*model_, request_.inputs)}));
+    }
+    if (!sequence->state)
+      return invalid("sequence " + runtime::quoted(sequence->id) +
+                     " has ended before this request");
+    SCOPEVM_RETURN_IF_ERROR(call_->set_state(*sequence->state));
+    sequence_ = sequence;
+    return submit();
+  };
+  Status status = run();
+  if (status.ok()) return true;
+  sequence_ = nullptr;  // the caller continues with the sequence
+  finish(std::move(status));
+  return false;
+}
+
+Status Inference::submit() {
+  const std::lock_guard lock(mutex_);
+  if (is_cancelled_) return {StatusCode::kCancelled, "the request was cancelled"};
+  Status status = call_->submit(
+      options_, [self = shared_from_this()](const Status& end) { self->finish(of_request(end)); });
+  is_submitted_ = status.ok();
+  return of_request(std::move(status));
+}
+
+void Inference::cancel() {
+  const std::lock_guard lock(mutex_);
+  is_cancelled_ = true;
+  if (is_submitted_) call_->cancel();
+}
+
+bool Inference::is_state_output(const std::string& name) const {
+  return std::ranges::find(model_->states, name, &StatePair::output) != model_->states.end();
+}
+
+Result<InferResponse> Inference::response() const {
+  const Signature& signature = model_->module.signature();
+  InferResponse response{model_->name, std::to_string(model_->version), request_.id, {}, {}};
+  const auto add = [&](size_t index, bool is_binary) -> Status {
+    const std::string& name = signature.outputs[index].name;
+    const Tensor& tensor = call_->outputs()[index];
+    if (tensor.is_empty())
+      return invalid("output " + runtime::quoted(name) +
+                     " is not a tensor, and the protocol has no other values");
+    response.outputs.push_back({name, tensor});
+    response.is_binary.push_back(is_binary);
+    return {};
+  };
+  if (request_.outputs) {
+    for (const RequestedOutput& output : *request_.outputs) {
+      SCOPEVM_ASSIGN_OR_RETURN(const size_t index, call_->find_output(output.name));
+      SCOPEVM_RETURN_IF_ERROR(add(index, output.is_binary));
+    }
+    return response;
+  }
+  for (size_t i = 0; i < signature.outputs.size(); ++i)
+    if (!sequence_id_ || !is_state_output(signature.outputs[i].name))
+      SCOPEVM_RETURN_IF_ERROR(add(i, request_.is_binary));
+  return response;
+}
+
+void Inference::record(bool is_success) const {
+  ModelStatistics& statistics = model_->statistics;
+  const int64_t total_ns = since(started_);
+  if (is_success) {
+    const int64_t compute_ns = call_->stats().latency_ns;
+    statistics.queue_ns += total_ns - compute_ns;
+    statistics.compute_ns += compute_ns;
+  }
+  (is_success ? statistics.success_ns : statistics.failure_ns) += total_ns;
+  ++(is_success ? statistics.successes : statistics.failures);
+  statistics.last_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                           std::chrono::system_clock::now().time_since_epoch())
+                           .count();
+  --statistics.in_flight;
+}
+
+void Inference::finish(Status status) {
+  Result<InferResponse> result = status.ok() ? response() : std::move(status);
+  record(result.ok());
+  std::exchange(done_, nullptr)(std::move(result));
+  if (call_) call_->clear_outputs();
+  request_ = {};
+  if (!sequence_) return;
+  if (is_sequence_end_) sequence_->state.reset();
+  (void)call_->unset_state();
+  model_->sequences.leave(std::exchange(sequence_, nullptr));
+}
+
+}  // namespace scopevm::serve

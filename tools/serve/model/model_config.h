@@ -1,0 +1,47 @@
+// The file config.json of a model in the repository: docs/serve.md.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scopevm/call.h"
+#include "scopevm/state.h"
+#include "scopevm/status.h"
+
+namespace scopevm::serve {
+
+// The versions of a model that are served.
+struct VersionPolicy {
+  // The given numbers, or if there are none, the `latest` greatest ones.
+  std::vector<int64_t> numbers;
+  size_t latest = 1;
+};
+
+struct SequenceConfig {
+  std::vector<StatePair> pairs;  // in addition to those that the module declares
+  std::chrono::milliseconds idle_timeout{60'000};
+  size_t max = 1000;  // sequences at the same time
+};
+
+struct ModelConfig {
+  VersionPolicy versions;
+  int priority = 0;                     // of requests without the parameter `priority`
+  std::chrono::microseconds timeout{};  // of requests without the parameter `timeout`; 0: none
+  size_t max_requests = 10'000;         // that wait or run at the same time
+  std::vector<ScopeLimit> data_budgets;
+  std::vector<std::map<std::string, int64_t>> warm_up;  // dims of calls before the model is ready
+  std::vector<std::string> compile;                     // options of `scopevm compile`
+  SequenceConfig sequences;
+};
+
+// Errors: kInvalidArgument (not JSON, an unknown member, or a value out of range; the message names
+// the member).
+Result<ModelConfig> parse_model_config(std::string_view text);
+
+}  // namespace scopevm::serve

@@ -1,0 +1,68 @@
+// The table of sequences; see sequences.h.
+#include "tools/serve/model/sequences.h"
+
+#include <utility>
+
+#include "runtime/quoted.h"
+
+namespace scopevm::serve {
+
+Status Sequences::enter(const std::string& id, bool is_start,
+                        std::function<bool(const std::shared_ptr<Sequence>&)> run) {
+  std::shared_ptr<Sequence> sequence;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = sequences_.find(id);
+    if (found == sequences_.end() && !is_start)
+      return {StatusCode::kInvalidArgument,
+              "sequence " + runtime::quoted(id) +
+                  ": expected sequence_start in its first request; it may have ended because it "
+                  "was idle"};
+    if (found == sequences_.end() && sequences_.size() >= config_.max)
+      return {StatusCode::kResourceLimit,
+              "there are " + std::to_string(config_.max) + " sequences already"};
+    sequence = found != sequences_.end() ? found->second : std::make_shared<Sequence>();
+    sequence->id = id;
+    sequences_.insert_or_assign(id, sequence);
+    if (sequence->is_busy) {
+      sequence->waiting.emplace_back([run = std::move(run), sequence] { return run(sequence); });
+      return {};
+    }
+    sequence->is_busy = true;
+  }
+  if (!run(sequence)) leave(sequence);
+  return {};
+}
+
+void Sequences::leave(const std::shared_ptr<Sequence>& sequence) {
+  while (true) {
+    std::function<bool()> next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (sequence->waiting.empty()) {
+        sequence->is_busy = false;
+        sequence->last_used = std::chrono::steady_clock::now();
+        if (!sequence->state) sequences_.erase(sequence->id);
+        return;
+      }
+      next = std::move(sequence->waiting.front());
+      sequence->waiting.pop_front();
+    }
+    if (next()) return;
+  }
+}
+
+void Sequences::end_idle() {
+  const auto oldest = std::chrono::steady_clock::now() - config_.idle_timeout;
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sequences_, [&](const auto& entry) {
+    return !entry.second->is_busy && entry.second->last_used < oldest;
+  });
+}
+
+size_t Sequences::count() const {
+  const std::lock_guard lock(mutex_);
+  return sequences_.size();
+}
+
+}  // namespace scopevm::serve

@@ -1,0 +1,21 @@
+// The counters of a loaded model. Times are sums in nanoseconds.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace scopevm::serve {
+
+// Thread-safe.
+struct ModelStatistics {
+  std::atomic<int64_t> in_flight{0};  // requests that wait or run
+  std::atomic<int64_t> successes{0};
+  std::atomic<int64_t> failures{0};
+  std::atomic<int64_t> success_ns{0};  // from the start of a request to its end
+  std::atomic<int64_t> failure_ns{0};
+  std::atomic<int64_t> queue_ns{0};    // the part of success_ns before and after the run
+  std::atomic<int64_t> compute_ns{0};  // the part of success_ns in the run
+  std::atomic<int64_t> last_ms{0};     // the end of the last request, since the Unix epoch
+};
+
+}  // namespace scopevm::serve

@@ -1,0 +1,18 @@
+// Compiles an ONNX model with `scopevm compile` in a process of its own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scopevm/status.h"
+
+namespace scopevm::serve {
+
+// Writes the module for `model` to `output`. `options` are those of `scopevm compile`; `cache` is
+// the folder of its compiled modules (empty: none). Messages of the compiler are in the message of
+// the error. Errors: kNotFound (the compiler is not installed), kInvalidModel (it failed).
+Status compile_model(const std::filesystem::path& model, const std::filesystem::path& output,
+                     const std::vector<std::string>& options, const std::filesystem::path& cache);
+
+}  // namespace scopevm::serve

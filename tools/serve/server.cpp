@@ -1,0 +1,190 @@
+// Threads, signals and timers of the server; see server.h.
+#include "tools/serve/server.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "tools/files/standard_streams.h"
+#include "tools/serve/api/api.h"
+#include "tools/serve/repository/repository.h"
+
+namespace scopevm::serve {
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::steady_clock;
+
+constexpr int kIoThreads = 2;
+
+// A connection is a file: takes as many as the system permits.
+void raise_file_limit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+class Server {
+ public:
+  Server(const ServerOptions& options, Scheduler scheduler, std::unique_ptr<AccessLog> log)
+      : options_(options),
+        access_log_(std::move(log)),
+        signals_(io_, SIGTERM, SIGINT, SIGHUP),
+        sweep_timer_(io_),
+        poll_timer_(io_),
+        drain_timer_(io_),
+        repository_({options.models,
+                     options.cache,
+                     {scheduler, scheduler.workers(), {.public_keys = options.public_keys}}}),
+        api_(repository_, scheduler,
+             [this](std::function<void()> load) { asio::post(loader_, std::move(load)); }) {}
+
+  Status run() {
+    SCOPEVM_RETURN_IF_ERROR(listen());
+    wait_for_signal();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kIoThreads; ++i) threads.emplace_back([this] { io_.run(); });
+    const Status loaded = repository_.load_all();
+    if (loaded.ok()) {
+      start_timers();
+      api_.set_ready(true);
+      tool::print("ready\n");
+      std::fflush(stdout);
+    } else {
+      asio::post(io_, [this] { io_.stop(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    loader_.join();
+    return loaded;
+  }
+
+ private:
+  Status listen() {
+    if (!options_.http.empty()) {
+      HttpOptions limits = options_.limits;
+      limits.access_log = access_log_.get();
+      SCOPEVM_ASSIGN_OR_RETURN(
+          http_, HttpServer::listen(
+                     io_, options_.http, limits,
+                     [this](const std::shared_ptr<Exchange>& exchange) { api_.handle(exchange); }));
+      tool::print("http {}\n", http_->address());
+    }
+    if (!options_.metrics.empty()) {
+      SCOPEVM_ASSIGN_OR_RETURN(
+          metrics_, HttpServer::listen(io_, options_.metrics, options_.limits,
+                                       [this](const std::shared_ptr<Exchange>& exchange) {
+                                         const HttpServer& of = http_ ? *http_ : *metrics_;
+                                         api_.handle_metrics(exchange, of.statistics());
+                                       }));
+      tool::print("metrics {}\n", metrics_->address());
+    }
+    std::fflush(stdout);
+    return {};
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](boost::system::error_code error, int signal) {
+      if (error) return;
+      if (signal == SIGHUP)
+        asio::post(loader_, [this] {
+          // Files that have just changed count from the second look on.
+          repository_.poll();
+          repository_.poll();
+        });
+      else
+        drain();
+      wait_for_signal();
+    });
+  }
+
+  void start_timers() {
+    repeat(sweep_timer_, std::chrono::seconds(1), [this] {
+      for (const auto& model : repository_.loaded()) model->sequences.end_idle();
+    });
+    if (options_.poll.count() > 0)
+      repeat(poll_timer_, options_.poll,
+             [this] { asio::post(loader_, [this] { repository_.poll(); }); });
+  }
+
+  void repeat(asio::steady_timer& timer, std::chrono::seconds period,
+              const std::function<void()>& action) {
+    timer.expires_after(period);
+    timer.async_wait([this, &timer, period, action](boost::system::error_code error) {
+      if (error || is_draining_) return;
+      action();
+      repeat(timer, period, action);
+    });
+  }
+
+  // The second signal ends the server at once.
+  void drain() {
+    if (is_draining_.exchange(true)) return io_.stop();
+    tool::print("draining\n");
+    std::fflush(stdout);
+    api_.set_ready(false);
+    drain_end_ = steady_clock::now() + options_.drain_timeout;
+    if (http_) http_->drain();
+    wait_for_end();
+  }
+
+  void wait_for_end() {
+    const bool is_idle = !http_ || http_->statistics().connections == 0;
+    const bool is_late = steady_clock::now() > drain_end_ + std::chrono::seconds(2);
+    if (is_idle || is_late) return io_.stop();
+    if (steady_clock::now() > drain_end_ && http_) http_->close();
+    drain_timer_.expires_after(std::chrono::milliseconds(20));
+    drain_timer_.async_wait([this](boost::system::error_code error) {
+      if (!error) wait_for_end();
+    });
+  }
+
+  const ServerOptions& options_;
+  const std::unique_ptr<AccessLog> access_log_;
+  // Destroyed in reverse order: first what uses the io_context, whose pending handlers hold
+  // connections and requests.
+  asio::io_context io_;
+  asio::thread_pool loader_{1};
+  asio::signal_set signals_;
+  asio::steady_timer sweep_timer_;
+  asio::steady_timer poll_timer_;
+  asio::steady_timer drain_timer_;
+  Repository repository_;
+  Api api_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<HttpServer> metrics_;
+  std::atomic<bool> is_draining_{false};
+  steady_clock::time_point drain_end_;
+};
+
+}  // namespace
+
+Status serve(const ServerOptions& options) {
+  raise_file_limit();
+  signal(SIGPIPE, SIG_IGN);
+  SchedulerOptions scheduler_options;
+  scheduler_options.workers = options.threads;
+  scheduler_options.capacities = options.capacities;
+  SCOPEVM_ASSIGN_OR_RETURN(const Scheduler scheduler, Scheduler::create(scheduler_options));
+  std::unique_ptr<AccessLog> log;
+  if (!options.access_log.empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(log, AccessLog::open(options.access_log));
+  }
+  Server server(options, scheduler, std::move(log));
+  return server.run();
+}
+
+}  // namespace scopevm::serve

@@ -1,0 +1,36 @@
+// The server: its models, its addresses and its life from start to the end of the last request.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scopevm/scheduler.h"
+#include "scopevm/status.h"
+#include "tools/serve/http/http_server.h"
+
+namespace scopevm::serve {
+
+struct ServerOptions {
+  std::filesystem::path models;
+  std::string http = "127.0.0.1:8000";     // empty: none
+  std::string metrics = "127.0.0.1:8002";  // empty: none
+  std::string access_log;                  // a file; empty: none
+  std::filesystem::path cache;             // of compiled modules; empty: none
+  std::vector<PoolCapacity> capacities;
+  std::vector<std::string> public_keys;  // texts of keys; if not empty, modules must be signed
+  int threads = 0;                       // workers, and threads of a loop; 0: one per CPU
+  std::chrono::seconds poll{0};          // between two looks at the folder; 0: never
+  std::chrono::seconds drain_timeout{30};
+  HttpOptions limits;
+};
+
+// Serves until SIGTERM or SIGINT. Then it stops accepting, waits for the requests in flight, at
+// most `drain_timeout`, and cancels the others. SIGHUP loads what has changed in the folder.
+// Errors: kInvalidArgument (an address or file cannot be used), kNotFound (no such folder), and
+// those of Scheduler::create().
+Status serve(const ServerOptions& options);
+
+}  // namespace scopevm::serve
