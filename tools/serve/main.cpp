@@ -4,6 +4,7 @@
 //   repository/  the folder of models, loaded and replaced while requests run
 //   http/        connections, requests and responses
 //   api/         the paths of the server
+//   grpc/        the service of gRPC
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ namespace {
 struct Arguments {
   std::string models;
   std::string http = "127.0.0.1:8000";
+  std::string grpc = "127.0.0.1:8001";
   std::string metrics = "127.0.0.1:8002";
   std::string access_log;
   std::string cache;
@@ -48,6 +50,11 @@ void declare(CLI::App& command, Arguments& arguments) {
       .add_option("--http", arguments.http,
                   "ADDRESS:PORT or unix:PATH of the Open Inference Protocol; port 0 takes a free "
                   "one; none: no HTTP")
+      ->capture_default_str();
+  command
+      .add_option("--grpc", arguments.grpc,
+                  "ADDRESS:PORT or unix:PATH of the protocol over gRPC; port 0 takes a free one; "
+                  "none: no gRPC")
       ->capture_default_str();
   command
       .add_option("--metrics", arguments.metrics,
@@ -96,6 +103,7 @@ Result<ServerOptions> server_options(const Arguments& arguments) {
   ServerOptions options;
   options.models = arguments.models;
   options.http = arguments.http == kNone ? "" : arguments.http;
+  options.grpc = arguments.grpc == kNone ? "" : arguments.grpc;
   options.metrics = arguments.metrics == kNone ? "" : arguments.metrics;
   options.access_log = arguments.access_log;
   options.cache = arguments.cache;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -20,6 +21,7 @@
 
 #include "tools/files/standard_streams.h"
 #include "tools/serve/api/api.h"
+#include "tools/serve/grpc/grpc_server.h"
 #include "tools/serve/repository/repository.h"
 
 namespace scopevm::serve {
@@ -50,8 +52,9 @@ class Server {
         repository_({options.models,
                      options.cache,
                      {scheduler, scheduler.workers(), {.public_keys = options.public_keys}}}),
-        api_(repository_, scheduler,
-             [this](std::function<void()> load) { asio::post(loader_, std::move(load)); }) {}
+        core_{repository_,
+              [this](std::function<void()> load) { asio::post(loader_, std::move(load)); }},
+        api_(core_) {}
 
   Status run() {
     SCOPEVM_RETURN_IF_ERROR(listen());
@@ -61,7 +64,8 @@ class Server {
     const Status loaded = repository_.load_all();
     if (loaded.ok()) {
       start_timers();
-      api_.set_ready(true);
+      core_.is_ready = true;
+      if (grpc_) grpc_->set_serving(true);
       tool::print("ready\n");
       std::fflush(stdout);
     } else {
@@ -82,6 +86,12 @@ class Server {
                      io_, options_.http, limits,
                      [this](const std::shared_ptr<Exchange>& exchange) { api_.handle(exchange); }));
       tool::print("http {}\n", http_->address());
+    }
+    if (!options_.grpc.empty()) {
+      SCOPEVM_ASSIGN_OR_RETURN(
+          grpc_, GrpcServer::listen(core_, {options_.grpc, options_.limits.max_body_bytes}));
+      grpc_->set_serving(false);
+      tool::print("grpc {}\n", grpc_->address());
     }
     if (!options_.metrics.empty()) {
       SCOPEVM_ASSIGN_OR_RETURN(
@@ -135,14 +145,22 @@ class Server {
     if (is_draining_.exchange(true)) return io_.stop();
     tool::print("draining\n");
     std::fflush(stdout);
-    api_.set_ready(false);
+    core_.is_ready = false;
     drain_end_ = steady_clock::now() + options_.drain_timeout;
     if (http_) http_->drain();
+    if (grpc_) {
+      grpc_->set_serving(false);
+      grpc_end_ = std::async(std::launch::async, [this] {
+        grpc_->drain(std::chrono::system_clock::now() + options_.drain_timeout);
+      });
+    }
     wait_for_end();
   }
 
   void wait_for_end() {
-    const bool is_idle = !http_ || http_->statistics().connections == 0;
+    const bool is_grpc_idle = !grpc_end_.valid() || grpc_end_.wait_for(std::chrono::seconds(0)) ==
+                                                        std::future_status::ready;
+    const bool is_idle = (!http_ || http_->statistics().connections == 0) && is_grpc_idle;
     const bool is_late = steady_clock::now() > drain_end_ + std::chrono::seconds(2);
     if (is_idle || is_late) return io_.stop();
     if (steady_clock::now() > drain_end_ && http_) http_->close();
@@ -163,9 +181,12 @@ class Server {
   asio::steady_timer poll_timer_;
   asio::steady_timer drain_timer_;
   Repository repository_;
+  Core core_;
   Api api_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<HttpServer> metrics_;
+  std::unique_ptr<GrpcServer> grpc_;
+  std::future<void> grpc_end_;  // of its draining
   std::atomic<bool> is_draining_{false};
   steady_clock::time_point drain_end_;
 };

@@ -16,6 +16,7 @@ namespace scopevm::serve {
 struct ServerOptions {
   std::filesystem::path models;
   std::string http = "127.0.0.1:8000";     // empty: none
+  std::string grpc = "127.0.0.1:8001";     // empty: none
   std::string metrics = "127.0.0.1:8002";  // empty: none
   std::string access_log;                  // a file; empty: none
   std::filesystem::path cache;             // of compiled modules; empty: none

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -149,10 +150,6 @@ HttpResponse error_response(const Status& status) {
   return error_response(code(), status.message());
 }
 
-Api::Api(Repository& repository, Scheduler scheduler,
-         std::function<void(std::function<void()>)> run_later)
-    : repository_(repository), scheduler_(std::move(scheduler)), run_later_(std::move(run_later)) {}
-
 void Api::handle(const std::shared_ptr<Exchange>& exchange) {
   const auto path = split_path(exchange->request().path);
   if (!path) return reply_error(*exchange, 400, "the path has a malformed escape");
@@ -166,11 +163,12 @@ void Api::handle(const std::shared_ptr<Exchange>& exchange) {
   } else if (is({"v2", "health", "ready"})) {
     if (!has_method(*exchange, "GET")) return;
     HttpResponse response;
-    response.status = is_ready_ ? 200 : 503;
-    response.body = is_ready_ ? R"({"ready":true})" : R"({"ready":false})";
+    response.status = core_.is_ready ? 200 : 503;
+    response.body = core_.is_ready ? R"({"ready":true})" : R"({"ready":false})";
     exchange->reply(std::move(response));
   } else if (is({"v2", "models", "stats"})) {
-    if (has_method(*exchange, "GET")) reply_json(*exchange, model_statistics(repository_.loaded()));
+    if (has_method(*exchange, "GET"))
+      reply_json(*exchange, model_statistics(core_.repository.loaded()));
   } else if (path->size() >= 3 && path->at(0) == "v2" && path->at(1) == "models") {
     handle_model(exchange, *path);
   } else if (path->size() >= 2 && path->at(0) == "v2" && path->at(1) == "repository") {
@@ -197,7 +195,7 @@ void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& pa
   if (has_version) exchange->note().version = path[4];
   if (has_version && !version)
     return reply_error(*exchange, 400, "expected a number as version, given " + path[4]);
-  const auto model = repository_.find(name, version);
+  const auto model = core_.repository.find(name, version);
   if (action == "ready") {
     if (!model.ok()) return reply_error(*exchange, 404, model.status().message());
     return reply_json(*exchange, R"({"ready":true})");
@@ -205,7 +203,7 @@ void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& pa
   if (!model.ok()) return reply_error(*exchange, model.status());
   exchange->note().version = std::to_string((*model)->version);
   if (action == "infer") return infer(exchange, *model);
-  const auto versions = repository_.versions(name);
+  const auto versions = core_.repository.versions(name);
   if (!versions.ok()) return reply_error(*exchange, versions.status());
   if (action == "stats")
     return reply_json(*exchange, model_statistics(has_version ? std::vector{*model} : *versions));
@@ -241,7 +239,8 @@ void Api::infer(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<Loade
 // v2/repository/index and v2/repository/models/NAME/load, unload
 void Api::handle_repository(const std::shared_ptr<Exchange>& exchange, const Path& path) {
   if (path.size() == 3 && path[2] == "index") {
-    if (has_method(*exchange, "POST")) reply_json(*exchange, repository_index(repository_.index()));
+    if (has_method(*exchange, "POST"))
+      reply_json(*exchange, repository_index(core_.repository.index()));
     return;
   }
   const bool is_change =
@@ -255,8 +254,8 @@ void Api::handle_repository(const std::shared_ptr<Exchange>& exchange, const Pat
 }
 
 void Api::change(const std::shared_ptr<Exchange>& exchange, const std::string& name, bool is_load) {
-  run_later_([this, exchange, name, is_load] {
-    const Status status = is_load ? repository_.load(name) : repository_.unload(name);
+  core_.run_later([this, exchange, name, is_load] {
+    const Status status = is_load ? core_.repository.load(name) : core_.repository.unload(name);
     if (status.ok())
       reply_json(*exchange, "{}");
     else
@@ -269,7 +268,7 @@ void Api::handle_metrics(const std::shared_ptr<Exchange>& exchange,
   if (exchange->request().path != "/metrics")
     return reply_error(*exchange, 404, "expected the path /metrics");
   if (!has_method(*exchange, "GET")) return;
-  Result<std::string> text = metrics_text(repository_.loaded(), http);
+  Result<std::string> text = metrics_text(core_.repository.loaded(), http);
   if (!text.ok()) return reply_error(*exchange, text.status());
   HttpResponse response;
   response.type = "text/plain; version=0.0.4";

@@ -2,36 +2,28 @@
 // the status page. docs/serve.md lists them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "scopevm/scheduler.h"
 #include "scopevm/status.h"
+#include "tools/serve/core.h"
 #include "tools/serve/http/http_server.h"
 #include "tools/serve/http/message.h"
-#include "tools/serve/repository/repository.h"
 
 namespace scopevm::serve {
 
 // Thread-safe.
 class Api {
  public:
-  // `run_later` executes loads, one after the other, on another thread.
-  Api(Repository& repository, Scheduler scheduler,
-      std::function<void(std::function<void()>)> run_later);
+  explicit Api(Core& core) : core_(core) {}
 
   // Answers a request of the inference address.
   void handle(const std::shared_ptr<Exchange>& exchange);
   // Answers a request of the metrics address.
   void handle_metrics(const std::shared_ptr<Exchange>& exchange, const HttpStatistics& http) const;
-  // Whether `v2/health/ready` answers 200.
-  void set_ready(bool is_ready) { is_ready_ = is_ready; }
 
  private:
   using Path = std::vector<std::string>;
@@ -41,10 +33,7 @@ class Api {
   void infer(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<LoadedModel> model);
   void change(const std::shared_ptr<Exchange>& exchange, const std::string& name, bool is_load);
 
-  Repository& repository_;
-  const Scheduler scheduler_;
-  const std::function<void(std::function<void()>)> run_later_;
-  std::atomic<bool> is_ready_{false};
+  Core& core_;
 };
 
 // Parts of the API, each the body of a response.

@@ -1,12 +1,12 @@
 // The bodies of responses that describe the server; see api.h.
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "scopevm/metrics.h"
 #include "scopevm/scopevm.h"
 #include "tools/serve/api/api.h"
+#include "tools/serve/protocol/binary_tensor.h"
 #include "tools/serve/protocol/datatype.h"
+#include "tools/serve/protocol/description.h"
 
 namespace scopevm::serve {
 namespace {
@@ -17,24 +17,12 @@ std::string dumped(const Json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// -1 for a dim that is not a constant.
-Json shape_of(const TensorSignature& tensor) {
-  Json shape = Json::array();
-  for (const std::string& dim : tensor.dims) {
-    int64_t size = -1;
-    const char* const last = dim.data() + dim.size();
-    const auto [end, error] = std::from_chars(dim.data(), last, size);
-    shape.push_back(error == std::errc() && end == last ? size : -1);
-  }
-  return shape;
-}
-
 Json tensors_of(const std::vector<TensorSignature>& tensors) {
   Json list = Json::array();
   for (const TensorSignature& tensor : tensors)
     list.push_back({{"name", tensor.name},
                     {"datatype", datatype_name(tensor.dtype)},
-                    {"shape", shape_of(tensor)}});
+                    {"shape", constant_dims(tensor)}});
   return list;
 }
 
@@ -47,7 +35,7 @@ Json statistics_of(const LoadedModel& model) {
           {"version", std::to_string(model.version)},
           {"last_inference", counters.last_ms.load()},
           {"inference_count", successes},
-          {"execution_count", successes},
+          {"execution_count", model.execution_count()},
           {"pending_count", counters.in_flight.load()},
           {"sequence_count", model.sequences.count()},
           {"inference_stats",
@@ -61,10 +49,7 @@ Json statistics_of(const LoadedModel& model) {
 
 std::string server_metadata() {
   return dumped(
-      {{"name", "scopevm"},
-       {"version", scopevm_version()},
-       {"extensions",
-        {"binary_tensor_data", "model_repository", "sequence", "statistics", "schedule_policy"}}});
+      {{"name", kServerName}, {"version", scopevm_version()}, {"extensions", kExtensions}});
 }
 
 std::string model_metadata(const LoadedModel& model, const std::vector<int64_t>& versions) {
@@ -73,7 +58,7 @@ std::string model_metadata(const LoadedModel& model, const std::vector<int64_t>&
   for (const int64_t version : versions) texts.push_back(std::to_string(version));
   return dumped({{"name", model.name},
                  {"versions", texts},
-                 {"platform", "scopevm"},
+                 {"platform", kServerName},
                  {"inputs", tensors_of(signature.inputs)},
                  {"outputs", tensors_of(signature.outputs)}});
 }
@@ -89,7 +74,7 @@ std::string repository_index(const std::vector<IndexEntry>& index) {
   for (const IndexEntry& entry : index) {
     Json item = {{"name", entry.name}};
     if (entry.version > 0) item["version"] = std::to_string(entry.version);
-    item["state"] = entry.is_ready ? "READY" : "UNAVAILABLE";
+    item["state"] = entry.is_ready ? kReady : kUnavailable;
     item["reason"] = entry.reason;
     list.push_back(std::move(item));
   }

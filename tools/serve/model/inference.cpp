@@ -77,6 +77,8 @@ Result<std::optional<std::string>> sequence_id(const Parameters& parameters) {
   return std::optional(std::to_string(*number));
 }
 
+Status cancelled() { return {StatusCode::kCancelled, "the request was cancelled"}; }
+
 int64_t since(steady_clock::time_point start) {
   return std::chrono::nanoseconds(steady_clock::now() - start).count();
 }
@@ -98,7 +100,7 @@ std::shared_ptr<Inference> Inference::start(std::shared_ptr<LoadedModel> model,
     status = {StatusCode::kResourceLimit,
               "the model has " + std::to_string(most) + " requests in flight already"};
   if (status.ok())
-    status = inference->sequence_id_ ? inference->enter_sequence() : inference->submit();
+    status = inference->sequence_id_ ? inference->enter_sequence() : inference->run();
   if (!status.ok()) inference->finish(std::move(status));
   return inference;
 }
@@ -113,8 +115,11 @@ Status Inference::prepare(uint64_t request_id) {
   constexpr int64_t kLongestUs = 24LL * 3600 * 1'000'000;
   if (timeout && *timeout < 0) return invalid("parameter \"timeout\": expected at least 0");
   const int64_t limit_us = timeout.value_or(model_->config.timeout.count());
-  if (limit_us > 0)
-    options_.call.deadline = started_ + std::chrono::microseconds(std::min(limit_us, kLongestUs));
+  options_.call.deadline = request_.deadline;
+  if (limit_us > 0) {
+    const auto own = started_ + std::chrono::microseconds(std::min(limit_us, kLongestUs));
+    options_.call.deadline = std::min(own, request_.deadline.value_or(own));
+  }
   if (priority && (*priority < -1000 || *priority > 1000))
     return invalid("parameter \"priority\": expected an integer from -1000 to 1000");
   options_.priority = static_cast<int>(priority.value_or(model_->config.priority));
@@ -178,7 +183,7 @@ bool Inference::run_in(const std::shared_ptr<Sequence>& sequence) {
                      " has ended before this request");
     SCOPEVM_RETURN_IF_ERROR(call_->set_state(*sequence->state));
     sequence_ = sequence;
-    return submit();
+    return submit({});
   };
   Status status = run();
   if (status.ok()) return true;
@@ -187,11 +192,83 @@ bool Inference::run_in(const std::shared_ptr<Sequence>& sequence) {
   return false;
 }
 
-Status Inference::submit() {
+// Whether the request can be a part of a larger call.
+bool Inference::can_join() const {
+  if (!model_->batcher) return false;
+  const size_t count = model_->module.signature().inputs.size();
+  const auto is_of_rows = [&](const Tensor& input) {
+    return input.rank() > 0 && input.dims().front() == batch_rows();
+  };
+  return batch_inputs_.size() == count && !batch_inputs_.empty() &&
+         batch_inputs_.front().rank() > 0 && std::ranges::all_of(batch_inputs_, is_of_rows);
+}
+
+Status Inference::run() {
+  const Signature& signature = model_->module.signature();
+  for (const TensorSignature& input : signature.inputs) {
+    const auto given = std::ranges::find(request_.inputs, input.name, &NamedTensor::name);
+    if (given != request_.inputs.end()) batch_inputs_.push_back(given->tensor);
+  }
+  if (!can_join()) return submit({});
+  model_->batcher->add(shared_from_this());
+  return {};
+}
+
+std::vector<int64_t> Inference::batch_key() const {
+  std::vector<int64_t> key;
+  for (const Tensor& input : batch_inputs_)
+    key.insert(key.end(), input.dims().begin() + 1, input.dims().end());
+  return key;
+}
+
+bool Inference::end_if_stopped() {
+  const bool is_late = options_.call.deadline && steady_clock::now() > *options_.call.deadline;
+  Status status;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_cancelled_) status = cancelled();
+  }
+  if (status.ok() && is_late)
+    status = {StatusCode::kDeadlineExceeded, "the deadline passed before the call was started"};
+  if (status.ok()) return false;
+  finish(std::move(status));
+  return true;
+}
+
+bool Inference::run_alone(std::function<void()> ended) {
+  Status status = submit(std::move(ended));
+  if (status.ok()) return true;
+  finish(std::move(status));
+  return false;
+}
+
+void Inference::set_left(std::function<void()> left) {
   const std::lock_guard lock(mutex_);
-  if (is_cancelled_) return {StatusCode::kCancelled, "the request was cancelled"};
+  left_ = std::move(left);
+  if (is_cancelled_ && left_) std::exchange(left_, nullptr)();
+}
+
+void Inference::finish_in_batch(Status status, std::vector<Tensor> outputs, int64_t compute_ns) {
+  {
+    const std::lock_guard lock(mutex_);
+    left_ = nullptr;
+    if (is_cancelled_) status = cancelled();
+  }
+  is_in_batch_ = true;
+  batch_outputs_ = std::move(outputs);
+  compute_ns_ = compute_ns;
+  finish(std::move(status));
+}
+
+Status Inference::submit(std::function<void()> ended) {
+  const std::lock_guard lock(mutex_);
+  if (is_cancelled_) return cancelled();
   Status status = call_->submit(
-      options_, [self = shared_from_this()](const Status& end) { self->finish(of_request(end)); });
+      options_, [self = shared_from_this(), ended = std::move(ended)](const Status& end) {
+        if (end.ok()) self->compute_ns_ = self->call_->stats().latency_ns;
+        self->finish(of_request(end));
+        if (ended) ended();
+      });
   is_submitted_ = status.ok();
   return of_request(std::move(status));
 }
@@ -200,6 +277,11 @@ void Inference::cancel() {
   const std::lock_guard lock(mutex_);
   is_cancelled_ = true;
   if (is_submitted_) call_->cancel();
+  if (left_) std::exchange(left_, nullptr)();
+}
+
+std::span<const Tensor> Inference::outputs() const {
+  return is_in_batch_ ? std::span<const Tensor>(batch_outputs_) : call_->outputs();
 }
 
 bool Inference::is_state_output(const std::string& name) const {
@@ -211,7 +293,7 @@ Result<InferResponse> Inference::response() const {
   InferResponse response{model_->name, std::to_string(model_->version), request_.id, {}, {}};
   const auto add = [&](size_t index, bool is_binary) -> Status {
     const std::string& name = signature.outputs[index].name;
-    const Tensor& tensor = call_->outputs()[index];
+    const Tensor& tensor = outputs()[index];
     if (tensor.is_empty())
       return invalid("output " + runtime::quoted(name) +
                      " is not a tensor, and the protocol has no other values");
@@ -236,9 +318,8 @@ void Inference::record(bool is_success) const {
   ModelStatistics& statistics = model_->statistics;
   const int64_t total_ns = since(started_);
   if (is_success) {
-    const int64_t compute_ns = call_->stats().latency_ns;
-    statistics.queue_ns += total_ns - compute_ns;
-    statistics.compute_ns += compute_ns;
+    statistics.queue_ns += total_ns - compute_ns_;
+    statistics.compute_ns += compute_ns_;
   }
   (is_success ? statistics.success_ns : statistics.failure_ns) += total_ns;
   ++(is_success ? statistics.successes : statistics.failures);
@@ -253,6 +334,8 @@ void Inference::finish(Status status) {
   record(result.ok());
   std::exchange(done_, nullptr)(std::move(result));
   if (call_) call_->clear_outputs();
+  batch_outputs_.clear();
+  batch_inputs_.clear();
   request_ = {};
   if (!sequence_) return;
   if (is_sequence_end_) sequence_->state.reset();

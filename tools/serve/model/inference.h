@@ -6,7 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "scopevm/call.h"
 #include "scopevm/status.h"
@@ -33,6 +35,20 @@ class Inference : public std::enable_shared_from_this<Inference> {
   // Ends the request with kCancelled, unless it has ended. Thread-safe.
   void cancel();
 
+  // For Batcher. The inputs in the order of the signature, their common first dim, and their other
+  // dims.
+  const std::vector<Tensor>& batch_inputs() const { return batch_inputs_; }
+  int64_t batch_rows() const { return batch_inputs_.front().dims().front(); }
+  std::vector<int64_t> batch_key() const;
+  const SubmitOptions& options() const { return options_; }
+  // Ends a request that was cancelled or has passed its deadline, and returns true.
+  bool end_if_stopped();
+  // Runs the request by itself, and calls `ended` at its end. False: it has failed.
+  bool run_alone(std::function<void()> ended);
+  // Sets what is called if the request is cancelled while it runs with others.
+  void set_left(std::function<void()> left);
+  void finish_in_batch(Status status, std::vector<Tensor> outputs, int64_t compute_ns);
+
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
   ~Inference() = default;
@@ -45,7 +61,10 @@ class Inference : public std::enable_shared_from_this<Inference> {
   Status start_sequence();
   Status enter_sequence();
   bool run_in(const std::shared_ptr<Sequence>& sequence);
-  Status submit();
+  bool can_join() const;
+  Status run();
+  Status submit(std::function<void()> ended);
+  std::span<const Tensor> outputs() const;
   void record(bool is_success) const;
   void finish(Status status);
   Result<InferResponse> response() const;
@@ -61,7 +80,12 @@ class Inference : public std::enable_shared_from_this<Inference> {
   bool is_sequence_start_ = false;
   bool is_sequence_end_ = false;
   std::shared_ptr<Sequence> sequence_;
-  std::mutex mutex_;  // of the two members below
+  std::vector<Tensor> batch_inputs_;
+  std::vector<Tensor> batch_outputs_;
+  bool is_in_batch_ = false;
+  int64_t compute_ns_ = 0;
+  std::mutex mutex_;  // of the members below
+  std::function<void()> left_;
   bool is_cancelled_ = false;
   bool is_submitted_ = false;
 };

@@ -35,17 +35,31 @@ Status check_states(const Signature& signature, const std::vector<StatePair>& st
   return {};
 }
 
+// The greatest size of a dimension that the module and the configuration permit.
+int64_t most_rows(const Signature& signature, const BatchConfig& batch) {
+  const auto dimension =
+      std::ranges::find(signature.dimensions, batch.dim, &DimensionSignature::name);
+  return dimension != signature.dimensions.end() ? std::min(batch.max, dimension->max) : batch.max;
+}
+
+std::unique_ptr<Batcher> batcher_for(const Session& session, const BatchConfig& batch,
+                                     int workers) {
+  if (batch.dim.empty()) return nullptr;
+  return std::make_unique<Batcher>(session, most_rows(session.signature(), batch), workers);
+}
+
 }  // namespace
 
 LoadedModel::LoadedModel(std::string name_, int64_t version_, ModelConfig config_, Module module_,
-                         Session session_)
+                         Session session_, int workers)
     : name(std::move(name_)),
       version(version_),
       config(std::move(config_)),
       module(std::move(module_)),
       session(std::move(session_)),
       states(states_of(module.signature(), config.sequences)),
-      sequences(config.sequences) {}
+      sequences(config.sequences),
+      batcher(batcher_for(session, config.batch, workers)) {}
 
 Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::string name, int64_t version,
                                                        const std::string& path, ModelConfig config,
@@ -55,8 +69,12 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::string name, int64_t
   options.threads = environment.threads;
   options.scheduler = environment.scheduler;
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, options));
-  auto model =
-      std::make_shared<LoadedModel>(std::move(name), version, std::move(config), module, session);
+  if (!config.batch.dim.empty()) {
+    Status status = check_batch_dim(module.signature(), config.batch.dim);
+    if (!status.ok()) return std::move(status).with_context("config.json");
+  }
+  auto model = std::make_shared<LoadedModel>(std::move(name), version, std::move(config), module,
+                                             session, environment.scheduler.workers());
   SCOPEVM_RETURN_IF_ERROR(check_states(module.signature(), model->states));
   for (const std::map<std::string, int64_t>& dims : model->config.warm_up) {
     Status status = session.warm_up(dims);

@@ -11,6 +11,7 @@
 #include "scopevm/session.h"
 #include "scopevm/state.h"
 #include "scopevm/status.h"
+#include "tools/serve/model/batcher.h"
 #include "tools/serve/model/model_config.h"
 #include "tools/serve/model/sequences.h"
 #include "tools/serve/model/statistics.h"
@@ -26,8 +27,8 @@ struct ModelEnvironment {
 
 // Thread-safe.
 struct LoadedModel {
-  LoadedModel(std::string name, int64_t version, ModelConfig config, Module module,
-              Session session);
+  LoadedModel(std::string name, int64_t version, ModelConfig config, Module module, Session session,
+              int workers);
 
   // Loads the module in a file, creates its session and makes the calls of `warm_up`. Errors: those
   // of Module::load(), Session::create() and Session::warm_up(), and kInvalidArgument (a state of
@@ -35,6 +36,11 @@ struct LoadedModel {
   static Result<std::shared_ptr<LoadedModel>> load(std::string name, int64_t version,
                                                    const std::string& path, ModelConfig config,
                                                    const ModelEnvironment& environment);
+
+  // The number of calls that succeeded, or with a batcher, were made.
+  int64_t execution_count() const {
+    return batcher ? batcher->executions() : statistics.successes.load();
+  }
 
   const std::string name;
   const int64_t version;
@@ -46,6 +52,7 @@ struct LoadedModel {
   const std::vector<StatePair> states;
   ModelStatistics statistics;
   Sequences sequences;
+  const std::unique_ptr<Batcher> batcher;  // null: requests run alone
 };
 
 }  // namespace scopevm::serve

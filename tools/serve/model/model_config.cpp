@@ -113,6 +113,16 @@ Status read_sequences(const json& value, SequenceConfig& config) {
               {"max", into(config.max, 1, 1'000'000)}});
 }
 
+Status read_batch(const json& value, BatchConfig& batch) {
+  const auto dim = [&](const json& name) -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(batch.dim, text_of(name));
+    return {};
+  };
+  SCOPEVM_RETURN_IF_ERROR(
+      read_members(value, {{"dim", dim}, {"max", into(batch.max, 1, 1'000'000)}}));
+  return batch.dim.empty() ? invalid("expected \"dim\", the name of a dimension") : Status();
+}
+
 }  // namespace
 
 Result<ModelConfig> parse_model_config(std::string_view text) {
@@ -130,6 +140,7 @@ Result<ModelConfig> parse_model_config(std::string_view text) {
         [&](const json& value) { return read_budgets(value, config.data_budgets); }},
        {"warm_up", [&](const json& value) { return read_warm_up(value, config.warm_up); }},
        {"compile", [&](const json& value) { return read_strings(value, config.compile); }},
+       {"batch", [&](const json& value) { return read_batch(value, config.batch); }},
        {"sequences", [&](const json& value) { return read_sequences(value, config.sequences); }}}));
   config.timeout = timeout;
   return config;

@@ -29,6 +29,13 @@ struct SequenceConfig {
   size_t max = 1000;  // sequences at the same time
 };
 
+// Requests are joined along a dimension. The configuration asserts that each row of the outputs
+// depends only on the same row of the inputs.
+struct BatchConfig {
+  std::string dim;  // empty: requests run alone
+  int64_t max = 32;
+};
+
 struct ModelConfig {
   VersionPolicy versions;
   int priority = 0;                     // of requests without the parameter `priority`
@@ -38,6 +45,7 @@ struct ModelConfig {
   std::vector<std::map<std::string, int64_t>> warm_up;  // dims of calls before the model is ready
   std::vector<std::string> compile;                     // options of `scopevm compile`
   SequenceConfig sequences;
+  BatchConfig batch;
 };
 
 // Errors: kInvalidArgument (not JSON, an unknown member, or a value out of range; the message names

@@ -2,13 +2,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "runtime/quoted.h"
+#include "tools/serve/protocol/binary_tensor.h"
 #include "tools/serve/protocol/datatype.h"
 #include "tools/serve/protocol/infer_json.h"
 
@@ -90,28 +90,6 @@ Status append_elements(std::string& json, const Tensor& tensor) {
       return append_strings(json, tensor);
     default:
       return not_in_json("its type is " + datatype_name(tensor.dtype()));
-  }
-}
-
-size_t binary_size(const Tensor& tensor) {
-  if (tensor.dtype() != DType::kStr) return static_cast<size_t>(tensor.bytes());
-  size_t bytes = 0;
-  for (int64_t i = 0; i < tensor.element_count(); ++i)
-    bytes += sizeof(uint32_t) + tensor.string_at(i).size();
-  return bytes;
-}
-
-void append_binary(std::string& body, const Tensor& tensor) {
-  if (tensor.dtype() != DType::kStr) {
-    body.append(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()));
-    return;
-  }
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    const std::string_view text = tensor.string_at(i);
-    const auto size = static_cast<uint32_t>(text.size());
-    std::array<char, sizeof size> bytes;
-    std::memcpy(bytes.data(), &size, sizeof size);
-    body.append(bytes.data(), bytes.size()).append(text);
   }
 }
 

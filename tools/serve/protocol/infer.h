@@ -1,6 +1,7 @@
 // The values of one inference in the Open Inference Protocol, whatever their transport.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,6 +35,7 @@ struct InferRequest {
   std::vector<NamedTensor> inputs;
   // The outputs and their order; none: all that the module returns.
   std::optional<std::vector<RequestedOutput>> outputs;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // of the transport
   bool is_binary = false;             // of outputs, if the request lists none
   std::shared_ptr<const void> owner;  // keeps the bytes alive that tensors borrow
 };

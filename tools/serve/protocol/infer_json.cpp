@@ -3,17 +3,17 @@
 
 #include <simdjson.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <functional>
+#include <numeric>
 #include <set>
-#include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "runtime/quoted.h"
+#include "tools/serve/protocol/binary_tensor.h"
 #include "tools/serve/protocol/datatype.h"
 #include "tools/serve/protocol/invalid.h"
 #include "tools/serve/protocol/json_elements.h"
@@ -93,55 +93,6 @@ Result<std::vector<int64_t>> shape_of(object input) {
   return dims;
 }
 
-// Strings of a BYTES tensor: each has its size before it, in 4 bytes.
-Result<Tensor> strings_of(std::string_view bytes, const std::vector<int64_t>& dims) {
-  std::vector<std::string_view> strings;
-  while (!bytes.empty()) {
-    uint32_t size = 0;
-    if (bytes.size() < sizeof size) return invalid("the binary data ends in the size of a string");
-    std::memcpy(&size, bytes.data(), sizeof size);  // both are little-endian
-    bytes.remove_prefix(sizeof size);
-    if (bytes.size() < size) return invalid("the binary data ends in a string");
-    strings.push_back(bytes.substr(0, size));
-    bytes.remove_prefix(size);
-  }
-  return Tensor::from_strings(strings, dims);
-}
-
-// The tensor in these bytes, without a copy if their address permits it.
-Result<Tensor> tensor_of_bytes(std::string_view bytes, DType dtype,
-                               const std::vector<int64_t>& dims) {
-  if (dtype == DType::kStr) return strings_of(bytes, dims);
-  int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim == 0 ? 0 : 1;
-  const auto most = static_cast<int64_t>(bytes.size()) * elements_per_byte(dtype);
-  for (const int64_t dim : dims) {
-    if (count != 0 && dim > most / count)
-      return invalid("the binary data is smaller than the shape");
-    count *= dim;
-  }
-  const int64_t expected = byte_size(dtype, count);
-  if (expected != static_cast<int64_t>(bytes.size()))
-    return invalid("expected " + std::to_string(expected) + " bytes of binary data, given " +
-                   std::to_string(bytes.size()));
-  const auto* const data = static_cast<const void*>(bytes.data());
-  const bool is_aligned =
-      reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(byte_size(dtype)) == 0;
-  if (is_aligned && !bytes.empty()) return Tensor::borrow(data, dtype, dims);
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(dtype, dims));
-  if (!bytes.empty()) std::memcpy(copy.data(), data, bytes.size());
-  return copy;
-}
-
-// A bool is one byte, 0 or 1: the program relies on it.
-Status check_bools(const Tensor& tensor) {
-  if (tensor.dtype() != DType::kBool) return {};
-  for (const uint8_t value : tensor.elements<uint8_t>())
-    if (value > 1)
-      return invalid("expected bytes 0 and 1 for BOOL, given " + std::to_string(value));
-  return {};
-}
-
 // Reads the inputs of a request and takes their binary data from the bytes after its JSON.
 class InputReader {
  public:
@@ -179,9 +130,7 @@ class InputReader {
                      std::to_string(binary_.size()) + " bytes follow");
     const std::string_view bytes = binary_.substr(0, static_cast<size_t>(*size));
     binary_.remove_prefix(bytes.size());
-    SCOPEVM_ASSIGN_OR_RETURN(Tensor tensor, tensor_of_bytes(bytes, *dtype, dims));
-    SCOPEVM_RETURN_IF_ERROR(check_bools(tensor));
-    return tensor;
+    return tensor_of_bytes(bytes, *dtype, dims);
   }
 
   std::string_view binary_;
@@ -243,20 +192,15 @@ Result<InferRequest> request_of(object document, std::string_view binary) {
 
 // The dims of an input whose elements have `bytes` bytes in total: at most one is not a constant.
 Result<std::vector<int64_t>> dims_of_bytes(const TensorSignature& input, size_t bytes) {
-  std::vector<int64_t> dims;
-  std::optional<size_t> unknown;
-  int64_t known = byte_size(input.dtype);
-  for (const std::string& text : input.dims) {
-    int64_t dim = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dim);
-    const bool is_constant = error == std::errc() && end == text.data() + text.size();
-    if (!is_constant && unknown)
-      return invalid("a raw request is for inputs with at most one dim that is not constant");
-    if (!is_constant) unknown = dims.size();
-    dims.push_back(is_constant ? dim : 1);
-    known *= dims.back();
-  }
-  if (unknown && known > 0) dims[*unknown] = static_cast<int64_t>(bytes) / known;
+  std::vector<int64_t> dims = constant_dims(input);
+  if (std::ranges::count(dims, -1) > 1)
+    return invalid("a raw request is for inputs with at most one dim that is not constant");
+  const auto unknown = std::ranges::find(dims, -1);
+  if (unknown == dims.end()) return dims;
+  *unknown = 1;
+  const int64_t known =
+      std::accumulate(dims.begin(), dims.end(), byte_size(input.dtype), std::multiplies<>());
+  if (known > 0) *unknown = static_cast<int64_t>(bytes) / known;
   return dims;
 }
 
@@ -276,7 +220,6 @@ Result<InferRequest> raw_request(std::string_view bytes, const Signature& signat
   } else {
     SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of_bytes(input, bytes.size()));
     SCOPEVM_ASSIGN_OR_RETURN(tensor, tensor_of_bytes(bytes, input.dtype, dims));
-    SCOPEVM_RETURN_IF_ERROR(check_bools(tensor));
   }
   request.inputs.push_back({input.name, std::move(tensor)});
   return request;

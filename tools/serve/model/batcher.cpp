@@ -1,0 +1,200 @@
+// Gathers the inputs of requests, and scatters the outputs; see batcher.h.
+#include "tools/serve/model/batcher.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/quoted.h"
+#include "tools/serve/model/inference.h"
+#include "tools/serve/protocol/invalid.h"
+
+namespace scopevm::serve {
+namespace {
+
+Status check_tensor(const TensorSignature& tensor, const std::string& dim) {
+  const bool is_numbers = tensor.kind == ValueKind::kTensor && tensor.dtype != DType::kStr &&
+                          elements_per_byte(tensor.dtype) == 1;
+  const auto rest = std::ranges::subrange(
+      tensor.dims.empty() ? tensor.dims.begin() : tensor.dims.begin() + 1, tensor.dims.end());
+  const bool is_first = !tensor.dims.empty() && tensor.dims.front() == dim &&
+                        std::ranges::none_of(rest, [&](const std::string& text) {
+                          return text.find(dim) != std::string::npos;
+                        });
+  if (is_numbers && is_first) return {};
+  return invalid("\"batch\": " + runtime::quoted(tensor.name) +
+                 ": expected a tensor of numbers whose first dim, and no other, is " +
+                 runtime::quoted(dim));
+}
+
+// The inputs of the members one after the other along the first axis.
+Result<Tensor> gathered(const std::vector<std::shared_ptr<Inference>>& members, size_t input,
+                        int64_t rows) {
+  const Tensor& first = members.front()->batch_inputs()[input];
+  std::vector<int64_t> dims(first.dims().begin(), first.dims().end());
+  dims.front() = rows;
+  SCOPEVM_ASSIGN_OR_RETURN(Tensor all, Tensor::allocate(first.dtype(), dims));
+  char* next = static_cast<char*>(all.data());
+  for (const auto& member : members) {
+    const Tensor& part = member->batch_inputs()[input];
+    if (part.bytes() == 0) continue;
+    std::memcpy(next, part.data(), static_cast<size_t>(part.bytes()));
+    next += part.bytes();
+  }
+  return all;
+}
+
+// Rows of a result, as a view of it.
+Result<Tensor> rows_of(const Tensor& result, int64_t first, int64_t count) {
+  std::vector<int64_t> dims(result.dims().begin(), result.dims().end());
+  const int64_t row_bytes = result.bytes() / std::max<int64_t>(dims.front(), 1);
+  dims.front() = count;
+  const auto* const begin = static_cast<const char*>(result.data()) + first * row_bytes;
+  return Tensor::borrow(static_cast<const void*>(begin), result.dtype(), dims);
+}
+
+}  // namespace
+
+struct Batcher::Batch {
+  Batch(Members members_, Call call_)
+      : members(std::move(members_)), call(std::move(call_)), waiting(members.size()) {}
+
+  // A member that does not wait any more: the last one ends the call.
+  void leave() {
+    if (waiting.fetch_sub(1) == 1) call.cancel();
+  }
+
+  Members members;
+  Call call;
+  std::atomic<size_t> waiting;
+};
+
+Status check_batch_dim(const Signature& signature, const std::string& dim) {
+  if (signature.inputs.empty()) return invalid("\"batch\": the model has no inputs");
+  for (const TensorSignature& input : signature.inputs)
+    SCOPEVM_RETURN_IF_ERROR(check_tensor(input, dim));
+  for (const TensorSignature& output : signature.outputs)
+    SCOPEVM_RETURN_IF_ERROR(check_tensor(output, dim));
+  return {};
+}
+
+void Batcher::add(std::shared_ptr<Inference> request) {
+  std::vector<int64_t> key = request->batch_key();
+  const int64_t rows = request->batch_rows();
+  Members now;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_free = running_ < max_calls_ && waiting_.empty();
+    if (is_free || rows < 1 || rows > max_rows_) {
+      ++running_;
+      now.push_back(std::move(request));
+    } else {
+      const auto group = std::ranges::find_if(waiting_, [&](const Group& other) {
+        return other.key == key && other.rows + rows <= max_rows_;
+      });
+      Group& joined =
+          group != waiting_.end() ? *group : waiting_.emplace_back(Group{std::move(key), 0, {}});
+      joined.rows += rows;
+      joined.members.push_back(std::move(request));
+    }
+  }
+  if (!now.empty() && !run(std::move(now))) call_ended();
+}
+
+bool Batcher::run(Members members) {
+  std::erase_if(members, [](const auto& member) { return member->end_if_stopped(); });
+  if (members.empty()) return false;
+  if (members.size() == 1) return run_alone(members.front());
+  Result<Call> call = session_.make_call();
+  if (!call.ok()) return run_each(members);
+  const auto batch = std::make_shared<Batch>(members, *std::move(call));
+  // Together they can need too much memory.
+  return start(batch).ok() || run_each(members);
+}
+
+bool Batcher::run_alone(const std::shared_ptr<Inference>& member) {
+  ++executions_;
+  return member->run_alone([this] { call_ended(); });
+}
+
+// The members use the place of one call.
+bool Batcher::run_each(const Members& members) {
+  {
+    const std::lock_guard lock(mutex_);
+    running_ += static_cast<int>(members.size()) - 1;
+  }
+  int running = 0;
+  for (const auto& member : members) running += run_alone(member) ? 1 : 0;
+  const std::lock_guard lock(mutex_);
+  running_ -= static_cast<int>(members.size()) - std::max(running, 1);
+  return running > 0;
+}
+
+Status Batcher::start(const std::shared_ptr<Batch>& batch) {
+  int64_t rows = 0;
+  SubmitOptions options = batch->members.front()->options();
+  for (const auto& member : batch->members) {
+    rows += member->batch_rows();
+    const SubmitOptions& own = member->options();
+    options.priority = std::max(options.priority, own.priority);
+    // The batch ends when no member waits for it.
+    if (!own.call.deadline || !options.call.deadline)
+      options.call.deadline.reset();
+    else
+      options.call.deadline = std::max(*options.call.deadline, *own.call.deadline);
+  }
+  for (size_t input = 0; input < session_.signature().inputs.size(); ++input) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, gathered(batch->members, input, rows));
+    SCOPEVM_RETURN_IF_ERROR(batch->call.set_input(input, tensor));
+  }
+  for (const auto& member : batch->members) member->set_left([batch] { batch->leave(); });
+  SCOPEVM_RETURN_IF_ERROR(
+      batch->call.submit(options, [this, batch](const Status& status) { end(batch, status); }));
+  ++executions_;
+  return {};
+}
+
+void Batcher::end(const std::shared_ptr<Batch>& batch, const Status& status) {
+  const Members members = std::exchange(batch->members, {});
+  const bool is_stopped =
+      status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
+  // An input of one member can be the cause: each then runs alone.
+  if (!status.ok() && !is_stopped) {
+    if (!run_each(members)) call_ended();
+    return;
+  }
+  const int64_t compute_ns = batch->call.stats().latency_ns;
+  int64_t first = 0;
+  for (const auto& member : members) {
+    const int64_t rows = member->batch_rows();
+    std::vector<Tensor> outputs;
+    Status failure = status;
+    for (const Tensor& result : batch->call.outputs()) {
+      Result<Tensor> part = rows_of(result, first, rows);
+      if (!part.ok() && failure.ok()) failure = part.status();
+      if (part.ok()) outputs.push_back(*std::move(part));
+    }
+    member->finish_in_batch(std::move(failure), std::move(outputs), compute_ns);
+    first += rows;
+  }
+  batch->call.clear_outputs();
+  call_ended();
+}
+
+void Batcher::call_ended() {
+  while (true) {
+    Members next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.empty() || running_ > max_calls_) {
+        --running_;
+        return;
+      }
+      next = std::move(waiting_.front().members);  // in the place of the call that has ended
+      waiting_.pop_front();
+    }
+    if (run(std::move(next))) return;
+  }
+}
+
+}  // namespace scopevm::serve
