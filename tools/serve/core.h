@@ -12,7 +12,7 @@ struct Core {
   Repository& repository;
   // Executes loads, one after the other, on another thread.
   std::function<void(std::function<void()>)> run_later;
-  std::atomic<bool> is_ready{false};  // what clients are told
+  std::atomic<bool> is_ready{false};  // what the server reports to clients
 };
 
 }  // namespace scopevm::serve

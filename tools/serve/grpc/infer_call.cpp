@@ -163,7 +163,7 @@ class StreamCall : public grpc::ServerBidiReactor<ModelInferRequest, ModelStream
     std::shared_ptr<Slot> front;
     {
       const std::lock_guard lock(mutex_);
-      // Nobody reads responses after a failure.
+      // After a failure, responses are unused.
       while (has_failed_ && !is_writing_ && !slots_.empty() && slots_.front()->is_complete)
         slots_.pop_front();
       reads = !is_reading_ && !has_ended_ && !has_failed_ && slots_.size() < kMaxInFlight;
