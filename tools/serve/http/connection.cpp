@@ -6,6 +6,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
@@ -141,7 +142,7 @@ void Connection::header_was_read(ErrorCode error) {
       header[http::field::content_encoding] != "identity")
     return refuse(415, "content encodings are not supported");
   stream_.expires_after(pool_->options.read_timeout);
-  if (header[http::field::expect] != "100-continue") return read_body();
+  if (!boost::beast::iequals(header[http::field::expect], "100-continue")) return read_body();
   continue_ = {http::status::continue_, header.version()};
   http::async_write(stream_, continue_, [self = shared_from_this()](ErrorCode failed, size_t) {
     if (failed) return self->close();
