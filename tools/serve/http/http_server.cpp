@@ -54,11 +54,16 @@ class Listener : public HttpServer, public std::enable_shared_from_this<Listener
         retry_(acceptor_.get_executor()),
         pool_(std::make_shared<ConnectionPool>(options, std::move(handler))) {}
 
+  ~Listener() override { remove_file(); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
   Status open(const std::string& address, const typename Protocol::endpoint& endpoint) {
     ErrorCode error;
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
+    has_file_ = !error;
     if (!error) acceptor_.listen(kBacklog, error);
     if (error) return wrong(address, error.message());
     endpoint_ = acceptor_.local_endpoint(error);
@@ -124,8 +129,10 @@ class Listener : public HttpServer, public std::enable_shared_from_this<Listener
     });
   }
 
+  // Once: afterwards another server can use the path.
   void remove_file() {
-    if constexpr (std::is_same_v<Protocol, LocalStream>) unlink(endpoint_.path().c_str());
+    if constexpr (std::is_same_v<Protocol, LocalStream>)
+      if (std::exchange(has_file_, false)) unlink(endpoint_.path().c_str());
   }
 
   asio::io_context& io_;
@@ -133,6 +140,7 @@ class Listener : public HttpServer, public std::enable_shared_from_this<Listener
   asio::steady_timer retry_;
   const std::shared_ptr<ConnectionPool> pool_;
   typename Protocol::endpoint endpoint_;
+  bool has_file_ = false;  // whether the file of a Unix socket is ours
 };
 
 // A handle that outlives the listener's operations in `io`.
