@@ -5,6 +5,7 @@
 //   http/        connections, requests and responses
 //   api/         the paths of the server
 //   grpc/        the service of gRPC
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -113,6 +114,8 @@ Result<ServerOptions> server_options(const Arguments& arguments) {
   options.limits.max_connections = static_cast<size_t>(arguments.max_connections);
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t body, tool::parse_bytes(arguments.max_request));
   options.limits.max_body_bytes = static_cast<size_t>(body);
+  options.limits.max_bodies_bytes =
+      std::max(options.limits.max_bodies_bytes, options.limits.max_body_bytes);
   for (const std::string& text : arguments.capacities) {
     SCOPEVM_ASSIGN_OR_RETURN(const auto capacity, tool::split_assignment(text));
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, tool::parse_bytes(capacity.second));
