@@ -10,8 +10,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <memory>
@@ -19,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "tools/command_line/exit_code.h"
 #include "tools/files/standard_streams.h"
 #include "tools/serve/api/api.h"
 #include "tools/serve/grpc/grpc_server.h"
@@ -62,17 +65,19 @@ class Server {
     std::vector<std::thread> threads;
     for (int i = 0; i < kIoThreads; ++i) threads.emplace_back([this] { io_.run(); });
     const Status loaded = repository_.load_all();
-    if (loaded.ok()) {
+    if (loaded.ok() && !is_draining_) {
       start_timers();
       core_.is_ready = true;
       if (grpc_) grpc_->set_serving(true);
       tool::print("ready\n");
       std::fflush(stdout);
-    } else {
+    } else if (!loaded.ok()) {
       asio::post(io_, [this] { io_.stop(); });
     }
     for (std::thread& thread : threads) thread.join();
     loader_.join();
+    // A call that did not stop in time would end in a connection without its io_context.
+    if (http_ && http_->statistics().connections > 0) std::_Exit(tool::report(loaded));
     return loaded;
   }
 
@@ -140,9 +145,13 @@ class Server {
     });
   }
 
-  // The second signal ends the server at once.
+  // The second signal cancels the requests in flight.
   void drain() {
-    if (is_draining_.exchange(true)) return io_.stop();
+    if (is_draining_.exchange(true)) {
+      is_hurried_ = true;
+      return;
+    }
+    repository_.stop_loading();
     tool::print("draining\n");
     std::fflush(stdout);
     core_.is_ready = false;
@@ -158,6 +167,7 @@ class Server {
   }
 
   void wait_for_end() {
+    if (is_hurried_) drain_end_ = std::min(drain_end_, steady_clock::now());
     const bool is_grpc_idle = !grpc_end_.valid() || grpc_end_.wait_for(std::chrono::seconds(0)) ==
                                                         std::future_status::ready;
     const bool is_idle = (!http_ || http_->statistics().connections == 0) && is_grpc_idle;
@@ -188,6 +198,7 @@ class Server {
   std::unique_ptr<GrpcServer> grpc_;
   std::future<void> grpc_end_;  // of its draining
   std::atomic<bool> is_draining_{false};
+  std::atomic<bool> is_hurried_{false};
   steady_clock::time_point drain_end_;
 };
 

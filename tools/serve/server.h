@@ -29,9 +29,9 @@ struct ServerOptions {
 };
 
 // Serves until SIGTERM or SIGINT. Then it stops accepting, waits for the requests in flight, at
-// most `drain_timeout`, and cancels the others. SIGHUP loads what has changed in the folder.
-// Errors: kInvalidArgument (an address or file cannot be used), kNotFound (no such folder), and
-// those of Scheduler::create().
+// most `drain_timeout` or until a second signal, and cancels the others. SIGHUP loads what has
+// changed in the folder. Errors: kInvalidArgument (an address or file cannot be used), kNotFound
+// (no such folder), and those of Scheduler::create().
 Status serve(const ServerOptions& options);
 
 }  // namespace scopevm::serve

@@ -66,8 +66,9 @@ Result<std::shared_ptr<LoadedModel>> Repository::load_version(const std::string&
   if (!options_.environment.load.public_keys.empty())
     return Status(StatusCode::kInvalidModel,
                   file.path.string() + ": expected a signed module, because keys are given");
-  std::string path = (fs::temp_directory_path() / "scopevm-serve-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr)
+  std::error_code error;
+  std::string path = (fs::temp_directory_path(error) / "scopevm-serve-XXXXXX").string();
+  if (error || mkdtemp(path.data()) == nullptr)
     return Status(StatusCode::kNotFound, "no folder for temporary files");
   const fs::path folder = path;
   const fs::path module = folder / "module.bc";
@@ -89,8 +90,10 @@ Status Repository::load_found(const std::string& name, const FoundModel& found) 
     entry.attempted = found;
     entry.is_unloaded = false;
     old = entry.versions;
+    if (old.empty()) entry.reason = "it is being loaded";
   }
   const auto fail = [&](Status status) {
+    tool::print_message(stderr, "scopevm serve: {}: {}\n", name, status.message());
     const std::unique_lock lock(mutex_);
     entries_[name].reason = status.message();
     return status;
@@ -102,10 +105,14 @@ Status Repository::load_found(const std::string& name, const FoundModel& found) 
   std::map<int64_t, Slot> slots;
   Status failure;
   for (const int64_t version : *versions) {
+    if (is_stopping_) return fail({StatusCode::kCancelled, "the server ends"});
     const FileStamp& file = found.versions.at(version);
     Slot& slot = slots[version];
     if (const auto kept = old.find(version); kept != old.end()) slot = kept->second;
-    if (slot.model != nullptr && slot.file == file && slot.config == found.config) continue;
+    if (slot.model != nullptr && slot.file == file && slot.config == found.config) {
+      slot.reason.clear();  // of a file that has been replaced by this one again
+      continue;
+    }
     Result<std::shared_ptr<LoadedModel>> model = load_version(name, version, file, *config);
     report_load(name, version, model.status());
     slot.reason = model.ok() ? "" : std::string(model.status().message());
@@ -128,9 +135,8 @@ Status Repository::load_all() {
   const std::lock_guard loading(loading_);
   SCOPEVM_ASSIGN_OR_RETURN(last_scan_, scan_repository(options_.folder));
   for (const auto& [name, found] : last_scan_) {
-    Status status = load_found(name, found);
-    if (!status.ok())
-      tool::print_message(stderr, "scopevm serve: {}: {}\n", name, status.message());
+    if (is_stopping_) break;
+    (void)load_found(name, found);
   }
   return {};
 }
