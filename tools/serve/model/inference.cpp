@@ -41,11 +41,12 @@ std::optional<int64_t> dim_in(const std::vector<NamedTensor>& inputs, const Sign
   return std::nullopt;
 }
 
-// The dims of a state that calls do not change, from the inputs of its first request.
+// The dims of a state that calls do not change, from the inputs of its first request and from the
+// configuration.
 std::map<std::string, int64_t> state_dims(const LoadedModel& model,
                                           const std::vector<NamedTensor>& inputs) {
   const Signature& signature = model.module.signature();
-  std::map<std::string, int64_t> dims;
+  std::map<std::string, int64_t> dims = model.config.sequences.dims;
   for (const StatePair& pair : model.states) {
     const TensorSignature* const input = find_tensor(signature.inputs, pair.input);
     const TensorSignature* const output = find_tensor(signature.outputs, pair.output);
@@ -70,6 +71,8 @@ Result<std::optional<std::string>> sequence_id(const Parameters& parameters) {
     if (text->empty()) return std::optional<std::string>();
     return std::optional(*text);
   }
+  if (const auto* large = std::get_if<uint64_t>(&found->second))
+    return std::optional(std::to_string(*large));
   const auto* number = std::get_if<int64_t>(&found->second);
   if (number == nullptr)
     return invalid("parameter \"sequence_id\": expected an integer or a string");

@@ -18,7 +18,10 @@ using nlohmann::json;
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 Result<int64_t> integer(const json& value, int64_t least, int64_t most) {
-  const bool is_in_range = value.is_number_integer() && value >= least && value <= most;
+  // A comparison with int64_t would convert an unsigned value of more than kMax.
+  const bool is_int64 =
+      value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= kMax);
+  const bool is_in_range = is_int64 && value >= least && value <= most;
   if (is_in_range) return value.get<int64_t>();
   return invalid("expected an integer from " + std::to_string(least) + " to " +
                  std::to_string(most) + ", given " + value.dump());
@@ -75,15 +78,17 @@ Status read_budgets(const json& value, std::vector<ScopeLimit>& budgets) {
   return {};
 }
 
+Status read_dims(const json& value, std::map<std::string, int64_t>& dims) {
+  if (!value.is_object()) return invalid("expected objects with the values of dims");
+  for (const auto& [name, dim] : value.items()) {
+    SCOPEVM_ASSIGN_OR_RETURN(dims[name], integer(dim, 0, kMax));
+  }
+  return {};
+}
+
 Status read_warm_up(const json& value, std::vector<std::map<std::string, int64_t>>& calls) {
   if (!value.is_array()) return invalid("expected an array of objects with the values of dims");
-  for (const json& dims : value) {
-    if (!dims.is_object()) return invalid("expected objects with the values of dims");
-    std::map<std::string, int64_t>& call = calls.emplace_back();
-    for (const auto& [name, dim] : dims.items()) {
-      SCOPEVM_ASSIGN_OR_RETURN(call[name], integer(dim, 0, kMax));
-    }
-  }
+  for (const json& dims : value) SCOPEVM_RETURN_IF_ERROR(read_dims(dims, calls.emplace_back()));
   return {};
 }
 
@@ -109,6 +114,7 @@ constexpr int64_t kDayMs = 24LL * 3600 * 1000;
 Status read_sequences(const json& value, SequenceConfig& config) {
   return read_members(
       value, {{"states", [&](const json& pairs) { return read_pairs(pairs, config.pairs); }},
+              {"dims", [&](const json& dims) { return read_dims(dims, config.dims); }},
               {"idle_timeout_ms", into(config.idle_timeout, 1, kDayMs)},
               {"max", into(config.max, 1, 1'000'000)}});
 }

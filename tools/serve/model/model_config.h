@@ -25,6 +25,8 @@ struct VersionPolicy {
 
 struct SequenceConfig {
   std::vector<StatePair> pairs;  // in addition to those that the module declares
+  // Dims of states that the inputs of a request do not contain, such as a capacity.
+  std::map<std::string, int64_t> dims;
   std::chrono::milliseconds idle_timeout{60'000};
   size_t max = 1000;  // sequences at the same time
 };

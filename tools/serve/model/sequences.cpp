@@ -21,9 +21,12 @@ Status Sequences::enter(const std::string& id, bool is_start,
     if (found == sequences_.end() && sequences_.size() >= config_.max)
       return {StatusCode::kResourceLimit,
               "there are " + std::to_string(config_.max) + " sequences already"};
-    sequence = found != sequences_.end() ? found->second : std::make_shared<Sequence>();
-    sequence->id = id;
-    sequences_.insert_or_assign(id, sequence);
+    if (found != sequences_.end()) {
+      sequence = found->second;
+    } else {
+      sequence = std::make_shared<Sequence>(id);
+      sequences_.emplace(id, sequence);
+    }
     if (sequence->is_busy) {
       sequence->waiting.emplace_back([run = std::move(run), sequence] { return run(sequence); });
       return {};

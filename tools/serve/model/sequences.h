@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "scopevm/state.h"
 #include "scopevm/status.h"
@@ -18,7 +19,9 @@
 namespace scopevm::serve {
 
 struct Sequence {
-  std::string id;
+  explicit Sequence(std::string name) : id(std::move(name)) {}
+
+  const std::string id;
   std::optional<State> state;  // none before the first request, and after the last one
   // The members below belong to Sequences.
   bool is_busy = false;

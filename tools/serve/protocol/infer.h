@@ -16,7 +16,8 @@
 
 namespace scopevm::serve {
 
-using Parameter = std::variant<bool, int64_t, double, std::string>;
+// An integer is uint64_t only if it exceeds int64_t.
+using Parameter = std::variant<bool, int64_t, uint64_t, double, std::string>;
 using Parameters = std::map<std::string, Parameter, std::less<>>;
 
 struct NamedTensor {

@@ -60,12 +60,15 @@ Result<Parameters> parameters_of(object of) {
   for (const auto& [name, value] : *given) {
     bool flag = false;
     int64_t integer = 0;
+    uint64_t large = 0;
     double number = 0;
     std::string_view text;
     if (value.get(flag) == simdjson::SUCCESS)
       parameters.emplace(name, flag);
     else if (value.get(integer) == simdjson::SUCCESS)
       parameters.emplace(name, integer);
+    else if (value.get(large) == simdjson::SUCCESS)
+      parameters.emplace(name, large);
     else if (value.get(number) == simdjson::SUCCESS)
       parameters.emplace(name, number);
     else if (value.get(text) == simdjson::SUCCESS)
