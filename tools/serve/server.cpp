@@ -77,7 +77,7 @@ class Server {
     for (std::thread& thread : threads) thread.join();
     loader_.join();
     // A call that did not stop in time would end in a connection without its io_context.
-    if (http_ && http_->statistics().connections > 0) std::_Exit(tool::report(loaded));
+    if (!is_idle()) std::_Exit(tool::report(loaded));
     return loaded;
   }
 
@@ -166,13 +166,17 @@ class Server {
     wait_for_end();
   }
 
-  void wait_for_end() {
-    if (is_hurried_) drain_end_ = std::min(drain_end_, steady_clock::now());
+  // Whether no client waits for a response.
+  bool is_idle() const {
     const bool is_grpc_idle = !grpc_end_.valid() || grpc_end_.wait_for(std::chrono::seconds(0)) ==
                                                         std::future_status::ready;
-    const bool is_idle = (!http_ || http_->statistics().connections == 0) && is_grpc_idle;
+    return (!http_ || http_->statistics().connections == 0) && is_grpc_idle;
+  }
+
+  void wait_for_end() {
+    if (is_hurried_) drain_end_ = std::min(drain_end_, steady_clock::now());
     const bool is_late = steady_clock::now() > drain_end_ + std::chrono::seconds(2);
-    if (is_idle || is_late) return io_.stop();
+    if (is_idle() || is_late) return io_.stop();
     if (steady_clock::now() > drain_end_ && http_) http_->close();
     drain_timer_.expires_after(std::chrono::milliseconds(20));
     drain_timer_.async_wait([this](boost::system::error_code error) {

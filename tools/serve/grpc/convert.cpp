@@ -24,7 +24,7 @@ using Message = inference::ModelInferRequest;
 using Input = Message::InferInputTensor;
 using MessageParameters = google::protobuf::Map<std::string, inference::InferParameter>;
 
-Result<Parameters> parameters_in(const MessageParameters& given) {
+Parameters parameters_in(const MessageParameters& given) {
   Parameters parameters;
   for (const auto& [name, value] : given) {
     using Parameter = inference::InferParameter;
@@ -42,9 +42,11 @@ Result<Parameters> parameters_in(const MessageParameters& given) {
         parameters[name] = value.double_param();
         break;
       case Parameter::kUint64Param:
+        // As in JSON: the smallest type that has the number.
         if (value.uint64_param() > INT64_MAX)
-          return invalid("parameter " + runtime::quoted(name) + ": expected less than 2^63");
-        parameters[name] = static_cast<int64_t>(value.uint64_param());
+          parameters[name] = value.uint64_param();
+        else
+          parameters[name] = static_cast<int64_t>(value.uint64_param());
         break;
       case Parameter::PARAMETER_CHOICE_NOT_SET:
         break;
@@ -171,7 +173,7 @@ Result<Tensor> tensor_in(const Input& input, const std::string* raw) {
 Result<InferRequest> request_of(const Message& message) {
   InferRequest request;
   if (!message.id().empty()) request.id = message.id();
-  SCOPEVM_ASSIGN_OR_RETURN(request.parameters, parameters_in(message.parameters()));
+  request.parameters = parameters_in(message.parameters());
   const bool is_raw = message.raw_input_contents_size() > 0;
   if (is_raw && message.raw_input_contents_size() != message.inputs_size())
     return invalid("raw_input_contents has " + std::to_string(message.raw_input_contents_size()) +

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Requests that run together along a dimension."""
+
+import json
+import random
+import threading
+
+import models
+import server_process
+from server_process import Client, ServerTest, request, tensor
+
+# y = x after many additions of 1: long enough for other requests to come meanwhile
+LONG = """
+!t = !sv.tensor<f32[n, m]>
+func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {
+  %one = sv.constant {value = dense<1.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %0 = sv.loop %x {index = "$i", trip_count = #sv.dims<["20000"]>} : (!t) -> !t {
+  ^bb0(%s: !t):
+    %1 = sv.add %s, %one : (!t, !sv.tensor<f32[]>) -> !t
+    sv.yield %1 : !t
+  }
+  return %0 : !t
+}
+"""
+
+# y = 2 * x; fails if an element of x is 4
+DOUBLED = """
+!t = !sv.tensor<f32[n]>
+!s = !sv.tensor<f32[]>
+func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {
+  %four = sv.constant {value = dense<4.0> : tensor<f32>} : !s
+  %0 = sv.sub %x, %four : (!t, !s) -> !t
+  %1 = sv.abs %0 : (!t) -> !t
+  %2 = sv.reduce_min %1 {axes = array<i64: 0>, keep_dims = false} : (!t) -> !s
+  %zero = sv.constant {value = dense<0.0> : tensor<f32>} : !s
+  %3 = sv.greater %2, %zero : (!s, !s) -> !sv.tensor<bool[]>
+  sv.assert %3 {message = "x must not be 4"} : !sv.tensor<bool[]>
+  %4 = sv.add %x, %x : (!t, !t) -> !t
+  return %4 : !t
+}
+"""
+
+# y = the sums of the rows of x
+SUMS = """
+!t = !sv.tensor<f32[m, n]>
+!y = !sv.tensor<f32[m]>
+func.func @main(%x: !t {sv.name = "x"}) -> (!y {sv.name = "y"}) {
+  %0 = sv.reduce_sum %x {axes = array<i64: 1>, keep_dims = false} : (!t) -> !y
+  return %0 : !y
+}
+"""
+
+COUNT = 20000.0
+
+
+def config(folder, model, **members):
+    (folder / model / "config.json").write_text(json.dumps(members))
+
+
+def rows(values):
+    return request(tensor("x", "FP32", [len(values), len(values[0])], values))
+
+
+class BatchTest(ServerTest):
+
+    @classmethod
+    def setUpModels(cls, folder):
+        add = server_process.compiler.add
+        add(folder, "long", LONG)
+        config(folder, "long", batch={"dim": "n", "max": 16})
+        add(folder, "doubled", DOUBLED)
+        config(folder, "doubled", batch={"dim": "n"})
+        add(folder, "sums", SUMS)
+
+    def together(self, count, work):
+        """Calls work(client, number) on as many threads, each with a connection of its own."""
+        errors = []
+
+        def run(number):
+            client = Client(self.server.http)
+            try:
+                work(client, number)
+            except AssertionError as error:
+                errors.append(str(error))
+            finally:
+                client.close()
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+
+    def test_results(self):
+        def work(client, number):
+            rng = random.Random(number)
+            for _ in range(6):
+                n, m = rng.randint(1, 20), rng.randint(1, 3)  # also more rows than 16
+                values = [[float(rng.randint(0, 99)) for _ in range(m)] for _ in range(n)]
+                flat = [value for row in values for value in row]
+                answer = client.infer("long", request(tensor("x", "FP32", [n, m], flat)))
+                self.assertEqual(answer.status, 200, answer.text)
+                self.assertEqual(answer.output("y")["shape"], [n, m])
+                self.assertEqual(answer.data("y"), [value + COUNT for value in flat])
+        self.together(16, work)
+
+    def test_joins(self):
+        before = self.server.statistics("long")
+
+        def work(client, number):
+            for i in range(4):
+                answer = client.infer("long", rows([[number, i]]))
+                self.assertEqual(answer.data("y"), [number + COUNT, i + COUNT])
+        self.together(16, work)
+        after = self.server.statistics("long")
+        requests = after["inference_count"] - before["inference_count"]
+        calls = after["execution_count"] - before["execution_count"]
+        self.assertEqual(requests, 64)
+        self.assertLess(calls, requests)
+        self.assertGreaterEqual(calls, 64 // 16)
+
+    def test_only_the_wrong_request_fails(self):
+        def work(client, number):
+            for i in range(50):
+                value = (number + i) % 4 if number % 5 else 4
+                answer = client.infer("doubled", request(tensor("x", "FP32", [1], [value])))
+                if value == 4:
+                    self.fails(answer, "x must not be 4")
+                else:
+                    self.assertEqual(answer.data("y"), [2 * value])
+        self.together(10, work)
+
+    def test_wrong_inputs_do_not_join(self):
+        self.fails(self.client.infer("long", request()), "missing input")
+        self.fails(self.client.infer("long", request(tensor("x", "FP32", [2], [1, 2]))), "x")
+
+    def test_client_that_leaves(self):
+        def work(client, number):
+            if number % 2:
+                client.connection.request("POST", "/v2/models/long/infer",
+                                          json.dumps(rows([[1.0]])))
+            else:
+                self.assertEqual(client.infer("long", rows([[3.0]])).data("y"), [3 + COUNT])
+        self.together(16, work)
+        server_process.wait_until(
+            lambda: self.server.statistics("long")["pending_count"] == 0, "all requests ended")
+
+    def test_wrong_configurations(self):
+        def refused(text, **batch):
+            config(self.folder, "sums", batch=batch)
+            self.fails(self.client.request("POST", "/v2/repository/models/sums/load"), text)
+        refused('"batch": "x": expected a tensor of numbers whose first dim', dim="n")
+        refused('expected "dim", the name of a dimension', max=3)
+        refused('unknown member "delay"', dim="m", delay=1)
+        config(self.folder, "sums", batch={"dim": "m"})
+        self.ok(self.client.request("POST", "/v2/repository/models/sums/load"))
+        self.assertEqual(self.client.infer("sums", rows([[1, 2], [3, 4]])).data("y"), [3, 7])
+
+
+if __name__ == "__main__":
+    server_process.main()
