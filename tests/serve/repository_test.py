@@ -90,6 +90,16 @@ class RepositoryTest(unittest.TestCase):
         self.assertEqual(len(stats), 8)
         self.assertEqual(sum(entry["inference_count"] for entry in stats), 12)
 
+    def test_a_folder_and_a_file_with_the_same_name(self):
+        for name in ("a", "b", "c"):
+            self.add(name, 2, version=1)
+            (self.models / f"{name}.bc").write_bytes(
+                server_process.compiler.compiled(models.scaled(3)))
+        (self.models / "d").mkdir()
+        (self.models / "d.bc").write_bytes(server_process.compiler.compiled(models.scaled(3)))
+        self.start()
+        self.assertEqual([self.factor(name) for name in "abcd"], [2, 2, 2, 3])
+
     def test_config(self):
         self.add("m", 2)
         self.config("m", versions=1, priority=-1, timeout_ms=5000, max_requests=7,

@@ -56,7 +56,7 @@ Result<std::map<std::string, FoundModel>> scan_repository(const fs::path& folder
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   if (error) return Status(StatusCode::kNotFound, folder.string() + ": " + error.message());
-  std::map<std::string, FoundModel> models;
+  std::map<std::string, FoundModel> models, files;
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
     if (error) break;
     const fs::path& path = entries->path();
@@ -68,11 +68,12 @@ Result<std::map<std::string, FoundModel>> scan_repository(const fs::path& folder
     } else if (path.extension() == ".bc" || path.extension() == ".onnx") {
       // A module is preferred to the model that it was compiled from.
       auto stamp = stamp_of(path);
-      FoundModel& model = models[path.stem().string()];
+      FoundModel& model = files[path.stem().string()];
       if (stamp && (model.versions.empty() || path.extension() == ".bc"))
         model.versions.insert_or_assign(1, *std::move(stamp));
     }
   }
+  models.merge(files);  // of a folder and a file with the same name, the folder
   std::erase_if(models, [](const auto& model) { return model.second.versions.empty(); });
   return models;
 }

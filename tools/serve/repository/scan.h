@@ -2,7 +2,7 @@
 //
 //   NAME/VERSION/module.bc    a module, or model.onnx, which is compiled
 //   NAME/config.json          optional: model_config.h
-//   NAME.bc, NAME.onnx        a model with the only version 1
+//   NAME.bc, NAME.onnx        a model with the only version 1, if there is no version in a folder
 //
 // Names that begin with a dot are ignored, so that a folder can be filled under such a name and
 // then be renamed.
