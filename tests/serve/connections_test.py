@@ -2,6 +2,7 @@
 """Connections and HTTP: requests in parts, several at once, malformed, too large, or abandoned."""
 
 import json
+import os
 import pathlib
 import random
 import re
@@ -62,6 +63,29 @@ class ConnectionsTest(ServerTest):
             connection.sendall(b"GET /v2 HTTP/1.0\r\n\r\n")
             self.assertEqual(read_response(stream)[0], 200)
             self.assertIsNone(read_response(stream))
+
+        with self.server.socket() as connection, connection.makefile("rb") as stream:
+            for _ in range(2):
+                connection.sendall(b"GET /v2 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+                self.assertEqual(read_response(stream)[1]["connection"], "keep-alive")
+
+    def test_absolute_targets(self):
+        for target, status in ((b"http://a:80/v2?x", 200), (b"HTTP://a/v2", 200), (b"http://a", 404),
+                               (b"http:/v2", 404), (b"*", 404)):
+            self.assertEqual(exchange(self.server, b"GET " + target + b" HTTP/1.1\r\n\r\n")[0],
+                             status, target)
+
+    def test_sockets_are_not_inherited(self):
+        """A compiler that the server starts has none of its sockets."""
+        folder = pathlib.Path(f"/proc/{self.server.process.pid}")
+        with self.server.socket():
+            self.ok(self.client.get("/v2"))
+            sockets = [file.name for file in (folder / "fd").iterdir()
+                       if str(file.readlink()).startswith("socket:")]
+            self.assertGreaterEqual(len(sockets), 3)
+            for number in sockets:
+                fields = (folder / "fdinfo" / number).read_text().split()
+                self.assertTrue(int(fields[fields.index("flags:") + 1], 8) & os.O_CLOEXEC)
 
     def test_pipelined_requests(self):
         count = 60

@@ -37,6 +37,14 @@ std::string lower(string_view name) {
   return result;
 }
 
+// The path and query of a target that begins with "http://HOST"; other targets as they are.
+std::string without_origin(std::string target) {
+  const string_view kScheme = "http://";
+  if (!boost::beast::iequals(string_view(target).substr(0, kScheme.size()), kScheme)) return target;
+  const size_t path = target.find('/', kScheme.size());
+  return path == std::string::npos ? "/" : target.substr(path);
+}
+
 // Whether the peer has closed its end of the connection.
 bool has_ended(int socket) {
   char byte = 0;
@@ -162,7 +170,7 @@ void Connection::read_body() {
 
 void Connection::take_request() {
   auto message = parser_->release();
-  const std::string target = text(message.target());
+  const std::string target = without_origin(text(message.target()));
   const size_t query = target.find('?');
   request_ = {};
   request_.method = text(message.method_string());
@@ -173,6 +181,7 @@ void Connection::take_request() {
     value += (value.empty() ? "" : ", ") + text(field.value());
   }
   keeps_alive_ = message.keep_alive();
+  is_http_1_0_ = message.version() == 10;
   request_.body = std::make_shared<const std::string>(std::move(message.body()));
   request_.remote = remote_;
 }
@@ -243,7 +252,9 @@ void Connection::write(HttpResponse response) {
   response_ = {};
   response_.result(static_cast<unsigned>(response.status));
   response_.version(11);
-  response_.keep_alive(keeps_alive_ && !pool_->is_draining);
+  const bool keeps_alive = keeps_alive_ && !pool_->is_draining;
+  response_.keep_alive(keeps_alive);
+  if (keeps_alive && is_http_1_0_) response_.set(http::field::connection, "keep-alive");
   response_.set(http::field::content_type, response.type);
   for (const auto& [name, value] : response.headers) response_.set(name, value);
   const size_t bytes = response.body.size();

@@ -109,6 +109,7 @@ class Connection : public Exchange, public std::enable_shared_from_this<Connecti
   Stage stage_ = Stage::kIdle;
   bool is_watching_ = false;  // a wait for the client's leaving is in progress
   bool keeps_alive_ = false;
+  bool is_http_1_0_ = false;
   bool has_left_ = false;
 };
 

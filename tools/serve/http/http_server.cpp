@@ -1,6 +1,7 @@
 // Listens and accepts connections; see http_server.h.
 #include "tools/serve/http/http_server.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -39,6 +40,9 @@ std::string text_of(const tcp::endpoint& endpoint) {
 std::string remote_of(const tcp::endpoint& endpoint) { return text_of(endpoint); }
 std::string remote_of(const LocalStream::endpoint&) { return "unix"; }
 
+// A compiler that the server starts must not keep a connection open.
+void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
 void set_options(tcp::socket& socket) {
   ErrorCode ignored;
   socket.set_option(tcp::no_delay(true), ignored);
@@ -61,6 +65,7 @@ class Listener : public HttpServer, public std::enable_shared_from_this<Listener
   Status open(const std::string& address, const typename Protocol::endpoint& endpoint) {
     ErrorCode error;
     acceptor_.open(endpoint.protocol(), error);
+    if (!error) close_on_exec(acceptor_.native_handle());
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     has_file_ = !error;
@@ -109,6 +114,7 @@ class Listener : public HttpServer, public std::enable_shared_from_this<Listener
     if (error) return accept_later();
     ErrorCode ignored;
     const typename Protocol::endpoint remote = socket.remote_endpoint(ignored);
+    close_on_exec(socket.native_handle());
     set_options(socket);
     ++pool_->statistics.accepted;
     if (pool_->statistics.connections >= static_cast<int64_t>(pool_->options.max_connections)) {
