@@ -70,10 +70,10 @@ class ConnectionsTest(ServerTest):
                 self.assertEqual(read_response(stream)[1]["connection"], "keep-alive")
 
     def test_absolute_targets(self):
-        for target, status in ((b"http://a:80/v2?x", 200), (b"HTTP://a/v2", 200), (b"http://a", 404),
-                               (b"http:/v2", 404), (b"*", 404)):
-            self.assertEqual(exchange(self.server, b"GET " + target + b" HTTP/1.1\r\n\r\n")[0],
-                             status, target)
+        for target, status in ((b"http://a:80/v2?x", 200), (b"HTTP://a/v2", 200),
+                               (b"http://a", 404), (b"http:/v2", 404), (b"*", 404)):
+            response = exchange(self.server, b"GET " + target + b" HTTP/1.1\r\n\r\n")
+            self.assertEqual(response[0], status, target)
 
     def test_sockets_are_not_inherited(self):
         """A compiler that the server starts has none of its sockets."""

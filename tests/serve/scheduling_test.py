@@ -187,7 +187,7 @@ class SchedulingTest(Limits, ServerTest):
         before = self.server.resident_bytes()
         ask_at_once(120)
         self.assertEqual(wrong, [])
-        self.assertLess(self.server.resident_bytes() - before, 16 << 20)
+        self.assert_memory_is_flat(before, 16 << 20)
 
 
 class EndTest(Limits, unittest.TestCase):

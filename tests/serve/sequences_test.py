@@ -227,7 +227,7 @@ class SequencesTest(ServerTest):
         time.sleep(0.1)
         before = self.server.resident_bytes()
         cycle(1000)
-        self.assertLess(self.server.resident_bytes() - before, 8 << 20)
+        self.assert_memory_is_flat(before, 8 << 20)
 
 
 if __name__ == "__main__":

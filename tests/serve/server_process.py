@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import queue
 import signal
@@ -210,6 +211,11 @@ class ServerTest(unittest.TestCase):
         """Checks an answer that reports an error."""
         self.assertEqual(answer.status, status, answer.text)
         self.assertIn(message, answer.json["error"])
+
+    def assert_memory_is_flat(self, before, most):
+        """Checks the growth of the server's memory. Sanitizers keep released memory."""
+        if "SCOPEVM_SANITIZE" not in os.environ:
+            self.assertLess(self.server.resident_bytes() - before, most)
 
     def ok(self, answer):
         self.assertEqual(answer.status, 200, answer.text)
