@@ -11,8 +11,9 @@ from server_process import JSON_BYTES, ServerTest, blob, floats, request, tensor
 
 FORMATS = {"BOOL": "?", "INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q", "UINT8": "B",
            "UINT16": "H", "UINT32": "I", "UINT64": "Q", "FP16": "e", "FP32": "f", "FP64": "d"}
-VALUES = {"BOOL": [True, False, True], "FP16": [1.5, -2.0, 0.25], "FP32": [0.1, -3.5e38 / 4, 1e-45],
-          "FP64": [0.1, 1.7e308, -5e-324], "BYTES": ["", "a\u00e9\u4e16", "\"\\\n\x01"]}
+VALUES = {"BOOL": [True, False, True], "FP16": [1.5, -2.0, 0.25],
+          "FP32": [0.1, -8.75e37, 1e-45, -0.0], "FP64": [0.1, 1.7e308, -5e-324, -0.0, 2.0**64],
+          "BYTES": ["", "a\u00e9\u4e16", "\"\\\n\x01"]}
 A = [[1, 2, 3], [4, 5, 6]]
 B = [[7, 8, 9], [10, 11, 12]]
 
@@ -109,12 +110,13 @@ class ProtocolTest(ServerTest):
             name = next(key for key, value in models.TYPES.items() if value == datatype)
             values = values_of(datatype) if datatype != "BF16" else [0, 0, 0]
             data = bytes_of(datatype, values)
-            sent = request(blob("in", datatype, [3], len(data)))
+            shape = [len(values)]
+            sent = request(blob("in", datatype, shape, len(data)))
             sent["parameters"] = {"binary_data_output": True}
             answer = self.ok(self.client.infer(name, sent, data))
             self.assertEqual(answer.binary, data, datatype)
-            self.assertEqual(answer.output("out"), blob("out", datatype, [3], len(data)))
-            sent = request(tensor("in", datatype, [3], values))
+            self.assertEqual(answer.output("out"), blob("out", datatype, shape, len(data)))
+            sent = request(tensor("in", datatype, shape, values))
             answer = self.client.infer(name, sent)
             if datatype in ("FP16", "BF16"):
                 self.fails(answer, "has no elements in JSON: send them as binary data")

@@ -43,7 +43,13 @@ Status append_numbers(std::string& json, const Tensor& tensor) {
       if (!std::isfinite(value))
         return not_in_json("an element is " + std::string(std::isnan(value) ? "NaN" : "infinite"));
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-    json.append(text.data(), end).push_back(',');
+    json.append(text.data(), end);
+    // Without a fraction, clients read an integer, which has no -0 and a limited range.
+    if (std::is_floating_point_v<T> &&
+        std::string_view(text.data(), static_cast<size_t>(end - text.data())).find_first_of(".e") ==
+            std::string_view::npos)
+      json += ".0";
+    json += ',';
   }
   return {};
 }
