@@ -53,6 +53,8 @@ def slow(count, **parameters):
 
 class RpcTest(ServerTest):
 
+    OPTIONS = ("--grpc", "127.0.0.1:0")
+
     @classmethod
     def setUpModels(cls, folder):
         add = server_process.compiler.add
@@ -257,6 +259,8 @@ class RpcTest(ServerTest):
 
 
 class AddressTest(ServerTest):
+
+    OPTIONS = ("--grpc", "127.0.0.1:0")
 
     @classmethod
     def setUpModels(cls, folder):

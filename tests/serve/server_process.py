@@ -80,6 +80,8 @@ class Server:
                  waits=True):
         command = [compiler.programs / "scopevm", "serve", models, "--threads", 2,
                    "--http", addresses[0], "--metrics", addresses[1], *options]
+        has_grpc = "--grpc" in options
+        command += [] if has_grpc else ["--grpc", "none"]
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([str(part) for part in command], text=True,
                                         stdout=subprocess.PIPE, stderr=self.errors)
@@ -88,6 +90,7 @@ class Server:
         self.reader.start()
         try:
             self.http = self.line("http ") if addresses[0] != "none" else None
+            self.grpc = self.line("grpc ") if has_grpc else None
             self.metrics_address = self.line("metrics ") if addresses[1] != "none" else None
             if waits:
                 self.line("ready")
