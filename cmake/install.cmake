@@ -1,10 +1,13 @@
-# Rules of `cmake --install`, in five components (docs/install.md):
-#   runtime      libscopevm, libscopevm_plan, the command `scopevm` with its man page and
-#                completion, the program of `scopevm alloc` and the library that it preloads, the
-#                licence
+# Rules of `cmake --install`, in components (docs/install.md). cmake/packages.cmake makes a Debian
+# package of each:
+#   runtime      libscopevm, libscopevm_plan, the licence
+#   command      the command `scopevm` with its man page and completion
+#   lab          the program of `scopevm alloc`, and the library that it preloads
 #   compiler     libscopevm_compiler with its package files; the program of `scopevm compile` and
-#                `scopevm explain`; scopevm-opt with its man page and completion
-#   serve        the program of `scopevm serve`
+#                `scopevm explain`
+#   opt          scopevm-opt with its man page and completion; not packaged, because it needs the
+#                shared libraries of LLVM
+#   serve        the program of `scopevm serve`, and its unit for systemd
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
 #   development  headers, the static library, the files for CMake and pkg-config, documentation and
 #                examples
@@ -30,14 +33,14 @@ install(TARGETS scopevm EXPORT scopevm-runtime
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS scopevm_plan EXPORT scopevm-plan
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
-install(TARGETS scopevm-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+install(TARGETS scopevm-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.man RENAME scopevm.1
-  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm.bash RENAME scopevm
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
 install(TARGETS scopevm-lab RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/scopevm
-  COMPONENT runtime)
-install(TARGETS scopevm_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  COMPONENT lab)
+install(TARGETS scopevm_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lab)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 if(TARGET scopevm_compiler)
@@ -45,11 +48,11 @@ if(TARGET scopevm_compiler)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
   install(TARGETS scopevm-compile RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/scopevm
     COMPONENT compiler)
-  install(TARGETS scopevm-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+  install(TARGETS scopevm-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT opt)
   install(FILES ${CMAKE_BINARY_DIR}/reference/scopevm-opt.man RENAME scopevm-opt.1
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT opt)
   install(FILES tools/opt/completion.bash RENAME scopevm-opt
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT compiler)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT opt)
   install_targets(compiler compiler)
   install_pkgconfig(scopevm-compiler compiler)
 endif()
@@ -57,6 +60,8 @@ endif()
 if(TARGET scopevm-serve)
   install(TARGETS scopevm-serve RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/scopevm
     COMPONENT serve)
+  install(FILES tools/serve/scopevm-serve.service
+    DESTINATION lib/systemd/system COMPONENT serve)
 endif()
 
 if(TARGET scopevm_dnnl)

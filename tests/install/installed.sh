@@ -37,7 +37,7 @@ prints() {
 
 runtime_component() {
   local folder=$scratch/runtime found
-  install_to "$folder" runtime
+  install_to "$folder" runtime command
   found=$(find "$folder" -name '*compile*' -o -name 'scopevm-opt*' -o -name '*.h' -o -name '*.a' -o -name '*.md')
   [[ -z $found ]] || fail "component runtime contains $found"
   if ldd "$folder/bin/scopevm" | grep -E 'LLVM|MLIR|protobuf|not found'; then
@@ -128,7 +128,7 @@ END
 cmake_examples() {
   # Without the compiler's component, an example of the runtime builds, and one of the compiler does
   # not.
-  install_to "$scratch/small" runtime development
+  install_to "$scratch/small" runtime command development
   cmake_example c "$scratch/small"
   [[ ! -e $scratch/c/compile_and_run ]] || fail "built compile_and_run without the compiler"
   if (cmake_example compile "$scratch/small") 2>"$scratch/errors"; then
@@ -175,7 +175,7 @@ pkg_config_examples() {
 }
 
 runtime_component
-install_to "$prefix" runtime compiler serve development
+install_to "$prefix" runtime command lab compiler opt serve development
 commands
 clean scopevm compile "$examples/distance/distance.mlir" -o "$modules/distance.bc"
 manuals
