@@ -211,7 +211,8 @@ class ConnectionsTest(ServerTest):
         for value in range(100):
             answer = self.ok(self.client.infer("twice", scaled(value)))
             self.assertEqual(answer.data("y"), [2 * value])
-        self.assertGreater(self.server.metrics()["scopevm_http_connections"], len(idle))
+        wait_until(lambda: self.server.metrics()["scopevm_http_connections"] > len(idle),
+                   "all are accepted")
         for connection in idle:
             connection.close()
         wait_until(lambda: self.server.metrics()["scopevm_http_connections"] <= 1, "they end")
