@@ -50,6 +50,14 @@ func.func @main(%x: !t {sv.name = "x"}) -> (!y {sv.name = "y"}) {
 }
 """
 
+# y = 1
+NO_INPUTS = """
+func.func @main() -> (!sv.tensor<f32[1]> {sv.name = "y"}) {
+  %0 = sv.constant {value = dense<1.0> : tensor<1xf32>} : !sv.tensor<f32[1]>
+  return %0 : !sv.tensor<f32[1]>
+}
+"""
+
 COUNT = 20000.0
 
 
@@ -146,11 +154,33 @@ class BatchTest(ServerTest):
         server_process.wait_until(
             lambda: self.server.statistics("long")["pending_count"] == 0, "all requests ended")
 
+    def test_deadlines(self):
+        def work(client, number):
+            sent = rows([[1.0]])
+            if number % 2:
+                sent["parameters"] = {"timeout": 1}
+            answer = client.infer("long", sent)
+            self.assertEqual(answer.status, 504 if number % 2 else 200, answer.text)
+            if number % 2:
+                self.assertIn(answer.json["error"],
+                              ("the deadline passed before the call was started",
+                               "the call's deadline passed"))
+        self.together(8, work)
+
+    def test_a_model_without_inputs(self):
+        server_process.compiler.add(self.folder, "none", NO_INPUTS)
+        config(self.folder, "none", batch={"dim": "n"})
+        self.fails(self.client.request("POST", "/v2/repository/models/none/load"),
+                   '"batch": the model has no inputs')
+        config(self.folder, "none")
+        self.ok(self.client.request("POST", "/v2/repository/models/none/load"))
+        self.assertEqual(self.client.infer("none", request()).data("y"), [1])
+
     def test_wrong_configurations(self):
         def refused(text, **batch):
             config(self.folder, "sums", batch=batch)
             self.fails(self.client.request("POST", "/v2/repository/models/sums/load"), text)
-        refused('"batch": "x": expected a tensor of numbers whose first dim', dim="n")
+        refused('"x": expected a tensor of numbers whose first dim, and no other, is "n"', dim="n")
         refused('expected "dim", the name of a dimension', max=3)
         refused('unknown member "delay"', dim="m", delay=1)
         config(self.folder, "sums", batch={"dim": "m"})

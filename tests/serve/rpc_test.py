@@ -274,7 +274,7 @@ class AddressTest(ServerTest):
             rpc.close()
 
     def test_address_in_use(self):
-        with self.assertRaisesRegex(AssertionError, "gRPC cannot listen there"):
+        with self.assertRaisesRegex(AssertionError, ": gRPC cannot listen there"):
             server_process.Server(self.folder, "--grpc", self.server.grpc)
 
 
