@@ -145,6 +145,7 @@ Result<CopyExplanation> copies(pipeline::Context& context) {
   if (auto main =
           placed.graphs.front().module().lookupSymbol<mlir::func::FuncOp>(format::kEntryName))
     NodeReader(explanation.nodes).read(main);
+  explanation.seconds = pipeline::seconds_of(placed);
   explanation.is_proved = report.is_proved;
   explanation.notes = report.notes;
   explanation.warnings = std::move(placed.warnings);

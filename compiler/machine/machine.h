@@ -41,6 +41,9 @@ struct Pool {
   format::PoolSpeed speed;
   // The same with defaults for the rest. The planner's cost model uses it.
   format::PoolSpeed planned_speed = {10e9, 10e9, 5e-6, 1};
+  // Whether values that are not required in the pool may be stored there. The search for the
+  // cheapest placement excludes pools.
+  bool may_be_chosen = true;
   bool has_bandwidth() const {
     return speed.read_bytes_per_second > 0 || speed.write_bytes_per_second > 0;
   }

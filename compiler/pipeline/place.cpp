@@ -5,6 +5,7 @@
 #include "compiler/codegen/kernel_modules.h"
 #include "compiler/pipeline/run_passes.h"
 #include "compiler/pipeline/tuning/tuner.h"
+#include "compiler/placement/solve/fewer_pools.h"
 #include "runtime/quoted.h"
 
 namespace scopevm::compiler::pipeline {
@@ -46,38 +47,102 @@ Status lower_within_limits(Placed& placed, Context& context) {
   return choose_pools(*placed.lowering, context);
 }
 
-// The estimated time of all copies and accesses in a call, and the additional time of spills.
+bool has_limits(const Machine& machine) {
+  return std::ranges::any_of(machine.pools, &Pool::is_limited);
+}
+
+bool has_kernel_scopes(const Simplified& simplified) {
+  return std::ranges::any_of(simplified.graphs, [](const Graph& graph) {
+    return placement::has_kernel_scopes(graph.module());
+  });
+}
+
+bool has_limited_choice(const Placed& placed) {
+  return std::ranges::any_of(placed.runs,
+                             [](const auto& run) { return run->report.has_limited_choice; });
+}
+
+// Finds the cheapest placement of a model. Placement ignores spills, and the scopes that kernels
+// require are known only after it. Both can make the choice of a pool expensive, so the model is
+// also placed without some of the pools.
+class CheapestPlacement {
+ public:
+  CheapestPlacement(const Simplified& simplified, Context& context)
+      : simplified_(simplified), context_(context) {}
+
+  // Sets `dumped` to the dumps of the returned placement. Errors: those of placement, and
+  // kResourceLimit if no placement is within the limits.
+  Result<Placed> run(std::string& dumped) {
+    const Status status = try_all();
+    dumped = std::move(dumped_);
+    SCOPEVM_RETURN_IF_ERROR(status);
+    if (!best_) return over_;
+    return *std::move(best_);
+  }
+
+ private:
+  Status try_all() {
+    for (const Machine& machine : placement::with_fewer_pools(simplified_.machine)) {
+      SCOPEVM_ASSIGN_OR_RETURN(const bool has_choice, add(machine, placement::PoolChoice::kAny));
+      if (is_optimal()) return {};
+      if (!has_choice) continue;
+      SCOPEVM_RETURN_IF_ERROR(add(machine, placement::PoolChoice::kUnlimited).status());
+    }
+    return {};
+  }
+
+  // Whether no other candidate costs less.
+  bool is_optimal() const { return best_ && seconds_of(*best_) <= *least_; }
+
+  // Places the model on `machine`, and keeps the placement if it is the cheapest within all limits.
+  // Returns whether placement chose a pool with a limit.
+  Result<bool> add(const Machine& machine, placement::PoolChoice choice) {
+    Simplified simplified = clone(simplified_);
+    simplified.machine = machine;
+    std::string text;
+    context_.hold_dumps(&text);
+    Result<Placed> placed = place(std::move(simplified), choice, context_);
+    if (!best_) dumped_ = text;
+    SCOPEVM_RETURN_IF_ERROR(placed.status());
+    const bool has_choice = has_limited_choice(*placed);
+    if (!least_) least_ = has_kernel_scopes(*placed) ? 0 : seconds_of(*placed);
+    // Spills only add to the cost.
+    if (!is_cheapest(*placed)) return has_choice;
+    if (has_limits(machine)) {
+      const Status fits = lower_within_limits(*placed, context_);
+      if (!best_) dumped_ = text;
+      if (!fits.ok() && fits.code() != StatusCode::kResourceLimit) return fits;
+      if (!fits.ok()) over_ = fits;
+      if (!fits.ok() || !is_cheapest(*placed)) return has_choice;
+    }
+    best_ = *std::move(placed);
+    dumped_ = std::move(text);
+    return has_choice;
+  }
+
+  bool is_cheapest(const Placed& placed) const {
+    return !best_ || seconds_of(placed) < seconds_of(*best_);
+  }
+
+  const Simplified& simplified_;
+  Context& context_;
+  // A lower bound of the cost: that of the first placement without spills. Placement minimises it
+  // unless kernels require scopes.
+  std::optional<double> least_;
+  std::optional<Placed> best_;  // the cheapest placement within all limits
+  std::string dumped_;          // the dumps of `best_`, or of the last failure
+  Status over_;                 // the error of the last placement that exceeds a limit
+};
+
+}  // namespace
+
 double seconds_of(const Placed& placed) {
   double sum = 0;
   for (const auto& run : placed.runs) sum += run->report.seconds;
-  for (const memory::SpillReport& spill : placed.lowering->spills) sum += spill.seconds;
+  if (placed.lowering)
+    for (const memory::SpillReport& spill : placed.lowering->spills) sum += spill.seconds;
   return sum;
 }
-
-// Sets `dumped` to the dumps of the returned placement.
-Result<Placed> cheaper_placement(Simplified simplified, Context& context, std::string& dumped) {
-  Simplified other = clone(simplified);
-  context.hold_dumps(&dumped);
-  SCOPEVM_ASSIGN_OR_RETURN(Placed first,
-                           place(std::move(simplified), placement::PoolChoice::kAny, context));
-  const Status fits = lower_within_limits(first, context);
-  const bool has_choice = std::ranges::any_of(
-      first.runs, [](const auto& run) { return run->report.has_limited_choice; });
-  if (!fits.ok() && (!has_choice || fits.code() != StatusCode::kResourceLimit)) return fits;
-  if (!has_choice || (fits.ok() && first.lowering->spills.empty())) return first;
-
-  std::string other_dumped;
-  context.hold_dumps(&other_dumped);
-  Result<Placed> second = place(std::move(other), placement::PoolChoice::kUnlimited, context);
-  if (second.ok())
-    if (Status status = lower_within_limits(*second, context); !status.ok())
-      second = std::move(status);
-  if (fits.ok() && (!second.ok() || seconds_of(*second) >= seconds_of(first))) return first;
-  dumped = std::move(other_dumped);
-  return second;
-}
-
-}  // namespace
 
 Result<Placed> place(Simplified simplified, placement::PoolChoice choice, Context& context) {
   Placed placed{std::move(simplified), {}, {}};
@@ -102,10 +167,10 @@ Result<Placed> place(Simplified simplified, placement::PoolChoice choice, Contex
 }
 
 Result<Placed> place(Simplified simplified, Context& context) {
-  if (std::ranges::none_of(simplified.machine.pools, &Pool::is_limited))
+  if (!has_limits(simplified.machine) && !has_kernel_scopes(simplified))
     return place(std::move(simplified), placement::PoolChoice::kAny, context);
   std::string dumped;
-  Result<Placed> placed = cheaper_placement(std::move(simplified), context, dumped);
+  Result<Placed> placed = CheapestPlacement(simplified, context).run(dumped);
   context.hold_dumps(nullptr);
   if (!dumped.empty()) context.options.dump(dumped);
   return placed;

@@ -90,11 +90,14 @@ Result<Imported> import_graph(mlir::OwningOpRef<mlir::ModuleOp> graph, Context& 
 Result<Simplified> simplify(Imported imported, Context& context);
 
 // Places and fuses the graphs. If a pool has a limit, also lowers them: placement compares only
-// single values with a limit. If it chooses a pool with a limit, and values are spilled or do not
-// fit, the graphs are placed again without such choices. The placement of lower cost is kept.
+// single values with a limit. If values are spilled or do not fit, or if kernels require scopes,
+// the graphs are placed again without some of the pools that can be chosen. The cheapest placement
+// is kept.
 Result<Placed> place(Simplified simplified, Context& context);
 // Without regard to spills.
 Result<Placed> place(Simplified simplified, placement::PoolChoice choice, Context& context);
+// The estimated time of all copies and accesses in a call, and the additional time of spills.
+double seconds_of(const Placed& placed);
 
 // Generates kernels and chooses a pool for each buffer, unless place() has done so.
 Result<Lowered> lower(Placed placed, Context& context);

@@ -47,8 +47,6 @@ struct Problem {
   IndexedVector<FlowIndex, Flow> flows;
   // Whether a pool with a limit may be chosen for a value that is not required in it.
   bool may_choose_limited = true;
-  // Pools that may not be chosen for values that are not required in them, ascending.
-  std::vector<PoolIndex> avoided;
 };
 
 // The device of each task; none for a task that is not assigned yet.

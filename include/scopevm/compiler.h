@@ -384,6 +384,9 @@ struct CopyExplanation {
   std::vector<Copy> copies;   ///< all copies that a call makes
   std::vector<Limit> limits;  ///< one per pool that would exceed its limit
   std::vector<Node> nodes;    ///< the nodes of main in program order, also those in regions
+  /// Estimated time of all copies, spills and accesses of ops to memory in a call, at
+  /// representative dims. Placement minimises it.
+  double seconds = 0;
   bool is_proved = true;  ///< true: it is proved that no cheaper placement meets all constraints
   std::vector<std::string> notes;  ///< constraints that some matched values do not satisfy, and why
   std::vector<std::string> warnings;  ///< one message each

@@ -152,8 +152,9 @@ int main(int argc, char** argv) {
                "check the reasons for copies instead of results");
   app.add_flag("--planned", options.check.is_planned,
                "compare the explanations of memory plans with memory bounds instead of results");
-  app.add_flag("--pooled", options.check.is_pooled,
-               "compare the costs of copies with and without an additional pool; with --scattered");
+  app.add_flag(
+      "--pooled", options.check.is_pooled,
+      "compare the costs of placements with and without an additional pool; with --scattered");
   app.add_flag("--plans", options.check.measures_plans,
                "compare memory plans with their lower bounds instead of results");
   app.add_flag("--squeezed", options.check.is_squeezed,

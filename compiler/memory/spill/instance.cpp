@@ -57,7 +57,8 @@ class InstanceReader {
 
   bool is_candidate(PoolIndex pool) const {
     const PoolKind kind = machine_.pools[pool].kind;
-    return pool != pool_ && (kind == PoolKind::kHeap || kind == PoolKind::kArena);
+    return pool != pool_ && machine_.pools[pool].may_be_chosen &&
+           (kind == PoolKind::kHeap || kind == PoolKind::kArena);
   }
 
   // Computes the room that other limited pools have left at each step.

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "compiler/placement/solve/costs.h"
+#include "compiler/placement/solve/fewer_pools.h"
 #include "compiler/placement/solve/min_cut.h"
 #include "compiler/placement/solve/sort_unique.h"
 
@@ -236,44 +238,12 @@ class Solver {
 
 Cost cost_of(const Problem& problem, const Devices& devices) { return Costs(problem).of(devices); }
 
-namespace {
-
-// The pools that a description adds to those that every device has, and that can be chosen.
-std::vector<PoolIndex> additional_pools(const Problem& problem) {
-  std::vector<PoolIndex> pools;
-  for (PoolIndex index : problem.machine->pools.indices()) {
-    const Pool& pool = problem.machine->pools[index];
-    if (pool.scope != "global" && pool.scope != "global.workspace" && may_hold(problem, index, {}))
-      pools.push_back(index);
-  }
-  return pools;
-}
-
-// The sets of pools to avoid: all subsets of a few pools; otherwise each pool alone, and all.
-std::vector<std::vector<PoolIndex>> sets_to_avoid(const std::vector<PoolIndex>& pools) {
-  constexpr size_t kMostForSubsets = 3;  // 7 searches
-  std::vector<std::vector<PoolIndex>> sets;
-  if (pools.size() > kMostForSubsets) {
-    for (PoolIndex pool : pools) sets.push_back({pool});
-    sets.push_back(pools);
-    return sets;
-  }
-  for (size_t bits = 1; bits < size_t{1} << pools.size(); ++bits) {
-    sets.emplace_back();
-    for (size_t i = 0; i < pools.size(); ++i)
-      if ((bits >> i & 1) != 0) sets.back().push_back(pools[i]);
-  }
-  return sets;
-}
-
-}  // namespace
-
 Assignment assign(const Problem& problem, int64_t nodes) {
   Assignment best = Solver(problem, nodes).run();
   if (best.is_proved) return best;
-  for (std::vector<PoolIndex>& avoided : sets_to_avoid(additional_pools(problem))) {
+  for (const Machine& machine : with_fewer_pools(*problem.machine) | std::views::drop(1)) {
     Problem with_fewer = problem;
-    with_fewer.avoided = std::move(avoided);
+    with_fewer.machine = &machine;
     Devices devices = Solver(with_fewer, nodes).run().devices;
     // With all pools, copies cost the same or less.
     if (const Cost cost = cost_of(problem, devices); cost < best.cost)

@@ -190,7 +190,7 @@ PoolIndex pool_read_by(const Machine& machine, DeviceIndex device, const Flow& f
 bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow) {
   const Pool& pool = problem.machine->pools[index];
   if (pool.kind == PoolKind::kConstant || pool.kind == PoolKind::kStack) return false;
-  if (std::ranges::binary_search(problem.avoided, index)) return false;
+  if (!pool.may_be_chosen) return false;
   return !pool.limit ||
          (problem.may_choose_limited && flow.most_bytes <= static_cast<double>(*pool.limit));
 }

@@ -70,9 +70,9 @@ std::optional<Route> cheapest_route(const Problem& problem, const ReachedPools& 
                                     const Flow& flow, DeviceIndex maker,
                                     const ReaderRequirements& requirements);
 
-// Whether the solver may choose the pool for a value that is not required in it. At all dims, the
-// value alone must be within the pool's limit. Constant pools store only constants, and stacks are
-// filled later, when memory is planned.
+// Whether the solver may choose the pool for a value that is not required in it: see
+// Pool::may_be_chosen. At all dims, the value alone must be within the pool's limit. Constant pools
+// store only constants, and stacks are filled later, when memory is planned.
 bool may_hold(const Problem& problem, PoolIndex index, const Flow& flow);
 
 }  // namespace scopevm::compiler::placement

@@ -228,16 +228,12 @@ bool is_contradiction(const Status& status) {
 Verdict check_pool(const std::string& text, const GraphCase& graph, CompileOptions options) {
   for (const auto& [name, value] : graph.requests.front().symbols)
     if (name[0] != '$') options.dims[name] = {value, value};
-  const Result<PoolEffect> effect = effect_of_pool(text, options);
-  if (effect.ok() && !effect->worse.empty()) return failure(Finding::kMismatch, effect->worse);
-  Verdict verdict;
-  if (effect.ok())
-    ++(effect->is_compared ? verdict.compared : verdict.skipped);
-  else if (is_contradiction(effect.status()))
-    verdict.is_refused = true;
-  else
-    return failure(Finding::kCompileError, std::string(effect.status().message()));
-  return verdict;
+  const Result<std::string> worse = worse_with_pool(text, options);
+  if (worse.ok() && !worse->empty()) return failure(Finding::kMismatch, *worse);
+  if (worse.ok()) return {.compared = 1};
+  if (is_contradiction(worse.status()) || worse.status().code() == StatusCode::kResourceLimit)
+    return {.is_refused = true};
+  return failure(Finding::kCompileError, std::string(worse.status().message()));
 }
 
 // Explains the memory of each request. Counts one element per request whose dims determine a bound.

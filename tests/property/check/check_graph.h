@@ -29,7 +29,7 @@ struct CheckOptions {
   bool is_explained = false;
   // Compares what explain<MemoryExplanation>() reports with the memory bounds, instead of results.
   bool is_planned = false;
-  // Compares the costs of copies with and without an additional pool instead of results.
+  // Compares the costs of placements with and without an additional pool instead of results.
   bool is_pooled = false;
   // Measures memory plans instead of results.
   bool measures_plans = false;

@@ -7,15 +7,11 @@
 
 namespace scopevm::compiler::property {
 
-struct PoolEffect {
-  std::string worse;         // what is worse with the pool; empty if nothing is
-  bool is_compared = false;  // the costs are known: no copy depends on data
-};
-
-// Places the graph with the machine in `options`, and with this machine plus a pool on one of
-// `devices`, which depends only on the text. It is worse if the placement fails only with the
-// pool, or if copies and spills are then more expensive. Errors: those of
-// explain<CopyExplanation>() without the pool.
-Result<PoolEffect> effect_of_pool(const std::string& text, CompileOptions options);
+// Places the graph with the machine in `options`, for some graphs with a limited workspace or with
+// a pool that nothing requires. Compares the placement with that for the same machine plus one such
+// pool. The pools depend only on the text. Returns what is worse with the additional pool: the
+// placement fails, or its copies, spills and accesses together cost more. Empty if nothing is
+// worse. Errors: those of explain<CopyExplanation>() without the additional pool.
+Result<std::string> worse_with_pool(const std::string& text, CompileOptions options);
 
 }  // namespace scopevm::compiler::property

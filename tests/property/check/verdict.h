@@ -31,7 +31,8 @@ struct Verdict {
   PlanQuality plans;           // with CheckOptions::measures_plans
   // compile() rejected the graph, because it needs more than the limit of
   // CheckOptions::is_squeezed, or because the places of CheckOptions::is_pinned or is_explained
-  // contradict each other. `finding` is then kAgrees.
+  // contradict each other, or because it exceeds a limit of CheckOptions::is_pooled. `finding` is
+  // then kAgrees.
   bool is_refused = false;
 
   // The finding and the start of its detail, without numbers, types and places, so that equal

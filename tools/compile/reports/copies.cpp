@@ -89,7 +89,9 @@ void print_text(const CopyExplanation& explanation) {
 }
 
 void print_json(const CopyExplanation& explanation) {
-  ordered_json out{{"copies", ordered_json::array()}, {"is_proved", explanation.is_proved}};
+  ordered_json out{{"copies", ordered_json::array()},
+                   {"seconds", explanation.seconds},
+                   {"is_proved", explanation.is_proved}};
   for (const CopyExplanation::Copy& copy : explanation.copies) {
     ordered_json& line = out["copies"].emplace_back(ordered_json{
         {"value", copy.value}, {"from", copy.from}, {"to", copy.to}, {"formula", copy.formula}});
