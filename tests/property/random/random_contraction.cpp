@@ -111,6 +111,27 @@ bool conv(GraphBuilder& b) {
   return b.append(is_transposed ? "conv_transpose" : "conv", operands, attributes);
 }
 
+// A convolution of an image as bytes, whose sums become floats.
+bool byte_conv(GraphBuilder& b) {
+  const Node* x = image(b);
+  if (!x || !is_float(x->dtype())) return false;
+  RandomWindow window(b, static_cast<size_t>(x->rank() - 2));
+  const int64_t channels = *x->dims()[1].as_constant();
+  int64_t group = b.chance(35) ? channels : 1;
+  if (group == 0) group = 1;
+  Dims dims = {DimExpr(group * b.between(1, group > 1 ? 2 : 20)), DimExpr(channels / group)};
+  for (int64_t size : window.kernel) dims.push_back(size);
+  const auto cast = [&](const Node* from, DType to) {
+    return b.append("cast", {from}, {{"to", text(b, name(to))}});
+  };
+  if (!cast(x, DType::kU8)) return false;
+  x = b.newest();
+  NamedAttributes attributes = window.attributes(b);
+  attributes.push_back({"group", i64(b, group)});
+  return b.append("conv", {x, b.fresh(DType::kI8, dims)}, attributes) &&
+         cast(b.newest(), DType::kF32);
+}
+
 bool pool(GraphBuilder& b) {
   const Node* x = image(b);
   if (!x || !is_float(x->dtype())) return false;
@@ -171,10 +192,7 @@ bool attention(GraphBuilder& b) {
 }
 
 constexpr Kind kKinds[] = {
-    {7, matmul},
-    {5, conv},
-    {3, pool},
-    {3, attention},
+    {7, matmul}, {5, conv}, {2, byte_conv}, {3, pool}, {3, attention},
 };
 
 }  // namespace
