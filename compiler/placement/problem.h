@@ -27,13 +27,15 @@ struct Task {
 struct Reader {
   TaskIndex task;
   PoolRequirement pool;
-  double reads = 0;  // transfers of the value by the task's kernels per call of the model
+  double reads = 0;        // transfers of the value by the task's kernels per call of the model
+  bool is_result = false;  // of the model: callers read it in the host's memory
 };
 
 struct Flow {
   TaskIndex maker;
   PoolRequirement pool;
   bool is_free = false;   // a constant: stored on every device that reads it, without copies
+  bool is_input = false;  // of the model: callers store it in the host's memory
   double bytes = 0;       // at representative dims
   double most_bytes = 0;  // the most at any dims
   double times = 1;       // executions of the maker per call of the model, and of each copy

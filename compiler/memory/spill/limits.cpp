@@ -5,6 +5,7 @@
 #include <ranges>
 #include <set>
 
+#include "compiler/memory/blocks.h"
 #include "compiler/memory/spill/spill.h"
 #include "compiler/program/call_graph.h"
 
@@ -199,20 +200,26 @@ class LimitKeeper {
   }
 
   // Computes the dims of each function for which limits are kept: for callees, the largest dims of
-  // all calls.
+  // all calls. Counts the calls of each function per call of the model; 1 if the count is unknown.
   void find_requests(const std::vector<FunctionIndex>& callees_first) {
     for (const Function& function : program_.functions)
       requests_.push_back(limit_request(program_.machine, function));
     IndexedVector<FunctionIndex, bool> is_called(program_.functions.size());
+    calls_.resize(program_.functions.size());
     // Callers come before callees, so the request of a caller is complete before its dims are
     // passed on.
-    for (FunctionIndex caller : callees_first | std::views::reverse)
-      for (const Step& step : program_.functions[caller].steps) {
-        const auto* call = step.as<step::Call>();
+    for (FunctionIndex caller : callees_first | std::views::reverse) {
+      const Function& function = program_.functions[caller];
+      const Blocks blocks(function, requests_[caller]);
+      calls_[caller] = std::max(calls_[caller], 1.0);
+      for (size_t at = 0; at < function.steps.size(); ++at) {
+        const auto* call = function.steps[at].as<step::Call>();
         if (!call) continue;
-        pass_dims(caller, step, call->callee, is_called[call->callee]);
+        pass_dims(caller, function.steps[at], call->callee, is_called[call->callee]);
         is_called[call->callee] = true;
+        calls_[call->callee] += calls_[caller] * blocks.times_of_step(static_cast<int64_t>(at));
       }
+    }
   }
 
   // Sets the dims of the callee's request to those of its first call, or raises them to those of a
@@ -294,6 +301,10 @@ class LimitKeeper {
       add(heights, fixed);
       const std::optional<PoolIndex> worst = tighten(limits_, heights, round, room);
       if (!worst) {
+        for (SpillReport& report : reports) {
+          report.seconds *= calls_[index];
+          report.lower_bound_seconds *= calls_[index];
+        }
         if (closure_functions_.contains(index))
           for (const auto& [pool, bytes] : heights)
             callees_.closures[pool] = std::max(callees_.closures[pool], bytes);
@@ -309,6 +320,7 @@ class LimitKeeper {
   Program& program_;
   PoolBytes limits_;  // without the bytes of constants
   IndexedVector<FunctionIndex, Request> requests_;
+  IndexedVector<FunctionIndex, double> calls_;  // per call of the model
   std::set<FunctionIndex> closure_functions_;
   CalleeBytes callees_;  // of the functions that are complete
   std::vector<SpillReport> reports_;

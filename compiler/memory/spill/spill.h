@@ -22,8 +22,10 @@ struct SpillReport {
   std::string function;
   PoolIndex pool;
   int64_t limit = 0;
-  int64_t needed = 0;              // most live bytes at one step, without spilling
-  double seconds = 0;              // estimated cost of copies and slower accesses per call
+  int64_t needed = 0;  // most live bytes at one step, without spilling
+  // Estimated cost of copies and slower accesses per call of the model. enforce_limits() counts the
+  // calls of the function; spill() assumes one.
+  double seconds = 0;
   double lower_bound_seconds = 0;  // lower bound of that cost for any choice
   struct Copy {
     std::string value;

@@ -52,6 +52,8 @@ class ConstraintReader {
       if (std::optional<FlowIndex> of = builder_.flow_of(annotations_.annotated(view.of)))
         keep_in_place(view, *of, graph_);
     builder_.drop_local_accesses();
+    for (auto function : module_.getOps<mlir::func::FuncOp>())
+      if (function.isPublic() && !function.isExternal()) mark_inputs_and_results(function);
     return std::move(graph_);
   }
 
@@ -128,6 +130,17 @@ class ConstraintReader {
     for (TaskIndex task : model_results_)
       if (!graph_.tasks[task].constraint && builder_.may_be(task, machine_.default_device))
         builder_.constrain(task, {{machine_.default_device, {}}, "default device for results", ""});
+  }
+
+  // Callers' tensors are in the host's memory: copies from and to it have a cost.
+  void mark_inputs_and_results(mlir::func::FuncOp function) {
+    for (mlir::BlockArgument argument : function.getArguments())
+      if (std::optional<FlowIndex> flow = builder_.flow_of(argument))
+        graph_.problem.flows[*flow].is_input = true;
+    const std::vector<TaskIndex>& results = signatures_.at(function.getName()).results;
+    for (Flow& flow : graph_.problem.flows)
+      for (Reader& reader : flow.readers)
+        if (llvm::is_contained(results, reader.task)) reader.is_result = true;
   }
 
   void read(mlir::func::FuncOp function) {

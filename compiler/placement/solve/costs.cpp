@@ -78,10 +78,13 @@ int64_t Costs::of_flow(FlowIndex f, const Devices& devices) const {
 
 Cost Costs::alone(TaskIndex task, DeviceIndex device) const {
   Cost cost{0, device != problem_.tasks[task].preferred ? 1 : 0};
+  for (FlowIndex f : made_by_[task])
+    if (problem_.flows[f].is_input) cost.time += input_cost(machine_, problem_.flows[f], device);
   for (const Read& read : read_by_[task]) {
     const Flow& flow = problem_.flows[read.flow];
-    if (!flow.is_free) continue;
     const Reader& reader = flow.readers[read.reader];
+    if (reader.is_result) cost.time += result_cost(machine_, flow, reader, device);
+    if (!flow.is_free) continue;
     const PoolIndex pool =
         reader.pool.is_default() ? constant_pools_[device] : *reader.pool.on(machine_, device);
     cost.time += read_cost(machine_, pool, flow, reader.reads);

@@ -22,8 +22,9 @@ class Costs {
   // The part of it that depends on the device of `task`.
   Cost of_task(TaskIndex task, const Devices& devices) const;
 
-  // The costs that depend on the device of one task alone: the reads of constants, and whether the
-  // device is the preferred one.
+  // The costs that depend on the device of one task alone: the reads of constants, the copies of
+  // inputs and results of the model from and to the host, and whether the device is the preferred
+  // one.
   Cost alone(TaskIndex task, DeviceIndex device) const;
   // The time of the accesses of the task, with each value in the global pool of the device, or in
   // the pool that is required for it.

@@ -21,6 +21,13 @@ struct Route {
 int64_t read_cost(const Machine& machine, PoolIndex pool, const Flow& flow, double transfers);
 int64_t write_cost(const Machine& machine, PoolIndex pool, const Flow& flow, double transfers);
 
+// Time of the copy of an input of the model from the host's memory, or of a result to it; 0 if none
+// is made. The copy of an input takes one picosecond less than other copies, so that the input is
+// placed with its readers. REQUIRES: a pool is required for the input, and for the result.
+int64_t input_cost(const Machine& machine, const Flow& flow, DeviceIndex maker);
+int64_t result_cost(const Machine& machine, const Flow& flow, const Reader& reader,
+                    DeviceIndex device);
+
 // The pool that a reader on `device` reads, without a required pool: the value's own, or else the
 // copy with the fastest reads. REQUIRES: the device reaches one of them.
 PoolIndex pool_read_by(const Machine& machine, DeviceIndex device, const Flow& flow,

@@ -219,9 +219,12 @@ Verdict check_reasons(const Annotated& graph, const CompileOptions& options) {
 
 // Whether two constraints exclude each other. The message then names both.
 bool is_contradiction(const Status& status) {
+  const auto contains = [&](std::string_view text) {
+    return status.message().find(text) != std::string_view::npos;
+  };
   return status.code() == StatusCode::kInvalidModel &&
-         status.message().find(" is required ") != std::string_view::npos &&
-         status.message().find(" and ") != std::string_view::npos;
+         ((contains(" is required ") && contains(" and ")) ||
+          contains(" does not have the scope required by "));
 }
 
 // All dims have the values of the first request, so that costs are known. Counts one element.

@@ -7,24 +7,26 @@
 namespace scopevm::compiler::property {
 namespace {
 
-// Adds a pool with a random limit and speed to the description of scatter().
+// Adds a pool with a random limit and speed to a description of scatter().
 std::string with_pool(const std::string& machine, const std::string& scope,
                       std::mt19937_64& random) {
   const auto one_of = [&](auto... choices) {
     const std::string all[] = {choices...};
     return all[random() % std::size(all)];
   };
-  const std::string device = one_of("cpu", "npu", "dsp");
+  const bool has_dsp = machine.find("\"dsp\"") != std::string::npos;
+  const std::string device = one_of("cpu", "npu", has_dsp ? "dsp" : "gpu");
   std::string pool = R"({"device": ")" + device + R"(", "scope": ")" + scope +
                      R"(", "limit_bytes": )" + one_of("64", "1000", "17000", "100000", "10000000") +
                      R"(, "bytes_per_second": )" + one_of("1e9", "50e9", "1e12") +
                      R"(, "latency_seconds": )" + one_of("1e-7", "1e-5");
   // The workspace of a device is reached by the same devices as its pool "global".
-  const bool is_shared = scope == "global.workspace" ? device == "npu" : random() % 2 == 0;
-  if (is_shared) {
-    const std::string other = scope == "global.workspace" ? "dsp" : device == "cpu" ? "npu" : "cpu";
-    pool += R"(, "reached_by": [")" + other + R"("])";
-  }
+  std::string other = device != "cpu" ? "cpu" : has_dsp ? "npu" : "gpu";
+  if (scope == "global.workspace")
+    other = device == "npu" && has_dsp ? "dsp" : "";
+  else if (random() % 2 != 0 || device == "gpu")
+    other.clear();
+  if (!other.empty()) pool += R"(, "reached_by": [")" + other + R"("])";
   const size_t end = machine.rfind(']');
   return machine.substr(0, end) + ", " + pool + "}" + machine.substr(end);
 }
