@@ -9,6 +9,7 @@
 #                shared libraries of LLVM
 #   serve        the program of `scopevm serve`, and its unit for systemd
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
+#   python       the Python package, if it is built (python/CMakeLists.txt)
 #   development  headers, the static library, the files for CMake and pkg-config, documentation and
 #                examples
 include(CMakePackageConfigHelpers)
