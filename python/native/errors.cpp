@@ -38,4 +38,13 @@ PyObject* invalid_argument(const std::string& message, const char* subject) {
   return nullptr;
 }
 
+const char* text_of(PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr || std::char_traits<char>::length(text) == static_cast<size_t>(size))
+    return text;
+  PyErr_SetString(PyExc_ValueError, "a name contains a NUL");
+  return nullptr;
+}
+
 }  // namespace scopevm::python

@@ -171,7 +171,7 @@ bool read_output(PyObject* object, const char* name, Argument& out) {
                    [&] {
                      const Ref type(PyType_GetName(Py_TYPE(object)));
                      const char* const text =
-                         type ? PyUnicode_AsUTF8AndSize(type.get(), nullptr) : nullptr;
+                         type ? text_of(type.get()) : nullptr;
                      PyErr_Clear();
                      return std::string(text == nullptr ? "another object" : text);
                    }(),

@@ -40,7 +40,7 @@ struct LoadArguments {
     if (count < 0) return false;
     for (Py_ssize_t i = 0; i < count; ++i) {
       const Ref key(PySequence_GetItem(public_keys, i));  // the tuple keeps it
-      const char* const text = key ? PyUnicode_AsUTF8AndSize(key.get(), nullptr) : nullptr;
+      const char* const text = key ? text_of(key.get()) : nullptr;
       if (text == nullptr) return false;
       keys.push_back(text);
     }

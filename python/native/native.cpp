@@ -42,7 +42,7 @@ PyObject* raise_status(PyObject*, PyObject* address) {
 
 // _load_external(name): the address of a library of external functions, for the compiler.
 PyObject* load_external(PyObject*, PyObject* name) {
-  const char* const text = PyUnicode_AsUTF8AndSize(name, nullptr);
+  const char* const text = text_of(name);
   const scopevm_external_library* library = nullptr;
   if (text == nullptr || !check(scopevm_external_library_load(text, &library))) return nullptr;
   return PyLong_FromVoidPtr(const_cast<scopevm_external_library*>(library));

@@ -76,6 +76,9 @@ auto guarded(const Body& body) -> decltype(body()) {
 bool check(scopevm_status* status);
 /// Sets scopevm.InvalidArgument. `subject` can be null. Returns null.
 PyObject* invalid_argument(const std::string& message, const char* subject = nullptr);
+/// The bytes of a string, valid as long as it; null with a Python error for other objects, and for
+/// strings with a NUL.
+const char* text_of(PyObject* object);
 
 // dtypes.cpp
 /// The dtype with the name, such as "f32"; -1 if there is none.

@@ -26,7 +26,7 @@ Py_ssize_t find(const std::vector<Value>& values, PyObject* name) {
 Py_ssize_t find_input(const SessionObject& session, const CallSlot& slot, PyObject* name) {
   const Py_ssize_t index = find(*session.module->inputs, name);
   if (index >= 0) return index;
-  const char* const text = PyUnicode_AsUTF8AndSize(name, nullptr);
+  const char* const text = text_of(name);
   size_t found = 0;
   if (text == nullptr || !check(scopevm_call_find_input(slot.call, text, &found))) return -1;
   return static_cast<Py_ssize_t>(found);
@@ -171,7 +171,7 @@ class Binder {
   }
 
   bool output(PyObject* name, PyObject* buffer) {
-    const char* const text = PyUnicode_AsUTF8AndSize(name, nullptr);
+    const char* const text = text_of(name);
     size_t index = 0;
     if (text == nullptr || !check(scopevm_call_find_output(slot_.call, text, &index))) return false;
     Argument argument;

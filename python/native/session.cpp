@@ -195,7 +195,7 @@ PyObject* reserve(PyObject* self, PyObject* arguments) {
 }
 
 PyObject* metrics(PyObject* self, PyObject* name) {
-  const char* const model = PyUnicode_AsUTF8AndSize(name, nullptr);
+  const char* const model = text_of(name);
   if (model == nullptr) return nullptr;
   const scopevm_metrics_source source = {model, of(self).session};
   scopevm_metrics* metrics = nullptr;

@@ -82,7 +82,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
 }
 
 PyObject* value(PyObject* self, PyObject* name) {
-  const char* const input = PyUnicode_AsUTF8AndSize(name, nullptr);
+  const char* const input = text_of(name);
   scopevm_tensor tensor = {};
   if (input == nullptr || !check(scopevm_state_read(of(self).state, input, &tensor)))
     return nullptr;

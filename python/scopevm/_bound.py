@@ -20,7 +20,7 @@ class BoundLine:
     formula: str  #: `bytes` over dimensions and `Bound.definitions`
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Such as "workspace" or "result y"."""
         return f"result {self.what}" if self.is_result else self.what
 
@@ -40,18 +40,18 @@ class Bound:
     """The bytes that a call allocates: `Module.bound()` and `Module.largest_bound()`."""
 
     function: str  #: the function that a call runs: "main" or a variant
-    scopes: tuple  #: of ScopeBound
-    lines: tuple  #: of BoundLine
-    definitions: dict  #: names that formulas use, and their formulas
+    scopes: tuple[ScopeBound, ...]
+    lines: tuple[BoundLine, ...]
+    definitions: dict[str, str]  #: names that formulas use, and their formulas
     dims: dict
     threads: int
 
     @property
-    def bytes(self):
+    def bytes(self) -> int:
         """The sum over all memory scopes of all devices."""
         return sum(scope.bytes for scope in self.scopes)
 
-    def __getitem__(self, scope):
+    def __getitem__(self, scope: str) -> int:
         """The bytes in a memory scope: "global" of all devices, or "cpu.global" of one."""
         found = [s.bytes for s in self.scopes if scope in (s.scope, f"{s.device}.{s.scope}")]
         if not found:
@@ -80,7 +80,7 @@ class Bound:
         head = ("device", "scope", "bytes", "lower bound", "", "formula")
         return table(head, self._rows()) + self.svg()
 
-    def svg(self, width=720):
+    def svg(self, width: int = 720) -> str:
         """A drawing: a bar for each memory scope, divided into its storages."""
         return _Drawing(self, max(int(width), 320)).text()
 

@@ -10,6 +10,8 @@ import os
 import pathlib
 import threading
 import weakref
+from collections.abc import Iterable
+from typing import Any
 
 from . import _native
 from ._errors import CompilerNotFound, Diagnostic, Error, make_compile_error
@@ -65,8 +67,8 @@ def _library():
     reasons = "".join(f"\n  {reason}" for reason in tried)
     raise CompilerNotFound(
         "scopevm.compile() needs libscopevm_compiler, which was not found. Install the component "
-        f"`compiler` of scopevm, set {_VARIABLE} to its path, or compile with `scopevm compile` and "
-        f"use scopevm.Module.load(). Tried:{reasons}")
+        f"`compiler` of scopevm, set {_VARIABLE} to its path, or compile with `scopevm compile`\n"
+        f"and use scopevm.Module.load(). Tried:{reasons}")
 
 
 def _declare(library):
@@ -99,6 +101,14 @@ def _check(status):
         _native._raise(status)
 
 
+def _text(value):
+    """The bytes of a name or a path, which C reads up to a NUL."""
+    text = os.fsencode(value)
+    if b"\0" in text:
+        raise ValueError(f"{value!r} contains a NUL")
+    return text
+
+
 class _Compiler:
     """A compiler of the C API."""
 
@@ -109,7 +119,7 @@ class _Compiler:
         weakref.finalize(self, self.library.scopevm_compiler_free, self.handle)
 
     def set(self, name, value):
-        _check(self.library.scopevm_compiler_set(self.handle, name.encode(), value.encode()))
+        _check(self.library.scopevm_compiler_set(self.handle, _text(name), _text(value)))
 
     def run(self, model, path):
         """Compiles a path (`model` is None) or bytes; the handle of the compiled module.
@@ -174,7 +184,7 @@ def _dims(dims):
     values = []
     for name, value in dims.items():
         if isinstance(value, str):
-            values.append(name + value)  # "<=512", ">=1,%8"
+            values.append(name + value if value[:1] in "<>%=" else f"{name}={value}")
         elif isinstance(value, (tuple, list, range)) and len(value) == 2:
             values.append(f"{name}={value[0]}..{value[1]}")
         else:
@@ -182,16 +192,17 @@ def _dims(dims):
     return values
 
 
-def compile(model, output=None, *, dims=None, place=None, external_libraries=(), name=None,
-            **options):
+def compile(model: Any, output: str | os.PathLike | None = None, *, dims: Any = None,
+            place: Any = None, external_libraries: Iterable[str] = (), name: str | None = None,
+            **options: Any) -> Module:
     """Compiles an ONNX model, or a graph in MLIR assembly, and loads the module.
 
     `model` is a path, or an object with the buffer protocol (`name` is then its name in messages,
     and its extension, .onnx or .mlir, selects the format). With `output`, the module is also
     written to this file. `dims` is a dict of dimensions: a size, a pair (least, most), or text such
-    as "<=512". `place` is a dict or list of constraints: {"type:conv": "gpu"}. The other options are
-    those of `scopevm compile`, with `_` instead of `-`: `target_cpu=["x86-64-v3"]`, `variant="n=1"`,
-    `fast_conv=True`, `cache="folder"`; lists are repeated options.
+    as "<=512". `place` is a dict or list of constraints: {"type:conv": "gpu"}. The other options
+    are those of `scopevm compile`, with `_` instead of `-`: `target_cpu=["x86-64-v3"]`,
+    `variant="n=1"`, `fast_conv=True`, `cache="folder"`; lists are repeated options.
 
     Raises CompileError, whose `diagnostics` have the places of errors, and CompilerNotFound.
     """
@@ -207,21 +218,21 @@ def compile(model, output=None, *, dims=None, place=None, external_libraries=(),
         address = _native._load_external(str(library))
         _check(compiler.library.scopevm_compiler_add_library(compiler.handle, address))
     if isinstance(model, (str, os.PathLike)):
-        compiled = compiler.run(None, os.fsencode(model))
+        compiled = compiler.run(None, _text(model))
     else:
         with memoryview(model) as view:
             contents = view.tobytes()
-        compiled = compiler.run(contents, os.fsencode(name) if name is not None else None)
+        compiled = compiler.run(contents, _text(name) if name is not None else None)
     size = compiler.library.scopevm_compiled_size(compiled)
     address = compiler.library.scopevm_compiled_bytes(compiled)
     contents = (ctypes.c_ubyte * size).from_address(address)
     weakref.finalize(contents, compiler.library.scopevm_compiled_free, compiled).atexit = False
     if output is not None:
-        _check(compiler.library.scopevm_compiled_write(compiled, os.fsencode(output)))
+        _check(compiler.library.scopevm_compiled_write(compiled, _text(output)))
     return Module._from_buffer(contents, True, (), None, None, None)
 
 
-def compile_options():
+def compile_options() -> dict[str, str]:
     """The options of compile() and their descriptions."""
     library, options = _library(), {}
     for index in range(library.scopevm_compiler_option_count()):

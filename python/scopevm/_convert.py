@@ -43,7 +43,8 @@ def to_argument(value, dtype, name):
     try:
         array = numpy.asarray(value)
     except Exception as error:  # any exception of the object's own methods
-        raise _invalid(name, f"cannot convert {type(value).__name__} to an array: {error}") from error
+        message = f"cannot convert {type(value).__name__} to an array: {error}"
+        raise _invalid(name, message) from error
     return _array(array, dtype, name)
 
 
@@ -116,7 +117,8 @@ def _strings(value, name):
 
 
 def _described(value):
-    return f"an array of {value.dtype}" if isinstance(value, numpy.ndarray) else type(value).__name__
+    is_array = isinstance(value, numpy.ndarray)
+    return f"an array of {value.dtype}" if is_array else type(value).__name__
 
 
 def _dims_of(value, name, depth=0):

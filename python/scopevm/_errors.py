@@ -34,17 +34,18 @@ class Diagnostic:
         place = self.file
         if self.line:
             place += f":{self.line}:{self.column}"
-        return f"{place}: {self.severity}: {self.text}" if place else f"{self.severity}: {self.text}"
+        text = f"{self.severity}: {self.text}"
+        return f"{place}: {text}" if place else text
 
 
 class Error(Exception):
     """An error of scopevm. `str()` is the message of the library."""
 
-    code = StatusCode.INTERNAL
-    subject = ""  #: name of the input, output, dimension or pool; "": unknown
-    axis = None  #: axis of the input or output
-    expected = ""  #: such as "f32[n, 48]" or "at most 16"
-    given = ""  #: such as "f32[3, 40]" or "17"
+    code: StatusCode = StatusCode.INTERNAL
+    subject: str = ""  #: name of the input, output, dimension or pool; "": unknown
+    axis: int | None = None  #: axis of the input or output
+    expected: str = ""  #: such as "f32[n, 48]" or "at most 16"
+    given: str = ""  #: such as "f32[3, 40]" or "17"
 
     def __init__(self, message="", *, subject="", axis=None, expected="", given=""):
         super().__init__(message)
@@ -127,7 +128,7 @@ class CompileError(Error):
     InvalidModel.
     """
 
-    diagnostics = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 _CLASSES = {cls.code: cls for cls in (

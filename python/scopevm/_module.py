@@ -2,9 +2,11 @@
 
 import dataclasses
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from . import _native
-from ._bound import make_bound
+from ._bound import Bound, make_bound
 from ._html import table
 
 _KINDS = ("tensor", "sequence", "optional", "optional sequence")
@@ -19,12 +21,12 @@ class TensorInfo:
     dtype: str  #: element type: "f32", "i64", "str", ...
     #: Sizes as text: a number, the name of a dimension, or a formula. "?" can differ between the
     #: elements of a sequence. A single "..." is any rank.
-    dims: tuple
+    dims: tuple[str, ...]
     has_default: bool  #: whether a call can omit this input
     state_output: str | None  #: the output that is the value in the next call of a stream
 
     @property
-    def type(self):
+    def type(self) -> str:
         """Such as "f32[n, 48]"."""
         text = f"{self.dtype}[{', '.join(self.dims)}]"
         return text if self.kind == "tensor" else f"{self.kind} {text}"
@@ -67,7 +69,8 @@ def ranges_of(dims):
     """Two lists of pairs, of least and most values. A value is an integer or a pair of them."""
     least, most = [], []
     for name, value in dict(dims or {}).items():
-        low, high = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, value)
+        is_pair = isinstance(value, (tuple, list)) and len(value) == 2
+        low, high = value if is_pair else (value, value)
         least.append((name, _integer(low, name)))
         most.append((name, _integer(high, name)))
     return least, most
@@ -88,7 +91,9 @@ class Module(_native.Module):
     """
 
     @classmethod
-    def load(cls, path, *, public_keys=(), signature=None, weights_folder=None, weights=None):
+    def load(cls, path: str | os.PathLike, *, public_keys: str | Sequence[str] = (),
+             signature: str | None = None, weights_folder: str | os.PathLike | None = None,
+             weights: Any = None) -> "Module":
         """Maps and verifies a module file.
 
         With `public_keys` (texts of key files), only a module that one of them signed is loaded.
@@ -99,8 +104,9 @@ class Module(_native.Module):
         return cls._load(path, _keys(public_keys), signature, folder, weights)
 
     @classmethod
-    def from_bytes(cls, buffer, *, public_keys=(), signature=None, weights_folder=None,
-                   weights=None):
+    def from_bytes(cls, buffer: Any, *, public_keys: str | Sequence[str] = (),
+                   signature: str | None = None, weights_folder: str | os.PathLike | None = None,
+                   weights: Any = None) -> "Module":
         """Loads a module from an object with the buffer protocol.
 
         The bytes are copied, unless the buffer is read-only and aligned to 64 bytes, as that of a
@@ -112,27 +118,28 @@ class Module(_native.Module):
         return cls._from_buffer(buffer, may_share, _keys(public_keys), signature, folder, weights)
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[TensorInfo, ...]:
         """The inputs, in the order of the model: a tuple of TensorInfo."""
         outputs = [row[0] for row in self._outputs()]
         return tuple(_info(row, outputs) for row in self._inputs())
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[TensorInfo, ...]:
         """The outputs, in the order of the model: a tuple of TensorInfo."""
         return tuple(_info(row, ()) for row in self._outputs())
 
     @property
-    def dimensions(self):
+    def dimensions(self) -> tuple[Dimension, ...]:
         """The named dimensions of the inputs: a tuple of Dimension."""
         return tuple(Dimension(*row) for row in self._dimensions())
 
     @property
-    def scopes(self):
+    def scopes(self) -> tuple[Scope, ...]:
         """The memory scopes of the module's devices: a tuple of Scope."""
         return tuple(Scope(*row) for row in self._scopes())
 
-    def bound(self, dims=None, *, threads=1, **named):
+    def bound(self, dims: Mapping[str, int] | None = None, *, threads: int = 1,
+              **named: int) -> Bound:
         """The bytes that a call allocates with these dimensions: `module.bound(n=4)`.
 
         Dimensions whose names are not identifiers, or are `threads`, are given as a dict.
@@ -140,7 +147,8 @@ class Module(_native.Module):
         values = pairs_of({**(dims or {}), **named})
         return make_bound(self._bound(values, None, threads), dict(values), threads)
 
-    def largest_bound(self, dims=None, *, threads=1, **named):
+    def largest_bound(self, dims: Mapping[str, int | tuple[int, int]] | None = None, *,
+                      threads: int = 1, **named: int | tuple[int, int]) -> Bound:
         """The largest bound over ranges of dimensions: `module.largest_bound(n=(1, 64))`.
 
         A value is an integer or a pair of the least and the most. Dimensions that are omitted have

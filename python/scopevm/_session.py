@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from . import _native
 from ._html import table
@@ -16,7 +18,7 @@ class Results(tuple):
     a dict of all.
     """
 
-    names = ()
+    names: tuple[str, ...] = ()
 
     def __getitem__(self, key):
         if isinstance(key, str):
@@ -36,11 +38,11 @@ class Results(tuple):
     def __reduce__(self):
         return _restored_results, (self.names, tuple(self))
 
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         """The names of the outputs."""
         return self.names
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The results by the names of the outputs."""
         return dict(zip(self.names, self))
 
@@ -75,7 +77,7 @@ class SchedulerStats:
     waiting: int  #: calls that wait for memory
     ready: int  #: admitted calls that wait for a worker
     running: int
-    pools: tuple  #: of PoolUse
+    pools: tuple[PoolUse, ...]
 
 
 class Scheduler(_native.Scheduler):
@@ -86,14 +88,15 @@ class Scheduler(_native.Scheduler):
     and `ageing` (in seconds). 0 is the default of each option.
     """
 
-    def __new__(cls, workers=0, capacities=None, *, max_waiting=0, max_bypass=0, ageing=0.0,
-                max_suspended=0, cpus=(), spin=0.0):
+    def __new__(cls, workers: int = 0, capacities: Mapping[str, int] | None = None, *,
+                max_waiting: int = 0, max_bypass: int = 0, ageing: float = 0.0,
+                max_suspended: int = 0, cpus: Iterable[int] = (), spin: float = 0.0):
         return super().__new__(cls, workers, pairs_of(capacities, "capacities"), max_waiting,
                                max_bypass, round(ageing * 1e9), max_suspended, list(cpus),
                                round(spin * 1e9))
 
     @property
-    def stats(self):
+    def stats(self) -> SchedulerStats:
         """The state now: SchedulerStats."""
         workers, waiting, ready, running, pools = self._stats()
         return SchedulerStats(workers, waiting, ready, running,
@@ -122,7 +125,7 @@ class PoolMemory:
 class SessionStats:
     """The memory of a session: of all its calls and results."""
 
-    memory: tuple  #: of PoolMemory
+    memory: tuple[PoolMemory, ...]
 
     def _repr_html_(self):
         return table([field.name for field in dataclasses.fields(PoolMemory)],
@@ -161,8 +164,8 @@ class CallStats:
     function: str  #: "main", or the variant that ran
     emulated_seconds: float
     copied_input_bytes: int  #: of inputs that were copied, because they had strides
-    memory: tuple  #: of MemoryUse
-    copies: tuple  #: of CopyUse
+    memory: tuple[MemoryUse, ...]
+    copies: tuple[CopyUse, ...]
 
 
 class Call(_native.Call):
@@ -173,7 +176,7 @@ class Call(_native.Call):
     """
 
     @property
-    def stats(self):
+    def stats(self) -> CallStats:
         """The statistics of the last run: CallStats."""
         *numbers, memory, copies = self._stats()
         return CallStats(*numbers, tuple(MemoryUse(*row) for row in memory),
@@ -196,13 +199,16 @@ class Session(_native.Session):
         y = session(x)
         y = session(x=x, out={"y": buffer}, timeout=0.5)
 
-    Options of a call: `out` (dict of outputs and writable buffers), `state` (a State), `timeout` (in
-    seconds) and `request_id` (for the trace and the log). The result is that of the only output, or
-    a Results.
+    Options of a call: `out` (dict of outputs and writable buffers), `state` (a State), `timeout`
+    (in seconds) and `request_id` (for the trace and the log). The result is that of the only
+    output, or a Results.
     """
 
-    def __new__(cls, module, *, threads=1, scheduler=None, limits=None, devices=None,
-                allocators=None, external_libraries=(), emulate=False):
+    def __new__(cls, module: Module, *, threads: int = 1, scheduler: Scheduler | None = None,
+                limits: Mapping[str, int] | None = None,
+                devices: Mapping[str, tuple[str, int]] | None = None,
+                allocators: Mapping[str, str] | None = None,
+                external_libraries: Iterable[str] = (), emulate: bool = False):
         if not isinstance(module, Module):
             raise TypeError(f"expected a scopevm.Module, given {type(module).__name__}")
         names = [row[0] for row in module._outputs()]
@@ -212,7 +218,7 @@ class Session(_native.Session):
                                pairs_of(limits, "limits"), bindings,
                                list(dict(allocators or {}).items()), libraries, emulate)
 
-    def submit(self, *inputs, **options):
+    def submit(self, *inputs: Any, **options: Any) -> Call:
         """Queues a call in the scheduler, and returns its Call.
 
         Options in addition to those of a call: `priority` (-1000 to 1000), `budget` (dict of memory
@@ -221,7 +227,7 @@ class Session(_native.Session):
         """
         return Call(self).submit(*inputs, **options)
 
-    async def run_async(self, *inputs, **options):
+    async def run_async(self, *inputs: Any, **options: Any) -> Any:
         """Like submit(), in a coroutine of asyncio: the result of `await` is that of the call.
 
         If the task is cancelled, the call is cancelled. CancelledError is raised when the call has
@@ -249,21 +255,22 @@ class Session(_native.Session):
             raise
         return call.wait()
 
-    def warm_up(self, dims=None, **named):
+    def warm_up(self, dims: Mapping[str, int] | None = None, **named: int) -> None:
         """Makes one call with zeros, so that later calls start no threads and build no kernels."""
         self._warm_up(pairs_of({**(dims or {}), **named}))
 
-    def reserve(self, dims=None, *, calls=1, **named):
+    def reserve(self, dims: Mapping[str, int | tuple[int, int]] | None = None, *, calls: int = 1,
+                **named: int | tuple[int, int]) -> None:
         """Allocates the memory of `calls` concurrent calls with dimensions in these ranges."""
         least, most = ranges_of({**(dims or {}), **named})
         self._reserve(least, most, calls)
 
-    def metrics(self, model="model"):
+    def metrics(self, model: str = "model") -> str:
         """The metrics in the text format of Prometheus; `model` is the value of their label."""
         return self._metrics(model)
 
     @property
-    def stats(self):
+    def stats(self) -> SessionStats:
         """The memory of the session now: SessionStats."""
         return SessionStats(tuple(PoolMemory(*row) for row in self._memory()))
 
@@ -279,8 +286,11 @@ class State(_native.State):
     in the dims of these inputs, and `initial` the values before the first call, by input.
     """
 
-    def __new__(cls, session, pairs=None, dims=None, *, initial=None):
-        items = list(pairs.items() if isinstance(pairs, dict) else pairs or ())
+    def __new__(cls, session: Session,
+                pairs: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
+                dims: Mapping[str, int] | None = None, *,
+                initial: Mapping[str, Any] | None = None):
+        items = list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
         values = dict(initial or {})
         ties = [(*pair, values.pop(pair[0], None)) for pair in items]
         if values:
