@@ -9,13 +9,15 @@ namespace {
 struct CallObject {
   PyObject_HEAD CallSlot* slot;
   SessionObject* session;
-  PyObject* done;    // called at the end of a submission, or null
-  PyObject* result;  // of the last run; or null
+  PyObject* done;              // called at the end of a submission, or null
+  PyObject* result;            // of the last run; or null
+  int64_t copied_input_bytes;  // of the last run
 };
 
 PyTypeObject* g_type = nullptr;
-// The calls in flight, each with a reference. Guarded by the GIL, like g_has_ended.
-std::unordered_set<CallObject*>* g_in_flight = nullptr;
+// The calls in flight, each with a reference, until `done` has returned. `done` can submit the call
+// again, so that it can be contained twice. Guarded by the GIL, like g_has_ended.
+std::unordered_multiset<CallObject*>* g_in_flight = nullptr;
 bool g_has_ended = false;
 
 CallObject& of(PyObject* self) { return *reinterpret_cast<CallObject*>(self); }
@@ -66,6 +68,9 @@ void end(CallObject& call, bool has_results) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   if (has_results) call.result = results_of(call.session, *call.slot);
   PyErr_Fetch(&type, &value, &trace);
+  scopevm_call_stats stats = {sizeof stats};
+  scopevm_status_free(scopevm_call_read_stats(call.slot->call, &stats));
+  call.copied_input_bytes = stats.copied_input_bytes;  // reset() clears it
   call.slot->reset();
   call.slot->is_busy = false;
   PyErr_Restore(type, value, trace);
@@ -89,12 +94,13 @@ void finish(void* context, const scopevm_status* result) {
   auto* const call = static_cast<CallObject*>(context);
   end(*call, result == nullptr);
   if (PyErr_Occurred() != nullptr) PyErr_WriteUnraisable(reinterpret_cast<PyObject*>(call));
-  g_in_flight->erase(call);
-  const Ref done(std::exchange(call->done, nullptr));
-  if (done) {
-    const Ref returned(PyObject_CallFunctionObjArgs(done.get(), call, nullptr));
+  {
+    const Ref done(std::exchange(call->done, nullptr));
+    const Ref returned(done ? PyObject_CallFunctionObjArgs(done.get(), call, nullptr)
+                            : Py_NewRef(Py_None));
     if (!returned) PyErr_WriteUnraisable(done.get());
   }
+  g_in_flight->erase(g_in_flight->find(call));
   Py_DECREF(reinterpret_cast<PyObject*>(call));
   PyGILState_Release(state);
 }
@@ -133,7 +139,7 @@ PyObject* submit(PyObject* self, PyObject* args, PyObject* named) {
     }
     if (status == nullptr) return Py_NewRef(self);
     Py_DECREF(self);
-    g_in_flight->erase(&call);
+    g_in_flight->erase(g_in_flight->find(&call));
     Py_CLEAR(call.done);
     check(status);
     end(call, false);
@@ -217,7 +223,7 @@ PyObject* stats(PyObject* self, PyObject*) {
   const Ref copies(memory ? copies_of(call.slot->call, stats.copy_count) : nullptr);
   if (!copies) return nullptr;
   return Py_BuildValue("(LsdLOO)", static_cast<long long>(stats.latency_ns), stats.function,
-                       stats.emulated_seconds, static_cast<long long>(stats.copied_input_bytes),
+                       stats.emulated_seconds, static_cast<long long>(call.copied_input_bytes),
                        memory.get(), copies.get());
 }
 
@@ -260,13 +266,17 @@ PyType_Spec kSpec = {"scopevm._native.Call", sizeof(CallObject), 0,
 }  // namespace
 
 bool add_call(PyObject* module) {
-  if (g_in_flight == nullptr) g_in_flight = new std::unordered_set<CallObject*>;
+  if (g_in_flight == nullptr) g_in_flight = new std::unordered_multiset<CallObject*>;
   return (g_type = add_type(module, kSpec)) != nullptr;
 }
 
 PyObject* end_calls(PyObject*, PyObject*) {
   g_has_ended = true;
-  for (CallObject* call : *g_in_flight) scopevm_call_cancel(call->slot->call);
+  // The cancellation of a call that waits for a worker can call finish(), which changes the set.
+  std::vector<Ref> calls;
+  for (CallObject* call : *g_in_flight)
+    calls.push_back(Ref::borrowed(reinterpret_cast<PyObject*>(call)));
+  for (const Ref& call : calls) scopevm_call_cancel(of(call.get()).slot->call);
   while (!g_in_flight->empty()) {
     CallObject* const call = *g_in_flight->begin();
     const Ref owner(Py_NewRef(reinterpret_cast<PyObject*>(call)));

@@ -73,8 +73,8 @@ int read_buffer(PyObject* object, Argument& out) {
   if (PyObject_CheckBuffer(object) == 0) return 0;
   if (PyObject_GetBuffer(object, &out.held.view, PyBUF_RECORDS_RO) != 0) {
     // Arrays whose element type has no format, such as bfloat16.
-    if (PyErr_ExceptionMatches(PyExc_BufferError) == 0 &&
-        PyErr_ExceptionMatches(PyExc_ValueError) == 0)
+    if (PyMemoryView_Check(object) != 0 || (PyErr_ExceptionMatches(PyExc_BufferError) == 0 &&
+                                            PyErr_ExceptionMatches(PyExc_ValueError) == 0))
       return -1;
     PyErr_Clear();
     out.held.view = {};
@@ -170,8 +170,7 @@ bool read_output(PyObject* object, const char* name, Argument& out) {
                where + "expected a writable buffer, given " +
                    [&] {
                      const Ref type(PyType_GetName(Py_TYPE(object)));
-                     const char* const text =
-                         type ? text_of(type.get()) : nullptr;
+                     const char* const text = type ? text_of(type.get()) : nullptr;
                      PyErr_Clear();
                      return std::string(text == nullptr ? "another object" : text);
                    }(),
@@ -182,6 +181,8 @@ bool read_output(PyObject* object, const char* name, Argument& out) {
     return invalid_argument(where + "the buffer is read-only, or its element type has no format",
                             name) != nullptr;
   }
+  if (PyBuffer_IsContiguous(&out.held.view, 'C') == 0)
+    return invalid_argument(where + "expected a C-contiguous buffer", name) != nullptr;
   if (!describe_view(out))
     return invalid_argument(where + "expected an aligned buffer of numbers, given format \"" +
                                 (out.held.view.format == nullptr ? "" : out.held.view.format) +

@@ -1,6 +1,9 @@
 // A call runs without the GIL on the thread that makes it, so that Python's handler of SIGINT,
 // which only sets a flag, has no effect until the call has ended. During a call of the main thread,
 // this handler sets the cancel flag of the call and calls the previous handler.
+#include <dlfcn.h>
+
+#include <array>
 #include <atomic>
 #include <csignal>
 
@@ -15,13 +18,28 @@ static_assert(sizeof g_is_interrupted == 1);
 // compare then.
 struct sigaction g_previous = {};
 
+std::atomic<bool> g_is_handling = false;
+
+bool is_function(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
 void handle(int number, siginfo_t* info, void* context) {
   g_is_interrupted = 1;
+  // A previous handler can raise the signal again, as those of LLVM do.
+  if (g_is_handling.exchange(true)) return;
   if ((g_previous.sa_flags & SA_SIGINFO) != 0)
     g_previous.sa_sigaction(number, info, context);
-  else if (g_previous.sa_handler != SIG_DFL && g_previous.sa_handler != SIG_IGN)
+  else if (is_function(g_previous))
     g_previous.sa_handler(number);
+  g_is_handling = false;
 }
+
+// The handlers before the compilations that run now, by signal. Guarded by the GIL.
+constexpr int kSignals = 32;
+std::array<struct sigaction, kSignals> g_saved;
+int g_compilations = 0;
 
 }  // namespace
 
@@ -35,9 +53,7 @@ InterruptFlag::InterruptFlag() : is_active_(PyThread_get_thread_ident() == hooks
   is_active_ = sigaction(SIGINT, &action, &current) == 0;
   if (!is_active_) return;
   g_previous = current;
-  const bool is_function = (current.sa_flags & SA_SIGINFO) != 0 ||
-                           (current.sa_handler != SIG_DFL && current.sa_handler != SIG_IGN);
-  if (is_function) return;  // else SIGINT ends the process, or is ignored
+  if (is_function(current)) return;  // else SIGINT ends the process, or is ignored
   (void)sigaction(SIGINT, &current, nullptr);
   is_active_ = false;
 }
@@ -48,6 +64,29 @@ InterruptFlag::~InterruptFlag() {
 
 const unsigned char* InterruptFlag::flag() const {
   return is_active_ ? reinterpret_cast<const unsigned char*>(&g_is_interrupted) : nullptr;
+}
+
+PyObject* save_signals(PyObject*, PyObject*) {
+  if (g_compilations++ == 0)
+    for (int number = 1; number < kSignals; ++number)
+      (void)sigaction(number, nullptr, &g_saved[static_cast<size_t>(number)]);
+  return Py_NewRef(Py_None);
+}
+
+PyObject* restore_signals(PyObject*, PyObject* address) {
+  void* const function = PyLong_AsVoidPtr(address);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  Dl_info library = {};
+  if (--g_compilations > 0 || dladdr(function, &library) == 0) return Py_NewRef(Py_None);
+  for (int number = 1; number < kSignals; ++number) {
+    struct sigaction current;
+    Dl_info owner = {};
+    if (sigaction(number, nullptr, &current) == 0 && is_function(current) &&
+        dladdr(reinterpret_cast<void*>(current.sa_sigaction), &owner) != 0 &&
+        owner.dli_fbase == library.dli_fbase)
+      (void)sigaction(number, &g_saved[static_cast<size_t>(number)], nullptr);
+  }
+  return Py_NewRef(Py_None);
 }
 
 }  // namespace scopevm::python

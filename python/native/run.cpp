@@ -215,28 +215,38 @@ class Binder {
     if (!items) return false;
     const auto count = static_cast<size_t>(PyTuple_Size(items.get()));
     const auto arguments = std::make_unique<Argument[]>(count);
-    std::vector<scopevm_tensor> tensors(count);
-    std::vector<Ref> copies;
+    std::vector<scopevm_tensor> strings;
+    std::vector<const DLTensor*> tensors;
     for (size_t i = 0; i < count; ++i) {
       Argument& argument = arguments[i];
       PyObject* const item = PyTuple_GetItem(items.get(), static_cast<Py_ssize_t>(i));
       if (!read_argument(item, input.dtype, input.name, argument)) return false;
-      if (argument.owned() != nullptr)
-        tensors[i] = *argument.owned();
-      else if (!element(argument, tensors[i]))
-        return false;
+      const scopevm_tensor* const owned = argument.owned();
+      if (owned != nullptr && (owned->dtype == SCOPEVM_STR) != (input.dtype == SCOPEVM_STR))
+        return invalid_argument("input \"" + std::string(input.name) + "\": expected elements of " +
+                                    scopevm_dtype_name(input.dtype) + ", given " +
+                                    scopevm_dtype_name(owned->dtype),
+                                input.name) != nullptr;
+      if (input.dtype == SCOPEVM_STR) {
+        strings.push_back(*owned);
+        continue;
+      }
+      if (owned != nullptr)
+        argument.tensor = {owned->data,
+                           {kDLCPU, 0},
+                           owned->rank,
+                           dlpack_type(owned->dtype),
+                           argument.shared.dims,
+                           nullptr,
+                           0};
+      tensors.push_back(&argument.tensor);
     }
     slot_.set_inputs.push_back(index);
-    if (!check(scopevm_call_share_sequence(slot_.call, index, tensors.data(), count))) return false;
+    if (!check(input.dtype == SCOPEVM_STR
+                   ? scopevm_call_share_sequence(slot_.call, index, strings.data(), count)
+                   : scopevm_call_set_sequence_at(slot_.call, index, tensors.data(), count)))
+      return false;
     for (size_t i = 0; i < count; ++i) slot_.held.push_back(std::move(arguments[i].held));
-    return true;
-  }
-
-  // An element of a sequence: borrowed if it is compact, else a copy, which `argument` owns.
-  static bool element(Argument& argument, scopevm_tensor& out) {
-    DLManagedTensor managed = {argument.tensor, nullptr, nullptr};
-    if (!check(scopevm_tensor_from_dlpack(&managed, &out))) return false;
-    argument.strings = out;
     return true;
   }
 

@@ -166,10 +166,29 @@ PyObject* strings(PyObject* self, PyObject*) {
   return list.release();
 }
 
+// A tensor of u8 with the same bytes, for types without a format.
+PyObject* raw(PyObject* self, PyObject*) {
+  const scopevm_tensor& tensor = of(self);
+  if (tensor.dtype == SCOPEVM_STR) {
+    PyErr_SetString(PyExc_TypeError, "a string tensor has no bytes: use strings()");
+    return nullptr;
+  }
+  const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(g_type, Py_tp_alloc));
+  PyObject* const bytes = allocate(g_type, 0);
+  if (bytes == nullptr) return nullptr;
+  scopevm_storage_retain(tensor.storage);
+  of(bytes) = tensor;
+  of(bytes).dtype = SCOPEVM_U8;
+  of(bytes).rank = 1;
+  of(bytes).dims[0] = tensor.bytes;
+  return bytes;
+}
+
 PyMethodDef kMethods[] = {
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(dlpack)),
      METH_VARARGS | METH_KEYWORDS, "A capsule of DLPack that shares the bytes."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS, "(1, 0): the CPU."},
+    {"raw", raw, METH_NOARGS, "The bytes of the elements as a Tensor of u8, without a copy."},
     {"strings", strings, METH_NOARGS, "The elements of a string tensor as a flat list of str."},
     {}};
 PyGetSetDef kMembers[] = {

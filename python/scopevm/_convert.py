@@ -148,8 +148,7 @@ def from_tensor(tensor):
     scalar = getattr(ml_dtypes, _SMALL.get(tensor.dtype, ""), None)
     if scalar is None:
         return tensor
-    return numpy.frombuffer(tensor, scalar).reshape(tensor.shape) if tensor.nbytes else \
-        numpy.empty(tensor.shape, scalar)
+    return numpy.asarray(tensor.raw()).view(scalar).reshape(tensor.shape)
 
 
 def install():

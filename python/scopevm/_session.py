@@ -291,6 +291,8 @@ class State(_native.State):
                 dims: Mapping[str, int] | None = None, *,
                 initial: Mapping[str, Any] | None = None):
         items = list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
+        if any(isinstance(pair, str) for pair in items):
+            raise TypeError("pairs: expected a dict, or pairs of an input and an output")
         values = dict(initial or {})
         ties = [(*pair, values.pop(pair[0], None)) for pair in items]
         if values:

@@ -46,4 +46,4 @@ def identity(dtype, dims="n"):
     t = f"!sv.tensor<{dtype}[{dims}]>"
     text = (f'func.func @main(%x: {t} {{sv.name = "x"}}) -> ({t} {{sv.name = "y"}}) {{\n'
             f"  return %x : {t}\n}}\n")
-    return scopevm.compile(text.encode(), name=f"{dtype}.mlir")
+    return scopevm.compile(text.encode(), name=f"{dtype}.mlir", dim="n>=0" if "n" in dims else ())

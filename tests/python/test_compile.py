@@ -158,3 +158,18 @@ def test_a_compiled_module_outlives_the_compiler(distance):
     sessions = [scopevm.Session(scopevm.compile(DISTANCE)) for _ in range(3)]
     for session in sessions:
         np.testing.assert_allclose(session(x, y), expected, rtol=1e-6)
+
+
+def test_signal_handlers_are_those_before_the_compilation():
+    code = ("import ctypes, scopevm\n"
+            "def handlers():\n"
+            "    action, found = (ctypes.c_void_p * 32)(), []\n"
+            "    for number in range(1, 32):\n"
+            "        ctypes.CDLL(None).sigaction(number, None, ctypes.byref(action))\n"
+            "        found.append(action[0])\n"
+            "    return found\n"
+            "before = handlers()\n"
+            f"for _ in range(2):\n    scopevm.compile({str(DISTANCE)!r})\n"
+            "    assert handlers() == before\n")
+    done = run(code)
+    assert done.returncode == 0, done.stderr
