@@ -74,11 +74,14 @@ class Bound:
             cells = [cell.rjust(width) if i in (2, 3) else cell.ljust(width)
                      for i, (cell, width) in enumerate(zip(row, widths))]
             return "  ".join(cells).rstrip()
-        return "\n".join(map(text, rows))
+        names = [f"{name} = {formula}" for name, formula in self.definitions.items()]
+        return "\n".join([*map(text, rows), *names])
 
     def _repr_html_(self):
         head = ("device", "scope", "bytes", "lower bound", "", "formula")
-        return table(head, self._rows()) + self.svg()
+        names = "".join(f"<div>{html.escape(f'{name} = {formula}')}</div>"
+                        for name, formula in self.definitions.items())
+        return table(head, self._rows()) + names + self.svg()
 
     def svg(self, width: int = 720) -> str:
         """A drawing: a bar for each memory scope, divided into its storages."""

@@ -149,6 +149,13 @@ def test_the_text_of_a_bound_is_a_table(compiled):
     assert re.split("  +", lines[-2]) == ["cpu", "global.workspace", "512000", "512000", "total"]
 
 
+def test_definitions_of_formulas_are_printed(compiled):
+    bound = compiled("digits", dim="n=1..512").bound(n=1)
+    assert bound.definitions
+    for name, formula in bound.definitions.items():
+        assert f"\n{name} = {formula}" in repr(bound) and f"{name} = " in bound._repr_html_()
+
+
 def test_the_drawing_has_a_bar_for_each_storage(compiled):
     for name, dims in (("digits", {"n": 100}), ("loops", {"n": 4}), ("strings", {"n": 2})):
         bound = compiled(name).bound(dims)
