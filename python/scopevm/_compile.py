@@ -15,7 +15,7 @@ from typing import Any
 
 from . import _native
 from ._errors import CompilerNotFound, Diagnostic, Error, make_compile_error
-from ._module import Module
+from ._module import Module, library_names
 
 _VARIABLE = "SCOPEVM_COMPILER_LIBRARY"
 
@@ -218,8 +218,8 @@ def compile(model: Any, output: str | os.PathLike | None = None, *, dims: Any = 
                   if value is not None]
     for option, value in given:
         compiler.set(option, value)
-    for library in external_libraries:
-        address = _native._load_external(str(library))
+    for library in library_names(external_libraries):
+        address = _native._load_external(library)
         _check(compiler.library.scopevm_compiler_add_library(compiler.handle, address))
     if isinstance(model, (str, os.PathLike)):
         compiled = compiler.run(None, _text(model))

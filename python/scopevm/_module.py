@@ -76,6 +76,12 @@ def ranges_of(dims):
     return least, most
 
 
+def library_names(names):
+    """The names or paths of external libraries as strings."""
+    for name in (names,) if isinstance(names, (str, os.PathLike)) else names:
+        yield os.fsdecode(name)
+
+
 def _integer(value, what):
     try:
         return value.__index__()

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _native
 from ._html import table
-from ._module import Module, pairs_of, ranges_of
+from ._module import Module, library_names, pairs_of, ranges_of
 
 
 class Results(tuple):
@@ -213,7 +213,7 @@ class Session(_native.Session):
             raise TypeError(f"expected a scopevm.Module, given {type(module).__name__}")
         names = [row[0] for row in module._outputs()]
         bindings = [(name, *binding) for name, binding in dict(devices or {}).items()]
-        libraries = [(str(name),) for name in external_libraries]
+        libraries = [(name,) for name in library_names(external_libraries)]
         return super().__new__(cls, module, scheduler, _results_type(names), threads,
                                pairs_of(limits, "limits"), bindings,
                                list(dict(allocators or {}).items()), libraries, emulate)
@@ -291,7 +291,7 @@ class State(_native.State):
                 dims: Mapping[str, int] | None = None, *,
                 initial: Mapping[str, Any] | None = None):
         items = list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
-        if any(isinstance(pair, str) for pair in items):
+        if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in items):
             raise TypeError("pairs: expected a dict, or pairs of an input and an output")
         values = dict(initial or {})
         ties = [(*pair, values.pop(pair[0], None)) for pair in items]

@@ -232,4 +232,5 @@ def test_the_interpreter_ends_with_calls_in_flight():
             "         for _ in range(4)]\n" % model)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           check=False, timeout=100)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n" * 4, "")
+    # Two workers can write at the same time.
+    assert (done.returncode, done.stdout.count("ended"), done.stderr) == (0, 4, "")

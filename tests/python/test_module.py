@@ -146,7 +146,8 @@ def test_dimensions_of_a_bound_are_checked(compiled):
 def test_the_text_of_a_bound_is_a_table(compiled):
     lines = repr(compiled("digits").bound(n=100)).splitlines()
     assert re.split("  +", lines[0]) == ["device", "scope", "bytes", "lower bound", "formula"]
-    assert re.split("  +", lines[-2]) == ["cpu", "global.workspace", "512000", "512000", "total"]
+    totals = [line for line in lines if line.endswith("total")]
+    assert re.split("  +", totals[0]) == ["cpu", "global.workspace", "512000", "512000", "total"]
 
 
 def test_definitions_of_formulas_are_printed(compiled):
