@@ -66,6 +66,14 @@ if(TARGET scopevm-serve)
   set(CPACK_DEBIAN_SERVE_PACKAGE_SECTION net)
   set(CPACK_DEBIAN_SERVE_PACKAGE_RECOMMENDS "scopevm-compiler")
 endif()
+if(TARGET scopevm_python_native)
+  scopevm_package(python python3-scopevm "Python package of scopevm"
+    "Compiles models, loads modules and runs them from Python, with NumPy arrays and\nother tensors without copies."
+    "libscopevm0 ${same}" "python3 (>= 3.11)")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "scopevm-compiler")
+endif()
 if(TARGET scopevm_dnnl)
   scopevm_package(dnnl libscopevm-dnnl0 "oneDNN plug-in of scopevm"
     "Computes the external functions of modules that were compiled for oneDNN."

@@ -377,7 +377,7 @@ static void submit_calls(const scopevm_module* module) {
   const scopevm_run_options run = {.struct_size = sizeof run, .timeout_ns = 1000000};
   submit.run = &run;
   OK(scopevm_call_submit(call, &submit, NULL, NULL));
-  FAILS(scopevm_call_wait(call, -1), SCOPEVM_DEADLINE_EXCEEDED, "before it was admitted");
+  FAILS(scopevm_call_wait(call, -1), SCOPEVM_DEADLINE_EXCEEDED, "before it was started");
   dims[0] = 7;
   scopevm_call_free(other);
   scopevm_call_free(call);

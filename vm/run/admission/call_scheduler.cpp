@@ -2,6 +2,7 @@
 #include "vm/run/admission/call_scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -135,11 +136,18 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int prio
   if (before >= options_.max_waiting)
     return {StatusCode::kResourceLimit, count_text(before, "call") + " wait already"};
   const Jobs::iterator job = waiting_.emplace(waiting_.end());
+  const Time now = std::chrono::steady_clock::now();
   job->self = job;
+  job->place = now - priority * options_.ageing;
+  job->deadline = deadline;
   try {
+    if (deadline) {
+      Deadlines one = {{*deadline, &*job}};
+      job->of_deadline = one.extract(one.begin());
+    }
     queue_.add({.request = &*job,
                 .priority = priority,
-                .since = std::chrono::steady_clock::now(),
+                .since = now,
                 .deadline = deadline,
                 .needs = request->needs()});
   } catch (...) {
@@ -150,8 +158,7 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int prio
   job->request = std::move(request);
   if (job->request->has_cancel_flag()) ++flags_;
   if (job->request->is_cancelled()) {
-    queue_.remove(&*job);
-    const std::shared_ptr<ScheduledRequest> cancelled = take(waiting_, job);
+    const std::shared_ptr<ScheduledRequest> cancelled = drop(*job);
     lock.unlock();
     cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
     return {};
@@ -169,19 +176,45 @@ void CallScheduler::admit() {
     job.is_ready = true;
     if (job.request->has_cancel_flag()) --flags_;
     job.request->admitted();
-    ready_.splice(ready_.end(), waiting_, job.self);
+    ready_.splice(position(job.place), waiting_, job.self);
+    if (job.deadline) deadlines_of_ready_.insert(std::move(job.of_deadline));
     ++busy_;
     ++pending_;
     work_.notify_one();
   }
 }
 
-std::shared_ptr<ScheduledRequest> CallScheduler::take(Jobs& from, Jobs::iterator job) {
-  std::shared_ptr<ScheduledRequest> request = std::move(job->request);
-  if (!job->is_ready && request->has_cancel_flag()) --flags_;
+// Searches from both ends, because most places are near one: jobs of the lowest priority belong to
+// the end, and those of the highest are few.
+CallScheduler::Jobs::iterator CallScheduler::position(Time place) {
+  auto front = ready_.begin(), back = ready_.end();
+  while (front != back) {
+    if (front->place > place) return front;
+    if (std::prev(back)->place <= place) return back;
+    ++front;
+    if (front != back) --back;
+  }
+  return back;
+}
+
+std::shared_ptr<ScheduledRequest> CallScheduler::take(Job& job) {
+  std::shared_ptr<ScheduledRequest> request = std::move(job.request);
+  if (!job.is_ready && request->has_cancel_flag()) --flags_;
+  if (job.is_ready && job.deadline) deadlines_of_ready_.erase({*job.deadline, &job});
   request->job_ = nullptr;
-  from.erase(job);
+  (job.is_ready ? ready_ : waiting_).erase(job.self);
   return request;
+}
+
+std::shared_ptr<ScheduledRequest> CallScheduler::drop(Job& job) {
+  if (job.is_ready) {
+    ledger_.end(job.request->needs());
+    --busy_;
+    --pending_;
+  } else {
+    queue_.remove(&job);
+  }
+  return take(job);
 }
 
 void CallScheduler::cancel(ScheduledRequest* request) {
@@ -190,14 +223,7 @@ void CallScheduler::cancel(ScheduledRequest* request) {
     std::lock_guard lock(mutex_);
     auto* const job = static_cast<Job*>(request->job_);
     if (job == nullptr) return;
-    if (job->is_ready) {
-      ledger_.end(request->needs());
-      --busy_;
-      --pending_;
-    } else {
-      queue_.remove(job);
-    }
-    removed = take(job->is_ready ? ready_ : waiting_, job->self);
+    removed = drop(*job);
     admit();  // it may have kept others from being admitted
   }
   removed->refuse({StatusCode::kCancelled, "the call was cancelled"});
@@ -307,7 +333,7 @@ void CallScheduler::work() {
 }
 
 void CallScheduler::start_request(std::unique_lock<std::mutex>& lock) {
-  std::shared_ptr<ScheduledRequest> request = take(ready_, ready_.begin());
+  std::shared_ptr<ScheduledRequest> request = take(ready_.front());
   --pending_;
   ++running_;
   RequestFiber* const fiber = request->can_wait() ? take_fiber() : nullptr;
@@ -378,6 +404,7 @@ void CallScheduler::wake_at(Time time, RequestFiber& fiber) {
 std::optional<CallScheduler::Time> CallScheduler::next_time() const {
   std::optional<Time> next = queue_.next_deadline();
   const auto add = [&](Time time) { next = next ? std::min(*next, time) : time; };
+  if (!deadlines_of_ready_.empty()) add(deadlines_of_ready_.begin()->first);
   if (!sleeping_.empty()) add(sleeping_.begin()->first);
   if (flags_ > 0) add(next_poll_);
   return next;
@@ -393,8 +420,20 @@ std::shared_ptr<ScheduledRequest> CallScheduler::take_cancelled() {
     next_poll_ = now + kFlagPeriod;
     return nullptr;
   }
-  queue_.remove(&*job);
-  std::shared_ptr<ScheduledRequest> request = take(waiting_, job);
+  std::shared_ptr<ScheduledRequest> request = drop(*job);
+  admit();
+  return request;
+}
+
+std::shared_ptr<ScheduledRequest> CallScheduler::take_late() {
+  const Time now = std::chrono::steady_clock::now();
+  Job* late = nullptr;
+  if (const std::optional<AdmissionQueue::Entry> expired = queue_.expire(now))
+    late = static_cast<Job*>(expired->request);
+  else if (!deadlines_of_ready_.empty() && deadlines_of_ready_.begin()->first <= now)
+    late = deadlines_of_ready_.begin()->second;
+  if (late == nullptr) return nullptr;
+  std::shared_ptr<ScheduledRequest> request = drop(*late);
   admit();
   return request;
 }
@@ -407,15 +446,11 @@ void CallScheduler::watch_deadlines() {
       push_woken(*sleeping_.begin()->second);
       sleeping_.erase(sleeping_.begin());
     }
-    if (const std::optional<AdmissionQueue::Entry> late =
-            queue_.expire(std::chrono::steady_clock::now())) {
-      std::shared_ptr<ScheduledRequest> request =
-          take(waiting_, static_cast<Job*>(late->request)->self);
-      admit();
+    if (std::shared_ptr<ScheduledRequest> late = take_late()) {
       lock.unlock();
-      request->refuse(
-          {StatusCode::kDeadlineExceeded, "the call's deadline passed before it was admitted"});
-      request.reset();
+      late->refuse(
+          {StatusCode::kDeadlineExceeded, "the call's deadline passed before it was started"});
+      late.reset();
       lock.lock();
     } else if (std::shared_ptr<ScheduledRequest> cancelled = take_cancelled()) {
       lock.unlock();

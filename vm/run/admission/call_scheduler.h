@@ -12,9 +12,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/memory/scope_memory.h"
@@ -102,10 +104,14 @@ class CallScheduler {
  private:
   struct Job;
   using Jobs = std::list<Job>;
+  using Deadlines = std::set<std::pair<Time, Job*>>;
   struct Job {
     std::shared_ptr<ScheduledRequest> request;
     bool is_ready = false;  // in ready_, else in waiting_
     Jobs::iterator self;
+    Time place;                        // as in AdmissionQueue: the earliest is the first
+    std::optional<Time> deadline;      // of a ready job: also in deadlines_of_ready_
+    Deadlines::node_type of_deadline;  // for that, so that admission allocates nothing
   };
 
   // A fiber and the request that it runs.
@@ -139,13 +145,19 @@ class CallScheduler {
   bool can_start() const;
   // The earliest deadline, end of a sleep or look at the cancel flags.
   std::optional<Time> next_time() const;
+  // Removes a request whose deadline has passed before it started; null if there is none.
+  std::shared_ptr<ScheduledRequest> take_late();
   // Removes a waiting request whose flag is set; null if there is none.
   std::shared_ptr<ScheduledRequest> take_cancelled();
   // The functions below need mutex_. Moves the jobs that can be admitted to ready_. Does not
   // throw.
   void admit();
+  // The position of a job in ready_.
+  Jobs::iterator position(Time place);
   // Takes a job from its list.
-  std::shared_ptr<ScheduledRequest> take(Jobs& from, Jobs::iterator job);
+  std::shared_ptr<ScheduledRequest> take(Job& job);
+  // Takes a job that has not started, and ends its waiting or its reservation.
+  std::shared_ptr<ScheduledRequest> drop(Job& job);
 
   const SchedulerOptions options_;
   const runtime::CpuSet cpus_;
@@ -156,7 +168,8 @@ class CallScheduler {
   std::vector<std::vector<std::weak_ptr<runtime::ScopeMemory>>> memories_;
   AdmissionQueue queue_;
   Jobs waiting_;  // for memory
-  Jobs ready_;    // for a worker
+  Jobs ready_;    // for a worker, in the order of their places
+  Deadlines deadlines_of_ready_;
   size_t running_ = 0;
   std::atomic<int> busy_{0};  // requests that run or are ready; written with mutex_
   // Ready requests, woken fibers, and 1 if is_stopping_; written with mutex_.
