@@ -174,11 +174,19 @@ pkg_config_examples() {
   prints 'output probability' "$scratch/compiled" "$examples/digits/digits.onnx"
 }
 
+# The Python package, if it is built, finds the libraries of the prefix.
+python_package() {
+  [[ -f $build/python/scopevm/_native.abi3.so ]] || return 0
+  prints 'distance: f32[n, 1]' PYTHONPATH="$prefix/lib/python3/dist-packages" /usr/bin/python3 -c \
+    'import scopevm, sys; print(scopevm.compile(sys.argv[1]))' "$examples/distance/distance.mlir"
+}
+
 runtime_component
-install_to "$prefix" runtime command lab compiler opt serve development
+install_to "$prefix" runtime command lab compiler opt serve development python
 commands
 clean scopevm compile "$examples/distance/distance.mlir" -o "$modules/distance.bc"
 manuals
+python_package
 cmake_examples
 cmake_static_library
 pkg_config_examples
