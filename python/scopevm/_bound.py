@@ -105,7 +105,7 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#
 class _Drawing:
     """Bars from the left, one for each memory scope; the axis is in bytes."""
 
-    LABEL, RIGHT, TOP, BAR, GAP, AXIS = 190, 24, 12, 26, 34, 40
+    LABEL, RIGHT, TOP, BAR, GAP, AXIS = 190, 40, 12, 26, 34, 40
 
     def __init__(self, bound, width):
         self.bound, self.width = bound, width

@@ -16,10 +16,11 @@ def table(head, rows):
 
 
 def size_text(count):
-    """Such as "25.0 KiB"."""
+    """Such as "25 KiB" or "3.9 KiB"."""
     value = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if value < 1024 or unit == "GiB":
             break
         value /= 1024
-    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+    digits = f"{value:.1f}".removesuffix(".0")
+    return f"{digits} {unit}"

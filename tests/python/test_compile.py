@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import threading
@@ -150,7 +149,7 @@ def test_an_interrupt_ends_a_compilation():
             "    print('interrupted')\n")
     done = run(code)
     assert done.stdout == "interrupted\n", done.stderr
-    assert done.returncode == 0 and signal.SIGINT.value == 2
+    assert done.returncode == 0
 
 
 def test_a_compiled_module_outlives_the_compiler(distance):

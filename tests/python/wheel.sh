@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds a wheel from a build, installs it into a new environment without network, and runs a module:
+# Builds a wheel from a build, installs it into a new environment without network, and runs it:
 #   wheel.sh PYTHON BUILD MODEL
 set -euo pipefail
 python=$1 build=$(realpath "$2") model=$(realpath "$3")
