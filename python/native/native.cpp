@@ -82,6 +82,7 @@ void free_object(PyObject* self) {
 
 }  // namespace scopevm::python
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name that Python looks for
 PyMODINIT_FUNC PyInit__native() {
   using namespace scopevm::python;  // NOLINT(google-build-using-namespace)
   Ref module(PyModule_Create(&kModule));

@@ -108,7 +108,7 @@ TEST(Log, HasFailuresOfSubmittedCalls) {
   EXPECT_EQ(late.wait().code(), StatusCode::kCancelled);
   EXPECT_THAT(received.messages,
               ElementsAre("a submitted call failed: the call's deadline passed before it was "
-                          "admitted"));
+                          "started"));
   EXPECT_THAT(received.ids, ElementsAre(12));
   EXPECT_THAT(received.severities, ElementsAre(LogSeverity::kWarning));
   // A call that fails on the calling thread returns its error there.

@@ -283,7 +283,7 @@ void Connection::was_written(ErrorCode error) {
 void Connection::finish_writing() {
   stage_ = Stage::kClosing;
   ErrorCode ignored;
-  stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
+  (void)stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
   stream_.expires_after(kDiscardTime);
   discard_input();
 }
@@ -308,7 +308,7 @@ void Connection::close() {
   const bool was_handling = stage_ == Stage::kHandling;
   stage_ = Stage::kClosing;
   ErrorCode ignored;
-  stream_.socket().close(ignored);
+  (void)stream_.socket().close(ignored);
   if (was_handling && leave_) std::exchange(leave_, nullptr)();
 }
 

@@ -45,7 +45,7 @@ void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
 
 void set_options(tcp::socket& socket) {
   ErrorCode ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
+  (void)socket.set_option(tcp::no_delay(true), ignored);
 }
 void set_options(LocalStream::socket&) {}
 
@@ -196,7 +196,7 @@ Status remove_stale(asio::io_context& io, const std::string& path) {
   if (!S_ISSOCK(file.st_mode)) return wrong(path, "the file exists and is no socket");
   LocalStream::socket probe(io);
   ErrorCode error;
-  probe.connect(LocalStream::endpoint(path), error);
+  (void)probe.connect(LocalStream::endpoint(path), error);
   if (!error) return wrong(path, "another server uses the socket");
   unlink(path.c_str());
   return {};
