@@ -55,7 +55,7 @@ class Server {
         repository_({options.models,
                      options.cache,
                      {scheduler, scheduler.workers(), {.public_keys = options.public_keys}}}),
-        core_{repository_,
+        core_{repository_, scheduler,
               [this](std::function<void()> load) { asio::post(loader_, std::move(load)); }},
         api_(core_) {}
 
@@ -90,6 +90,7 @@ class Server {
           http_, HttpServer::listen(
                      io_, options_.http, limits,
                      [this](const std::shared_ptr<Exchange>& exchange) { api_.handle(exchange); }));
+      core_.http = &http_->statistics();
       tool::print("http {}\n", http_->address());
     }
     if (!options_.grpc.empty()) {

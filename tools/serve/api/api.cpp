@@ -61,10 +61,15 @@ std::optional<T> parse(std::string_view text) {
   return number;
 }
 
-void reply_json(Exchange& exchange, std::string body) {
+void reply(Exchange& exchange, std::string type, std::string body) {
   HttpResponse response;
+  response.type = std::move(type);
   response.body = std::move(body);
   exchange.reply(std::move(response));
+}
+
+void reply_json(Exchange& exchange, std::string body) {
+  reply(exchange, "application/json", std::move(body));
 }
 
 void reply_error(Exchange& exchange, HttpResponse response, std::string_view message) {
@@ -156,7 +161,12 @@ void Api::handle(const std::shared_ptr<Exchange>& exchange) {
   const auto is = [&](std::initializer_list<std::string_view> parts) {
     return std::equal(path->begin(), path->end(), parts.begin(), parts.end());
   };
-  if (is({"v2"})) {
+  if (path->empty()) {
+    if (has_method(*exchange, "GET"))
+      reply(*exchange, "text/html; charset=utf-8", status_page(core_));
+  } else if (is({"status.json"})) {
+    if (has_method(*exchange, "GET")) reply_json(*exchange, status_json(core_));
+  } else if (is({"v2"})) {
     if (has_method(*exchange, "GET")) reply_json(*exchange, server_metadata());
   } else if (is({"v2", "health", "live"})) {
     if (has_method(*exchange, "GET")) reply_json(*exchange, R"({"live":true})");

@@ -41,6 +41,8 @@ std::string server_metadata();
 std::string model_metadata(const LoadedModel& model, const std::vector<int64_t>& versions);
 std::string model_statistics(const std::vector<std::shared_ptr<LoadedModel>>& models);
 std::string repository_index(const std::vector<IndexEntry>& index);
+std::string status_json(const Core& core);
+std::string status_page(const Core& core);
 // Metrics in the text format of Prometheus. Errors: kOutOfMemory.
 Result<std::string> metrics_text(const std::vector<std::shared_ptr<LoadedModel>>& models,
                                  const HttpStatistics& http);

@@ -1,21 +1,14 @@
 // The bodies of responses that describe the server; see api.h.
-#include <nlohmann/json.hpp>
-
 #include "scopevm/metrics.h"
 #include "scopevm/scopevm.h"
 #include "tools/serve/api/api.h"
+#include "tools/serve/api/json.h"
 #include "tools/serve/protocol/binary_tensor.h"
 #include "tools/serve/protocol/datatype.h"
 #include "tools/serve/protocol/description.h"
 
 namespace scopevm::serve {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string dumped(const Json& value) {
-  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
 
 Json tensors_of(const std::vector<TensorSignature>& tensors) {
   Json list = Json::array();
@@ -27,6 +20,8 @@ Json tensors_of(const std::vector<TensorSignature>& tensors) {
 }
 
 Json duration(int64_t count, int64_t ns) { return {{"count", count}, {"ns", ns}}; }
+
+}  // namespace
 
 Json statistics_of(const LoadedModel& model) {
   const ModelStatistics& counters = model.statistics;
@@ -44,8 +39,6 @@ Json statistics_of(const LoadedModel& model) {
             {"queue", duration(successes, counters.queue_ns)},
             {"compute_infer", duration(successes, counters.compute_ns)}}}};
 }
-
-}  // namespace
 
 std::string server_metadata() {
   return dumped(

@@ -323,6 +323,7 @@ void Inference::record(bool is_success) const {
   if (is_success) {
     statistics.queue_ns += total_ns - compute_ns_;
     statistics.compute_ns += compute_ns_;
+    statistics.add_latency(total_ns);
   }
   (is_success ? statistics.success_ns : statistics.failure_ns) += total_ns;
   ++(is_success ? statistics.successes : statistics.failures);

@@ -1,7 +1,11 @@
 // The counters of a loaded model. Times are sums in nanoseconds.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace scopevm::serve {
@@ -16,6 +20,13 @@ struct ModelStatistics {
   std::atomic<int64_t> queue_ns{0};    // the part of success_ns before and after the run
   std::atomic<int64_t> compute_ns{0};  // the part of success_ns in the run
   std::atomic<int64_t> last_ms{0};     // the end of the last request, since the Unix epoch
+  // Successes by latency: latency[i] is for less than 2^i us, and the last one for all others.
+  std::array<std::atomic<int64_t>, 32> latency{};
+
+  void add_latency(int64_t ns) {
+    const auto us = static_cast<uint64_t>(ns / 1000);
+    ++latency[std::min<size_t>(static_cast<size_t>(std::bit_width(us)), latency.size() - 1)];
+  }
 };
 
 }  // namespace scopevm::serve
