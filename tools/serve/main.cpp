@@ -27,6 +27,7 @@ struct Arguments {
   std::string http = "127.0.0.1:8000";
   std::string grpc = "127.0.0.1:8001";
   std::string metrics = "127.0.0.1:8002";
+  std::string agent;
   std::string access_log;
   std::string cache;
   std::vector<std::string> capacities;
@@ -86,6 +87,9 @@ void declare(CLI::App& command, Arguments& arguments) {
                   "Seconds that requests have to end after SIGTERM")
       ->check(tool::integer_in(0))
       ->capture_default_str();
+  command.add_option("--agent", arguments.agent,
+                     "ADDRESS:PORT for the agent checks of haproxy: the weight of this server is "
+                     "the free share of its memory");
   command.add_option("--access-log", arguments.access_log,
                      "Append a line of JSON for each request to this file; -: stdout");
   command.add_option("--cache", arguments.cache,
@@ -106,6 +110,7 @@ Result<ServerOptions> server_options(const Arguments& arguments) {
   options.http = arguments.http == kNone ? "" : arguments.http;
   options.grpc = arguments.grpc == kNone ? "" : arguments.grpc;
   options.metrics = arguments.metrics == kNone ? "" : arguments.metrics;
+  options.agent = arguments.agent;
   options.access_log = arguments.access_log;
   options.cache = arguments.cache;
   options.threads = arguments.threads;

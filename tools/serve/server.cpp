@@ -25,6 +25,7 @@
 #include "tools/files/standard_streams.h"
 #include "tools/serve/api/api.h"
 #include "tools/serve/grpc/grpc_server.h"
+#include "tools/serve/http/agent.h"
 #include "tools/serve/repository/repository.h"
 
 namespace scopevm::serve {
@@ -108,8 +109,26 @@ class Server {
                                        }));
       tool::print("metrics {}\n", metrics_->address());
     }
+    if (!options_.agent.empty()) {
+      SCOPEVM_ASSIGN_OR_RETURN(
+          agent_, AgentServer::listen(io_, options_.agent, [this] { return agent_line(); }));
+      tool::print("agent {}\n", agent_->address());
+    }
     std::fflush(stdout);
     return {};
+  }
+
+  // The weight for a proxy: the free share of the pool with the least, at least 1 %.
+  std::string agent_line() const {
+    if (!core_.is_ready) return "drain";
+    const auto stats = core_.scheduler.stats();
+    double free = 1;
+    if (stats.ok())
+      for (const PoolUse& pool : stats->pools)
+        if (pool.capacity_bytes > 0)
+          free = std::min(free, 1 - static_cast<double>(pool.reserved_bytes + pool.held_bytes) /
+                                        static_cast<double>(pool.capacity_bytes));
+    return "ready up " + std::to_string(std::max(1, static_cast<int>(100 * free))) + "%";
   }
 
   void wait_for_signal() {
@@ -200,6 +219,7 @@ class Server {
   Api api_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<HttpServer> metrics_;
+  std::unique_ptr<AgentServer> agent_;
   std::unique_ptr<GrpcServer> grpc_;
   std::future<void> grpc_end_;  // of its draining
   std::atomic<bool> is_draining_{false};

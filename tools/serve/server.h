@@ -18,6 +18,7 @@ struct ServerOptions {
   std::string http = "127.0.0.1:8000";     // empty: none
   std::string grpc = "127.0.0.1:8001";     // empty: none
   std::string metrics = "127.0.0.1:8002";  // empty: none
+  std::string agent;                       // for checks of haproxy; empty: none
   std::string access_log;                  // a file; empty: none
   std::filesystem::path cache;             // of compiled modules; empty: none
   std::vector<PoolCapacity> capacities;

@@ -206,6 +206,8 @@ void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& pa
   if (has_version && !version)
     return reply_error(*exchange, 400, "expected a number as version, given " + path[4]);
   const auto model = core_.repository.find(name, version);
+  // Another replica has the model meanwhile.
+  if (!model.ok() && !core_.is_ready) return reply_error(*exchange, 503, model.status().message());
   if (action == "ready") {
     if (!model.ok()) return reply_error(*exchange, 404, model.status().message());
     return reply_json(*exchange, R"({"ready":true})");

@@ -40,10 +40,19 @@ Result<std::shared_ptr<Inference>> start(Core& core, const grpc::CallbackServerC
   return Inference::start(std::move(model), std::move(request), 0, std::move(done));
 }
 
+// While models load, clients can find the model on another replica.
+grpc::Status status_for(const Core& core, const Status& status) {
+  grpc::Status result = grpc_status(status);
+  if (result.error_code() == grpc::StatusCode::NOT_FOUND && !core.is_ready)
+    return {grpc::StatusCode::UNAVAILABLE, result.error_message()};
+  return result;
+}
+
 class UnaryCall : public grpc::ServerUnaryReactor {
  public:
   UnaryCall(Core& core, grpc::CallbackServerContext& context, const ModelInferRequest& request,
-            ModelInferResponse& response) {
+            ModelInferResponse& response)
+      : core_(core) {
     // The reactor lives until OnDone(), which follows Finish().
     auto started = start(core, context, request,
                          [this, &context, &response](const Result<InferResponse>& result) {
@@ -72,9 +81,10 @@ class UnaryCall : public grpc::ServerUnaryReactor {
     // The time after which clients that retry by their policy try again.
     if (status.code() == StatusCode::kResourceLimit)
       context.AddTrailingMetadata("grpc-retry-pushback-ms", "1000");
-    Finish(grpc_status(status));  // OnDone() can follow at once, on another thread
+    Finish(status_for(core_, status));  // OnDone() can follow at once, on another thread
   }
 
+  const Core& core_;
   std::mutex mutex_;
   std::weak_ptr<Inference> inference_;
   bool is_cancelled_ = false;

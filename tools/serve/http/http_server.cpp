@@ -12,10 +12,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 
-#include <charconv>
 #include <utility>
 
 #include "tools/serve/http/connection.h"
+#include "tools/serve/http/endpoint.h"
 
 namespace scopevm::serve {
 namespace {
@@ -29,12 +29,6 @@ constexpr std::string_view kUnixPrefix = "unix:";
 
 Status wrong(const std::string& address, const std::string& cause) {
   return {StatusCode::kInvalidArgument, address + ": " + cause};
-}
-
-std::string text_of(const tcp::endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
-         std::to_string(endpoint.port());
 }
 
 std::string remote_of(const tcp::endpoint& endpoint) { return text_of(endpoint); }
@@ -171,22 +165,6 @@ Result<std::unique_ptr<HttpServer>> start(asio::io_context& io, const std::strin
   SCOPEVM_RETURN_IF_ERROR(listener->open(address, endpoint));
   listener->start();
   return std::unique_ptr<HttpServer>(std::make_unique<Handle<Protocol>>(std::move(listener)));
-}
-
-Result<tcp::endpoint> parse_endpoint(asio::io_context& io, const std::string& text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return wrong(text, "expected ADDRESS:PORT or unix:PATH");
-  std::string host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  uint16_t port = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, parsed] = std::from_chars(text.data() + colon + 1, last, port);
-  if (parsed != std::errc() || end != last) return wrong(text, "expected a port from 0 to 65535");
-  ErrorCode error;
-  const auto addresses =
-      tcp::resolver(io).resolve(host, std::to_string(port), tcp::resolver::passive, error);
-  if (error || addresses.empty()) return wrong(text, error.message());
-  return addresses.begin()->endpoint();
 }
 
 // Removes the socket of a server that has ended.
