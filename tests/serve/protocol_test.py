@@ -76,7 +76,7 @@ class ProtocolTest(ServerTest):
         self.fails(self.client.get("/v2/models/pair/versions/2/ready"), "has no version 2", 404)
 
     def test_unknown_paths(self):
-        for path in ("/", "/v1", "/v2/health", "/v2/models", "/v2/models/pair/versions",
+        for path in ("/v1", "/v2/health", "/v2/models", "/v2/models/pair/versions",
                      "/v2/models/pair/predict", "/v2/models/pair/infer/x", "/v2/repository",
                      "/v2/repository/models/pair", "//v2"):
             self.fails(self.client.get(path), "unknown path", 404)
