@@ -23,9 +23,6 @@ thread_local const CallScheduler* scheduler_of_thread = nullptr;
 // Stacks that are kept for later requests.
 constexpr size_t kMostSpareFibers = 64;
 
-// The time between two looks at the cancel flags of waiting requests.
-constexpr std::chrono::milliseconds kFlagPeriod{2};
-
 Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
 
 Status check(const SchedulerOptions& options) {
@@ -292,6 +289,8 @@ void CallScheduler::trim_caches(std::span<const Need> needs, std::unique_lock<st
 
 bool CallScheduler::is_own_thread() const { return scheduler_of_thread == this; }
 
+void CallScheduler::enter_thread() const { scheduler_of_thread = this; }
+
 // --- Workers. -----------------------------------------------------------------------------------
 
 bool CallScheduler::can_start() const {
@@ -313,7 +312,7 @@ void CallScheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
 }
 
 void CallScheduler::work() {
-  scheduler_of_thread = this;
+  enter_thread();
   cpus_.bind_thread();
   std::unique_lock lock(mutex_);
   while (true) {
@@ -397,72 +396,6 @@ void CallScheduler::wake(RequestFiber& fiber) {
 void CallScheduler::wake_at(Time time, RequestFiber& fiber) {
   std::lock_guard lock(mutex_);
   if (sleeping_.emplace(time, &fiber) == sleeping_.begin()) deadlines_.notify_one();
-}
-
-// --- Deadlines. ---------------------------------------------------------------------------------
-
-std::optional<CallScheduler::Time> CallScheduler::next_time() const {
-  std::optional<Time> next = queue_.next_deadline();
-  const auto add = [&](Time time) { next = next ? std::min(*next, time) : time; };
-  if (!deadlines_of_ready_.empty()) add(deadlines_of_ready_.begin()->first);
-  if (!sleeping_.empty()) add(sleeping_.begin()->first);
-  if (flags_ > 0) add(next_poll_);
-  return next;
-}
-
-std::shared_ptr<ScheduledRequest> CallScheduler::take_cancelled() {
-  const Time now = std::chrono::steady_clock::now();
-  if (flags_ == 0 || now < next_poll_) return nullptr;
-  const auto job = std::ranges::find_if(waiting_, [](const Job& waiting) {
-    return waiting.request->has_cancel_flag() && waiting.request->is_cancelled();
-  });
-  if (job == waiting_.end()) {
-    next_poll_ = now + kFlagPeriod;
-    return nullptr;
-  }
-  std::shared_ptr<ScheduledRequest> request = drop(*job);
-  admit();
-  return request;
-}
-
-std::shared_ptr<ScheduledRequest> CallScheduler::take_late() {
-  const Time now = std::chrono::steady_clock::now();
-  Job* late = nullptr;
-  if (const std::optional<AdmissionQueue::Entry> expired = queue_.expire(now))
-    late = static_cast<Job*>(expired->request);
-  else if (!deadlines_of_ready_.empty() && deadlines_of_ready_.begin()->first <= now)
-    late = deadlines_of_ready_.begin()->second;
-  if (late == nullptr) return nullptr;
-  std::shared_ptr<ScheduledRequest> request = drop(*late);
-  admit();
-  return request;
-}
-
-void CallScheduler::watch_deadlines() {
-  scheduler_of_thread = this;
-  std::unique_lock lock(mutex_);
-  while (!is_stopping_) {
-    while (!sleeping_.empty() && sleeping_.begin()->first <= std::chrono::steady_clock::now()) {
-      push_woken(*sleeping_.begin()->second);
-      sleeping_.erase(sleeping_.begin());
-    }
-    if (std::shared_ptr<ScheduledRequest> late = take_late()) {
-      lock.unlock();
-      late->refuse(
-          {StatusCode::kDeadlineExceeded, "the call's deadline passed before it was started"});
-      late.reset();
-      lock.lock();
-    } else if (std::shared_ptr<ScheduledRequest> cancelled = take_cancelled()) {
-      lock.unlock();
-      cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
-      cancelled.reset();
-      lock.lock();
-    } else if (const std::optional<Time> next = next_time()) {
-      deadlines_.wait_until(lock, *next);
-    } else {
-      deadlines_.wait(lock);
-    }
-  }
 }
 
 SchedulerStats CallScheduler::stats() const {

@@ -125,6 +125,8 @@ class CallScheduler {
   void stop();
   void work();
   void watch_deadlines();
+  // Makes is_own_thread() true on this thread.
+  void enter_thread() const;
   // Called by RequestFiber.
   void wake(RequestFiber& fiber);
   void wake_at(Time time, RequestFiber& fiber);
