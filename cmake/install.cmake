@@ -9,6 +9,8 @@
 #                shared libraries of LLVM
 #   serve        the program of `scopevm serve`, and its unit for systemd
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
+#   triton       the back end of Triton, in lib/triton/backends (plugins/triton/CMakeLists.txt); not
+#                packaged, because Triton is distributed as a container
 #   python       the Python package, if it is built (python/CMakeLists.txt)
 #   development  headers, the static library, the files for CMake and pkg-config, documentation and
 #                examples

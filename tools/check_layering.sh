@@ -2,9 +2,9 @@
 # Checks the include directives of the project's sources:
 #   libraries   include <- runtime <- vm <- tools: each folder may include the folders to its left.
 #               The compiler may include only include, the instruction set, the module format and
-#               a few files of the runtime. The plug-in plugins/dnnl and the extension module
-#               python/native may include only include, and the planning library runtime/plan in
-#               addition one header of the runtime. Third-party headers are allowed folder by folder.
+#               a few files of the runtime. The plug-ins plugins/dnnl and plugins/triton and the
+#               extension module python/native may include only include, and the planning library
+#               runtime/plan in addition one header of the runtime. Third-party headers are allowed folder by folder.
 #   compiler    a folder includes only itself and folders above it in kStages
 #   cycles      no two folders include each other, directly or through others, except a folder and
 #               its own subfolder
@@ -20,6 +20,7 @@ runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
 runtime/plan    | scopevm/ runtime/plan/ runtime/without_exceptions.h |
 python/native   | scopevm/ python/native/ |
 plugins/dnnl    | scopevm/ plugins/dnnl/ | nlohmann/
+plugins/triton  | scopevm/ plugins/triton/ | nlohmann/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h boost/context/
 compiler        | scopevm/ runtime/c_api/c_arguments.h runtime/count_text.h runtime/name_text.h runtime/nearest_name.h runtime/quoted.h runtime/state_pairs.h runtime/string/utf8.h runtime/without_exceptions.h runtime/blocked_signals.h runtime/process/available_cpus.h runtime/cpu/cpu_features.def runtime/tensor/dlpack_type.h runtime/tensor/small_type.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
 tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/ boost/ grpcpp/ google/protobuf/

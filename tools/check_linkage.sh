@@ -3,7 +3,7 @@
 # laboratory may link LLVM, MLIR, ONNX, protobuf, oneDNN, OpenMP or OpenCL. (The runtime loads OpenCL
 # by name when it first needs it.) The stripped library must be smaller than 1.5 MB. libscopevm_plan
 # links only the libraries of C++. The plug-in of oneDNN links no library of this project and exports
-# one function.
+# one function. The back end of Triton links libscopevm and exports the functions that Triton calls.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
@@ -39,6 +39,20 @@ if [[ -n $plug_in ]]; then
   fi
   if found=$(ldd "$plug_in" | grep -E 'libscopevm|LLVM|MLIR|protobuf|onnx'); then
     echo "check_linkage: $plug_in depends on forbidden libraries:"
+    echo "$found"
+    exit 1
+  fi
+fi
+
+triton=$(find "$1/lib" -name 'libtriton_scopevm.so' -print -quit)
+if [[ -n $triton ]]; then
+  if found=$(nm -D --defined-only "$triton" | awk '{ print $3 }' | grep -v '^TRITONBACKEND_'); then
+    echo "check_linkage: $triton exports, expected TRITONBACKEND_ functions only:"
+    echo "$found"
+    exit 1
+  fi
+  if found=$(ldd "$triton" | grep -E "$kForbidden|libscopevm_|grpc|simdjson"); then
+    echo "check_linkage: $triton depends on forbidden libraries:"
     echo "$found"
     exit 1
   fi
