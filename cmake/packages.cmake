@@ -74,6 +74,11 @@ if(TARGET scopevm_python_native)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "scopevm-compiler")
 endif()
+if(TARGET scopevm_triton)
+  scopevm_package(triton scopevm-triton "back end of scopevm for Triton"
+    "Runs modules in NVIDIA's Triton Inference Server, from /usr/lib/triton/backends."
+    "libscopevm0 ${same}")
+endif()
 if(TARGET scopevm_dnnl)
   scopevm_package(dnnl libscopevm-dnnl0 "oneDNN plug-in of scopevm"
     "Computes the external functions of modules that were compiled for oneDNN."
