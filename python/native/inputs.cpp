@@ -30,7 +30,7 @@ bool read_capsule(Ref capsule, const char* name, Argument& out) {
   return true;
 }
 
-// 1: read; 0: the object is no producer of DLPack; -1: a Python error.
+// 1: read; 0: the object does not produce DLPack; -1: a Python error.
 int read_dlpack(PyObject* object, const char* name, Argument& out) {
   const Ref method(PyObject_GetAttrString(object, "__dlpack__"));
   if (!method) {

@@ -136,7 +136,7 @@ class Binder {
     if (PyErr_Occurred() != nullptr) return false;
     if (std::isnan(seconds))
       return invalid_argument("timeout: expected seconds, given nan", "timeout") != nullptr;
-    // 0 is no timeout for the library; here it is one that has passed.
+    // 0 means "without a timeout" for the library; here it is one that has passed.
     out_ns = seconds <= 0 ? 1 : seconds >= 9e9 ? 0 : static_cast<int64_t>(seconds * 1e9) + 1;
     return true;
   }

@@ -280,7 +280,7 @@ class AddressesTest(server_process.unittest.TestCase):
                 ("192.0.2.1:80", "Cannot assign requested address"),
                 ("unix:", "expected a path of 1 to 107 bytes"),
                 ("unix:/" + "a" * 200, "expected a path of 1 to 107 bytes"),
-                (f"unix:{file}", "the file exists and is no socket")):
+                (f"unix:{file}", "the file exists and is not a socket")):
             with self.assertRaisesRegex(AssertionError, re.escape(message)):
                 server_process.Server(self.models, addresses=(address, "none"))
 

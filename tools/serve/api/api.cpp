@@ -133,7 +133,6 @@ HttpResponse error_response(int status, std::string_view message) {
 }
 
 HttpResponse error_response(const Status& status) {
-  constexpr int kClientLeft = 499;
   const auto code = [&] {
     switch (status.code()) {
       case StatusCode::kInvalidArgument:

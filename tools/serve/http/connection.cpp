@@ -22,8 +22,6 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::beast::string_view;
 
-// The status in the access log of a request whose client did not wait for the response.
-constexpr int kClientLeft = 499;
 constexpr uint32_t kMaxHeaderBytes = 32 << 10;
 constexpr size_t kMaxDiscardedBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kDiscardTime{5};

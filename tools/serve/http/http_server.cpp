@@ -171,7 +171,7 @@ Result<std::unique_ptr<HttpServer>> start(asio::io_context& io, const std::strin
 Status remove_stale(asio::io_context& io, const std::string& path) {
   struct stat file = {};
   if (lstat(path.c_str(), &file) != 0) return {};
-  if (!S_ISSOCK(file.st_mode)) return wrong(path, "the file exists and is no socket");
+  if (!S_ISSOCK(file.st_mode)) return wrong(path, "the file exists and is not a socket");
   LocalStream::socket probe(io);
   ErrorCode error;
   (void)probe.connect(LocalStream::endpoint(path), error);

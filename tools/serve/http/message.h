@@ -28,6 +28,9 @@ struct HttpRequest {
   }
 };
 
+// The status of a request whose client did not wait for the response, in the access log.
+inline constexpr int kClientLeft = 499;
+
 struct HttpResponse {
   int status = 200;
   std::string type = "application/json";
