@@ -1,9 +1,6 @@
 // A call runs without the GIL on the thread that makes it, so that Python's handler of SIGINT,
 // which only sets a flag, has no effect until the call has ended. During a call of the main thread,
 // this handler sets the cancel flag of the call and calls the previous handler.
-#include <dlfcn.h>
-
-#include <array>
 #include <atomic>
 #include <csignal>
 
@@ -36,11 +33,6 @@ void handle(int number, siginfo_t* info, void* context) {
   g_is_handling = false;
 }
 
-// The handlers before the compilations that run now, by signal. Guarded by the GIL.
-constexpr int kSignals = 32;
-std::array<struct sigaction, kSignals> g_saved;
-int g_compilations = 0;
-
 }  // namespace
 
 InterruptFlag::InterruptFlag() : is_active_(PyThread_get_thread_ident() == hooks().main_thread) {
@@ -64,29 +56,6 @@ InterruptFlag::~InterruptFlag() {
 
 const unsigned char* InterruptFlag::flag() const {
   return is_active_ ? reinterpret_cast<const unsigned char*>(&g_is_interrupted) : nullptr;
-}
-
-PyObject* save_signals(PyObject*, PyObject*) {
-  if (g_compilations++ == 0)
-    for (int number = 1; number < kSignals; ++number)
-      (void)sigaction(number, nullptr, &g_saved[static_cast<size_t>(number)]);
-  return Py_NewRef(Py_None);
-}
-
-PyObject* restore_signals(PyObject*, PyObject* address) {
-  void* const function = PyLong_AsVoidPtr(address);
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  Dl_info library = {};
-  if (--g_compilations > 0 || dladdr(function, &library) == 0) return Py_NewRef(Py_None);
-  for (int number = 1; number < kSignals; ++number) {
-    struct sigaction current;
-    Dl_info owner = {};
-    if (sigaction(number, nullptr, &current) == 0 && is_function(current) &&
-        dladdr(reinterpret_cast<void*>(current.sa_sigaction), &owner) != 0 &&
-        owner.dli_fbase == library.dli_fbase)
-      (void)sigaction(number, &g_saved[static_cast<size_t>(number)], nullptr);
-  }
-  return Py_NewRef(Py_None);
 }
 
 }  // namespace scopevm::python

@@ -52,8 +52,6 @@ PyMethodDef kFunctions[] = {{"_install", install, METH_VARARGS, nullptr},
                             {"_library_path", library_path, METH_NOARGS, nullptr},
                             {"_raise", raise_status, METH_O, nullptr},
                             {"_load_external", load_external, METH_O, nullptr},
-                            {"_save_signals", save_signals, METH_NOARGS, nullptr},
-                            {"_restore_signals", restore_signals, METH_O, nullptr},
                             {"_end_calls", end_calls, METH_NOARGS, nullptr},
                             {}};
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "scopevm._native",

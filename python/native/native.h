@@ -235,12 +235,6 @@ class InterruptFlag {
   bool is_active_;
 };
 
-/// LLVM installs handlers for most signals of the process when it first compiles. _save_signals()
-/// is called before a compilation; _restore_signals(address of a function of the compiler) after it
-/// replaces the handlers of that library by the earlier ones.
-PyObject* save_signals(PyObject* module, PyObject* unused);
-PyObject* restore_signals(PyObject* module, PyObject* address);
-
 /// Functions and types of the package, which native.cpp receives.
 struct Hooks {
   PyObject* make_error;   // (code, message, subject, axis, expected, given) -> exception

@@ -137,8 +137,6 @@ class _Compiler:
                     self.handle, model, len(model), path, ctypes.byref(out)))
 
         thread = threading.Thread(target=work, name="scopevm.compile")
-        own = ctypes.cast(self.library.scopevm_compile_file, ctypes.c_void_p).value
-        _native._save_signals()
         try:
             thread.start()
             thread.join()
@@ -148,8 +146,6 @@ class _Compiler:
             if out:
                 self.library.scopevm_compiled_free(out)
             raise
-        finally:
-            _native._restore_signals(own)
         try:
             _check(outcome[0])
         except Error as error:

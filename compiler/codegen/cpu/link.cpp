@@ -2,7 +2,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -67,6 +69,30 @@ class AnonymousFile {
   const int file_;
 };
 
+// Restores the handlers of all signals. lld removes its output file after a signal: with its first
+// link, LLVM installs handlers for most signals of the process, and never removes them.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers() {
+    for (int signal = 1; signal < kEnd; ++signal)
+      (void)sigaction(signal, nullptr, &handlers_[static_cast<size_t>(signal)]);
+  }
+  ~KeptSignalHandlers() {
+    for (int signal = 1; signal < kEnd; ++signal) {
+      const struct sigaction& before = handlers_[static_cast<size_t>(signal)];
+      struct sigaction now = {};
+      if (sigaction(signal, nullptr, &now) == 0 && now.sa_sigaction != before.sa_sigaction)
+        (void)sigaction(signal, &before, nullptr);
+    }
+  }
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+
+ private:
+  static constexpr int kEnd = 32;  // LLVM uses none of the real-time signals after these
+  std::array<struct sigaction, kEnd> handlers_ = {};
+};
+
 Status run_lld(const std::vector<std::string>& arguments) {
   // lld has global state, so a process runs one link at a time.
   static std::mutex mutex;
@@ -82,6 +108,7 @@ Status run_lld(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   std::string output;
   llvm::raw_string_ostream stream(output);
+  const KeptSignalHandlers kept;
   lld::Result result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
   has_failed = !result.canRunAgain;
   if (result.retCode == 0) return {};
