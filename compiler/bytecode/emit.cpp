@@ -217,8 +217,8 @@ Status add_function(const Program& program, FunctionIndex index, PlannedFunction
     decl.inputs[state.input].is_in_place = state.is_in_place;
   }
   for (const Dimension& dimension : function.dimensions)
-    decl.dimensions.push_back(
-        {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
+    decl.dimensions.push_back({dimension.name, dimension.min, dimension.max, dimension.multiple_of,
+                               dimension.batch_obstacle == ""});
   SCOPEVM_ASSIGN_OR_RETURN(Code code, emit_code(machine, function, planned, module));
   // The code and the memory entries add slots to the shape program, so slot_count is read after
   // both.

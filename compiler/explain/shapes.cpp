@@ -217,6 +217,7 @@ void add_bounds(const Function& function, Explained& explained) {
       if (symbol.name == dimension.name) {
         symbol.bound = {dimension.min, dimension.max, dimension.multiple_of};
         symbol.is_bound = true;
+        symbol.batch_obstacle = dimension.batch_obstacle;
       }
 }
 

@@ -58,6 +58,17 @@ struct OutputAxes {
   int64_t columns = 0;
 };
 
+// One axis of each operand and result of an op, along which the op computes parts independently. If
+// these axes are divided into the same number of equal parts, part i of every result is a function
+// of the parts i of the operands and of whole operands. The function is the same for all i and all
+// numbers of parts.
+struct ParallelAxis {
+  static constexpr int64_t kWhole = -1;  // every part depends on all elements
+  llvm::SmallVector<int64_t, 4> operands;
+  llvm::SmallVector<int64_t, 2> results;
+};
+using ParallelAxes = llvm::SmallVector<ParallelAxis, 4>;
+
 // Returns a contraction and the ops that can be its epilogue, in program order.
 using WithEpilogue = llvm::function_ref<llvm::SmallVector<mlir::Operation*>(mlir::Operation*)>;
 

@@ -47,7 +47,8 @@ defvar kStored = "ElementTypes::kStored";
 class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic,
          !listconcat(traits, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
-                              DeclareOpInterfaceMethods<Graph_RequestCheckOp>, Graph_CostOp])> {
+                              DeclareOpInterfaceMethods<Graph_RequestCheckOp>,
+                              DeclareOpInterfaceMethods<Graph_ParallelAxesOp>, Graph_CostOp])> {
   let summary = summary_;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let results = (outs Graph_Tensor:$result);
@@ -60,6 +61,9 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   // Request checks, as a statement over `checks` (RequestChecks). If empty, the op's family defines
   // `addRequestChecks`.
   string checks = "";
+  // The parallel axes, as an expression (compiler/graph/parallel/parallel_axes.h). If empty, the op's
+  // family defines `getParallelAxes`.
+  string parallel_axes = "{}";
   // Additional members of the op's class.
   string declarations = "";
   string definitions = "";
@@ -86,6 +90,7 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   }]
   # !if(!empty(rule), "", "::llvm::LogicalResult $cppClass::infer(TypeRule &rule, Adaptor op) { return " # rule # "; }\n")
   # !if(!empty(checks), "", "void $cppClass::addRequestChecks(RequestChecks &checks) { " # checks # "; }\n")
+  # !if(!empty(parallel_axes), "", "ParallelAxes $cppClass::getParallelAxes() { return " # parallel_axes # "; }\n")
   # definitions;
 }
 
@@ -111,6 +116,9 @@ class Graph_IsolatedBodyOp<string mnemonic>
 class HostReason<string reason> {
   string member = "::llvm::StringRef getHostReason() { return \"" # reason # "\"; }\n";
 }
+
+// The value of `parallel_axes` for an op along the axis `axis`.
+defvar kAllButAxis = "equal_axes(*this, static_cast<int64_t>(getAxis()))";
 
 // The value of `checks` for an op whose type rule decides all conditions.
 defvar kNoChecks = "static_cast<void>(checks)";

@@ -126,6 +126,18 @@ def Graph_ContractionOp : Graph_Interface<"ContractionOp"> {
   ];
 }
 
+def Graph_ParallelAxesOp : Graph_Interface<"ParallelAxesOp"> {
+  let description = [{
+    The op computes parts of its results independently, along one axis or several: a batch, heads,
+    channels. These axes are the factors of a sharding rule that need no communication
+    (https://openxla.org/shardy/sdy_op_sharding_rule).
+  }];
+  let methods = [
+    InterfaceMethod<"Axes of this kind; there can be further ones.",
+      "::scopevm::compiler::graph::ParallelAxes", "getParallelAxes">,
+  ];
+}
+
 def Graph_MergeOp : Graph_Interface<"MergeOp"> {
   let description = [{
     A branch or a loop. Each result is a merge point: operands of the op and of the terminators of

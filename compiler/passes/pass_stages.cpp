@@ -17,6 +17,7 @@ void add_graph_passes(mlir::OpPassManager& passes, const std::shared_ptr<Placeme
   passes.addPass(createSimplifyPass());
   passes.addPass(createUnrollPass());
   passes.addPass(createHoistPass());
+  passes.addPass(createBatchDimsPass());
 }
 
 // Only ops with the same place can form one kernel, so placement precedes fusion.

@@ -4,6 +4,7 @@
 
 #include "compiler/fusion/fuse.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/batch_dims.h"
 #include "compiler/graph/rewrite/passes.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -13,6 +14,7 @@ namespace scopevm::compiler {
 #define GEN_PASS_DEF_UNROLLPASS
 #define GEN_PASS_DEF_WIDENPASS
 #define GEN_PASS_DEF_HOISTPASS
+#define GEN_PASS_DEF_BATCHDIMSPASS
 #define GEN_PASS_DEF_PLACEPASS
 #define GEN_PASS_DEF_VERIFYPLACESPASS
 #define GEN_PASS_DEF_LAYOUTPASS
@@ -39,6 +41,10 @@ class HoistPass : public impl::HoistPassBase<HoistPass> {
   void runOnOperation() override {
     if (failed(graph::hoist(getOperation()))) signalPassFailure();
   }
+};
+
+class BatchDimsPass : public impl::BatchDimsPassBase<BatchDimsPass> {
+  void runOnOperation() override { graph::find_batch_dims(getOperation()); }
 };
 
 class FusePass : public impl::FusePassBase<FusePass> {

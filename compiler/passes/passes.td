@@ -41,6 +41,14 @@ def HoistPass : Pass<"sv-hoist", "mlir::ModuleOp"> {
   }];
 }
 
+def BatchDimsPass : Pass<"sv-batch-dims", "mlir::ModuleOp"> {
+  let summary = "find the dimensions whose rows a model computes independently of each other";
+  let description = [{
+    Sets the attribute `sv.batch_dims` of public functions: for each dimension of the inputs, the
+    empty string, or what prevents it from being a batch dim.
+  }];
+}
+
 def PartitionPass : Pass<"sv-partition", "mlir::ModuleOp"> {
   let summary = "move the ops that match a pattern of an external library into sv.partition";
   let options = [

@@ -324,6 +324,9 @@ struct Dimension {
   int64_t max = int64_t{1} << 31;
   int64_t multiple_of = 1;
   int64_t representative = 1;  // the value at which costs and plans are compared
+  // What prevents it from being a batch dim (graph/parallel/batch_dims.h). The text is empty for a
+  // batch dim. Not known in functions that main calls.
+  std::optional<std::string> batch_obstacle;
 
   // The conditions that `value` is within the bounds, for a value of this dimension.
   std::vector<Check> bounds_checks(DimExpr value) const;

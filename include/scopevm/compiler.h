@@ -317,6 +317,9 @@ struct ShapeExplanation {
     std::string definition;  ///< the definition: "input \"x\" dim 0", or the op that computes it
     DimBound bound;          ///< for symbols that input dims define
     bool is_bound = false;   ///< true for symbols that input dims define: each call checks `bound`
+    /// For dimensions of main: what prevents requests from being joined along it
+    /// (DimensionSignature::is_batch). The text is empty if they can be joined.
+    std::optional<std::string> batch_obstacle;
   };
   /// A condition that a call must satisfy.
   struct Check {

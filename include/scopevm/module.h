@@ -44,6 +44,13 @@ struct DimensionSignature {
   int64_t min = 0;          ///< smallest size
   int64_t max = 0;          ///< largest size
   int64_t multiple_of = 1;  ///< required factor of the size
+  /// Requests can be joined along the dimension: the compiler has proved that each row of every
+  /// output is a function of the same rows of the inputs, and that this function is the same for
+  /// all rows and sizes. The dimension is then one dim of each input and output, or none. If a call
+  /// runs the inputs of several requests, concatenated along this dim, its outputs are the
+  /// concatenated outputs of these requests. Inputs without the dim must be equal in all requests.
+  /// Floats can differ by rounding: kernels for other sizes add in another order.
+  bool is_batch = false;
 };
 
 /// A range of values of one dimension. It contains the multiples of the dimension's factor.

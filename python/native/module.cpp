@@ -178,9 +178,9 @@ PyObject* dimensions(PyObject* self, PyObject*) {
   for (size_t i = 0; list && i < scopevm_module_dimension_count(module); ++i) {
     scopevm_dimension_info info = {sizeof info};
     if (!check(scopevm_module_dimension(module, i, &info))) return nullptr;
-    const Ref row(Py_BuildValue("(sLLL)", info.name, static_cast<long long>(info.min),
-                                static_cast<long long>(info.max),
-                                static_cast<long long>(info.multiple_of)));
+    const Ref row(Py_BuildValue(
+        "(sLLLO)", info.name, static_cast<long long>(info.min), static_cast<long long>(info.max),
+        static_cast<long long>(info.multiple_of), info.is_batch != 0 ? Py_True : Py_False));
     if (!row || PyList_Append(list.get(), row.get()) != 0) return nullptr;
   }
   return list.release();

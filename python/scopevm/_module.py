@@ -37,16 +37,22 @@ class TensorInfo:
 
 @dataclasses.dataclass(frozen=True)
 class Dimension:
-    """A named dimension of the inputs, and its bounds."""
+    """A named dimension of the inputs, and its bounds.
+
+    is_batch: requests can be joined along it, because the model computes each row of its outputs
+    from the same row of its inputs.
+    """
 
     name: str
     min: int
     max: int
     multiple_of: int
+    is_batch: bool
 
     def __repr__(self):
         factor = f", a multiple of {self.multiple_of}" if self.multiple_of != 1 else ""
-        return f"{self.name}: {self.min} to {self.max}{factor}"
+        batch = ", batch" if self.is_batch else ""
+        return f"{self.name}: {self.min} to {self.max}{factor}{batch}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,7 +33,7 @@ struct Options {
 struct Summary {
   std::map<std::string, int64_t> failures;  // by kind
   int64_t graphs = 0, ops = 0, compared = 0, skipped = 0, largest = 0, refused = 0;
-  int64_t external_runs = 0, omitted = 0;
+  int64_t external_runs = 0, parts = 0, omitted = 0;
   double compile_seconds = 0, slowest = 0;
   uint64_t slowest_seed = 0, worst_seed = 0;
   PlanQuality plans;
@@ -46,6 +46,7 @@ struct Summary {
     skipped += verdict.skipped;
     refused += verdict.is_refused ? 1 : 0;
     external_runs += verdict.external_runs;
+    parts += verdict.parts;
     omitted += verdict.omitted;
     if (verdict.plans.worst > plans.worst) worst_seed = seed;
     plans.add(verdict.plans);
@@ -74,6 +75,9 @@ struct Summary {
     if (external_runs > 0)
       std::printf("%s of external functions\n",
                   scopevm::runtime::count_text(external_runs, "run").c_str());
+    if (parts > 0)
+      std::printf("%s of requests along batch dims\n",
+                  scopevm::runtime::count_text(parts, "part").c_str());
     if (omitted > 0)
       std::printf("%s omitted\n", scopevm::runtime::count_text(omitted, "formula").c_str());
     if (plans.requests > 0)

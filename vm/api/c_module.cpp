@@ -189,8 +189,9 @@ scopevm_status* scopevm_module_dimension(const scopevm_module* module, size_t in
     SCOPEVM_ASSIGN_OR_RETURN(
         const scopevm::DimensionSignature* dimension,
         scopevm::element_at(module->loaded->signature().dimensions, index, "dimension"));
-    scopevm::fill_struct(
-        {0, dimension->name.c_str(), dimension->min, dimension->max, dimension->multiple_of}, out);
+    scopevm::fill_struct({0, dimension->name.c_str(), dimension->min, dimension->max,
+                          dimension->multiple_of, dimension->is_batch ? 1 : 0},
+                         out);
     return {};
   });
 }

@@ -126,7 +126,7 @@ Status LoadedModule::prepare_signature() {
   const format::FunctionDecl& entry = *main().decl;
   for (const format::DimensionDecl& dimension : entry.dimensions)
     signature_.dimensions.push_back(
-        {dimension.name, dimension.min, dimension.max, dimension.multiple_of});
+        {dimension.name, dimension.min, dimension.max, dimension.multiple_of, dimension.is_batch});
   for (const format::TensorDecl& input : entry.inputs) {
     signature_.inputs.push_back(signature_of(input));
     input_names_.push_back(input.name);

@@ -2,6 +2,7 @@
 #include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/fold.h"
 
@@ -84,6 +85,27 @@ DimExpr MatMulOp::getFlops() {
   TensorType a = tensor_type(getA());
   DimExpr depth = a.getDim(a.getRank() - (getTransposeA() && a.getRank() > 1 ? 2 : 1));
   return DimExpr(2) * tensor_type(getResult()).getElementCount() * depth;
+}
+
+ParallelAxes MatMulOp::getParallelAxes() {
+  const TensorType a = tensor_type(getA()), b = tensor_type(getB()),
+                   result = tensor_type(getResult());
+  const bool has_rows = a.getRank() > 1, has_columns = b.getRank() > 1;
+  const auto batch_of = [](TensorType type) {
+    return type.getShape().drop_back(std::min<int64_t>(type.getRank(), 2));
+  };
+  const int64_t batch = result.getRank() - (has_rows ? 1 : 0) - (has_columns ? 1 : 0);
+  ParallelAxes axes;
+  for (int64_t axis = 0; axis < batch; ++axis) {
+    const auto in_a = broadcast_axis(batch_of(a), axis, batch, result.getDim(axis));
+    const auto in_b = broadcast_axis(batch_of(b), axis, batch, result.getDim(axis));
+    if (in_a && in_b) axes.push_back({{*in_a, *in_b}, {axis}});
+  }
+  constexpr int64_t kWhole = ParallelAxis::kWhole;
+  if (has_rows) axes.push_back({{a.getRank() - (getTransposeA() ? 1 : 2), kWhole}, {batch}});
+  if (has_columns)
+    axes.push_back({{kWhole, b.getRank() - (getTransposeB() ? 2 : 1)}, {result.getRank() - 1}});
+  return axes;
 }
 
 OutputAxes MatMulOp::getOutputAxes() {

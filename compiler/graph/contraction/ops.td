@@ -11,6 +11,7 @@ def MatMulOp : Graph_Op<"matmul",
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
   let elements = [kNumber];
+  let parallel_axes = "";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
   let declarations = "DimExpr getFlops(); OutputAxes getOutputAxes();";
@@ -24,10 +25,12 @@ def MatMulBlocksOp : Graph_Op<"matmul_blocks",
                               [Graph_ContractionOp]> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$q, Graph_Tensor:$scales, Graph_Tensor:$zeros,
                        I64Attr:$depth, I64Attr:$bits, I64Attr:$block);
+  let parallel_axes = "leading_axes(*this, tensor_type(getA()).getRank() - 1)";
   let declarations = "DimExpr getFlops(); OutputAxes getOutputAxes();";
 }
 def DetOp : Graph_Op<"det", "determinant of the matrices in the last two dims"> {
   let arguments = (ins Graph_Tensor:$x);
+  let parallel_axes = "leading_axes(*this, tensor_type(getX()).getRank() - 2)";
   let elements = [kFloat];
 }
 

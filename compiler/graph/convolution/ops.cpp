@@ -4,6 +4,7 @@
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 
 // Included last: the generated definitions use the declarations above.

@@ -14,6 +14,7 @@ defvar kPixelRows = "OutputAxes getOutputAxes() { return {.rows = 2, .columns = 
 class Graph_Convolution<string mnemonic, string summary, string axes>
     : Graph_Op<mnemonic, summary, [Graph_ContractionOp, Graph_WindowOp]> {
   let elements = [kNumber];
+  let parallel_axes = "leading_axes(*this, 1)";
   let declarations = axes # [{
     ::llvm::SmallVector<DimExpr> getWindowDims();
     DimExpr getFlops();

@@ -13,6 +13,7 @@ class Graph_Elementwise<string mnemonic, string summary, string operands, string
                                     DeclareOpInterfaceMethods<Graph_SymbolicOp>])> {
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = "checks.require_broadcast(getOperation()->getOperands())";
+  let parallel_axes = "broadcast_axes(*this)";
   let hasFolder = 1;
   let definitions = "Scalar $cppClass::evaluate(::llvm::ArrayRef<Scalar> x_) {\n" # operands #
     " return " # formula # "; }\n" # [{

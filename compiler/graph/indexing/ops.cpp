@@ -2,6 +2,7 @@
 #include "compiler/dims/dim_text.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 
 // Included last: the generated definitions use the declarations above.
@@ -74,6 +75,17 @@ llvm::LogicalResult GatherOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), shape);
 }
 
+ParallelAxes GatherOp::getParallelAxes() {
+  const auto axis = static_cast<int64_t>(getAxis());
+  const int64_t rank = tensor_type(getIndices()).getRank();
+  constexpr int64_t kWhole = ParallelAxis::kWhole;
+  ParallelAxes axes;
+  for (int64_t i = 0; i < tensor_type(getX()).getRank(); ++i)
+    if (i != axis) axes.push_back({{i, kWhole}, {i < axis ? i : i - 1 + rank}});
+  for (int64_t i = 0; i < rank; ++i) axes.push_back({{kWhole, i}, {axis + i}});
+  return axes;
+}
+
 void GatherOp::addRequestChecks(RequestChecks& checks) {
   check_not_empty(getX(), static_cast<int64_t>(getAxis()), getIndices(), checks);
 }
@@ -103,6 +115,21 @@ llvm::LogicalResult GatherNdOp::infer(TypeRule& rule, Adaptor op) {
   Shape shape(indices.getShape().drop_back());
   shape.append(x.getShape().begin() + batch + *depth, x.getShape().end());
   return rule.add_result(x.getDtype(), shape);
+}
+
+ParallelAxes GatherNdOp::getParallelAxes() {
+  const TensorType x = tensor_type(getX()), indices = tensor_type(getIndices());
+  const auto batch = static_cast<int64_t>(getBatchDims());
+  const int64_t tuples = indices.getRank() - 1;
+  const int64_t addressed = batch + indices.getShape().back().as_constant().value_or(0);
+  constexpr int64_t kWhole = ParallelAxis::kWhole;
+  ParallelAxes axes;
+  for (int64_t i = 0; i < batch; ++i)
+    if (x.getDim(i) == indices.getDim(i)) axes.push_back({{i, i}, {i}});
+  for (int64_t i = batch; i < tuples; ++i) axes.push_back({{kWhole, i}, {i}});
+  for (int64_t i = addressed; i < x.getRank(); ++i)
+    axes.push_back({{i, kWhole}, {tuples + i - addressed}});
+  return axes;
 }
 
 void GatherNdOp::addRequestChecks(RequestChecks& checks) {
@@ -176,6 +203,14 @@ llvm::LogicalResult OneHotOp::infer(TypeRule& rule, Adaptor op) {
   Shape shape(indices.getShape());
   shape.insert(shape.begin() + axis, op.getDepth().getValue().front());
   return rule.add_result(tensor_type(op.getValues()).getDtype(), shape);
+}
+
+ParallelAxes OneHotOp::getParallelAxes() {
+  const auto axis = static_cast<int64_t>(getAxis());
+  ParallelAxes axes;
+  for (int64_t i = 0; i < tensor_type(getIndices()).getRank(); ++i)
+    axes.push_back({{i, ParallelAxis::kWhole}, {i < axis ? i : i + 1}});
+  return axes;
 }
 
 llvm::LogicalResult CountNonzeroOp::infer(TypeRule& rule, Adaptor op) {

@@ -7,6 +7,7 @@ include "compiler/graph/op_classes.td"
 def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative indices count from the end",
                         [DeclareOpInterfaceMethods<Graph_SymbolicOp>, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+  let parallel_axes = "";
   let elements = [kAny, kInteger];
   let hasFolder = 1;
 }
@@ -14,11 +15,13 @@ def GatherOp : Graph_Op<"gather", "slices of x along axis at indices; negative i
 def GatherElementsOp : Graph_Op<"gather_elements", "elements of x along axis at indices",
                                 [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$axis);
+  let parallel_axes = kAllButAxis;
   let elements = [kAny, kInteger];
 }
 
 def GatherNdOp : Graph_Op<"gather_nd", "slices of x at index tuples", [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$batch_dims);
+  let parallel_axes = "";
   let elements = [kAny, kInteger];
 }
 
@@ -32,6 +35,7 @@ def ScatterElementsOp : Graph_Op<"scatter_elements", "x with updates applied at 
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, Graph_Tensor:$updates, I64Attr:$axis,
                        DefaultValuedAttr<Graph_EnumAttr<Graph_ScatterReduction>,
                                          "ScatterReduction::kNone">:$reduction);
+  let parallel_axes = kAllButAxis;
   let elements = [kAny, kInteger, kAny];
 }
 
@@ -45,6 +49,7 @@ def ScatterNdOp : Graph_Op<"scatter_nd", "x with updates applied at index tuples
 // values is [off, on]. An index outside [-depth, depth) results in a row of off values.
 def OneHotOp : Graph_Op<"one_hot", "a new axis with the value on at each index and off elsewhere"> {
   let arguments = (ins Graph_Tensor:$indices, Graph_Tensor:$values, Graph_Dims:$depth, I64Attr:$axis);
+  let parallel_axes = "";
   let elements = [kInteger, kAny];
   let checks = kNoChecks;
 }
@@ -93,6 +98,7 @@ def TreeScoresOp : Graph_Op<"tree_scores", "[n, width]: combined weights of the 
                        Variadic<Graph_Tensor>:$entries, I64Attr:$width,
                        DefaultValuedAttr<Graph_EnumAttr<Graph_TreeScore>, "TreeScore::kSum">:$combine,
                        DefaultValuedAttr<BoolAttr, "false">:$follows_nan);
+  let parallel_axes = "leading_axes(*this, 1)";
   let elements = [kFloat, kInteger, kInteger, kInteger, kFloat, kInteger];
   let checks = kNoChecks;
   let declarations = [{

@@ -3,6 +3,7 @@
 #include "compiler/graph/diagnostics/dim_trace.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
 
@@ -45,6 +46,13 @@ llvm::LogicalResult TransposeOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), shape);
 }
 
+ParallelAxes TransposeOp::getParallelAxes() {
+  ParallelAxes axes;
+  for (const auto [result, axis] : llvm::enumerate(getPermutation()))
+    axes.push_back({{axis}, {static_cast<int64_t>(result)}});
+  return axes;
+}
+
 llvm::LogicalResult ReshapeOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   llvm::ArrayRef<DimExpr> dims = op.getDims().getValue();
@@ -59,6 +67,19 @@ void ReshapeOp::addRequestChecks(RequestChecks& checks) {
       {tensor_type(getX()).getElementCount(), getX(),
        "the element count of " + DimTrace::name(getX())},
       {tensor_type(getResult()).getElementCount(), getX(), "the element count of the new shape"});
+}
+
+// Two axes after the same number of elements: equal parts of both contain the same elements.
+ParallelAxes ReshapeOp::getParallelAxes() {
+  const auto before = [](TensorType type, int64_t axis) {
+    return element_count(type.getShape().take_front(axis));
+  };
+  const TensorType x = tensor_type(getX()), result = tensor_type(getResult());
+  ParallelAxes axes;
+  for (int64_t i = 0; i < x.getRank(); ++i)
+    for (int64_t j = 0; j < result.getRank(); ++j)
+      if (before(x, i) == before(result, j)) axes.push_back({{i}, {j}});
+  return axes;
 }
 
 llvm::LogicalResult ExpandOp::infer(TypeRule& rule, Adaptor op) {
@@ -101,6 +122,19 @@ llvm::LogicalResult TileOp::infer(TypeRule& rule, Adaptor op) {
     shape.push_back(x.getDim(i) * repeats[i]);
   }
   return rule.add_result(x.getDtype(), shape);
+}
+
+ParallelAxes TileOp::getParallelAxes() {
+  const TensorType x = tensor_type(getX());
+  ParallelAxes axes;
+  for (const auto [i, repeats] : llvm::enumerate(getRepeats().getValue())) {
+    const auto axis = static_cast<int64_t>(i);
+    if (repeats.is_constant(1))
+      axes.push_back({{axis}, {axis}});
+    else if (x.getDim(axis).is_constant(1))
+      axes.push_back({{ParallelAxis::kWhole}, {axis}});
+  }
+  return axes;
 }
 
 llvm::LogicalResult ConcatOp::infer(TypeRule& rule, Adaptor op) {
@@ -151,6 +185,16 @@ llvm::LogicalResult SliceOp::infer(TypeRule& rule, Adaptor op) {
                      llvm::Twine(-kMaxDistance) + " to " + llvm::Twine(kMaxDistance) +
                      " without 0");
   return rule.add_result(x.getDtype(), op.getSizes().getValue());
+}
+
+ParallelAxes SliceOp::getParallelAxes() {
+  const TensorType x = tensor_type(getX());
+  ParallelAxes axes;
+  for (int64_t axis = 0; axis < x.getRank(); ++axis)
+    if (getStarts().getValue()[axis].is_constant(0) && getSteps()[axis] == 1 &&
+        getSizes().getValue()[axis] == x.getDim(axis))
+      axes.push_back({{axis}, {axis}});
+  return axes;
 }
 
 // The first and last elements of the slice must be inside x.
@@ -209,6 +253,14 @@ llvm::LogicalResult PadOp::infer(TypeRule& rule, Adaptor op) {
   return rule.add_result(x.getDtype(), shape);
 }
 
+ParallelAxes PadOp::getParallelAxes() {
+  const int64_t rank = tensor_type(getX()).getRank();
+  llvm::SmallVector<int64_t> padded;
+  for (const auto [i, pad] : llvm::enumerate(getPads().getValue()))
+    if (!pad.is_constant(0)) padded.push_back(static_cast<int64_t>(i) % rank);
+  return equal_axes(*this, padded);
+}
+
 // Without a value, a constant border is 0.
 bool PadOp::selectsElements() { return getMode() != PadMode::kConstant || getValue(); }
 
@@ -242,6 +294,14 @@ llvm::LogicalResult DiagonalOp::infer(TypeRule& rule, Adaptor op) {
   Shape shape(x.getShape());
   shape.erase(shape.begin() + second);
   return rule.add_result(x.getDtype(), shape);
+}
+
+ParallelAxes DiagonalOp::getParallelAxes() {
+  const auto first = static_cast<int64_t>(getFirst()), second = static_cast<int64_t>(getSecond());
+  ParallelAxes axes;
+  for (int64_t axis = 0; axis < tensor_type(getX()).getRank(); ++axis)
+    if (axis != first && axis != second) axes.push_back({{axis}, {axis - (axis > second ? 1 : 0)}});
+  return axes;
 }
 
 void DiagonalOp::addRequestChecks(RequestChecks& checks) {

@@ -11,6 +11,7 @@ defvar Graph_Symbolic = DeclareOpInterfaceMethods<Graph_SymbolicOp>;
 
 def TransposeOp : Graph_Op<"transpose", "result dim i is x dim permutation[i]", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let parallel_axes = "";
   let elements = [kAny];
   let checks = kNoChecks;
   let hasFolder = 1;
@@ -21,6 +22,7 @@ def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
                          [Graph_Symbolic, Graph_SelectingOp, Graph_ProvidesStorage,
                           ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
+  let parallel_axes = "";
   let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -29,6 +31,7 @@ def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
 
 def ExpandOp : Graph_Op<"expand", "x broadcast to dims", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
+  let parallel_axes = "broadcast_axes(*this)";
   let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -36,6 +39,7 @@ def ExpandOp : Graph_Op<"expand", "x broadcast to dims", [Graph_Symbolic, Graph_
 
 def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$repeats);
+  let parallel_axes = "";
   let elements = [kAny];
   let checks = kNoChecks;
   let hasCanonicalizer = 1;
@@ -43,6 +47,7 @@ def TileOp : Graph_Op<"tile", "x repeated along each dim", [Graph_Symbolic, Grap
 
 def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Symbolic, Graph_SelectingOp]> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
+  let parallel_axes = kAllButAxis;
   let elements = [kAny];
   let hasFolder = 1;
 }
@@ -52,6 +57,7 @@ def ConcatOp : Graph_Op<"concat", "operands concatenated along axis", [Graph_Sym
 def SliceOp : Graph_Op<"slice", "a strided box of x",
                        [Graph_Symbolic, Graph_SelectingOp, ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$starts, Graph_Dims:$sizes, DenseI64ArrayAttr:$steps);
+  let parallel_axes = "";
   let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -62,6 +68,7 @@ def SliceOp : Graph_Op<"slice", "a strided box of x",
 // it in place (rewrite/states.h) and the result share their storage.
 def InsertSliceOp : Graph_Op<"insert_slice", "x with part in place of its elements from start on along axis"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$part, I64Attr:$axis, Graph_Dims:$start);
+  let parallel_axes = kAllButAxis;
   let elements = [kAny];
 }
 
@@ -75,6 +82,7 @@ def PadOp : Graph_Op<"pad", "x with padding",
                      [DeclareOpInterfaceMethods<Graph_SelectingOp, ["selectsElements"]>]> {
   let arguments = (ins Graph_Tensor:$x, Optional<Graph_Tensor>:$value, Graph_Dims:$pads,
                        Graph_EnumAttr<Graph_PadMode>:$mode);
+  let parallel_axes = "";
   let elements = [kAny];
 }
 
@@ -82,6 +90,7 @@ def PadOp : Graph_Op<"pad", "x with padding",
 def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two axes are equal",
                           [Graph_SelectingOp]> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$first, I64Attr:$second);
+  let parallel_axes = "";
   let elements = [kAny];
 }
 
@@ -89,6 +98,7 @@ def DiagonalOp : Graph_Op<"diagonal", "the elements of x whose indices along two
 // diagonal, and diagonal 1 is above it.
 def TriluOp : Graph_Op<"trilu", "upper or lower triangle of x; other elements are 0"> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$k, BoolAttr:$upper);
+  let parallel_axes = "leading_axes(*this, tensor_type(getX()).getRank() - 2)";
   let elements = [kAny];
   let checks = kNoChecks;
 }
@@ -114,12 +124,14 @@ def DimsTensorOp : Graph_Op<"dims_tensor", "dims as a tensor of element type `dt
 // The conversion of inputs and outputs of small types, whose elements can share bytes.
 def UnpackBitsOp : Graph_Op<"unpack_bits", "the bits of each element of x, whose type is small, as u8"> {
   let arguments = (ins Graph_Tensor:$x);
+  let parallel_axes = "equal_axes(*this)";
   let elements = [kSmall];
   let rule = "rule.add_result(DType::kU8, tensor_type(op.getX()).getShape())";
   let checks = kNoChecks;
 }
 
 def PackBitsOp : Graph_Op<"pack_bits", "elements of the small type `to` with the lowest bits of the u8 elements of x"> {
+  let parallel_axes = "equal_axes(*this)";
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
   let checks = kNoChecks;
 }

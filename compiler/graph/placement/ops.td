@@ -13,6 +13,7 @@ def OnDeviceOp : Graph_Op<"on_device", "x, constrained to a place"> {
   let elements = [kStored];
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = kNoChecks;
+  let parallel_axes = "equal_axes(*this)";
 }
 
 // `from` is a place to which x is constrained. If it is absent, x is not constrained.
@@ -21,6 +22,7 @@ def DeviceCopyOp : Graph_Op<"device_copy", "copy of x at the place `to`"> {
   let elements = [kStored];
   let rule = "infer_elementwise(rule, op.getOperands())";
   let checks = kNoChecks;
+  let parallel_axes = "equal_axes(*this)";
 }
 
 #endif

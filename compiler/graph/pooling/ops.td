@@ -8,6 +8,7 @@ class Graph_Pool<string mnemonic, string summary, list<Trait> traits = []>
     : Graph_Op<mnemonic, summary, !listconcat(traits, [Graph_WindowOp])> {
   let elements = [kNumber];
   let checks = kNoChecks;
+  let parallel_axes = "leading_axes(*this, 2)";
   let declarations = [{
     ::llvm::SmallVector<DimExpr> getWindowDims() {
       return ::llvm::to_vector(::llvm::map_range(getKernel(), [](int64_t dim) { return DimExpr(dim); }));
@@ -40,6 +41,7 @@ def MaxPoolIndicesOp : Graph_Pool<"max_pool_indices",
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
                        DefaultValuedAttr<BoolAttr, "false">:$by_column);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+  let parallel_axes = "{}";  // an index counts the elements of the images before
 }
 // x is [n, c, h, w], and boxes is [k, 4] with columns x1, y1, x2, y2. images is i64[k], the index
 // in n of the image of each box. A coordinate is multiplied by scale, and offset is subtracted.
@@ -51,6 +53,7 @@ def RoiAlignOp : Graph_Op<"roi_align", "regions of x given by boxes, each resamp
                        I64Attr:$width, I64Attr:$samples, F32Attr:$scale, F32Attr:$offset,
                        F32Attr:$min_size, DefaultValuedAttr<BoolAttr, "false">:$greatest);
   let elements = [kFloat, kFloat, kInteger];
+  let parallel_axes = "{ParallelAxis{{ParallelAxis::kWhole, 0, 0}, {0}}}";
 }
 
 #endif

@@ -2,6 +2,7 @@
 // request checks.
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/symbolic_values.h"
 

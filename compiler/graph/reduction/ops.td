@@ -11,6 +11,7 @@ class Graph_Reduce<string mnemonic, string summary, string combine, string is_me
                        DefaultValuedAttr<BoolAttr, "true">:$keep_dims);
   let rule = "infer_reduce(rule, op.getX(), op.getAxes(), op.getKeepDims())";
   let checks = kNoChecks;
+  let parallel_axes = "reduced_axes(*this, getAxes(), getKeepDims())";
   let declarations = [{
     Combine getCombine() { return Combine::}] # combine # [{; }
     bool isMean() { return }] # is_mean # [{; }
@@ -36,6 +37,7 @@ class Graph_ArgReduce<string mnemonic, string summary> : Graph_Op<mnemonic, summ
                        DefaultValuedAttr<BoolAttr, "false">:$last);
   let rule = "infer_arg_reduce(rule, op.getX(), op.getAxis(), op.getKeepDims())";
   let checks = kNoChecks;
+  let parallel_axes = "reduced_axes(*this, static_cast<int64_t>(getAxis()), getKeepDims())";
 }
 def ArgMaxOp : Graph_ArgReduce<"arg_max", "i64 index of the maximum along axis; of equal elements the first, or the last if `last`">;
 def ArgMinOp : Graph_ArgReduce<"arg_min", "i64 index of the minimum along axis; of equal elements the first, or the last if `last`">;
@@ -45,6 +47,7 @@ class Graph_AlongAxis<string mnemonic, string summary, list<Trait> traits = []>
   let arguments = (ins Graph_Tensor:$x, I64Attr:$axis);
   let rule = "infer_along_axis(rule, op.getX(), op.getAxis())";
   let checks = kNoChecks;
+  let parallel_axes = kAllButAxis;
 }
 def SoftmaxOp : Graph_AlongAxis<"softmax", "e^x / sum e^x along axis", [Graph_RowOp]> {
   let elements = [kFloat];
@@ -68,6 +71,7 @@ def LayerNormOp : Graph_Op<"layer_norm", "(x - mean) / sqrt(var + epsilon) * sca
                        I64Attr:$axis, F32Attr:$epsilon);
   let elements = [kFloat];
   let rule = "infer_layer_norm(rule, op)";
+  let parallel_axes = "broadcast_axes(*this, static_cast<int64_t>(getAxis()))";
   let hasCanonicalizer = 1;
 }
 

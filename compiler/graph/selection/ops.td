@@ -7,6 +7,7 @@ include "compiler/graph/op_classes.td"
 def TopKOp : Graph_Op<"top_k", "the k largest or smallest elements along axis, sorted, and their i64 indices"> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$k, I64Attr:$axis, BoolAttr:$largest);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+  let parallel_axes = kAllButAxis;
   let elements = [kNumber];
 }
 

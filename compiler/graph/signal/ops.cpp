@@ -1,6 +1,7 @@
 // Resampling: generated definitions, type rules, request checks.
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 
 // Included last: the generated definitions use the declarations above.
@@ -20,6 +21,14 @@ llvm::LogicalResult ResizeOp::infer(TypeRule& rule, Adaptor op) {
     return rule.fail("x is " + text_of(x) + ", but mode \"" + stringifyResizeMode(op.getMode()) +
                      "\" requires a floating-point element type");
   return rule.add_result(x.getDtype(), op.getDims().getValue());
+}
+
+// An axis that keeps its dim is not resampled if its scale is 1.
+ParallelAxes ResizeOp::getParallelAxes() {
+  llvm::SmallVector<int64_t> scaled;
+  for (const auto [axis, scale] : llvm::enumerate(getScales()))
+    if (scale != 1.0f) scaled.push_back(static_cast<int64_t>(axis));
+  return equal_axes(*this, scaled);
 }
 
 bool ResizeOp::selectsElements() { return getMode() == ResizeMode::kNearest; }

@@ -29,6 +29,7 @@ def ResizeOp : Graph_Op<"resize", "x resampled to dims",
                        Graph_EnumAttr<Graph_ResizeRounding>:$rounding,
                        DefaultValuedAttr<F32Attr, "-0.75f">:$cubic_coeff,
                        DefaultValuedAttr<BoolAttr, "false">:$exclude_outside);
+  let parallel_axes = "";
 }
 
 #endif

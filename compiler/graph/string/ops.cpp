@@ -1,6 +1,7 @@
 // Ops on strings: generated definitions and type rules.
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/parallel/parallel_axes.h"
 #include "compiler/graph/type_rule.h"
 #include "compiler/graph/values/elements.h"
 

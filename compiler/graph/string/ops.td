@@ -9,6 +9,7 @@ def StringToNumberOp : Graph_Op<"string_to_number", "the numbers that strings re
                            [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, StrAttr:$to);
+  let parallel_axes = "equal_axes(*this)";
   let elements = [kString];
   let checks = kNoChecks;
 }
@@ -16,6 +17,7 @@ def StringToNumberOp : Graph_Op<"string_to_number", "the numbers that strings re
 def NumberToStringOp : Graph_Op<"number_to_string", "numbers as strings, with the fewest digits that identify the number",
                            [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
+  let parallel_axes = "equal_axes(*this)";
   let arguments = (ins Graph_Tensor:$x);
   let checks = kNoChecks;
 }
@@ -24,6 +26,7 @@ def ChangeCaseOp : Graph_Op<"change_case", "strings converted to lower or upper 
                            [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$upper);
+  let parallel_axes = "equal_axes(*this)";
   let elements = [kString];
   let checks = kNoChecks;
 }
@@ -33,6 +36,7 @@ def ConcatStringsOp : Graph_Op<"concat_strings", "each string of a, followed by 
                                [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+  let parallel_axes = "equal_axes(*this)";
   let elements = [kString];
   let checks = kNoChecks;
 }
@@ -46,6 +50,7 @@ def CountPiecesOp : Graph_Op<"count_pieces", "number of pieces between delimiter
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$delimiter,
                        DefaultValuedAttr<I64Attr, "-1">:$max_splits);
+  let parallel_axes = "leading_axes(*this, tensor_type(getX()).getRank())";
   let elements = [kString];
   let checks = kNoChecks;
 }
@@ -56,6 +61,7 @@ def SplitStringsOp : Graph_Op<"split_strings", "str[..., count]: pieces between 
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$delimiter, Graph_Dims:$count,
                        DefaultValuedAttr<I64Attr, "-1">:$max_splits);
+  let parallel_axes = "leading_axes(*this, tensor_type(getX()).getRank())";
   let elements = [kString];
   let checks = kNoChecks;
 }
@@ -68,6 +74,7 @@ def MatchStringsOp : Graph_Op<"match_strings", "whether the automaton accepts ea
                               [Graph_HostOp]> {
   let declarations = HostReason<"strings are stored on the host">.member;
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$automaton);
+  let parallel_axes = "leading_axes(*this, tensor_type(getX()).getRank())";
   let elements = [kString, kInteger];
   let checks = kNoChecks;
 }
@@ -82,6 +89,7 @@ def CountNgramsOp : Graph_Op<"count_ngrams", "f32[n, columns]: number of occurre
                        DenseI64ArrayAttr:$columns, DenseF32ArrayAttr:$weights, I64Attr:$min_length,
                        I64Attr:$max_length, DefaultValuedAttr<I64Attr, "0">:$skips,
                        DefaultValuedAttr<BoolAttr, "false">:$once);
+  let parallel_axes = "leading_axes(*this, 1)";
   let elements = [kAny];
   let checks = kNoChecks;
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/dims/representative.h"
 #include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/parallel/batch_dims.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/graph/rewrite/states.h"
 #include "compiler/graph/values/elements.h"
@@ -47,6 +48,8 @@ Status FunctionLowering::run(mlir::func::FuncOp function,
     function_.inputs.push_back(id);
   }
   collect_dimensions(dims, any);
+  for (Dimension& dimension : function_.dimensions)
+    dimension.batch_obstacle = graph::batch_obstacle(function, dimension.name);
   for (mlir::BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), graph::kInPlaceAttribute))
       fit_capacity(argument);

@@ -109,6 +109,8 @@ typedef struct scopevm_dimension_info {
   int64_t min;         /**< smallest size */
   int64_t max;         /**< largest size */
   int64_t multiple_of; /**< required factor of the size, at least 1 */
+  int64_t is_batch;    /**< 1 if requests can be joined along the dimension
+                            (DimensionSignature::is_batch in scopevm/module.h), else 0 */
 } scopevm_dimension_info;
 
 /** Describes a dimension. Fails with SCOPEVM_NOT_FOUND if there is no such dimension. */

@@ -83,7 +83,8 @@ inline Status read_module(const scopevm_module* module, ModuleHandle& out) {
     scopevm_dimension_info info{};
     info.struct_size = sizeof info;
     SCOPEVM_RETURN_IF_ERROR(take(scopevm_module_dimension(module, i, &info)));
-    out.signature.dimensions.push_back({info.name, info.min, info.max, info.multiple_of});
+    out.signature.dimensions.push_back(
+        {info.name, info.min, info.max, info.multiple_of, info.is_batch != 0});
   }
   for (size_t i = 0; i < scopevm_module_scope_count(module); ++i)
     out.scopes.push_back(

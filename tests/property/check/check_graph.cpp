@@ -19,6 +19,7 @@
 #include "tests/property/check/check_copies.h"
 #include "tests/property/check/check_memory.h"
 #include "tests/property/check/check_pool.h"
+#include "tests/property/check/divide.h"
 #include "tests/property/check/external_ops.h"
 #include "tests/property/random/outline.h"
 #include "tests/property/random/scatter.h"
@@ -94,14 +95,13 @@ Verdict check_formulas(const Module& module, const Symbols& symbols) {
 
 // Reserves the memory of all requests. Returns false if the module has no bound function, or its
 // sizes exceed 64 bits.
-bool reserve(const Session& session, const GraphCase& graph) {
+bool reserve(const Session& session, const std::vector<Expectation>& calls) {
   std::map<std::string, DimRange> ranges;
   for (const DimensionSignature& dimension : session.signature().dimensions) {
-    const auto value_in = [&](const Request& request) {
-      return request.symbols.at(dimension.name);
+    const auto value_in = [&](const Expectation& call) {
+      return call.request.symbols.at(dimension.name);
     };
-    const auto [least, most] =
-        std::ranges::minmax(graph.requests | std::views::transform(value_in));
+    const auto [least, most] = std::ranges::minmax(calls | std::views::transform(value_in));
     ranges[dimension.name] = {least, most};
   }
   return session.reserve(ranges).ok();
@@ -116,6 +116,31 @@ Verdict check_memory(const Module& module, const CallStats& stats, const Symbols
   return wrong.empty() ? Verdict{} : failure(Finding::kWrongMemory, wrong);
 }
 
+// Runs one call. Adds the elements that it compares to `verdict`, or what is wrong.
+void run(const Session& session, const Module& module, const Expectation& expected,
+         bool is_reserved, Verdict& verdict) {
+  const auto fail = [&](const Verdict& found) {
+    verdict.finding = found.finding;
+    verdict.detail = found.detail;
+  };
+  const Verdict formulas = check_formulas(module, expected.request.symbols);
+  verdict.omitted += formulas.omitted;
+  if (formulas.finding != Finding::kAgrees) return fail(formulas);
+  if (const std::string wrong = wrong_bound(module, expected.request.symbols); !wrong.empty())
+    return fail(failure(Finding::kWrongFormula, wrong));
+  Result<Call> call = session.make_call();
+  Status status = call.status();
+  for (size_t i = 0; i < expected.request.inputs.size() && status.ok(); ++i) {
+    const Result<Tensor> tensor = tensor_of(expected.request.inputs[i]);
+    status = tensor.ok() ? call->set_input(i, *tensor) : tensor.status();
+  }
+  if (status.ok()) status = call->run();
+  if (!status.ok()) return fail(failure(Finding::kRunError, std::string(status.message())));
+  compare(expected.results, call->outputs(), verdict);
+  if (verdict.finding == Finding::kAgrees)
+    fail(check_memory(module, call->stats(), expected.request.symbols, is_reserved));
+}
+
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
                      const std::vector<uint8_t>& bytes, const CompileOptions& options) {
   auto module = Module::load_bytes(bytes);
@@ -124,39 +149,24 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   auto session = Session::create(*module, {.external_libraries = options.external_libraries});
   if (!session.ok())
     return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
+  std::vector<Expectation> calls;
+  for (size_t i = 0; i < graph.requests.size(); ++i)
+    calls.push_back({graph.requests[i], expected[i]});
+  Verdict verdict;
+  for (size_t i = 0; i < graph.requests.size(); ++i)
+    for (Expectation& part : parts_of(calls[i], module->signature())) {
+      calls.push_back(std::move(part));
+      ++verdict.parts;
+    }
   // Functions that are not inlined can release their storages in another order.
   const bool is_reserved = options.inline_limit > 0 &&
                            std::hash<std::string>()(graph.text()) % 3 != 0 &&
-                           reserve(*session, graph);
-  Verdict verdict;
-  for (size_t i = 0; i < graph.requests.size() && verdict.finding == Finding::kAgrees; ++i) {
-    Verdict formulas = check_formulas(*module, graph.requests[i].symbols);
-    if (formulas.finding == Finding::kAgrees) {
-      const int64_t omitted = formulas.omitted;
-      if (const std::string wrong = wrong_bound(*module, graph.requests[i].symbols); !wrong.empty())
-        formulas = failure(Finding::kWrongFormula, wrong);
-      formulas.omitted = omitted;
-    }
-    if (formulas.finding != Finding::kAgrees) return formulas;
-    verdict.omitted += formulas.omitted;
-    auto made = session->make_call();
-    if (!made.ok()) return failure(Finding::kRunError, std::string(made.status().message()));
-    Call call = *std::move(made);
-    Status status;
-    for (size_t input = 0; input < graph.requests[i].inputs.size() && status.ok(); ++input) {
-      auto tensor = tensor_of(graph.requests[i].inputs[input]);
-      status = tensor.ok() ? call.set_input(input, *tensor) : tensor.status();
-    }
-    if (status.ok()) status = call.run();
-    if (status.ok())
-      compare(expected[i], call.outputs(), verdict);
-    else
-      verdict = failure(Finding::kRunError, std::string(status.message()));
-    if (verdict.finding == Finding::kAgrees) {
-      Verdict memory = check_memory(*module, call.stats(), graph.requests[i].symbols, is_reserved);
-      if (memory.finding != Finding::kAgrees) verdict = std::move(memory);
-    }
-    if (verdict.finding != Finding::kAgrees) verdict.detail += str(graph.requests[i].symbols);
+                           reserve(*session, calls);
+  for (const Expectation& call : calls) {
+    run(*session, *module, call, is_reserved, verdict);
+    if (verdict.finding == Finding::kAgrees) continue;
+    verdict.detail += str(call.request.symbols);
+    break;
   }
   return verdict;
 }

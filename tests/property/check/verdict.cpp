@@ -31,8 +31,9 @@ std::string packed(const Verdict& verdict) {
   std::ostringstream text;
   text << static_cast<int>(verdict.finding) << ' ' << verdict.compile_seconds << ' '
        << verdict.compared << ' ' << verdict.skipped << ' ' << verdict.external_runs << ' '
-       << verdict.omitted << ' ' << verdict.is_refused << ' ' << verdict.plans.requests << ' '
-       << verdict.plans.sum << ' ' << verdict.plans.worst << verdict.plans.worst_request << '\n'
+       << verdict.parts << ' ' << verdict.omitted << ' ' << verdict.is_refused << ' '
+       << verdict.plans.requests << ' ' << verdict.plans.sum << ' ' << verdict.plans.worst
+       << verdict.plans.worst_request << '\n'
        << verdict.detail;
   return text.str();
 }
@@ -42,8 +43,8 @@ Verdict unpacked(const std::string& text) {
   std::istringstream stream(text);
   int finding = 0;
   stream >> finding >> verdict.compile_seconds >> verdict.compared >> verdict.skipped >>
-      verdict.external_runs >> verdict.omitted >> verdict.is_refused >> verdict.plans.requests >>
-      verdict.plans.sum >> verdict.plans.worst;
+      verdict.external_runs >> verdict.parts >> verdict.omitted >> verdict.is_refused >>
+      verdict.plans.requests >> verdict.plans.sum >> verdict.plans.worst;
   std::getline(stream, verdict.plans.worst_request);
   verdict.finding = static_cast<Finding>(finding);
   verdict.detail.assign(std::istreambuf_iterator<char>(stream), {});

@@ -27,6 +27,7 @@ struct Verdict {
   int64_t compared = 0;        // elements
   int64_t skipped = 0;         // elements whose value the reference does not know
   int64_t external_runs = 0;   // of functions of the external library
+  int64_t parts = 0;           // of requests that batch dims divide
   int64_t omitted = 0;         // formulas that would need too many definitions
   PlanQuality plans;           // with CheckOptions::measures_plans
   // compile() rejected the graph, because it needs more than the limit of

@@ -53,11 +53,23 @@ void print_symbols(const Explained& function) {
   if (function.symbols.empty()) print("    none\n");
 }
 
+void print_batch_dims(const Explained& function) {
+  const auto is_examined = [](const auto& symbol) { return symbol.batch_obstacle.has_value(); };
+  if (std::ranges::none_of(function.symbols, is_examined)) return;
+  print("  requests along a dimension\n");
+  for (const ShapeExplanation::Symbol& symbol : function.symbols)
+    if (is_examined(symbol))
+      print("    {}: {}\n", runtime::name_text(symbol.name),
+            symbol.batch_obstacle->empty() ? "can be joined"
+                                           : "cannot be joined: " + *symbol.batch_obstacle);
+}
+
 void print_text(const ShapeExplanation& explanation) {
   for (const Explained& function : explanation.functions) {
     print("function {}\n", function.name);
     print_values(function);
     print_symbols(function);
+    print_batch_dims(function);
     print("  checks\n");
     for (const ShapeExplanation::Check& check : function.checks)
       print("    {}\n        {}\n", check.condition, check.message);
@@ -78,6 +90,10 @@ ordered_json json_of(const Explained& function) {
   for (const ShapeExplanation::Symbol& symbol : function.symbols) {
     ordered_json& item = out["symbols"].emplace_back(
         ordered_json{{"name", symbol.name}, {"definition", symbol.definition}});
+    if (symbol.batch_obstacle) {
+      item["is_batch"] = symbol.batch_obstacle->empty();
+      if (!symbol.batch_obstacle->empty()) item["batch_obstacle"] = *symbol.batch_obstacle;
+    }
     if (!symbol.is_bound) continue;
     item["min"] = symbol.bound.least();
     item["max"] = symbol.bound.max;

@@ -69,9 +69,8 @@ void print_dimensions(const std::vector<format::DimensionDecl>& dimensions) {
   for (const format::DimensionDecl& dimension : dimensions) {
     print("  dimension  {}: {}..{}", runtime::name_text(dimension.name), dimension.min,
           dimension.max);
-    print("{}\n", dimension.multiple_of > 1
-                      ? fmt::format(", a multiple of {}", dimension.multiple_of)
-                      : "");
+    if (dimension.multiple_of > 1) print(", a multiple of {}", dimension.multiple_of);
+    print("{}\n", dimension.is_batch ? ", batch" : "");
   }
 }
 

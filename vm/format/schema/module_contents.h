@@ -27,6 +27,7 @@ struct DimensionDecl {
   int64_t min = 0;
   int64_t max = int64_t{1} << 31;
   int64_t multiple_of = 1;
+  bool is_batch = false;  // DimensionSignature::is_batch
 };
 
 // kAnyDim: a dim that can differ between the elements of a list. kAnyDims, as the only dim: any

@@ -101,6 +101,7 @@ void visit(auto& v, Is<DimensionDecl> auto& dimension) {
   v.named("min", dimension.min);
   v.named("max", dimension.max);
   v.named("multiple_of", dimension.multiple_of);
+  v.optional("is_batch", dimension.is_batch, false, "batch");
 }
 
 // The kind is omitted for a tensor: input "xs" sequence f32 ["?", "4"].

@@ -65,7 +65,7 @@ void append_others(RequestBox box, const RequestBox& inside, const format::Varia
     parts.back()[i] = *std::move(set);
   };
   for (size_t i = 0; i < box.size(); ++i) {
-    const auto& [name, min, max, multiple_of] = variant.dimensions[i];
+    const auto& [name, min, max, multiple_of, is_batch] = variant.dimensions[i];
     if (box[i].least < min) append(i, in_range(box[i], box[i].least, min - 1));
     if (box[i].most > max) append(i, in_range(box[i], max + 1, box[i].most));
     append(i, without_multiples(*in_range(box[i], min, max), multiple_of));

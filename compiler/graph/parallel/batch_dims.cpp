@@ -1,0 +1,248 @@
+// Finds the values that are not computed row by row, starting from none, until no op adds another
+// one: the greatest fixed point, so that a loop whose carried values keep their rows is no
+// obstacle.
+#include "compiler/graph/parallel/batch_dims.h"
+
+#include <set>
+
+#include "compiler/graph/diagnostics/dim_trace.h"
+#include "compiler/graph/diagnostics/op_name.h"
+#include "compiler/graph/diagnostics/request_checks.h"
+#include "compiler/graph/graph_ops.h"
+#include "llvm/ADT/DenseSet.h"
+#include "runtime/quoted.h"
+
+namespace scopevm::compiler::graph {
+namespace {
+
+class RowAnalysis {
+ public:
+  // `dim` is a symbol of the inputs of `function`. Each row is one element along it.
+  RowAnalysis(mlir::func::FuncOp function, std::string_view dim) : function_(function), dim_(dim) {
+    varying_.emplace(dim);
+  }
+
+  // Why the dimension is not a batch dim. Empty if it is one.
+  std::string obstacle() {
+    for (mlir::BlockArgument input : function_.getArguments())
+      if (!has_plain_rows(input)) return form_of(DimTrace::name(input));
+    const mlir::OperandRange outputs = function_.getBody().front().getTerminator()->getOperands();
+    do {
+      changed_ = false;
+      function_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) { visit(op); });
+      for (mlir::Value output : outputs)
+        if (mixed_.contains(output)) return cause();
+    } while (changed_);
+    for (const auto [i, output] : llvm::enumerate(outputs))
+      if (!has_plain_rows(output))
+        return form_of("output " + runtime::quoted(output_name(function_, i)));
+    return condition();
+  }
+
+ private:
+  static constexpr int64_t kNoRows = ParallelAxis::kWhole;
+
+  // Whether the dim differs between a request and requests that are joined.
+  bool varies(DimExpr dim) const {
+    return llvm::any_of(dim.symbols(),
+                        [&](const std::string& name) { return varying_.contains(name); });
+  }
+
+  // The axis whose equal parts belong to the rows: its size is the dimension times a size that is
+  // the same in all requests. kNoRows if no dim varies. Empty for other values.
+  std::optional<int64_t> row_axis(mlir::Value value) const {
+    const auto type = mlir::dyn_cast<TensorType>(value.getType());
+    if (!type || mixed_.contains(value)) return std::nullopt;
+    int64_t rows = kNoRows;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      const DimExpr dim = type.getDim(axis);
+      if (!varies(dim)) continue;
+      const DimExpr of_one = dim.substitute([&](std::string_view name) {
+        return name == dim_ ? std::optional(DimExpr(1)) : std::nullopt;
+      });
+      const bool is_product = !varies(of_one) && dim == rows_in(dim) * of_one;
+      if (!is_product || rows != kNoRows) return std::nullopt;
+      rows = axis;
+    }
+    return rows;
+  }
+
+  // The dimension as a symbol of `e`, with its facts; 0 if `e` does not contain it.
+  DimExpr rows_in(DimExpr e) const {
+    if (e.kind() == DimExpr::Kind::kSymbol && e.symbol_name() == dim_) return e;
+    for (DimExpr operand : e.operands())
+      if (const DimExpr found = rows_in(operand); !found.is_constant()) return found;
+    return {};
+  }
+
+  // Whether the value has the dimension as one of its dims, and in no other way.
+  bool has_plain_rows(mlir::Value value) const {
+    const std::optional<int64_t> axis = row_axis(value);
+    if (!axis || *axis == kNoRows) return axis.has_value();
+    const DimExpr dim = type_of(value).getDim(*axis);
+    return dim.kind() == DimExpr::Kind::kSymbol;
+  }
+
+  bool is_the_same_in_all_requests(mlir::Value value) const { return row_axis(value) == kNoRows; }
+
+  // Whether an attribute of the op has dims that vary, except the one of a result's axis `rows`.
+  bool reads_varying_dims(mlir::Operation* op, int64_t rows) const {
+    const auto rank = [&] {
+      return op->getNumResults() == 0 ? 0 : type_of(op->getResult(0)).getRank();
+    };
+    for (const mlir::NamedAttribute attribute : op->getAttrs()) {
+      const auto dims = mlir::dyn_cast<DimsAttr>(attribute.getValue());
+      if (!dims) continue;
+      for (const auto [i, dim] : llvm::enumerate(dims.getValue())) {
+        const bool is_of_rows = rows != kNoRows && static_cast<int64_t>(i) == rows &&
+                                static_cast<int64_t>(dims.getValue().size()) == rank();
+        if (!is_of_rows && varies(dim)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether the rows of all results are computed from the same rows of the operands.
+  bool keeps_rows(ParallelAxesOp op) const {
+    ParallelAxis rows;
+    for (mlir::Value operand : op->getOperands()) {
+      const std::optional<int64_t> axis = row_axis(operand);
+      if (!axis) return false;
+      rows.operands.push_back(*axis);
+    }
+    for (mlir::Value result : op->getResults()) {
+      const std::optional<int64_t> axis = row_axis(result);
+      if (!axis) return false;
+      rows.results.push_back(*axis);
+    }
+    if (reads_varying_dims(op, rows.results.front())) return false;
+    const auto is_whole = [](int64_t axis) { return axis == kNoRows; };
+    if (llvm::all_of(rows.operands, is_whole) && llvm::all_of(rows.results, is_whole)) return true;
+    return llvm::any_of(op.getParallelAxes(), [&](const ParallelAxis& parallel) {
+      return parallel.operands == rows.operands && parallel.results == rows.results;
+    });
+  }
+
+  void visit(mlir::Operation* op) {
+    if (auto merge = mlir::dyn_cast<MergeOp>(op)) return visit_merge(merge);
+    if (auto read = mlir::dyn_cast<ReadDimsOp>(op)) {
+      if (!is_the_same_in_all_requests(read.getX())) add_symbols(op);
+      return;
+    }
+    add_symbols(op);
+    if (auto parallel = mlir::dyn_cast<ParallelAxesOp>(op); parallel && keeps_rows(parallel))
+      return;
+    for (mlir::Value result : op->getResults()) add(result);
+  }
+
+  // A branch or a loop takes the same way for all rows if its conditions and its trip count are the
+  // same. Dims that only the execution determines are not compared.
+  void visit_merge(MergeOp merge) {
+    bool is_same_way = !reads_varying_dims(merge, kNoRows);
+    for_each_edge(merge, [&](mlir::OpOperand& operand) {
+      const mlir::OpResult result = merge.getMergePoint(operand);
+      if (!result)
+        is_same_way = is_same_way && is_the_same_in_all_requests(operand.get());
+      else if (has_rows(operand.get()) != has_rows(result))
+        add(result);
+    });
+    for (const SymbolDefinition& definition : symbols_defined_by(merge)) {
+      auto loop = mlir::dyn_cast<LoopOp>(merge.getOperation());
+      if (!is_same_way || !loop || definition.symbol != loop.getIndex()) add_symbol(definition);
+    }
+    for (mlir::OpResult result : merge->getResults()) {
+      if (!is_same_way || !row_axis(result)) add(result);
+      if (!mixed_.contains(result)) continue;
+      for (mlir::Region& region : merge->getRegions())
+        if (result.getResultNumber() < region.getNumArguments())
+          add(region.getArgument(result.getResultNumber()));
+    }
+  }
+
+  // Empty if the value is mixed.
+  std::optional<bool> has_rows(mlir::Value value) const {
+    const std::optional<int64_t> axis = row_axis(value);
+    return axis ? std::optional(*axis != kNoRows) : std::nullopt;
+  }
+
+  static void for_each_edge(MergeOp merge, llvm::function_ref<void(mlir::OpOperand&)> visit) {
+    for (mlir::OpOperand& operand : merge->getOpOperands()) visit(operand);
+    for (mlir::Region& region : merge->getRegions())
+      for (mlir::OpOperand& operand : region.front().getTerminator()->getOpOperands())
+        visit(operand);
+  }
+
+  void add(mlir::Value value) { changed_ = mixed_.insert(value).second || changed_; }
+  void add_symbols(mlir::Operation* op) {
+    for (const SymbolDefinition& definition : symbols_defined_by(op)) add_symbol(definition);
+  }
+  void add_symbol(const SymbolDefinition& definition) {
+    changed_ = varying_.insert(definition.symbol).second || changed_;
+  }
+
+  std::string form_of(const std::string& value) const {
+    return value + " has it in another form than the size of one axis";
+  }
+
+  // The first op that mixes rows.
+  std::string cause() {
+    std::string text = "rows depend on each other";
+    function_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      const auto is_mixed = [&](mlir::Value value) { return mixed_.contains(value); };
+      if (llvm::none_of(op->getResults(), is_mixed) || llvm::any_of(op->getOperands(), is_mixed))
+        return mlir::WalkResult::advance();
+      text = DimTrace::name(op) + " combines rows, or depends on their number";
+      return mlir::WalkResult::interrupt();
+    });
+    return text;
+  }
+
+  // A condition of a request that can hold for one of two numbers of rows only.
+  std::string condition() {
+    std::string text;
+    function_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      std::vector<Check> checks;
+      if (mlir::isa<RequestCheckOp>(op)) collect_checks(op, {}, checks);
+      auto assertion = mlir::dyn_cast<AssertOp>(op);
+      if ((assertion && !is_the_same_in_all_requests(assertion.getCondition())) ||
+          llvm::any_of(checks,
+                       [&](const Check& check) { return varies(check.lhs) || varies(check.rhs); }))
+        text = "a condition of " + DimTrace::name(op) + " depends on it";
+      return text.empty() ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+    });
+    return text;
+  }
+
+  mlir::func::FuncOp function_;
+  const std::string dim_;
+  llvm::DenseSet<mlir::Value> mixed_;           // values that are not computed row by row
+  std::set<std::string, std::less<>> varying_;  // the dimension, and symbols that depend on rows
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void find_batch_dims(mlir::ModuleOp module) {
+  mlir::Builder builder(module.getContext());
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (!function.isPublic() || function.isDeclaration()) continue;
+    std::set<std::string> names;
+    for (mlir::Type type : function.getArgumentTypes())
+      if (auto tensor = mlir::dyn_cast<TensorType>(type))
+        for (DimExpr dim : tensor.getShape())
+          for (std::string& name : dim.symbols()) names.insert(std::move(name));
+    llvm::SmallVector<mlir::NamedAttribute> entries;
+    for (const std::string& name : names)
+      entries.push_back(builder.getNamedAttr(
+          name, builder.getStringAttr(RowAnalysis(function, name).obstacle())));
+    function->setAttr(kBatchDimsAttribute, builder.getDictionaryAttr(entries));
+  }
+}
+
+std::optional<std::string> batch_obstacle(mlir::func::FuncOp function, std::string_view dimension) {
+  const auto dims = function->getAttrOfType<mlir::DictionaryAttr>(kBatchDimsAttribute);
+  const auto text = dims ? dims.getAs<mlir::StringAttr>(dimension) : mlir::StringAttr();
+  return text ? std::optional(text.str()) : std::nullopt;
+}
+
+}  // namespace scopevm::compiler::graph
