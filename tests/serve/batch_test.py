@@ -40,12 +40,50 @@ func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {
 }
 """
 
+# y = the cumulative sums of x along t, times s; the rows are along the second axis
+SCALED = """
+!t = !sv.tensor<f32[3, n]>
+func.func @main(%x: !t {sv.name = "x"}, %s: !sv.tensor<f32[k]> {sv.name = "s"})
+    -> (!t {sv.name = "y"}, !sv.tensor<f32[k]> {sv.name = "r"}) {
+  %0 = sv.cum_sum %x {axis = 0 : i64} : (!t) -> !t
+  %1 = sv.reduce_sum %s {axes = array<i64: 0>, keep_dims = false} : (!sv.tensor<f32[k]>) -> !sv.tensor<f32[]>
+  %one = sv.constant {value = dense<1.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %zero = sv.sub %one, %one : (!sv.tensor<f32[]>, !sv.tensor<f32[]>) -> !sv.tensor<f32[]>
+  %2 = sv.loop %0 {index = "$i", trip_count = #sv.dims<["20000"]>} : (!t) -> !t {
+  ^bb0(%c: !t):
+    %3 = sv.add %c, %zero : (!t, !sv.tensor<f32[]>) -> !t
+    sv.yield %3 : !t
+  }
+  %4 = sv.mul %2, %1 : (!t, !sv.tensor<f32[]>) -> !t
+  return %4, %s : !t, !sv.tensor<f32[k]>
+}
+"""
+
 # y = the sums of the rows of x
 SUMS = """
 !t = !sv.tensor<f32[m, n]>
 !y = !sv.tensor<f32[m]>
 func.func @main(%x: !t {sv.name = "x"}) -> (!y {sv.name = "y"}) {
   %0 = sv.reduce_sum %x {axes = array<i64: 1>, keep_dims = false} : (!t) -> !y
+  return %0 : !y
+}
+"""
+
+# y = 2 * x
+PRODUCT = """
+!t = !sv.tensor<f32[n, m]>
+func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "y"}) {
+  %0 = sv.add %x, %x : (!t, !t) -> !t
+  return %0 : !t
+}
+"""
+
+# y = x, then x again
+TWICE = """
+!t = !sv.tensor<f32[m]>
+!y = !sv.tensor<f32["2*m"]>
+func.func @main(%x: !t {sv.name = "x"}) -> (!y {sv.name = "y"}) {
+  %0 = sv.concat %x, %x {axis = 0 : i64} : (!t, !t) -> !y
   return %0 : !y
 }
 """
@@ -77,7 +115,9 @@ class BatchTest(ServerTest):
         add(folder, "long", LONG)
         config(folder, "long", batch={"dim": "n", "max": 16})
         add(folder, "doubled", DOUBLED)
-        config(folder, "doubled", batch={"dim": "n"})
+        config(folder, "doubled", batch={"dim": "n", "asserted": True})
+        add(folder, "scaled", SCALED)
+        config(folder, "scaled", batch={})
         add(folder, "sums", SUMS)
 
     def together(self, count, work):
@@ -128,6 +168,25 @@ class BatchTest(ServerTest):
         self.assertLess(calls, requests)
         self.assertGreaterEqual(calls, 64 // 16)
 
+    def test_another_axis_and_equal_inputs(self):
+        before = self.server.statistics("scaled")
+
+        def work(client, number):
+            for i in range(4):
+                n, scale = 1 + (number + i) % 3, [1.0, float(number % 2)]
+                x = [[float(10 * number + i + t * j) for j in range(n)] for t in range(3)]
+                flat = [value for row in x for value in row]
+                answer = client.infer("scaled", request(tensor("x", "FP32", [3, n], flat),
+                                                        tensor("s", "FP32", [2], scale)))
+                self.assertEqual(answer.status, 200, answer.text)
+                sums = [sum(row[j] for row in x[:t + 1]) * sum(scale)
+                        for t in range(3) for j in range(n)]
+                self.assertEqual(answer.data("y"), sums)
+                self.assertEqual(answer.data("r"), scale)
+        self.together(16, work)
+        after = self.server.statistics("scaled")
+        self.assertLess(after["execution_count"] - before["execution_count"], 64)
+
     def test_only_the_wrong_request_fails(self):
         def work(client, number):
             for i in range(50):
@@ -171,19 +230,26 @@ class BatchTest(ServerTest):
         server_process.compiler.add(self.folder, "none", NO_INPUTS)
         config(self.folder, "none", batch={"dim": "n"})
         self.fails(self.client.request("POST", "/v2/repository/models/none/load"),
-                   '"batch": the model has no inputs')
+                   '"batch": the module has no dimension "n"')
         config(self.folder, "none")
         self.ok(self.client.request("POST", "/v2/repository/models/none/load"))
         self.assertEqual(self.client.infer("none", request()).data("y"), [1])
 
     def test_wrong_configurations(self):
-        def refused(text, **batch):
-            config(self.folder, "sums", batch=batch)
-            self.fails(self.client.request("POST", "/v2/repository/models/sums/load"), text)
-        refused('"x": expected a tensor of numbers whose first dim, and no other, is "n"', dim="n")
-        refused('expected "dim", the name of a dimension', max=3)
-        refused('unknown member "delay"', dim="m", delay=1)
-        config(self.folder, "sums", batch={"dim": "m"})
+        def refused(model, text, **batch):
+            config(self.folder, model, batch=batch)
+            self.fails(self.client.request("POST", f"/v2/repository/models/{model}/load"), text)
+        for model, source in (("sums", SUMS), ("product", PRODUCT), ("twice", TWICE)):
+            server_process.compiler.add(self.folder, model, source)
+        refused("sums", '"n" is not a batch dim of the module', dim="n")
+        refused("sums", 'the module has no dimension "q"', dim="q")
+        refused("sums", 'unknown member "delay"', dim="m", delay=1)
+        refused("sums", '"asserted": expected true or false', dim="n", asserted=1)
+        refused("product", "the module has several batch dims")
+        refused("twice", "the module has no batch dim")
+        refused("twice", '"y": expected a tensor of numbers with at most one dim "m"', dim="m",
+                asserted=True)
+        config(self.folder, "sums", batch={})
         self.ok(self.client.request("POST", "/v2/repository/models/sums/load"))
         self.assertEqual(self.client.infer("sums", rows([[1, 2], [3, 4]])).data("y"), [3, 7])
 

@@ -2,59 +2,11 @@
 #include "tools/serve/model/batcher.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "runtime/quoted.h"
 #include "tools/serve/model/inference.h"
-#include "tools/serve/protocol/invalid.h"
 
 namespace scopevm::serve {
-namespace {
-
-Status check_tensor(const TensorSignature& tensor, const std::string& dim) {
-  const bool is_numbers = tensor.kind == ValueKind::kTensor && tensor.dtype != DType::kStr &&
-                          elements_per_byte(tensor.dtype) == 1;
-  const auto rest = std::ranges::subrange(
-      tensor.dims.empty() ? tensor.dims.begin() : tensor.dims.begin() + 1, tensor.dims.end());
-  const bool is_first = !tensor.dims.empty() && tensor.dims.front() == dim &&
-                        std::ranges::none_of(rest, [&](const std::string& text) {
-                          return text.find(dim) != std::string::npos;
-                        });
-  if (is_numbers && is_first) return {};
-  return invalid("\"batch\": " + runtime::quoted(tensor.name) +
-                 ": expected a tensor of numbers whose first dim, and no other, is " +
-                 runtime::quoted(dim));
-}
-
-// The inputs of the members one after the other along the first axis.
-Result<Tensor> gathered(const std::vector<std::shared_ptr<Inference>>& members, size_t input,
-                        int64_t rows) {
-  const Tensor& first = members.front()->batch_inputs()[input];
-  std::vector<int64_t> dims(first.dims().begin(), first.dims().end());
-  dims.front() = rows;
-  SCOPEVM_ASSIGN_OR_RETURN(Tensor all, Tensor::allocate(first.dtype(), dims));
-  char* next = static_cast<char*>(all.data());
-  for (const auto& member : members) {
-    const Tensor& part = member->batch_inputs()[input];
-    if (part.bytes() == 0) continue;
-    std::memcpy(next, part.data(), static_cast<size_t>(part.bytes()));
-    next += part.bytes();
-  }
-  return all;
-}
-
-// Rows of a result, as a view of it.
-Result<Tensor> rows_of(const Tensor& result, int64_t first, int64_t count) {
-  std::vector<int64_t> dims(result.dims().begin(), result.dims().end());
-  const int64_t row_bytes = result.bytes() / std::max<int64_t>(dims.front(), 1);
-  dims.front() = count;
-  const auto* const begin = static_cast<const char*>(result.data()) + first * row_bytes;
-  return Tensor::borrow(static_cast<const void*>(begin), result.dtype(), dims);
-}
-
-}  // namespace
-
 struct Batcher::Batch {
   Batch(Members members_, Call call_)
       : members(std::move(members_)), call(std::move(call_)), waiting(members.size()) {}
@@ -69,17 +21,7 @@ struct Batcher::Batch {
   std::atomic<size_t> waiting;
 };
 
-Status check_batch_dim(const Signature& signature, const std::string& dim) {
-  if (signature.inputs.empty()) return invalid("\"batch\": the model has no inputs");
-  for (const TensorSignature& input : signature.inputs)
-    SCOPEVM_RETURN_IF_ERROR(check_tensor(input, dim));
-  for (const TensorSignature& output : signature.outputs)
-    SCOPEVM_RETURN_IF_ERROR(check_tensor(output, dim));
-  return {};
-}
-
 void Batcher::add(std::shared_ptr<Inference> request) {
-  std::vector<int64_t> key = request->batch_key();
   const int64_t rows = request->batch_rows();
   Members now;
   {
@@ -90,10 +32,10 @@ void Batcher::add(std::shared_ptr<Inference> request) {
       now.push_back(std::move(request));
     } else {
       const auto group = std::ranges::find_if(waiting_, [&](const Group& other) {
-        return other.key == key && other.rows + rows <= max_rows_;
+        return other.rows + rows <= max_rows_ &&
+               can_join(other.members.front()->batch_inputs(), request->batch_inputs(), axes_);
       });
-      Group& joined =
-          group != waiting_.end() ? *group : waiting_.emplace_back(Group{std::move(key), 0, {}});
+      Group& joined = group != waiting_.end() ? *group : waiting_.emplace_back();
       joined.rows += rows;
       joined.members.push_back(std::move(request));
     }
@@ -131,10 +73,8 @@ bool Batcher::run_each(const Members& members) {
 }
 
 Status Batcher::start(const std::shared_ptr<Batch>& batch) {
-  int64_t rows = 0;
   SubmitOptions options = batch->members.front()->options();
   for (const auto& member : batch->members) {
-    rows += member->batch_rows();
     const SubmitOptions& own = member->options();
     options.priority = std::max(options.priority, own.priority);
     // The batch ends when no member waits for it.
@@ -144,7 +84,9 @@ Status Batcher::start(const std::shared_ptr<Batch>& batch) {
       options.call.deadline = std::max(*options.call.deadline, *own.call.deadline);
   }
   for (size_t input = 0; input < session_.signature().inputs.size(); ++input) {
-    SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, gathered(batch->members, input, rows));
+    std::vector<Tensor> parts;
+    for (const auto& member : batch->members) parts.push_back(member->batch_inputs()[input]);
+    SCOPEVM_ASSIGN_OR_RETURN(const Tensor tensor, concatenated(parts, axes_.inputs[input]));
     SCOPEVM_RETURN_IF_ERROR(batch->call.set_input(input, tensor));
   }
   for (const auto& member : batch->members) member->set_left([batch] { batch->leave(); });
@@ -169,8 +111,9 @@ void Batcher::end(const std::shared_ptr<Batch>& batch, const Status& status) {
     const int64_t rows = member->batch_rows();
     std::vector<Tensor> outputs;
     Status failure = status;
-    for (const Tensor& result : batch->call.outputs()) {
-      Result<Tensor> part = rows_of(result, first, rows);
+    for (size_t output = 0; output < axes_.outputs.size(); ++output) {
+      Result<Tensor> part =
+          rows_of(batch->call.outputs()[output], axes_.outputs[output], first, rows);
       if (!part.ok() && failure.ok()) failure = part.status();
       if (part.ok()) outputs.push_back(*std::move(part));
     }

@@ -1,5 +1,5 @@
 // Joins requests into one call along a dimension whose rows the model computes independently of
-// each other, as the configuration asserts. A request runs at once while fewer calls run than the
+// each other. A request runs at once while fewer calls run than the
 // server has workers. Requests that come meanwhile wait, and run together when a call has ended:
 // joining costs no time while the server is not busy.
 #pragma once
@@ -16,22 +16,24 @@
 #include "scopevm/module.h"
 #include "scopevm/session.h"
 #include "scopevm/status.h"
+#include "tools/serve/model/batch_axes.h"
 
 namespace scopevm::serve {
 
 class Inference;
-
-// Fails unless requests of the model can be joined along `dim`: it is the first dim of every input
-// and output, these contain it once, and they are tensors of numbers. Errors: kInvalidArgument.
-Status check_batch_dim(const Signature& signature, const std::string& dim);
 
 // Thread-safe.
 class Batcher {
  public:
   // `max_rows` is the greatest size of the dimension in a call, `max_calls` the number of calls
   // that run at the same time.
-  Batcher(Session session, int64_t max_rows, int max_calls)
-      : session_(std::move(session)), max_rows_(max_rows), max_calls_(max_calls) {}
+  Batcher(Session session, BatchAxes axes, int64_t max_rows, int max_calls)
+      : session_(std::move(session)),
+        axes_(std::move(axes)),
+        max_rows_(max_rows),
+        max_calls_(max_calls) {}
+
+  const BatchAxes& axes() const { return axes_; }
 
   // Runs a request whose inputs are set, alone or with others.
   void add(std::shared_ptr<Inference> request);
@@ -42,7 +44,6 @@ class Batcher {
  private:
   using Members = std::vector<std::shared_ptr<Inference>>;
   struct Group {
-    std::vector<int64_t> key;  // what the inputs of members have in common
     int64_t rows = 0;
     Members members;
   };
@@ -57,6 +58,7 @@ class Batcher {
   void call_ended();
 
   const Session session_;
+  const BatchAxes axes_;
   const int64_t max_rows_;
   const int max_calls_;
   std::mutex mutex_;

@@ -196,14 +196,12 @@ bool Inference::run_in(const std::shared_ptr<Sequence>& sequence) {
 }
 
 // Whether the request can be a part of a larger call.
-bool Inference::can_join() const {
-  if (!model_->batcher) return false;
-  const size_t count = model_->module.signature().inputs.size();
-  const auto is_of_rows = [&](const Tensor& input) {
-    return input.rank() > 0 && input.dims().front() == batch_rows();
-  };
-  return batch_inputs_.size() == count && !batch_inputs_.empty() &&
-         batch_inputs_.front().rank() > 0 && std::ranges::all_of(batch_inputs_, is_of_rows);
+bool Inference::has_rows() {
+  if (!model_->batcher || batch_inputs_.size() != model_->module.signature().inputs.size())
+    return false;
+  const std::optional<int64_t> rows = rows_in(batch_inputs_, model_->batcher->axes());
+  batch_rows_ = rows.value_or(0);
+  return rows.has_value();
 }
 
 Status Inference::run() {
@@ -212,16 +210,9 @@ Status Inference::run() {
     const auto given = std::ranges::find(request_.inputs, input.name, &NamedTensor::name);
     if (given != request_.inputs.end()) batch_inputs_.push_back(given->tensor);
   }
-  if (!can_join()) return submit({});
+  if (!has_rows()) return submit({});
   model_->batcher->add(shared_from_this());
   return {};
-}
-
-std::vector<int64_t> Inference::batch_key() const {
-  std::vector<int64_t> key;
-  for (const Tensor& input : batch_inputs_)
-    key.insert(key.end(), input.dims().begin() + 1, input.dims().end());
-  return key;
 }
 
 bool Inference::end_if_stopped() {

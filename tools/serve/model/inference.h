@@ -35,11 +35,9 @@ class Inference : public std::enable_shared_from_this<Inference> {
   // Ends the request with kCancelled, unless it has ended. Thread-safe.
   void cancel();
 
-  // For Batcher. The inputs in the order of the signature, their common first dim, and their other
-  // dims.
+  // For Batcher. The inputs in the order of the signature, and their number of rows.
   const std::vector<Tensor>& batch_inputs() const { return batch_inputs_; }
-  int64_t batch_rows() const { return batch_inputs_.front().dims().front(); }
-  std::vector<int64_t> batch_key() const;
+  int64_t batch_rows() const { return batch_rows_; }
   const SubmitOptions& options() const { return options_; }
   // Ends a request that was cancelled or has passed its deadline, and returns true.
   bool end_if_stopped();
@@ -61,7 +59,7 @@ class Inference : public std::enable_shared_from_this<Inference> {
   Status start_sequence();
   Status enter_sequence();
   bool run_in(const std::shared_ptr<Sequence>& sequence);
-  bool can_join() const;
+  bool has_rows();
   Status run();
   Status submit(std::function<void()> ended);
   std::span<const Tensor> outputs() const;
@@ -81,6 +79,7 @@ class Inference : public std::enable_shared_from_this<Inference> {
   bool is_sequence_end_ = false;
   std::shared_ptr<Sequence> sequence_;
   std::vector<Tensor> batch_inputs_;
+  int64_t batch_rows_ = 0;
   std::vector<Tensor> batch_outputs_;
   bool is_in_batch_ = false;
   int64_t compute_ns_ = 0;

@@ -36,22 +36,27 @@ Status check_states(const Signature& signature, const std::vector<StatePair>& st
 }
 
 // The greatest size of a dimension that the module and the configuration permit.
-int64_t most_rows(const Signature& signature, const BatchConfig& batch) {
+int64_t most_rows(const Signature& signature, const BatchAxes& axes, int64_t configured) {
   const auto dimension =
-      std::ranges::find(signature.dimensions, batch.dim, &DimensionSignature::name);
-  return dimension != signature.dimensions.end() ? std::min(batch.max, dimension->max) : batch.max;
+      std::ranges::find(signature.dimensions, axes.dim, &DimensionSignature::name);
+  return std::min(configured, dimension->max);
 }
 
-std::unique_ptr<Batcher> batcher_for(const Session& session, const BatchConfig& batch,
-                                     int workers) {
-  if (batch.dim.empty()) return nullptr;
-  return std::make_unique<Batcher>(session, most_rows(session.signature(), batch), workers);
+// Null without a configuration.
+Result<std::unique_ptr<Batcher>> batcher_for(const Session& session,
+                                             const std::optional<BatchConfig>& batch, int workers) {
+  if (!batch) return std::unique_ptr<Batcher>();
+  const Signature& signature = session.signature();
+  Result<BatchAxes> axes = batch_axes(signature, *batch);
+  if (!axes.ok()) return std::move(axes).status().with_context("config.json");
+  const int64_t rows = most_rows(signature, *axes, batch->max);
+  return std::make_unique<Batcher>(session, *std::move(axes), rows, workers);
 }
 
 }  // namespace
 
 LoadedModel::LoadedModel(std::string name_, int64_t version_, ModelConfig config_, Module module_,
-                         Session session_, int workers)
+                         Session session_, std::unique_ptr<Batcher> batcher_)
     : name(std::move(name_)),
       version(version_),
       config(std::move(config_)),
@@ -59,7 +64,7 @@ LoadedModel::LoadedModel(std::string name_, int64_t version_, ModelConfig config
       session(std::move(session_)),
       states(states_of(module.signature(), config.sequences)),
       sequences(config.sequences),
-      batcher(batcher_for(session, config.batch, workers)) {}
+      batcher(std::move(batcher_)) {}
 
 Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::string name, int64_t version,
                                                        const std::string& path, ModelConfig config,
@@ -69,12 +74,10 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::string name, int64_t
   options.threads = environment.threads;
   options.scheduler = environment.scheduler;
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, options));
-  if (!config.batch.dim.empty()) {
-    Status status = check_batch_dim(module.signature(), config.batch.dim);
-    if (!status.ok()) return std::move(status).with_context("config.json");
-  }
+  SCOPEVM_ASSIGN_OR_RETURN(std::unique_ptr<Batcher> batcher,
+                           batcher_for(session, config.batch, environment.scheduler.workers()));
   auto model = std::make_shared<LoadedModel>(std::move(name), version, std::move(config), module,
-                                             session, environment.scheduler.workers());
+                                             session, std::move(batcher));
   SCOPEVM_RETURN_IF_ERROR(check_states(module.signature(), model->states));
   for (const std::map<std::string, int64_t>& dims : model->config.warm_up) {
     Status status = session.warm_up(dims);

@@ -28,7 +28,7 @@ struct ModelEnvironment {
 // Thread-safe.
 struct LoadedModel {
   LoadedModel(std::string name, int64_t version, ModelConfig config, Module module, Session session,
-              int workers);
+              std::unique_ptr<Batcher> batcher);
 
   // Loads the module in a file, creates its session and makes the calls of `warm_up`. Errors: those
   // of Module::load(), Session::create() and Session::warm_up(), and kInvalidArgument (a state of

@@ -124,9 +124,13 @@ Status read_batch(const json& value, BatchConfig& batch) {
     SCOPEVM_ASSIGN_OR_RETURN(batch.dim, text_of(name));
     return {};
   };
-  SCOPEVM_RETURN_IF_ERROR(
-      read_members(value, {{"dim", dim}, {"max", into(batch.max, 1, 1'000'000)}}));
-  return batch.dim.empty() ? invalid("expected \"dim\", the name of a dimension") : Status();
+  const auto asserted = [&](const json& given) -> Status {
+    if (!given.is_boolean()) return invalid("expected true or false");
+    batch.is_asserted = given.get<bool>();
+    return {};
+  };
+  return read_members(
+      value, {{"dim", dim}, {"max", into(batch.max, 1, 1'000'000)}, {"asserted", asserted}});
 }
 
 }  // namespace
@@ -146,7 +150,7 @@ Result<ModelConfig> parse_model_config(std::string_view text) {
         [&](const json& value) { return read_budgets(value, config.data_budgets); }},
        {"warm_up", [&](const json& value) { return read_warm_up(value, config.warm_up); }},
        {"compile", [&](const json& value) { return read_strings(value, config.compile); }},
-       {"batch", [&](const json& value) { return read_batch(value, config.batch); }},
+       {"batch", [&](const json& value) { return read_batch(value, config.batch.emplace()); }},
        {"sequences", [&](const json& value) { return read_sequences(value, config.sequences); }}}));
   config.timeout = timeout;
   return config;

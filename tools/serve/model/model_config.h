@@ -31,11 +31,14 @@ struct SequenceConfig {
   size_t max = 1000;  // sequences at the same time
 };
 
-// Requests are joined along a dimension. The configuration asserts that each row of the outputs
-// depends only on the same row of the inputs.
+// Requests are joined along a dimension.
 struct BatchConfig {
-  std::string dim;  // empty: requests run alone
+  std::string dim;  // empty: the only batch dim of the module
   int64_t max = 32;
+  // Whether requests can be joined along a dimension that is not a batch dim of the module: the
+  // owner of the model asserts that each row of the outputs depends only on the same row of the
+  // inputs.
+  bool is_asserted = false;
 };
 
 struct ModelConfig {
@@ -47,7 +50,7 @@ struct ModelConfig {
   std::vector<std::map<std::string, int64_t>> warm_up;  // dims of calls before the model is ready
   std::vector<std::string> compile;                     // options of `scopevm compile`
   SequenceConfig sequences;
-  BatchConfig batch;
+  std::optional<BatchConfig> batch;  // empty: requests run alone
 };
 
 // Errors: kInvalidArgument (not JSON, an unknown member, or a value out of range; the message names
