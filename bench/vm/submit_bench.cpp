@@ -60,6 +60,22 @@ void SubmitToCallback(benchmark::State& state) {
 }
 BENCHMARK(SubmitToCallback)->ArgsProduct({{1, 64, 4096}, {0, 100}})->UseRealTime();
 
+// submit() itself runs the call.
+void SubmitHere(benchmark::State& state) {
+  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  SessionOptions options;
+  options.scheduler = scheduler;
+  const Session session = *Session::create(test::load(empty_call()), options);
+  Call call = *session.make_call();
+  SubmitOptions here;
+  here.can_run_here = true;
+  int64_t ended = 0;
+  for (auto _ : state)
+    if (!call.submit(here, [&](const Status&) { ++ended; }).ok()) state.SkipWithError("refused");
+  if (ended != state.iterations()) state.SkipWithError("a worker ran a call");
+}
+BENCHMARK(SubmitHere);
+
 void FiberSwitch(benchmark::State& state) {
   const std::unique_ptr<vm::Fiber> fiber = vm::Fiber::create();
   struct Loop {

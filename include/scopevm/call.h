@@ -132,6 +132,11 @@ struct SubmitOptions {
   /// addition to its bound. A call that exceeds them fails with kResourceLimit. Needed for scopes
   /// that have such memory and a capacity.
   std::vector<ScopeLimit> data_budgets;
+  /// If no call waits and a worker is idle, submit() itself runs the call, calls `done`, and
+  /// returns afterwards: a call of microseconds does not wait until a worker wakes. Otherwise, and
+  /// for calls that wait for devices, a worker runs the call. Like a worker, the thread must not
+  /// wait for calls in `done`.
+  bool can_run_here = false;
 };
 
 /// The memory that one call used in one memory scope of one device.
@@ -238,12 +243,12 @@ class Call {
   Status run(const CallOptions& options = {});
 
   /// Queues the request; a worker of the session's scheduler runs it. `done` (can be empty) is
-  /// called once with the result, when the call is idle again, on a worker or on the thread that
-  /// ends its waiting. It can use, submit or destroy the call. It must not throw, and must not wait
-  /// for other calls: run() and wait() fail on threads of the scheduler. While the call is in
-  /// flight, only cancel(), wait() and is_in_flight() can be used; the other functions fail, return
-  /// nothing or have no effect. options.call.trace and options.call.cancel must outlive the run. If
-  /// submit() fails, `done` is not called. Errors:
+  /// called once with the result, when the call is idle again, on a worker, on the thread that ends
+  /// its waiting, or in submit() itself. It can use, submit or destroy the call. It must not throw,
+  /// and must not wait for other calls: run() and wait() fail on threads of the scheduler. While
+  /// the call is in flight, only cancel(), wait() and is_in_flight() can be used; the other
+  /// functions fail, return nothing or have no effect. options.call.trace and options.call.cancel
+  /// must outlive the run. If submit() fails, `done` is not called. Errors:
   /// - kInvalidArgument: the session has no scheduler, the call is in flight, inputs as for run(),
   ///   a priority out of range, a budget for an unknown scope or missing
   /// - kResourceLimit: the call needs more than the capacity of a pool (the message names the pool

@@ -274,8 +274,10 @@ Status Request::queue(const SubmitOptions& options, Done done, bool& is_attached
   is_in_flight_.store(true, std::memory_order_relaxed);
   // The request can end, and `done` can destroy the call, before submit() of the scheduler returns.
   const std::shared_ptr<Request> self = shared_from_this();
-  Status queued = without_exceptions(
-      [&] { return session->scheduler()->submit(self, options.priority, options.call.deadline); });
+  Status queued = without_exceptions([&] {
+    return session->scheduler()->submit(self, options.priority, options.call.deadline,
+                                        options.can_run_here);
+  });
   if (queued.ok()) return queued;
   done_ = {};
   is_in_flight_.store(false, std::memory_order_relaxed);

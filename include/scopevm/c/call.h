@@ -195,6 +195,9 @@ typedef struct scopevm_submit_options {
   const scopevm_memory_limit* data_budgets;
   size_t data_budget_count; /**< number of elements of `data_budgets` */
   size_t data_budget_size;  /**< sizeof(scopevm_memory_limit) */
+  /** 1: scopevm_call_submit() itself can run the call (SubmitOptions::can_run_here); 0: a worker
+   * runs it */
+  int can_run_here;
 } scopevm_submit_options;
 
 /** Queues the call; a worker of the session's scheduler runs it: Call::submit in scopevm/call.h.

@@ -201,6 +201,7 @@ inline Status Call::submit(const SubmitOptions& options, std::function<void(cons
     c.data_budgets = budgets.data();
     c.data_budget_count = budgets.size();
     c.data_budget_size = sizeof(scopevm_memory_limit);
+    c.can_run_here = options.can_run_here ? 1 : 0;
     if (!done) return layer::take(scopevm_call_submit(handle_, &c, nullptr, nullptr));
     auto context = std::make_unique<Done>(std::move(done));
     SCOPEVM_RETURN_IF_ERROR(

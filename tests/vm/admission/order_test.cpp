@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <future>
 #include <mutex>
 #include <vector>
 
@@ -15,6 +14,7 @@ namespace scopevm {
 namespace {
 
 using std::chrono::milliseconds;
+using test::BusyWorker;
 using test::floats;
 using test::kGlobal;
 using test::session_on;
@@ -48,28 +48,6 @@ TEST(SchedulerOrder, HigherPrioritiesRunFirst) {
   std::lock_guard lock(mutex);
   EXPECT_EQ(order, (std::vector<int>{3, 2, 1, 0}));
 }
-
-// A call whose function keeps the only worker busy until release().
-class BusyWorker {
- public:
-  explicit BusyWorker(const Session& session) : call_(sum_call(session, 10)) {
-    std::promise<void> started;
-    std::future<void> has_started = started.get_future();
-    EXPECT_TRUE(call_
-                    .submit({},
-                            [this, &started](const Status&) {
-                              started.set_value();
-                              released_.get_future().wait();
-                            })
-                    .ok());
-    has_started.wait();
-  }
-  void release() { released_.set_value(); }
-
- private:
-  std::promise<void> released_;
-  Call call_;
-};
 
 // Without capacities, all calls are admitted at once, and wait for the worker.
 TEST(SchedulerOrder, PrioritiesOrderCallsThatWaitForAWorker) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <string>
 #include <utility>
 
@@ -33,6 +34,28 @@ inline Call sum_call(const Session& session, int64_t rows) {
   EXPECT_TRUE(call.set_input("y", floats(rows)).ok());
   return call;
 }
+
+// A call whose function keeps the only worker busy until release().
+class BusyWorker {
+ public:
+  explicit BusyWorker(const Session& session) : call_(sum_call(session, 10)) {
+    std::promise<void> started;
+    std::future<void> has_started = started.get_future();
+    EXPECT_TRUE(call_
+                    .submit({},
+                            [this, &started](const Status&) {
+                              started.set_value();
+                              released_.get_future().wait();
+                            })
+                    .ok());
+    has_started.wait();
+  }
+  void release() { released_.set_value(); }
+
+ private:
+  std::promise<void> released_;
+  Call call_;
+};
 
 inline PoolUse use_of(const Scheduler& scheduler, const std::string& pool) {
   const SchedulerStats stats = *scheduler.stats();

@@ -128,6 +128,7 @@ Status Inference::prepare(uint64_t request_id) {
   options_.priority = static_cast<int>(priority.value_or(model_->config.priority));
   options_.data_budgets = model_->config.data_budgets;
   options_.call.request_id = request_id;
+  options_.can_run_here = model_->statistics.is_short();
   SCOPEVM_RETURN_IF_ERROR(start_sequence());
   SCOPEVM_ASSIGN_OR_RETURN(call_, model_->session.make_call());
   return set_inputs();
@@ -255,15 +256,17 @@ void Inference::finish_in_batch(Status status, std::vector<Tensor> outputs, int6
 }
 
 Status Inference::submit(std::function<void()> ended) {
-  const std::lock_guard lock(mutex_);
-  if (is_cancelled_) return cancelled();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_cancelled_) return cancelled();
+    is_submitted_ = true;  // cancel() before the call is in flight has an effect, too
+  }
   Status status = call_->submit(
       options_, [self = shared_from_this(), ended = std::move(ended)](const Status& end) {
         if (end.ok()) self->compute_ns_ = self->call_->stats().latency_ns;
         self->finish(of_request(end));
         if (ended) ended();
       });
-  is_submitted_ = status.ok();
   return of_request(std::move(status));
 }
 

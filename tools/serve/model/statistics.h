@@ -23,6 +23,14 @@ struct ModelStatistics {
   // Successes by latency: latency[i] is for less than 2^i us, and the last one for all others.
   std::array<std::atomic<int64_t>, 32> latency{};
 
+  // Whether calls take less time than a worker may take to wake, so that the thread that reads
+  // requests can run them.
+  bool is_short() const {
+    constexpr int64_t kEnough = 8, kShortNs = 100'000;
+    const int64_t count = successes;
+    return count >= kEnough && compute_ns < count * kShortNs;
+  }
+
   void add_latency(int64_t ns) {
     const auto us = static_cast<uint64_t>(ns / 1000);
     ++latency[std::min<size_t>(static_cast<size_t>(std::bit_width(us)), latency.size() - 1)];

@@ -55,6 +55,7 @@ Status submit(scopevm_call& call, const scopevm_submit_options* given,
   SubmitOptions options;
   SCOPEVM_ASSIGN_OR_RETURN(options.call, call.submitted.read(c.run));
   options.priority = c.priority;
+  options.can_run_here = c.can_run_here != 0;
   SCOPEVM_ASSIGN_OR_RETURN(options.data_budgets,
                            to_limits(c.data_budgets, c.data_budget_count, c.data_budget_size,
                                      "data_budget_size", "budgets"));

@@ -126,7 +126,7 @@ void CallScheduler::stop() {
 }
 
 Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int priority,
-                             std::optional<Time> deadline) {
+                             std::optional<Time> deadline, bool can_run_here) {
   SCOPEVM_RETURN_IF_ERROR(ledger_.check_capacity(request->needs()));
   std::unique_lock lock(mutex_);
   const size_t before = waiting_.size() + ready_.size();
@@ -160,14 +160,29 @@ Status CallScheduler::submit(std::shared_ptr<ScheduledRequest> request, int prio
     cancelled->refuse({StatusCode::kCancelled, "the call was cancelled"});
     return {};
   }
-  admit();
+  admit(&*job);
+  if (job->is_ready) {
+    const bool is_idle =
+        ready_.size() == 1 && busy_.load(std::memory_order_relaxed) <= options_.workers;
+    if (can_run_here && is_idle && !job->request->can_wait()) {
+      run_here(lock);
+      return {};
+    }
+    work_.notify_one();
+  }
   // The first waiting request with a flag starts the polling.
   const bool starts_polling = !job->is_ready && flags_ == 1 && job->request->has_cancel_flag();
   if (deadline || starts_polling) deadlines_.notify_one();
   return {};
 }
 
-void CallScheduler::admit() {
+void CallScheduler::run_here(std::unique_lock<std::mutex>& lock) {
+  const CallScheduler* const before = std::exchange(scheduler_of_thread, this);
+  start_request(lock);
+  scheduler_of_thread = before;
+}
+
+void CallScheduler::admit(const Job* own) {
   while (std::optional<AdmissionQueue::Entry> admitted = queue_.admit()) {
     Job& job = *static_cast<Job*>(admitted->request);
     job.is_ready = true;
@@ -177,7 +192,7 @@ void CallScheduler::admit() {
     if (job.deadline) deadlines_of_ready_.insert(std::move(job.of_deadline));
     ++busy_;
     ++pending_;
-    work_.notify_one();
+    if (&job != own) work_.notify_one();
   }
 }
 

@@ -75,10 +75,12 @@ class CallScheduler {
   std::optional<uint32_t> find_pool(std::string_view name) const { return ledger_.find(name); }
   // Adds the memory of a session in a pool. Returns its number, for Need::user.
   uint32_t add_user(uint32_t pool, const std::shared_ptr<runtime::ScopeMemory>& memory);
-  // Queues a request, which ends with one call of run() or refuse(), unless this fails. Errors:
-  // kResourceLimit (the needs exceed a capacity, or too many requests wait), kOutOfMemory.
+  // Queues a request, which ends with one call of run() or refuse(), unless this fails. If
+  // `can_run_here`, a request that cannot wait runs on this thread if a worker could run it at
+  // once. Errors: kResourceLimit (the needs exceed a capacity, or too many requests wait),
+  // kOutOfMemory.
   Status submit(std::shared_ptr<ScheduledRequest> request, int priority,
-                std::optional<Time> deadline);
+                std::optional<Time> deadline, bool can_run_here = false);
   // Refuses the request with kCancelled if it has not started. A request whose is_cancelled() is
   // true before submit() is refused there.
   void cancel(ScheduledRequest* request);
@@ -127,6 +129,8 @@ class CallScheduler {
   void watch_deadlines();
   // Makes is_own_thread() true on this thread.
   void enter_thread() const;
+  // Runs the first ready request on a thread that is not a worker.
+  void run_here(std::unique_lock<std::mutex>& lock);
   // Called by RequestFiber.
   void wake(RequestFiber& fiber);
   void wake_at(Time time, RequestFiber& fiber);
@@ -151,9 +155,9 @@ class CallScheduler {
   std::shared_ptr<ScheduledRequest> take_late();
   // Removes a waiting request whose flag is set; null if there is none.
   std::shared_ptr<ScheduledRequest> take_cancelled();
-  // The functions below need mutex_. Moves the jobs that can be admitted to ready_. Does not
-  // throw.
-  void admit();
+  // The functions below need mutex_. Moves the jobs that can be admitted to ready_, and wakes a
+  // worker for each except `own`. Does not throw.
+  void admit(const Job* own = nullptr);
   // The position of a job in ready_.
   Jobs::iterator position(Time place);
   // Takes a job from its list.
