@@ -18,7 +18,8 @@ def test_the_signature_is_that_of_the_model(compiled):
         "image", "tensor", "f32", ("n", "1", "8", "8"))
     assert not image.has_default and image.state_output is None
     assert repr(probability) == "probability: f32[n, 10]"
-    assert (n.name, n.min, n.multiple_of) == ("n", 1, 1)
+    assert (n.name, n.min, n.multiple_of, n.is_batch) == ("n", 1, 1, True)
+    assert repr(n) == "n: 1 to 2147483648, batch"
     assert repr(module) == (
         "<scopevm.Module (image: f32[n, 1, 8, 8]) -> (probability: f32[n, 10])>")
     assert "<td" in module._repr_html_() and "f32[n, 10]" in module._repr_html_()

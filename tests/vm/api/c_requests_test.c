@@ -30,7 +30,7 @@ static void read_signature(const scopevm_module* module) {
   scopevm_dimension_info dimension = {sizeof(scopevm_dimension_info)};
   OK(scopevm_module_dimension(module, 0, &dimension));
   EXPECT(strcmp(dimension.name, "n") == 0 && dimension.max == INT64_C(1) << 31 &&
-         dimension.multiple_of == 1);
+         dimension.multiple_of == 1 && dimension.is_batch == 1);
 
   const char* names[] = {"n"};
   const int64_t values[] = {3};
@@ -378,12 +378,16 @@ static void submit_calls(const scopevm_module* module) {
   submit.run = &run;
   OK(scopevm_call_submit(call, &submit, NULL, NULL));
   FAILS(scopevm_call_wait(call, -1), SCOPEVM_DEADLINE_EXCEEDED, "before it was started");
+  scopevm_call_clear_outputs(other);
+  const scopevm_submit_options here = {.struct_size = sizeof here, .can_run_here = 1};
+  OK(scopevm_call_submit(call, &here, count_end, &ended));
+  EXPECT(ended == 3 && scopevm_call_is_in_flight(call) == 0);
   dims[0] = 7;
   scopevm_call_free(other);
   scopevm_call_free(call);
   scopevm_session_free(session);
   scopevm_scheduler_free(scheduler);
-  EXPECT(ended == 2);
+  EXPECT(ended == 3);
 }
 
 static int forgotten = 0;

@@ -64,7 +64,7 @@ struct Fingerprint {
     for (const TensorDecl& t : f.inputs) add("in").add(t);
     for (const TensorDecl& t : f.outputs) add("out").add(t);
     for (const DimensionDecl& d : f.dimensions)
-      add("dim").add(d.name).add(d.min).add(d.max).add(d.multiple_of);
+      add("dim").add(d.name).add(d.min).add(d.max).add(d.multiple_of).add(int64_t{d.is_batch});
     add("code").add(f.code);
     for (const MemoryDecl& m : f.memory)
       add("mem")

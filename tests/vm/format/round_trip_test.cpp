@@ -59,6 +59,21 @@ TEST(RoundTrip, DefaultOfAnInputIsStoredOnlyIfItIsGiven) {
   EXPECT_EQ(write_module(module), without);
 }
 
+TEST(RoundTrip, BatchDims) {
+  ModuleContents module = dense_module();
+  const std::vector<uint8_t> without = write_module(module);
+  module.functions[0].dimensions[0].is_batch = true;
+  EXPECT_NE(write_module(module), without);
+  const Result<ModuleContents> read = read_back(module);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_TRUE(are_equal(module, *read));
+  const std::string text = disassemble(module, {});
+  EXPECT_NE(text.find("multiple_of 1 batch"), std::string::npos) << text;
+  const Result<ModuleContents> assembled = assemble(text, "module.sva");
+  ASSERT_TRUE(assembled.ok()) << assembled.status().message();
+  EXPECT_TRUE(are_equal(module, *assembled));
+}
+
 TEST(RoundTrip, StateOfAnInputIsStoredOnlyIfItIsDeclared) {
   ModuleContents module = dense_module();
   const std::vector<uint8_t> without = write_module(module);

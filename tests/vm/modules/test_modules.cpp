@@ -76,7 +76,7 @@ format::FunctionDecl sum_function(const char* name, uint32_t shape_function, uin
   function.name = name;
   function.inputs = {{"x", DType::kF32, {"n", "4"}}, {"y", DType::kF32, {"n", "4"}}};
   function.outputs = {{"z", DType::kF32, {"n", "4"}}};
-  function.dimensions = {{"n", 0, int64_t{1} << 31, 1}};
+  function.dimensions = {{"n", 0, int64_t{1} << 31, 1, /*is_batch=*/true}};
   function.register_count = 7;
   function.slot_count = 6;
   function.code = code_writer.take();
