@@ -7,6 +7,7 @@ import pathlib
 import random
 import re
 import resource
+import signal
 import socket
 import tempfile
 
@@ -313,6 +314,24 @@ class AddressesTest(server_process.unittest.TestCase):
         with running(self.models, "--max-request", "3GiB") as server:
             status, _, body = exchange(server, head + b"0\r\n\r\n")
             self.assertEqual(status, 405, body)
+
+    def test_access_log_is_rotated(self):
+        log, old = self.folder / "log", self.folder / "old"
+        with running(self.models, "--access-log", log) as server:
+            exchange(server, LIVE)
+            log.rename(old)
+            exchange(server, LIVE)  # to the same file under its new name
+            server.signal(signal.SIGHUP)
+            wait_until(log.exists, "the log is opened again")
+            exchange(server, LIVE)
+            # A file that cannot be opened leaves the old one.
+            log.rename(self.folder / "kept")
+            log.mkdir()
+            server.signal(signal.SIGHUP)
+            wait_until(lambda: f"{log}: Is a directory" in server.messages(), "it is reported")
+            exchange(server, LIVE)
+        self.assertEqual(len(old.read_text().splitlines()), 2)
+        self.assertEqual(len((self.folder / "kept").read_text().splitlines()), 2)
 
     def test_access_log(self):
         log = self.folder / "log"

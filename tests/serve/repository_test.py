@@ -295,6 +295,26 @@ class RepositoryTest(unittest.TestCase):
             if server.messages().count("loaded") < 40:
                 self.assertIn("scopevm serve: m: the server ends", server.messages())
 
+    def test_end_during_a_compilation(self):
+        """The compiler, which waits for a pipe without a writer, ends with the server."""
+        (self.models / "digits/1").mkdir(parents=True)
+        shutil.copy(DIGITS, self.models / "digits/1/model.onnx")
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.config("digits", compile=["--machine", str(pipe)])
+
+        def compilers():
+            tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
+            return "".join(path.read_text() for path in tasks.glob("*/children")).split()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with running(self.models, waits=False) as server:
+                wait_until(compilers, "the compiler runs")
+                compiler = pathlib.Path("/proc", compilers()[0])
+                server.signal(number)
+                self.assertEqual(server.process.wait(server_process.PATIENCE), 0)
+                self.assertFalse(compiler.exists())
+                self.assertIn("scopevm serve: digits/1: the server ends", server.messages())
+
     def test_no_folder_for_temporary_files(self):
         shutil.copy(DIGITS, self.models / "digits.onnx")
         with unittest.mock.patch.dict(os.environ, TMPDIR=str(self.folder / "none")):

@@ -71,12 +71,15 @@ class SchedulingTest(Limits, ServerTest):
             sent = counted(LONG, parameters={"timeout": timeout})
             self.assertEqual(self.client.infer("slow", sent).status, 504)
         self.assertEqual(self.client.infer("late", counted(LONG)).status, 504)
+        # 0 denotes none, so that the one of the model applies.
+        sent = counted(LONG, parameters={"timeout": 0})
+        self.assertEqual(self.client.infer("late", sent).status, 504)
         # A parameter of the request has precedence, and the longest time is no error.
         sent = counted(10, parameters={"timeout": 2**63 - 1})
         self.assertEqual(self.ok(self.client.infer("late", sent)).data("y"), [10])
         metrics = self.server.metrics()
-        self.assertEqual(metrics['scopevm_requests_total{model="late/1",outcome="deadline"}'], 1)
-        self.assertEqual(self.server.statistics("late")["inference_stats"]["fail"]["count"], 1)
+        self.assertEqual(metrics['scopevm_requests_total{model="late/1",outcome="deadline"}'], 2)
+        self.assertEqual(self.server.statistics("late")["inference_stats"]["fail"]["count"], 2)
 
     def test_deadlines_of_waiting_requests(self):
         busy = [self.send(self.server, counted(LONG)) for _ in range(2)]  # one per worker
@@ -129,7 +132,8 @@ class SchedulingTest(Limits, ServerTest):
 
     def test_memory_that_depends_on_data(self):
         sent = request(tensor("in", "BYTES", [1], ["a" * 100]))
-        self.fails(self.client.infer("strings", sent), "set its budget in ")
+        self.fails(self.client.infer("strings", sent),
+                   '"): add a budget for "global" to data_budgets')
         self.ok(self.client.infer("budgeted", sent))
         sent["inputs"][0]["data"] = ["a" * 200_000]
         self.assertEqual(self.client.infer("budgeted", sent).status, 400)

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace scopevm::tool {
 namespace {
@@ -64,7 +65,14 @@ void read_all(int file, std::string& output) {
   }
 }
 
-int wait_for(int pid) {
+// The process still exists afterwards, so that its id is not that of another one.
+void wait_for_end(int pid) {
+  siginfo_t end = {};
+  while (waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+}
+
+int exit_code_of(int pid) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
@@ -75,7 +83,8 @@ int wait_for(int pid) {
 
 Result<ChildProcess> run_child(const std::vector<std::string>& command,
                                const std::vector<std::pair<std::string, std::string>>& variables,
-                               std::string* output, Captured captured) {
+                               std::string* output, Captured captured,
+                               const std::stop_token& stop) {
   const std::vector<std::string> environment = environment_with(variables);
   const auto failed = [&](int error) {
     return Status(StatusCode::kInvalidArgument,
@@ -89,7 +98,8 @@ Result<ChildProcess> run_child(const std::vector<std::string>& command,
   if (output != nullptr && captured == Captured::kOutputAndErrors)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   ChildProcess child;
-  const IgnoredInterrupts ignored;
+  std::optional<IgnoredInterrupts> ignored;
+  if (!stop.stop_possible()) ignored.emplace();
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t defaults;
@@ -103,10 +113,14 @@ Result<ChildProcess> run_child(const std::vector<std::string>& command,
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (ends[1] >= 0) close(ends[1]);
-  if (error == 0 && output != nullptr) read_all(ends[0], *output);
+  if (error == 0) {
+    const std::stop_callback on_stop(stop, [&] { kill(child.pid, SIGTERM); });
+    if (output != nullptr) read_all(ends[0], *output);
+    wait_for_end(child.pid);
+  }
   if (ends[0] >= 0) close(ends[0]);
   if (error != 0) return failed(error);
-  child.exit_code = wait_for(child.pid);
+  child.exit_code = exit_code_of(child.pid);
   return child;
 }
 

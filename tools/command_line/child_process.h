@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +22,12 @@ enum class Captured : uint8_t { kOutput, kOutputAndErrors };
 
 // Runs the command with additional environment variables and waits for its end. The standard
 // streams are those of this process; if `output` is not null, it receives stdout, and stderr if
-// `captured` says so. Errors: kInvalidArgument (the command cannot be started).
+// `captured` says so. A request to stop sends SIGTERM to the child. Without one that is possible,
+// this process ignores SIGINT and SIGQUIT during the run, because a terminal sends them to the
+// child, too. Errors: kInvalidArgument (the command cannot be started).
 Result<ChildProcess> run_child(const std::vector<std::string>& command,
                                const std::vector<std::pair<std::string, std::string>>& variables,
-                               std::string* output = nullptr,
-                               Captured captured = Captured::kOutput);
+                               std::string* output = nullptr, Captured captured = Captured::kOutput,
+                               const std::stop_token& stop = {});
 
 }  // namespace scopevm::tool

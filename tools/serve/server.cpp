@@ -135,14 +135,22 @@ class Server {
     signals_.async_wait([this](boost::system::error_code error, int signal) {
       if (error) return;
       if (signal == SIGHUP)
-        asio::post(loader_, [this] {
-          // Files that have just changed count from the second look on.
-          repository_.poll();
-          repository_.poll();
-        });
+        reload();
       else
         drain();
       wait_for_signal();
+    });
+  }
+
+  void reload() {
+    const auto report = [](const Status& status) {
+      if (!status.ok()) tool::print_message(stderr, "scopevm serve: {}\n", status.message());
+    };
+    if (access_log_) report(access_log_->reopen());
+    asio::post(loader_, [this] {
+      // Files that have just changed count from the second look on.
+      repository_.poll();
+      repository_.poll();
     });
   }
 

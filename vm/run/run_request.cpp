@@ -226,7 +226,8 @@ Status Request::find_needs(const SubmitOptions& options) {
       return {StatusCode::kInvalidArgument,
               "the memory of the call in " + session->pool(line.pool).device() + "." +
                   session->pool(line.pool).scope() + " depends on data (\"" + line.what +
-                  "\"): set its budget in SubmitOptions::data_budgets"};
+                  "\"): add a budget for \"" + session->pool(line.pool).scope() +
+                  "\" to data_budgets"};
   for (uint32_t i = 0; i < count; ++i) {
     const std::optional<Need>& pool = session->scheduled_pool(i);
     if (!pool && budgets[i] < 0) continue;

@@ -31,14 +31,29 @@ std::string trace_of(const HttpRequest& request) {
   return parent->substr(kTraceAt, kTraceSize);
 }
 
+Result<int> open_file(const std::string& path) {
+  const int file = path == tool::kStandardStream
+                       ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                       : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return Status(StatusCode::kInvalidArgument, path + ": " + std::strerror(errno));
+  return file;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& path) {
-  const int file = path == tool::kStandardStream
-                       ? dup(STDOUT_FILENO)
-                       : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file < 0) return Status(StatusCode::kInvalidArgument, path + ": " + std::strerror(errno));
-  return std::unique_ptr<AccessLog>(new AccessLog(file));
+  SCOPEVM_ASSIGN_OR_RETURN(const int file, open_file(path));
+  return std::unique_ptr<AccessLog>(new AccessLog(path, file));
+}
+
+Status AccessLog::reopen() {
+  SCOPEVM_ASSIGN_OR_RETURN(const int file, open_file(path_));
+  // Other threads write to the old or the new file, and never to a file that is closed.
+  const int replaced = dup3(file, file_, O_CLOEXEC);
+  const int cause = errno;
+  close(file);
+  if (replaced >= 0) return {};
+  return {StatusCode::kInvalidArgument, path_ + ": " + std::strerror(cause)};
 }
 
 AccessLog::~AccessLog() { close(file_); }

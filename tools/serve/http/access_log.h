@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "scopevm/status.h"
 #include "tools/serve/http/message.h"
@@ -28,11 +29,16 @@ class AccessLog {
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
 
+  // Continues in a new file if the old one was renamed. Errors: as for open(); the old file
+  // remains.
+  Status reopen();
   // A line that cannot be written is lost.
   void write(const AccessEntry& entry);
 
  private:
-  explicit AccessLog(int file) : file_(file) {}
+  AccessLog(std::string path, int file) : path_(std::move(path)), file_(file) {}
+
+  const std::string path_;
   const int file_;
 };
 

@@ -117,7 +117,7 @@ Status Inference::prepare(uint64_t request_id) {
                            find_parameter<int64_t>(parameters, "priority", "an integer"));
   constexpr int64_t kLongestUs = 24LL * 3600 * 1'000'000;
   if (timeout && *timeout < 0) return invalid("parameter \"timeout\": expected at least 0");
-  const int64_t limit_us = timeout.value_or(model_->config.timeout.count());
+  const int64_t limit_us = timeout.value_or(0) > 0 ? *timeout : model_->config.timeout.count();
   options_.call.deadline = request_.deadline;
   if (limit_us > 0) {
     const auto own = started_ + std::chrono::microseconds(std::min(limit_us, kLongestUs));

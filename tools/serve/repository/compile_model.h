@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,10 @@ namespace scopevm::serve {
 
 // Writes the module for `model` to `output`. `options` are those of `scopevm compile`; `cache` is
 // the folder of its compiled modules (empty: none). Messages of the compiler are in the message of
-// the error. Errors: kNotFound (the compiler is not installed), kInvalidModel (it failed).
+// the error. A request to stop ends the compiler. Errors: kNotFound (the compiler is not
+// installed), kInvalidModel (it failed), kCancelled (it was stopped).
 Status compile_model(const std::filesystem::path& model, const std::filesystem::path& output,
-                     const std::vector<std::string>& options, const std::filesystem::path& cache);
+                     const std::vector<std::string>& options, const std::filesystem::path& cache,
+                     const std::stop_token& stop);
 
 }  // namespace scopevm::serve

@@ -73,7 +73,7 @@ Result<std::shared_ptr<LoadedModel>> Repository::load_version(const std::string&
   const fs::path folder = path;
   const fs::path module = folder / "module.bc";
   Result<std::shared_ptr<LoadedModel>> model =
-      compile_model(file.path, module, config.compile, options_.cache);
+      compile_model(file.path, module, config.compile, options_.cache, stop_.get_token());
   // The file stays mapped after its name is gone.
   if (model.status().ok())
     model = LoadedModel::load(name, version, module, config, options_.environment);
@@ -105,7 +105,7 @@ Status Repository::load_found(const std::string& name, const FoundModel& found) 
   std::map<int64_t, Slot> slots;
   Status failure;
   for (const int64_t version : *versions) {
-    if (is_stopping_) return fail({StatusCode::kCancelled, "the server ends"});
+    if (stop_.stop_requested()) return fail({StatusCode::kCancelled, "the server ends"});
     const FileStamp& file = found.versions.at(version);
     Slot& slot = slots[version];
     if (const auto kept = old.find(version); kept != old.end()) slot = kept->second;
@@ -135,7 +135,7 @@ Status Repository::load_all() {
   const std::lock_guard loading(loading_);
   SCOPEVM_ASSIGN_OR_RETURN(last_scan_, scan_repository(options_.folder));
   for (const auto& [name, found] : last_scan_) {
-    if (is_stopping_) break;
+    if (stop_.stop_requested()) break;
     (void)load_found(name, found);
   }
   return {};

@@ -1,7 +1,6 @@
 // The models of a folder, loaded and replaced while requests run.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -9,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,8 +53,8 @@ class Repository {
   // Loads the models whose files have changed and were equal in the last two calls, and unloads
   // those whose files are gone. Models that were unloaded on request stay so.
   void poll();
-  // Loads that have not begun are omitted from now on.
-  void stop_loading() { is_stopping_ = true; }
+  // Ends a compilation. Loads that have not begun are omitted from now on.
+  void stop_loading() { stop_.request_stop(); }
 
   // The given version of a model, or the greatest one. Errors: kNotFound; the message tells whether
   // the model or the version is unknown.
@@ -86,7 +86,7 @@ class Repository {
 
   const RepositoryOptions options_;
   std::mutex loading_;  // held during a load
-  std::atomic<bool> is_stopping_{false};
+  std::stop_source stop_;
   std::map<std::string, FoundModel> last_scan_;
   mutable std::shared_mutex mutex_;
   std::map<std::string, Entry, std::less<>> entries_;
