@@ -23,7 +23,7 @@ plugins/dnnl    | scopevm/ plugins/dnnl/ | nlohmann/
 plugins/triton  | scopevm/ plugins/triton/ | nlohmann/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h boost/context/
 compiler        | scopevm/ runtime/c_api/c_arguments.h runtime/count_text.h runtime/name_text.h runtime/nearest_name.h runtime/quoted.h runtime/state_pairs.h runtime/string/utf8.h runtime/without_exceptions.h runtime/blocked_signals.h runtime/process/available_cpus.h runtime/cpu/cpu_features.def runtime/tensor/dlpack_type.h runtime/tensor/small_type.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
-tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/ boost/ grpcpp/ google/protobuf/
+tools           | scopevm/ runtime/ vm/ tools/ compiler/ | CLI/ nlohmann/ fmt/ llvm/ mlir/ clang/ boost/ grpc/ grpcpp/ google/protobuf/ openssl/
 '
 # `scopevm` must start without the compiler, so only the tools in kCompilerTools include compiler
 # headers.

@@ -298,21 +298,33 @@ class AddressesTest(server_process.unittest.TestCase):
             self.assertEqual(exchange(server, LIVE)[0], 200)
 
     def test_maximum_of_bytes(self):
-        """Bodies without a length count as the largest ones."""
-        with running(self.models, "--max-request", "600MiB") as server:
-            head = b"POST /v2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-            connection = server.socket()
-            connection.sendall(head)
+        """Bodies count with their length, or if they have none, with the bytes that came."""
+        with running(self.models, "--max-request", "1GiB") as server:
+            chunked = b"POST /v2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+            # The first bytes of a chunk count when those before it are complete.
+            chunk = b"10000\r\n" + bytes(1 << 16) + b"\r\n1\r\nx"
+            size = (1 << 16) + 1
             bytes_in_flight = "scopevm_http_body_bytes_in_flight"
-            wait_until(lambda: server.metrics()[bytes_in_flight] == 600 << 20, "the header is read")
-            status, headers, body = exchange(server, head)
-            self.assertEqual((status, headers["retry-after"]), (503, "1"))
-            self.assertIn(b"the requests that are in flight have too many bytes", body)
-            connection.close()
-            wait_until(lambda: server.metrics()[bytes_in_flight] == 0, "the connection ends")
+            first = server.socket()
+            first.sendall(chunked + chunk)
+            wait_until(lambda: server.metrics()[bytes_in_flight] == size, "the chunks are counted")
+            rest = (1 << 30) - 2 * size + 1
+            with server.socket() as second:
+                second.sendall(b"POST /v2 HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % rest)
+                wait_until(lambda: server.metrics()[bytes_in_flight] == rest + size,
+                           "the length is counted")
+                too_much = b"POST /v2 HTTP/1.1\r\nContent-Length: 65537\r\n\r\n"
+                for refused in (chunked + chunk, too_much):
+                    status, headers, body = exchange(server, refused)
+                    self.assertEqual((status, headers["retry-after"]), (503, "1"))
+                    self.assertIn(b"the requests that are in flight have too many bytes", body)
+            first.sendall(b"\r\n0\r\n\r\n")
+            with first, first.makefile("rb") as stream:
+                self.assertEqual(read_response(stream)[0], 405)
+            wait_until(lambda: server.metrics()[bytes_in_flight] == 0, "the connections end")
         # One body can always be read.
         with running(self.models, "--max-request", "3GiB") as server:
-            status, _, body = exchange(server, head + b"0\r\n\r\n")
+            status, _, body = exchange(server, too_much.replace(b"65537", b"0"))
             self.assertEqual(status, 405, body)
 
     def test_access_log_is_rotated(self):

@@ -13,7 +13,18 @@ def read_response(stream):
     while (header := stream.readline()) not in (b"\r\n", b""):
         name, value = header.decode().split(":", 1)
         headers[name.lower()] = value.strip()
+    if headers.get("transfer-encoding") == "chunked":
+        return status, headers, b"".join(read_chunks(stream))
     return status, headers, stream.read(int(headers.get("content-length", 0)))
+
+
+def read_chunks(stream):
+    """The chunks of a body, as they come."""
+    while size := int(stream.readline(), 16):
+        chunk = stream.read(size)
+        assert len(chunk) == size and stream.readline() == b"\r\n", "an incomplete chunk"
+        yield chunk
+    assert stream.readline() == b"\r\n", "no end of the chunks"
 
 
 def exchange(server, data, count=1):

@@ -20,8 +20,9 @@ messages = importlib.import_module("open_inference_pb2")
 
 class RpcClient:
 
-    def __init__(self, address, patience):
-        self.channel = grpc.insecure_channel(address)
+    def __init__(self, address, patience, credentials=None):
+        self.channel = (grpc.secure_channel(address, credentials) if credentials
+                        else grpc.insecure_channel(address))
         self.patience = patience
 
     def call(self, name, request=None, timeout=None):

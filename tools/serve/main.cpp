@@ -5,6 +5,7 @@
 //   http/        connections, requests and responses
 //   api/         the paths of the server
 //   grpc/        the service of gRPC
+//   tls/         certificates of both
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -29,6 +30,7 @@ struct Arguments {
   std::string metrics = "127.0.0.1:8002";
   std::string agent;
   std::string access_log;
+  TlsFiles tls;
   std::string cache;
   std::vector<std::string> capacities;
   std::vector<std::string> keys;
@@ -42,12 +44,7 @@ struct Arguments {
 
 constexpr char kNone[] = "none";
 
-void declare(CLI::App& command, Arguments& arguments) {
-  command
-      .add_option("DIR", arguments.models,
-                  "Folder of models: NAME/VERSION/module.bc or "
-                  "model.onnx, NAME/config.json; or NAME.bc, NAME.onnx")
-      ->required();
+void declare_addresses(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--http", arguments.http,
                   "ADDRESS:PORT or unix:PATH of the Open Inference Protocol; port 0 takes a free "
@@ -62,6 +59,33 @@ void declare(CLI::App& command, Arguments& arguments) {
       .add_option("--metrics", arguments.metrics,
                   "ADDRESS:PORT or unix:PATH of /metrics; none: no metrics")
       ->capture_default_str();
+  command.add_option("--agent", arguments.agent,
+                     "ADDRESS:PORT for the agent checks of haproxy: the weight of this server is "
+                     "the free share of its memory");
+  auto* const certificate =
+      command
+          .add_option(
+              "--tls-cert", arguments.tls.certificate,
+              "File of the server's certificate and its issuers, PEM: HTTP and gRPC use TLS")
+          ->type_name("FILE");
+  auto* const key =
+      command.add_option("--tls-key", arguments.tls.key, "File of the key of the certificate, PEM");
+  key->type_name("FILE")->needs(certificate);
+  certificate->needs(key);
+  command
+      .add_option("--tls-client-ca", arguments.tls.client_ca,
+                  "File of certificates, PEM: clients need a certificate that one of them issued")
+      ->type_name("FILE")
+      ->needs(certificate);
+}
+
+void declare(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("DIR", arguments.models,
+                  "Folder of models: NAME/VERSION/module.bc or "
+                  "model.onnx, NAME/config.json; or NAME.bc, NAME.onnx")
+      ->required();
+  declare_addresses(command, arguments);
   command.add_option("--threads", arguments.threads, "Number of worker threads; 0: one per CPU")
       ->check(tool::thread_count())
       ->capture_default_str();
@@ -87,9 +111,6 @@ void declare(CLI::App& command, Arguments& arguments) {
                   "Seconds that requests have to end after SIGTERM")
       ->check(tool::integer_in(0))
       ->capture_default_str();
-  command.add_option("--agent", arguments.agent,
-                     "ADDRESS:PORT for the agent checks of haproxy: the weight of this server is "
-                     "the free share of its memory");
   command.add_option("--access-log", arguments.access_log,
                      "Append a line of JSON for each request to this file; -: stdout");
   command.add_option("--cache", arguments.cache,
@@ -112,6 +133,7 @@ Result<ServerOptions> server_options(const Arguments& arguments) {
   options.metrics = arguments.metrics == kNone ? "" : arguments.metrics;
   options.agent = arguments.agent;
   options.access_log = arguments.access_log;
+  if (!arguments.tls.certificate.empty()) options.tls = arguments.tls;
   options.cache = arguments.cache;
   options.threads = arguments.threads;
   options.poll = std::chrono::seconds(arguments.poll);

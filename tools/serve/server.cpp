@@ -46,9 +46,11 @@ void raise_file_limit() {
 
 class Server {
  public:
-  Server(const ServerOptions& options, Scheduler scheduler, std::unique_ptr<AccessLog> log)
+  Server(const ServerOptions& options, Scheduler scheduler, std::unique_ptr<AccessLog> log,
+         std::shared_ptr<TlsCredentials> tls)
       : options_(options),
         access_log_(std::move(log)),
+        tls_(std::move(tls)),
         signals_(io_, SIGTERM, SIGINT, SIGHUP),
         sweep_timer_(io_),
         poll_timer_(io_),
@@ -87,6 +89,7 @@ class Server {
     if (!options_.http.empty()) {
       HttpOptions limits = options_.limits;
       limits.access_log = access_log_.get();
+      limits.tls = tls_;
       SCOPEVM_ASSIGN_OR_RETURN(
           http_, HttpServer::listen(
                      io_, options_.http, limits,
@@ -96,7 +99,7 @@ class Server {
     }
     if (!options_.grpc.empty()) {
       SCOPEVM_ASSIGN_OR_RETURN(
-          grpc_, GrpcServer::listen(core_, {options_.grpc, options_.limits.max_body_bytes}));
+          grpc_, GrpcServer::listen(core_, {options_.grpc, options_.limits.max_body_bytes, tls_}));
       grpc_->set_serving(false);
       tool::print("grpc {}\n", grpc_->address());
     }
@@ -147,6 +150,7 @@ class Server {
       if (!status.ok()) tool::print_message(stderr, "scopevm serve: {}\n", status.message());
     };
     if (access_log_) report(access_log_->reopen());
+    if (tls_) report(tls_->reload());
     asio::post(loader_, [this] {
       // Files that have just changed count from the second look on.
       repository_.poll();
@@ -214,6 +218,7 @@ class Server {
 
   const ServerOptions& options_;
   const std::unique_ptr<AccessLog> access_log_;
+  const std::shared_ptr<TlsCredentials> tls_;
   // Destroyed in reverse order: first what uses the io_context, whose pending handlers hold
   // connections and requests.
   asio::io_context io_;
@@ -248,7 +253,11 @@ Status serve(const ServerOptions& options) {
   if (!options.access_log.empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(log, AccessLog::open(options.access_log));
   }
-  Server server(options, scheduler, std::move(log));
+  std::shared_ptr<TlsCredentials> tls;
+  if (options.tls) {
+    SCOPEVM_ASSIGN_OR_RETURN(tls, TlsCredentials::load(*options.tls));
+  }
+  Server server(options, scheduler, std::move(log), std::move(tls));
   return server.run();
 }
 

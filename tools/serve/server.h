@@ -4,12 +4,14 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "scopevm/scheduler.h"
 #include "scopevm/status.h"
 #include "tools/serve/http/http_server.h"
+#include "tools/serve/tls/credentials.h"
 
 namespace scopevm::serve {
 
@@ -20,6 +22,7 @@ struct ServerOptions {
   std::string metrics = "127.0.0.1:8002";  // empty: none
   std::string agent;                       // for checks of haproxy; empty: none
   std::string access_log;                  // a file; empty: none
+  std::optional<TlsFiles> tls;             // of `http` and `grpc`; none: without TLS
   std::filesystem::path cache;             // of compiled modules; empty: none
   std::vector<PoolCapacity> capacities;
   std::vector<std::string> public_keys;  // texts of keys; if not empty, modules must be signed
@@ -31,8 +34,9 @@ struct ServerOptions {
 
 // Serves until SIGTERM or SIGINT. Then it stops accepting, waits for the requests in flight, at
 // most `drain_timeout` or until a second signal, and cancels the others. SIGHUP loads what has
-// changed in the folder. Errors: kInvalidArgument (an address or file cannot be used), kNotFound
-// (no such folder), and those of Scheduler::create().
+// changed in the folder, reads the files of `tls` again, and opens the access log again. Errors:
+// kInvalidArgument (an address or file cannot be used), kNotFound (no such folder), and those of
+// Scheduler::create().
 Status serve(const ServerOptions& options);
 
 }  // namespace scopevm::serve

@@ -17,6 +17,7 @@
 #include "tools/serve/protocol/datatype.h"
 #include "tools/serve/protocol/description.h"
 #include "tools/serve/protocol/invalid.h"
+#include "tools/serve/tls/grpc_credentials.h"
 
 namespace scopevm::serve {
 namespace {
@@ -184,9 +185,11 @@ class Running : public GrpcServer {
   }
 
   Status start(const GrpcOptions& options) {
+    const bool is_unix = options.address.starts_with("unix:");
+    credentials_ = grpc_credentials(is_unix ? nullptr : options.tls);
     grpc::ServerBuilder builder;
     int port = 0;
-    builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(options.address, credentials_, &port);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
     builder.SetMaxSendMessageSize(-1);  // a response has the size that the model gives it
@@ -194,9 +197,8 @@ class Running : public GrpcServer {
     server_ = builder.BuildAndStart();
     if (!server_) return invalid(options.address + ": gRPC cannot listen there");
     const size_t colon = options.address.rfind(':');
-    address_ = options.address.starts_with("unix:")
-                   ? options.address
-                   : options.address.substr(0, colon + 1) + std::to_string(port);
+    address_ =
+        is_unix ? options.address : options.address.substr(0, colon + 1) + std::to_string(port);
     return {};
   }
 
@@ -212,6 +214,7 @@ class Running : public GrpcServer {
 
  private:
   Service service_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;  // outlive the server
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -8,12 +8,14 @@
 
 #include "scopevm/status.h"
 #include "tools/serve/core.h"
+#include "tools/serve/tls/credentials.h"
 
 namespace scopevm::serve {
 
 struct GrpcOptions {
   std::string address;  // "ADDRESS:PORT" or "unix:PATH"; port 0 takes a free one
   size_t max_message_bytes = size_t{64} << 20;
+  std::shared_ptr<TlsCredentials> tls;  // null: without TLS; Unix sockets are without TLS
 };
 
 // Thread-safe.

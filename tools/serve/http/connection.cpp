@@ -1,17 +1,16 @@
 // The stages of a connection; see connection.h.
 #include "tools/serve/http/connection.h"
 
-#include <sys/socket.h>
-
+#include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
+#include <boost/beast/http/status.hpp>
 
 #include <array>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -23,8 +22,12 @@ namespace http = boost::beast::http;
 using boost::beast::string_view;
 
 constexpr uint32_t kMaxHeaderBytes = 32 << 10;
+constexpr size_t kDiscardBytes = size_t{16} << 10;
 constexpr size_t kMaxDiscardedBytes = size_t{1} << 20;
+constexpr size_t kReadAheadBytes = size_t{1} << 10;
 constexpr std::chrono::seconds kDiscardTime{5};
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr char kTooManyBytes[] = "the requests that are in flight have too many bytes";
 
 std::string text(string_view view) { return {view.data(), view.size()}; }
 
@@ -43,20 +46,11 @@ std::string without_origin(std::string target) {
   return path == std::string::npos ? "/" : target.substr(path);
 }
 
-// Whether the peer has closed its end of the connection.
-bool has_ended(int socket) {
-  char byte = 0;
-  const ssize_t got = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-}
-
 // The status for a request that Beast rejects; 0: the connection has failed.
 int status_of(const boost::beast::error_code& error) {
   if (error == http::error::header_limit) return 431;
   if (error == http::error::body_limit) return 413;
-  if (error == boost::beast::error::timeout || error == http::error::end_of_stream ||
-      error == http::error::partial_message)
-    return 0;
+  if (error == http::error::end_of_stream || error == http::error::partial_message) return 0;
   return error.category() == http::make_error_code(http::error::bad_method).category() ? 400 : 0;
 }
 
@@ -100,9 +94,12 @@ bool ConnectionPool::take_body_bytes(size_t bytes) {
   return false;
 }
 
-Connection::Connection(Stream::socket_type socket, std::string remote,
+Connection::Connection(Stream::Socket socket, std::string remote,
                        std::shared_ptr<ConnectionPool> pool)
-    : stream_(std::move(socket)), remote_(std::move(remote)), pool_(std::move(pool)) {}
+    : stream_(std::move(socket), pool->options.tls ? pool->options.tls->context().get() : nullptr),
+      remote_(std::move(remote)),
+      pool_(std::move(pool)),
+      timer_(stream_.get_executor()) {}
 
 Connection::~Connection() {
   release_body();
@@ -110,12 +107,30 @@ Connection::~Connection() {
 }
 
 void Connection::start() {
-  asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->read_header(); });
+  asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
+    if (!self->stream_.has_tls()) return self->read_header();
+    self->set_limit(self->pool_->options.idle_timeout);
+    self->stream_.async_handshake([self](ErrorCode error) {
+      if (error) return self->close();
+      self->read_header();
+    });
+  });
 }
 
 void Connection::post_close(bool only_idle) {
   asio::post(stream_.get_executor(), [self = shared_from_this(), only_idle] {
     if (!only_idle || self->stage_ == Stage::kIdle) self->close();
+  });
+}
+
+// Closes the connection after a time, unless the limit is set again before.
+void Connection::set_limit(std::chrono::seconds time) {
+  timer_.expires_after(time);
+  timer_.async_wait([weak = weak_from_this()](ErrorCode error) {
+    const auto self = weak.lock();
+    if (error || !self || self->timer_.expiry() > std::chrono::steady_clock::now()) return;
+    if (self->stage_ == Stage::kHandling) self->client_left();
+    self->close();
   });
 }
 
@@ -125,7 +140,11 @@ void Connection::read_header() {
   parser_.emplace();
   parser_->header_limit(kMaxHeaderBytes);
   parser_->body_limit(pool_->options.max_body_bytes);
-  stream_.expires_after(pool_->options.idle_timeout);
+  set_limit(pool_->options.idle_timeout);
+  if (!is_reading_ahead_) parse_header();
+}
+
+void Connection::parse_header() {
   http::async_read_header(
       stream_, buffer_, *parser_,
       [self = shared_from_this()](ErrorCode error, size_t) { self->header_was_read(error); });
@@ -139,31 +158,41 @@ void Connection::header_was_read(ErrorCode error) {
     return close();
   }
   const auto& header = parser_->get();
-  const auto length = parser_->content_length();
-  const size_t bytes = length ? *length : parser_->chunked() ? pool_->options.max_body_bytes : 0;
-  if (!pool_->take_body_bytes(bytes))
-    return refuse(503, "the requests that are in flight have too many bytes");
+  // The bytes of a body without a length are taken as they come.
+  const size_t bytes = parser_->content_length().value_or(0);
+  if (!pool_->take_body_bytes(bytes)) return refuse(503, kTooManyBytes);
   body_bytes_ = bytes;
   if (!header[http::field::content_encoding].empty() &&
       header[http::field::content_encoding] != "identity")
     return refuse(415, "content encodings are not supported");
-  stream_.expires_after(pool_->options.read_timeout);
+  set_limit(pool_->options.read_timeout);
+  parser_->eager(true);
   if (!boost::beast::iequals(header[http::field::expect], "100-continue")) return read_body();
-  continue_ = {http::status::continue_, header.version()};
-  http::async_write(stream_, continue_, [self = shared_from_this()](ErrorCode failed, size_t) {
-    if (failed) return self->close();
-    self->read_body();
-  });
+  asio::async_write(stream_, asio::buffer(kContinue),
+                    [self = shared_from_this()](ErrorCode failed, size_t) {
+                      if (failed) return self->close();
+                      self->read_body();
+                    });
 }
 
 void Connection::read_body() {
-  http::async_read(stream_, buffer_, *parser_,
-                   [self = shared_from_this()](ErrorCode error, size_t) {
-                     if (!error) return self->handle();
-                     if (const int status = status_of(error))
-                       return self->refuse(status, error.message());
-                     self->close();
-                   });
+  if (parser_->is_done()) return handle();
+  http::async_read_some(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](ErrorCode error, size_t) { self->body_was_read(error); });
+}
+
+void Connection::body_was_read(ErrorCode error) {
+  if (error) {
+    if (const int status = status_of(error)) return refuse(status, error.message());
+    return close();
+  }
+  const size_t bytes = parser_->get().body().size();
+  if (bytes > body_bytes_) {
+    if (!pool_->take_body_bytes(bytes - body_bytes_)) return refuse(503, kTooManyBytes);
+    body_bytes_ = bytes;
+  }
+  read_body();
 }
 
 void Connection::take_request() {
@@ -186,7 +215,7 @@ void Connection::take_request() {
 
 void Connection::handle() {
   stage_ = Stage::kHandling;
-  stream_.expires_never();
+  timer_.cancel();
   started_ = std::chrono::steady_clock::now();
   take_request();
   note_ = {};
@@ -194,24 +223,33 @@ void Connection::handle() {
   has_left_ = false;
   ++pool_->statistics.requests;
   pool_->statistics.request_bytes += static_cast<int64_t>(request_.body->size());
-  watch_leave();
+  read_ahead();
   pool_->handler(shared_from_this());
 }
 
-// A client that closes its end is gone. Data of its next request ends the watch.
-void Connection::watch_leave() {
-  if (is_watching_ || buffer_.size() > 0) return;
-  is_watching_ = true;
-  stream_.socket().async_wait(Stream::socket_type::wait_read,
-                              [self = shared_from_this()](ErrorCode error) {
-                                self->is_watching_ = false;
-                                if (error || self->stage_ != Stage::kHandling || self->has_left_)
-                                  return;
-                                if (!has_ended(self->stream_.socket().native_handle())) return;
-                                self->has_left_ = true;
-                                ++self->pool_->statistics.left;
-                                if (self->leave_) std::exchange(self->leave_, nullptr)();
-                              });
+// Begins to read the next request while this one is handled: a client that has closed its end is
+// gone.
+void Connection::read_ahead() {
+  if (is_reading_ahead_ || buffer_.size() > 0) return;
+  is_reading_ahead_ = true;
+  stream_.async_read_some(buffer_.prepare(kReadAheadBytes),
+                          [self = shared_from_this()](ErrorCode error, size_t bytes) {
+                            self->was_read_ahead(error, bytes);
+                          });
+}
+
+void Connection::was_read_ahead(ErrorCode error, size_t bytes) {
+  is_reading_ahead_ = false;
+  buffer_.commit(bytes);
+  if (stage_ == Stage::kIdle) return error ? close() : parse_header();
+  // In other stages, the next read or write fails, too.
+  if (error && stage_ == Stage::kHandling) client_left();
+}
+
+void Connection::client_left() {
+  if (std::exchange(has_left_, true)) return;
+  ++pool_->statistics.left;
+  if (leave_) std::exchange(leave_, nullptr)();
 }
 
 // Answers a request that was not read to its end.
@@ -242,59 +280,118 @@ void Connection::reply(HttpResponse response) {
                  });
 }
 
-void Connection::write(HttpResponse response) {
-  if (stage_ != Stage::kHandling) return;
-  stage_ = Stage::kWriting;
-  leave_ = nullptr;
-  const bool is_head = request_.method == "HEAD";
-  response_ = {};
-  response_.result(static_cast<unsigned>(response.status));
-  response_.version(11);
-  const bool keeps_alive = keeps_alive_ && !pool_->is_draining;
-  response_.keep_alive(keeps_alive);
-  if (keeps_alive && is_http_1_0_) response_.set(http::field::connection, "keep-alive");
-  response_.set(http::field::content_type, response.type);
-  for (const auto& [name, value] : response.headers) response_.set(name, value);
-  const size_t bytes = response.body.size();
-  response_.content_length(bytes);
-  if (!is_head) response_.body() = std::move(response.body);
-  pool_->statistics.response_bytes += static_cast<int64_t>(bytes);
-  if (AccessLog* const log = pool_->options.access_log)
-    log->write({request_, note_, has_left_ ? kClientLeft : response.status, bytes,
-                std::chrono::steady_clock::now() - started_});
-  release_body();
-  stream_.expires_after(pool_->options.read_timeout);
-  http::async_write(stream_, response_, [self = shared_from_this()](ErrorCode error, size_t) {
-    self->was_written(error);
+void Connection::reply_part(HttpResponse part, std::function<void()> sent) {
+  asio::dispatch(stream_.get_executor(), [self = shared_from_this(), part = std::move(part),
+                                          sent = std::move(sent)]() mutable {
+    self->write_part(std::move(part), std::move(sent));
   });
 }
 
+// The head of a response whose body has a size, or comes in parts.
+void Connection::set_head(const HttpResponse& response, std::optional<size_t> size) {
+  const auto add = [&](std::string_view name, std::string_view value) {
+    head_.append(name).append(": ").append(value).append("\r\n");
+  };
+  const auto status = static_cast<unsigned>(response.status);
+  const string_view reason = http::obsolete_reason(http::int_to_status(status));
+  head_ = "HTTP/1.1 " + std::to_string(status) + " " + text(reason) + "\r\n";
+  keeps_alive_ &= !pool_->is_draining && (size || !is_http_1_0_);
+  if (!keeps_alive_) add("Connection", "close");
+  if (keeps_alive_ && is_http_1_0_) add("Connection", "keep-alive");
+  add("Content-Type", response.type);
+  for (const auto& [name, value] : response.headers) add(name, value);
+  if (size)
+    add("Content-Length", std::to_string(*size));
+  else if (!is_http_1_0_)
+    add("Transfer-Encoding", "chunked");
+  head_ += "\r\n";
+}
+
+void Connection::write(HttpResponse response) {
+  if (stage_ != Stage::kHandling) return;
+  leave_ = nullptr;
+  if (!is_in_parts_) set_head(response, response.body.size());
+  if (request_.method == "HEAD") response.body.clear();
+  response_bytes_ += response.body.size();
+  log(has_left_ ? kClientLeft : response.status);
+  release_body();
+  if (is_writing_part_) return close();  // the client has left
+  stage_ = Stage::kWriting;
+  send(std::move(response.body), true);
+}
+
+void Connection::write_part(HttpResponse part, std::function<void()> sent) {
+  if (stage_ != Stage::kHandling || has_left_) return;
+  if (!is_in_parts_) set_head(part, std::nullopt);
+  is_in_parts_ = is_writing_part_ = true;
+  response_bytes_ += part.body.size();
+  sent_ = std::move(sent);
+  send(std::move(part.body), false);
+}
+
+// Writes `head_` and a body or a part of it. An empty part would end the response.
+void Connection::send(std::string body, bool is_last) {
+  pool_->statistics.response_bytes += static_cast<int64_t>(body.size());
+  body_ = std::move(body);
+  tail_ = "";
+  if (is_in_parts_ && !is_http_1_0_) {
+    if (!body_.empty()) {
+      head_ += fmt::format("{:x}\r\n", body_.size());
+      tail_ = "\r\n";
+    }
+    if (is_last) tail_ = body_.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
+  }
+  set_limit(pool_->options.read_timeout);
+  const std::array buffers = {asio::buffer(std::as_const(head_)),
+                              asio::buffer(std::as_const(body_)), asio::buffer(tail_)};
+  asio::async_write(stream_, buffers,
+                    [self = shared_from_this(), is_last](ErrorCode error, size_t) {
+                      self->head_.clear();
+                      self->body_ = {};
+                      is_last ? self->was_written(error) : self->part_was_written(error);
+                    });
+}
+
+void Connection::part_was_written(ErrorCode error) {
+  is_writing_part_ = false;
+  if (stage_ != Stage::kHandling) return;
+  timer_.cancel();
+  const auto sent = std::exchange(sent_, nullptr);
+  if (error) return client_left();
+  if (sent) sent();
+}
+
 void Connection::was_written(ErrorCode error) {
-  response_ = {};
+  is_in_parts_ = false;
   if (error || has_left_) return close();
   if (keeps_alive_ && !pool_->is_draining) return read_header();
   finish_writing();
+}
+
+void Connection::log(int status) {
+  if (AccessLog* const log = pool_->options.access_log)
+    log->write(
+        {request_, note_, status, response_bytes_, std::chrono::steady_clock::now() - started_});
+  response_bytes_ = 0;
 }
 
 // A connection that is closed while input is unread is reset, and the client may not see the
 // response.
 void Connection::finish_writing() {
   stage_ = Stage::kClosing;
-  ErrorCode ignored;
-  (void)stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
-  stream_.expires_after(kDiscardTime);
-  discard_input();
+  set_limit(kDiscardTime);
+  stream_.async_shutdown([self = shared_from_this()] { self->discard_input(); });
 }
 
 void Connection::discard_input() {
-  buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(size_t{16} << 10),
-                          [self = shared_from_this()](ErrorCode error, size_t bytes) {
-                            self->discarded_bytes_ += bytes;
-                            if (error || self->discarded_bytes_ > kMaxDiscardedBytes)
-                              return self->close();
-                            self->discard_input();
-                          });
+  body_.resize(kDiscardBytes);
+  stream_.socket().async_read_some(asio::buffer(body_),
+                                   [self = shared_from_this()](ErrorCode error, size_t bytes) {
+                                     self->discarded_bytes_ += bytes;
+                                     if (error || self->discarded_bytes_ > kMaxDiscardedBytes)
+                                       return self->close();
+                                     self->discard_input();
+                                   });
 }
 
 void Connection::release_body() {
@@ -305,6 +402,8 @@ void Connection::release_body() {
 void Connection::close() {
   const bool was_handling = stage_ == Stage::kHandling;
   stage_ = Stage::kClosing;
+  timer_.cancel();
+  sent_ = nullptr;
   ErrorCode ignored;
   (void)stream_.socket().close(ignored);
   if (was_handling && leave_) std::exchange(leave_, nullptr)();

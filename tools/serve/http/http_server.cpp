@@ -194,7 +194,9 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& io,
   if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path))
     return wrong(address, "expected a path of 1 to 107 bytes");
   SCOPEVM_RETURN_IF_ERROR(remove_stale(io, path));
-  return start<LocalStream>(io, address, LocalStream::endpoint(path), options, std::move(handler));
+  HttpOptions plain = options;
+  plain.tls = nullptr;
+  return start<LocalStream>(io, address, LocalStream::endpoint(path), plain, std::move(handler));
 }
 
 }  // namespace scopevm::serve

@@ -12,6 +12,7 @@
 #include "scopevm/status.h"
 #include "tools/serve/http/access_log.h"
 #include "tools/serve/http/message.h"
+#include "tools/serve/tls/credentials.h"
 
 namespace boost::asio {
 class io_context;
@@ -20,12 +21,14 @@ class io_context;
 namespace scopevm::serve {
 
 struct HttpOptions {
-  std::chrono::seconds idle_timeout{75};  // until the header of the next request is complete
+  std::chrono::seconds idle_timeout{75};  // of a handshake, and until a header is complete
   std::chrono::seconds read_timeout{60};  // for the body of a request, and to write a response
   size_t max_body_bytes = size_t{64} << 20;
   size_t max_bodies_bytes = size_t{1} << 30;  // of all requests that are read or wait
   size_t max_connections = 20'000;
   AccessLog* access_log = nullptr;  // null: none; outlives the server
+  // Null: without TLS. Unix sockets are without TLS.
+  std::shared_ptr<TlsCredentials> tls;
 };
 
 // Counters of a server. Thread-safe.

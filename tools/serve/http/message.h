@@ -51,8 +51,12 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
-  // Sends the response. Called once, on any thread.
+  // Sends the response, or the last part of it. Called once, on any thread.
   virtual void reply(HttpResponse response) = 0;
+  // Sends a part of a response, before reply(). The first part gives its status, type and headers.
+  // `sent` is called when the connection has written the part. Until then, no further part is sent.
+  // It is not called if the client is gone. Called on any thread.
+  virtual void reply_part(HttpResponse part, std::function<void()> sent) = 0;
   // Sets a function that is called if the client closes the connection before the response. Called
   // by the handler, before it returns.
   virtual void on_leave(std::function<void()> leave) = 0;
