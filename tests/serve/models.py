@@ -102,6 +102,30 @@ func.func @main(%x: !n {sv.name = "x"}) -> (!list {sv.name = "pair"}, !n {sv.nam
 """
 
 
+# next = token + 1, total = sum + token
+COUNTER = """
+!t = !sv.tensor<i64[n]>
+func.func @main(%token: !t {sv.name = "token"}, %sum: !t {sv.name = "sum"})
+    -> (!t {sv.name = "next"}, !t {sv.name = "total"}) {
+  %one = sv.constant {value = dense<1> : tensor<i64>} : !sv.tensor<i64[]>
+  %0 = sv.add %token, %one : (!t, !sv.tensor<i64[]>) -> !t
+  %1 = sv.add %sum, %token : (!t, !t) -> !t
+  return %0, %1 : !t, !t
+}
+"""
+
+# next = x - 1, y = x / x: NaN for 0
+COUNTDOWN = """
+!t = !sv.tensor<f32[n]>
+func.func @main(%x: !t {sv.name = "x"}) -> (!t {sv.name = "next"}, !t {sv.name = "y"}) {
+  %one = sv.constant {value = dense<1.0> : tensor<f32>} : !sv.tensor<f32[]>
+  %0 = sv.sub %x, %one : (!t, !sv.tensor<f32[]>) -> !t
+  %1 = sv.div %x, %x : (!t, !t) -> !t
+  return %0, %1 : !t, !t
+}
+"""
+
+
 def scaled(factor):
     """y = factor * x"""
     return f"""

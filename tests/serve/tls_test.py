@@ -91,6 +91,9 @@ class TlsTest(ServerTest):
         add = server_process.compiler.add
         add(folder, "twice", models.scaled(2))
         add(folder, "slow", models.SLOW)
+        add(folder, "counter", models.COUNTER)
+        (folder / "counter/config.json").write_text(
+            '{"generate": {"feedback": {"token": "next", "sum": "total"}}}')
         files = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.authority = Authority(files, "authority")
         certificate, key = cls.authority.issue("server")
@@ -146,6 +149,15 @@ class TlsTest(ServerTest):
             status, headers, _ = read_response(stream)
             self.assertEqual((status, headers["connection"]), (413, "close"))
             self.assertIsNone(read_response(stream))
+
+    def test_generation(self):
+        sent = request(tensor("token", "INT64", [1], [1]), tensor("sum", "INT64", [1], [0]),
+                       parameters={"steps": 100})
+        with self.connection.makefile("rb") as stream:
+            self.connection.sendall(
+                post("/v2/models/counter/generate_stream", json.dumps(sent).encode()))
+            status, _, body = read_response(stream)
+        self.assertEqual((status, body.count(b"data: ")), (200, 100))
 
     def test_a_client_that_leaves(self):
         left = self.server.metrics()["scopevm_http_clients_left_total"]

@@ -107,10 +107,12 @@ uint64_t request_id(const HttpRequest& request) {
 }
 
 // Writes the response while the outputs exist.
-HttpResponse infer_response(const Result<InferResponse>& result) {
-  if (!result.ok()) return error_response(result.status());
-  Result<EncodedInfer> encoded = encode_infer(*result);
-  if (!encoded.ok()) return error_response(encoded.status());
+HttpResponse infer_response(const Result<InferResponse>& result, AccessNote& note) {
+  Result<EncodedInfer> encoded = result.ok() ? encode_infer(*result) : result.status();
+  if (!encoded.ok()) {
+    note.error = encoded.status().message();
+    return error_response(encoded.status());
+  }
   HttpResponse response;
   response.body = std::move(encoded->body);
   if (encoded->json_bytes) {
@@ -118,6 +120,49 @@ HttpResponse infer_response(const Result<InferResponse>& result) {
     response.headers.emplace_back(kJsonBytes, std::to_string(*encoded->json_bytes));
   }
   return response;
+}
+
+std::shared_ptr<Inference> start_infer(const std::shared_ptr<Exchange>& exchange,
+                                       std::shared_ptr<LoadedModel> model, InferRequest request) {
+  return Inference::start(std::move(model), std::move(request), request_id(exchange->request()),
+                          [exchange](const Result<InferResponse>& result) {
+                            exchange->reply(infer_response(result, exchange->note()));
+                          });
+}
+
+bool has_binary_output(const InferRequest& request) {
+  if (!request.outputs) return request.is_binary;
+  return std::ranges::any_of(*request.outputs, &RequestedOutput::is_binary);
+}
+
+// A server-sent event (WHATWG HTML), whose data is a line of JSON.
+HttpResponse event_of(std::string_view json) {
+  HttpResponse event;
+  event.type = "text/event-stream";
+  event.body.append("data: ").append(json).append("\n\n");
+  event.headers.emplace_back("Cache-Control", "no-cache");
+  return event;
+}
+
+// Each step is an event. An error before the first one is a response of its own.
+std::shared_ptr<Inference> start_generation(const std::shared_ptr<Exchange>& exchange,
+                                            std::shared_ptr<LoadedModel> model,
+                                            InferRequest request) {
+  const auto has_begun = std::make_shared<bool>(false);
+  const auto step = [exchange, has_begun](InferResponse outputs,
+                                          std::function<void()> resume) -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const EncodedInfer encoded, encode_infer(outputs));
+    outputs = {};
+    *has_begun = true;
+    exchange->reply_part(event_of(encoded.body), std::move(resume));
+    return {};
+  };
+  const auto done = [exchange, has_begun](const Result<InferResponse>& result) {
+    HttpResponse last = infer_response(result, exchange->note());
+    exchange->reply(last.status == 200 || *has_begun ? event_of(last.body) : std::move(last));
+  };
+  return Inference::generate(std::move(model), std::move(request), request_id(exchange->request()),
+                             step, done);
 }
 
 }  // namespace
@@ -187,17 +232,17 @@ void Api::handle(const std::shared_ptr<Exchange>& exchange) {
   }
 }
 
-// v2/models/NAME[/versions/VERSION][/ready | /infer | /stats]
+// v2/models/NAME[/versions/VERSION][/ready | /infer | /generate_stream | /stats]
 void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& path) {
   const std::string& name = path[2];
   const bool has_version = path.size() >= 5 && path[3] == "versions";
   const size_t action_at = has_version ? 5 : 3;
   const std::string action = path.size() > action_at ? path[action_at] : "";
-  const bool is_known =
-      action.empty() || action == "ready" || action == "infer" || action == "stats";
+  const bool is_run = action == "infer" || action == "generate_stream";
+  const bool is_known = action.empty() || action == "ready" || is_run || action == "stats";
   if (path.size() > action_at + 1 || !is_known)
     return reply_error(*exchange, 404, "unknown path " + exchange->request().path);
-  if (!has_method(*exchange, action == "infer" ? "POST" : "GET")) return;
+  if (!has_method(*exchange, is_run ? "POST" : "GET")) return;
   const std::optional<int64_t> version =
       has_version ? parse<int64_t>(path[4]) : std::optional<int64_t>();
   exchange->note().model = name;
@@ -213,7 +258,7 @@ void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& pa
   }
   if (!model.ok()) return reply_error(*exchange, model.status());
   exchange->note().version = std::to_string((*model)->version);
-  if (action == "infer") return infer(exchange, *model);
+  if (is_run) return run(exchange, *model, action == "generate_stream");
   const auto versions = core_.repository.versions(name);
   if (!versions.ok()) return reply_error(*exchange, versions.status());
   if (action == "stats")
@@ -223,7 +268,8 @@ void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& pa
   reply_json(*exchange, model_metadata(**model, numbers));
 }
 
-void Api::infer(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<LoadedModel> model) {
+void Api::run(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<LoadedModel> model,
+              bool is_generation) {
   const HttpRequest& request = exchange->request();
   std::optional<size_t> json_bytes;
   if (const std::string* const given = request.header("inference-header-content-length")) {
@@ -234,17 +280,15 @@ void Api::infer(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<Loade
   Result<InferRequest> parsed = decode_infer(request.body, json_bytes, model->module.signature());
   if (!parsed.ok()) return reply_error(*exchange, parsed.status());
   exchange->note().id = parsed->id.value_or("");
+  if (is_generation && has_binary_output(*parsed))
+    return reply_error(*exchange, 400, "events have no binary data: request outputs as JSON");
   // The client can leave before start() returns.
   const auto started = std::make_shared<std::weak_ptr<Inference>>();
   exchange->on_leave([started] {
     if (const auto inference = started->lock()) inference->cancel();
   });
-  *started = Inference::start(std::move(model), *std::move(parsed), request_id(request),
-                              [exchange](const Result<InferResponse>& result) {
-                                if (!result.ok())
-                                  exchange->note().error = result.status().message();
-                                exchange->reply(infer_response(result));
-                              });
+  *started = is_generation ? start_generation(exchange, std::move(model), *std::move(parsed))
+                           : start_infer(exchange, std::move(model), *std::move(parsed));
 }
 
 // v2/repository/index and v2/repository/models/NAME/load, unload

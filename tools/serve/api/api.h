@@ -30,7 +30,8 @@ class Api {
 
   void handle_model(const std::shared_ptr<Exchange>& exchange, const Path& path);
   void handle_repository(const std::shared_ptr<Exchange>& exchange, const Path& path);
-  void infer(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<LoadedModel> model);
+  void run(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<LoadedModel> model,
+           bool is_generation);
   void change(const std::shared_ptr<Exchange>& exchange, const std::string& name, bool is_load);
 
   Core& core_;

@@ -3,12 +3,12 @@
 #include "tools/serve/protocol/invalid.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "runtime/quoted.h"
+#include "tools/serve/model/create_state.h"
 
 namespace scopevm::serve {
 namespace {
@@ -19,48 +19,6 @@ using std::chrono::steady_clock;
 Status of_request(Status status) {
   if (status.code() != StatusCode::kResourceLimit) return status;
   return invalid(std::string(status.message()));
-}
-
-const TensorSignature* find_tensor(const std::vector<TensorSignature>& tensors,
-                                   std::string_view name) {
-  const auto found = std::ranges::find(tensors, name, &TensorSignature::name);
-  return found != tensors.end() ? &*found : nullptr;
-}
-
-// The value of a named dimension in the inputs of a request.
-std::optional<int64_t> dim_in(const std::vector<NamedTensor>& inputs, const Signature& signature,
-                              const std::string& dimension) {
-  for (const NamedTensor& input : inputs) {
-    const TensorSignature* const type = find_tensor(signature.inputs, input.name);
-    if (type == nullptr) continue;
-    const auto axis = std::ranges::find(type->dims, dimension) - type->dims.begin();
-    if (static_cast<size_t>(axis) < input.tensor.dims().size() &&
-        static_cast<size_t>(axis) < type->dims.size())
-      return input.tensor.dims()[static_cast<size_t>(axis)];
-  }
-  return std::nullopt;
-}
-
-// The dims of a state that calls do not change, from the inputs of its first request and from the
-// configuration.
-std::map<std::string, int64_t> state_dims(const LoadedModel& model,
-                                          const std::vector<NamedTensor>& inputs) {
-  const Signature& signature = model.module.signature();
-  std::map<std::string, int64_t> dims = model.config.sequences.dims;
-  for (const StatePair& pair : model.states) {
-    const TensorSignature* const input = find_tensor(signature.inputs, pair.input);
-    const TensorSignature* const output = find_tensor(signature.outputs, pair.output);
-    const size_t rank = std::min(input->dims.size(), output->dims.size());
-    for (size_t axis = 0; axis < rank; ++axis) {
-      const std::string& name = input->dims[axis];
-      const bool is_named =
-          std::ranges::find(signature.dimensions, name, &DimensionSignature::name) !=
-          signature.dimensions.end();
-      if (!is_named || output->dims[axis] != name) continue;
-      if (const auto value = dim_in(inputs, signature, name)) dims[name] = *value;
-    }
-  }
-  return dims;
 }
 
 // A sequence has a number or a text as its name.
@@ -88,14 +46,30 @@ int64_t since(steady_clock::time_point start) {
 
 }  // namespace
 
-Inference::Inference(std::shared_ptr<LoadedModel> model, InferRequest request, InferDone done)
-    : model_(std::move(model)), request_(std::move(request)), done_(std::move(done)) {}
+Inference::Inference(std::shared_ptr<LoadedModel> model, InferRequest request, StepDone step,
+                     InferDone done)
+    : model_(std::move(model)),
+      request_(std::move(request)),
+      step_(std::move(step)),
+      done_(std::move(done)) {}
 
 std::shared_ptr<Inference> Inference::start(std::shared_ptr<LoadedModel> model,
                                             InferRequest request, uint64_t request_id,
                                             InferDone done) {
+  return start(std::move(model), std::move(request), request_id, nullptr, std::move(done));
+}
+
+std::shared_ptr<Inference> Inference::generate(std::shared_ptr<LoadedModel> model,
+                                               InferRequest request, uint64_t request_id,
+                                               StepDone step, InferDone done) {
+  return start(std::move(model), std::move(request), request_id, std::move(step), std::move(done));
+}
+
+std::shared_ptr<Inference> Inference::start(std::shared_ptr<LoadedModel> model,
+                                            InferRequest request, uint64_t request_id,
+                                            StepDone step, InferDone done) {
   std::shared_ptr<Inference> inference(
-      new Inference(std::move(model), std::move(request), std::move(done)));
+      new Inference(std::move(model), std::move(request), std::move(step), std::move(done)));
   const int64_t others = inference->model_->statistics.in_flight.fetch_add(1);
   Status status = inference->prepare(request_id);
   const auto most = static_cast<int64_t>(inference->model_->config.max_requests);
@@ -130,6 +104,7 @@ Status Inference::prepare(uint64_t request_id) {
   options_.call.request_id = request_id;
   options_.can_run_here = model_->statistics.is_short();
   SCOPEVM_RETURN_IF_ERROR(start_sequence());
+  if (step_) SCOPEVM_RETURN_IF_ERROR(start_generation());
   SCOPEVM_ASSIGN_OR_RETURN(call_, model_->session.make_call());
   return set_inputs();
 }
@@ -150,12 +125,25 @@ Status Inference::start_sequence() {
   return {};
 }
 
+Status Inference::start_generation() {
+  const std::optional<GenerateConfig>& config = model_->config.generate;
+  if (!config) return invalid("config.json of the model has no \"generate\"");
+  const std::string expected = "an integer from 1 to " + std::to_string(config->steps);
+  SCOPEVM_ASSIGN_OR_RETURN(const std::optional<int64_t> steps,
+                           find_parameter<int64_t>(request_.parameters, "steps", expected));
+  if (steps && (*steps < 1 || *steps > config->steps))
+    return invalid("parameter \"steps\": expected " + expected);
+  generation_.emplace(*config, model_->module.signature(), steps.value_or(config->steps));
+  return {};
+}
+
 Status Inference::set_inputs() {
   for (const NamedTensor& input : request_.inputs) {
     const bool is_state =
         std::ranges::find(model_->states, input.name, &StatePair::input) != model_->states.end();
     if (sequence_id_ && is_state)
       return invalid("input " + runtime::quoted(input.name) + " is a state of the sequence");
+    if (generation_ && is_state) continue;  // the initial value
     SCOPEVM_RETURN_IF_ERROR(call_->set_input(input.name, input.tensor));
   }
   if (!request_.outputs) return {};
@@ -178,9 +166,7 @@ bool Inference::run_in(const std::shared_ptr<Sequence>& sequence) {
   const auto run = [&]() -> Status {
     if (is_sequence_start_) {
       sequence->state.reset();  // its memory is free for the new one
-      SCOPEVM_ASSIGN_OR_RETURN(
-          sequence->state,
-          State::create(model_->session, {model_->states, state_dims(*model_, request_.inputs)}));
+      SCOPEVM_ASSIGN_OR_RETURN(sequence->state, create_state(*model_, request_.inputs));
     }
     if (!sequence->state)
       return invalid("sequence " + runtime::quoted(sequence->id) +
@@ -206,6 +192,12 @@ bool Inference::has_rows() {
 }
 
 Status Inference::run() {
+  if (generation_) {
+    if (model_->states.empty()) return submit({});
+    SCOPEVM_ASSIGN_OR_RETURN(own_state_, create_state(*model_, request_.inputs));
+    SCOPEVM_RETURN_IF_ERROR(call_->set_state(*own_state_));
+    return submit({});
+  }
   const Signature& signature = model_->module.signature();
   for (const TensorSignature& input : signature.inputs) {
     const auto given = std::ranges::find(request_.inputs, input.name, &NamedTensor::name);
@@ -264,17 +256,58 @@ Status Inference::submit(std::function<void()> ended) {
   Status status = call_->submit(
       options_, [self = shared_from_this(), ended = std::move(ended)](const Status& end) {
         if (end.ok()) self->compute_ns_ = self->call_->stats().latency_ns;
-        self->finish(of_request(end));
+        self->generation_ ? self->step_ended(of_request(end)) : self->finish(of_request(end));
         if (ended) ended();
       });
   return of_request(std::move(status));
 }
 
-void Inference::cancel() {
+// The last step ends the request.
+void Inference::step_ended(Status status) {
+  Result<bool> goes_on = status.ok() ? generation_->advance(call_->outputs()) : std::move(status);
+  if (!goes_on.ok() || !*goes_on) return finish(goes_on.status());
+  Result<InferResponse> outputs = response();
+  if (!outputs.ok()) return finish(outputs.status());
+  record(true);
+  call_->clear_outputs();
+  {
+    const std::lock_guard lock(mutex_);
+    is_submitted_ = false;
+    is_waiting_ = !is_cancelled_;
+    if (is_cancelled_) status = cancelled();
+  }
+  if (!status.ok()) return finish(std::move(status));
+  const auto self = shared_from_this();  // cancel() can end the request meanwhile
+  status = step_(*std::move(outputs), [self] { self->resume(); });
+  if (!status.ok() && end_wait()) finish(std::move(status));
+}
+
+void Inference::resume() {
+  if (!end_wait()) return;
+  run_started_ = steady_clock::now();
+  const auto run = [&]() -> Status {
+    for (const NamedTensor& input : generation_->inputs())
+      SCOPEVM_RETURN_IF_ERROR(call_->set_input(input.name, input.tensor));
+    return submit({});
+  };
+  Status status = run();
+  if (!status.ok()) finish(std::move(status));
+}
+
+// Whether the caller continues or ends a generation that waited for the receiver of its step.
+bool Inference::end_wait() {
   const std::lock_guard lock(mutex_);
-  is_cancelled_ = true;
-  if (is_submitted_) call_->cancel();
-  if (left_) std::exchange(left_, nullptr)();
+  return std::exchange(is_waiting_, false);
+}
+
+void Inference::cancel() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_cancelled_ = true;
+    if (is_submitted_) call_->cancel();
+    if (left_) std::exchange(left_, nullptr)();
+  }
+  if (end_wait()) finish(cancelled());
 }
 
 std::span<const Tensor> Inference::outputs() const {
@@ -306,14 +339,14 @@ Result<InferResponse> Inference::response() const {
     return response;
   }
   for (size_t i = 0; i < signature.outputs.size(); ++i)
-    if (!sequence_id_ || !is_state_output(signature.outputs[i].name))
+    if (!has_state() || !is_state_output(signature.outputs[i].name))
       SCOPEVM_RETURN_IF_ERROR(add(i, request_.is_binary));
   return response;
 }
 
 void Inference::record(bool is_success) const {
   ModelStatistics& statistics = model_->statistics;
-  const int64_t total_ns = since(started_);
+  const int64_t total_ns = since(run_started_);
   if (is_success) {
     statistics.queue_ns += total_ns - compute_ns_;
     statistics.compute_ns += compute_ns_;
@@ -324,20 +357,21 @@ void Inference::record(bool is_success) const {
   statistics.last_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                            std::chrono::system_clock::now().time_since_epoch())
                            .count();
-  --statistics.in_flight;
 }
 
 void Inference::finish(Status status) {
   Result<InferResponse> result = status.ok() ? response() : std::move(status);
   record(result.ok());
+  --model_->statistics.in_flight;
   std::exchange(done_, nullptr)(std::move(result));
   if (call_) call_->clear_outputs();
   batch_outputs_.clear();
   batch_inputs_.clear();
   request_ = {};
+  if (has_state() && call_) (void)call_->unset_state();
+  own_state_.reset();
   if (!sequence_) return;
   if (is_sequence_end_) sequence_->state.reset();
-  (void)call_->unset_state();
   model_->sequences.leave(std::exchange(sequence_, nullptr));
 }
 

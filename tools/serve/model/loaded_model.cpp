@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/quoted.h"
+#include "tools/serve/model/generation.h"
 
 namespace scopevm::serve {
 namespace {
@@ -79,6 +80,10 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::string name, int64_t
   auto model = std::make_shared<LoadedModel>(std::move(name), version, std::move(config), module,
                                              session, std::move(batcher));
   SCOPEVM_RETURN_IF_ERROR(check_states(module.signature(), model->states));
+  if (model->config.generate) {
+    Status status = check_generation(module.signature(), *model->config.generate, model->states);
+    if (!status.ok()) return std::move(status).with_context("config.json: \"generate\"");
+  }
   for (const std::map<std::string, int64_t>& dims : model->config.warm_up) {
     Status status = session.warm_up(dims);
     if (!status.ok()) return std::move(status).with_context("config.json: \"warm_up\"");

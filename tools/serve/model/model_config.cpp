@@ -133,6 +133,30 @@ Status read_batch(const json& value, BatchConfig& batch) {
       value, {{"dim", dim}, {"max", into(batch.max, 1, 1'000'000)}, {"asserted", asserted}});
 }
 
+Result<int64_t> stop_value(const json& value) {
+  if (value.is_boolean()) return int64_t{value.get<bool>()};
+  return integer(value, std::numeric_limits<int64_t>::min(), kMax);
+}
+
+Status read_stops(const json& value, std::vector<StopValues>& stops) {
+  if (!value.is_object()) return invalid("expected an object of values by output");
+  for (const auto& [output, values] : value.items()) {
+    StopValues& stop = stops.emplace_back(StopValues{output, {}});
+    for (const json& one : values.is_array() ? values : json::array({values})) {
+      SCOPEVM_ASSIGN_OR_RETURN(stop.values.emplace_back(), stop_value(one));
+    }
+  }
+  return {};
+}
+
+Status read_generate(const json& value, std::optional<GenerateConfig>& generate) {
+  GenerateConfig& config = generate.emplace();
+  return read_members(
+      value, {{"feedback", [&](const json& pairs) { return read_pairs(pairs, config.feedback); }},
+              {"stop", [&](const json& stops) { return read_stops(stops, config.stops); }},
+              {"steps", into(config.steps, 1, 1'000'000)}});
+}
+
 }  // namespace
 
 Result<ModelConfig> parse_model_config(std::string_view text) {
@@ -151,8 +175,11 @@ Result<ModelConfig> parse_model_config(std::string_view text) {
        {"warm_up", [&](const json& value) { return read_warm_up(value, config.warm_up); }},
        {"compile", [&](const json& value) { return read_strings(value, config.compile); }},
        {"batch", [&](const json& value) { return read_batch(value, config.batch.emplace()); }},
+       {"generate", [&](const json& value) { return read_generate(value, config.generate); }},
        {"sequences", [&](const json& value) { return read_sequences(value, config.sequences); }}}));
   config.timeout = timeout;
+  if (config.generate && config.batch)
+    return invalid("\"generate\" and \"batch\" exclude each other");
   return config;
 }
 

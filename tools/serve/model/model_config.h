@@ -41,6 +41,20 @@ struct BatchConfig {
   bool is_asserted = false;
 };
 
+// The generation ends after a step if each element of the output was one of the values, in this
+// step or in a former one.
+struct StopValues {
+  std::string output;
+  std::vector<int64_t> values;
+};
+
+// How the calls of a generation follow each other.
+struct GenerateConfig {
+  std::vector<StatePair> feedback;  // the output of a call is the input of the next one
+  std::vector<StopValues> stops;
+  int64_t steps = 1000;  // at most, and of requests without the parameter `steps`
+};
+
 struct ModelConfig {
   VersionPolicy versions;
   int priority = 0;                     // of requests without the parameter `priority`
@@ -50,7 +64,8 @@ struct ModelConfig {
   std::vector<std::map<std::string, int64_t>> warm_up;  // dims of calls before the model is ready
   std::vector<std::string> compile;                     // options of `scopevm compile`
   SequenceConfig sequences;
-  std::optional<BatchConfig> batch;  // empty: requests run alone
+  std::optional<BatchConfig> batch;        // none: requests run alone
+  std::optional<GenerateConfig> generate;  // none: the model is not for generations
 };
 
 // Errors: kInvalidArgument (not JSON, an unknown member, or a value out of range; the message names
