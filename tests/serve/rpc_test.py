@@ -63,6 +63,10 @@ class RpcTest(ServerTest):
         (folder / "sum" / "config.json").write_text('{"sequences": {"states": {"h": "hn"}}}')
         add(folder, "slow", models.SLOW)
         (folder / "slow" / "config.json").write_text('{"max_requests": 1}')
+        add(folder, "counter", models.COUNTER)
+        (folder / "counter" / "config.json").write_text(
+            '{"generate": {"feedback": {"token": "next"}, "stop": {"next": 10}, "steps": 1000000},'
+            ' "sequences": {"states": {"sum": "total"}}}')
         for dtype in FIELDS:
             add(folder, f"copy_{dtype}", models.copy_of(dtype))
         add(folder, "copy_f16", models.copy_of("f16"))
@@ -178,6 +182,32 @@ class RpcTest(ServerTest):
         outputs = [a.infer_response.raw_output_contents[0] for a in answers]
         self.assertEqual(outputs, [floats([i * i, i * i]) for i in range(1, 201)])
         self.assertEqual(self.server.statistics("sum")["sequence_count"], 0)
+
+    def test_generation_in_a_stream(self):
+        """Each step is a response; the responses keep the order of the requests."""
+        def count(token, steps, **parameters):
+            return infer_request("counter", [("token", "INT64", [1], "int64_contents", [token])],
+                                 steps=steps, **parameters)
+        plain = pair([1, 2, 3], [4, 5, 6])
+        answers = list(self.rpc.stream(iter([count(0, 3), plain, count(5, 100), count(0, 0)])))
+        self.assertIn('parameter "steps": expected an integer', answers.pop().error_message)
+        self.assertEqual([answer.error_message for answer in answers], [""] * len(answers))
+        found = [answer.infer_response for answer in answers]
+        values = [struct.unpack("<q", each.raw_output_contents[0])[0]
+                  for each in found if each.model_name == "counter"]
+        self.assertEqual(values, [1, 2, 3, *range(6, 11)])  # 10 is a value to stop at
+        self.assertEqual(found[3].model_name, "pair")
+        self.assertEqual([each.parameters["triton_final_response"].bool_param
+                          for each in found[:3]], [False, False, True])
+
+    def test_an_endless_generation_is_cancelled(self):
+        endless = infer_request("counter", [("token", "INT64", [1], "int64_contents", [11])],
+                                steps=1_000_000)
+        answers = self.rpc.stream(iter([endless, endless]))
+        for _ in range(20):
+            next(answers)
+        answers.cancel()
+        wait_until(lambda: self.server.statistics("counter")["pending_count"] == 0, "they end")
 
     def test_errors_in_a_stream(self):
         bad = step(1, 77)

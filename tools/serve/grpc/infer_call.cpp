@@ -6,10 +6,12 @@
 #include <charconv>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "tools/serve/grpc/convert.h"
 #include "tools/serve/model/inference.h"
@@ -30,13 +32,17 @@ std::optional<std::chrono::steady_clock::time_point> deadline_of(
   return std::chrono::steady_clock::now() + (deadline - std::chrono::system_clock::now());
 }
 
-// Starts the request in a message. If it fails, `done` is not called.
+// Starts the request in a message, or with `step`, a generation. If it fails, `done` is not called.
 Result<std::shared_ptr<Inference>> start(Core& core, const grpc::CallbackServerContext& context,
-                                         const ModelInferRequest& message, InferDone done) {
+                                         const ModelInferRequest& message, InferDone done,
+                                         StepDone step = nullptr) {
   SCOPEVM_ASSIGN_OR_RETURN(
       auto model, find_model(core.repository, message.model_name(), message.model_version()));
   SCOPEVM_ASSIGN_OR_RETURN(InferRequest request, request_of(message));
   request.deadline = deadline_of(context);
+  if (step)
+    return Inference::generate(std::move(model), std::move(request), 0, std::move(step),
+                               std::move(done));
   return Inference::start(std::move(model), std::move(request), 0, std::move(done));
 }
 
@@ -90,7 +96,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   bool is_cancelled_ = false;
 };
 
-// Reads up to kMaxInFlight requests ahead of the responses.
+// Reads up to kMaxInFlight requests ahead of the responses. A request with the parameter `steps` is
+// a generation: each step is a response, and the next step starts when it was written.
 class StreamCall : public grpc::ServerBidiReactor<ModelInferRequest, ModelStreamInferResponse> {
  public:
   StreamCall(Core& core, grpc::CallbackServerContext& context) : core_(core), context_(context) {
@@ -115,20 +122,34 @@ class StreamCall : public grpc::ServerBidiReactor<ModelInferRequest, ModelStream
   }
 
   void OnWriteDone(bool ok) override {
+    std::function<void()> resume;
     {
       const std::lock_guard lock(mutex_);
-      slots_.pop_front();
+      Slot& slot = *slots_.front();
+      resume = std::exchange(slot.resume, nullptr);
+      slot.has_response = false;
       is_writing_ = false;
       has_failed_ |= !ok;
+      if (!resume)
+        slots_.pop_front();
+      else if (has_failed_)
+        resume = [inference = slot.inference.lock()] {
+          if (inference) inference->cancel();
+        };
     }
+    if (resume) resume();
     advance();
   }
 
   void OnCancel() override {
-    const std::lock_guard lock(mutex_);
-    has_failed_ = true;
-    for (const auto& slot : slots_)
-      if (const auto inference = slot->inference.lock()) inference->cancel();
+    std::vector<std::shared_ptr<Inference>> running;
+    {
+      const std::lock_guard lock(mutex_);
+      has_failed_ = true;
+      for (const auto& slot : slots_)
+        if (auto inference = slot->inference.lock()) running.push_back(std::move(inference));
+    }
+    for (const auto& inference : running) inference->cancel();  // can end it
   }
 
   void OnDone() override { delete this; }
@@ -140,29 +161,58 @@ class StreamCall : public grpc::ServerBidiReactor<ModelInferRequest, ModelStream
     ModelInferRequest request;
     ModelStreamInferResponse response;
     std::weak_ptr<Inference> inference;
+    bool has_response = false;     // that is not written
+    std::function<void()> resume;  // after the response of a step that is not the last one
     bool is_complete = false;
   };
 
   void run(const std::shared_ptr<Slot>& slot) {
-    auto started =
-        start(core_, context_, slot->request, [this, slot](const Result<InferResponse>& result) {
-          if (result.ok()) write_response(*result, *slot->response.mutable_infer_response());
-          complete(*slot, result.status());
-        });
+    const bool is_generation = slot->request.parameters().contains("steps");
+    const auto write = [slot, is_generation](const InferResponse& outputs, bool is_last) {
+      auto& response = *slot->response.mutable_infer_response();
+      response.Clear();
+      write_response(outputs, response);
+      // The name that clients of Triton know.
+      if (is_generation)
+        (*response.mutable_parameters())["triton_final_response"].set_bool_param(is_last);
+    };
+    const auto done = [this, slot, write](const Result<InferResponse>& result) {
+      if (result.ok()) write(*result, true);
+      complete(*slot, result.status());
+    };
+    const auto step = [this, slot, write](const InferResponse& outputs,
+                                          std::function<void()> resume) -> Status {
+      write(outputs, false);
+      {
+        const std::lock_guard lock(mutex_);
+        slot->has_response = true;
+        slot->resume = std::move(resume);
+      }
+      advance();
+      return {};
+    };
+    auto started = start(core_, context_, slot->request, done,
+                         is_generation ? StepDone(step) : StepDone(nullptr));
     if (!started.ok()) return complete(*slot, started.status());
-    const std::lock_guard lock(mutex_);
-    slot->inference = *started;
-    if (has_failed_) (*started)->cancel();
+    bool is_cancelled = false;
+    {
+      const std::lock_guard lock(mutex_);
+      slot->inference = *started;
+      is_cancelled = has_failed_;
+    }
+    if (is_cancelled) (*started)->cancel();
   }
 
   void complete(Slot& slot, const Status& status) {
-    if (!status.ok()) {
-      slot.response.set_error_message(std::string(status.message()));
-      slot.response.mutable_infer_response()->set_id(slot.request.id());
-    }
     {
       const std::lock_guard lock(mutex_);
-      slot.is_complete = true;
+      // After a failure, the response of the last step can be in the middle of its write.
+      if (!status.ok() && !has_failed_) {
+        slot.response.Clear();
+        slot.response.set_error_message(std::string(status.message()));
+        slot.response.mutable_infer_response()->set_id(slot.request.id());
+      }
+      slot.has_response = slot.is_complete = true;
     }
     advance();
   }
@@ -181,7 +231,7 @@ class StreamCall : public grpc::ServerBidiReactor<ModelInferRequest, ModelStream
         reading_ = std::make_shared<Slot>();
         is_reading_ = true;
       }
-      writes = !is_writing_ && !slots_.empty() && slots_.front()->is_complete;
+      writes = !is_writing_ && !slots_.empty() && slots_.front()->has_response;
       if (writes) {
         is_writing_ = true;
         front = slots_.front();
