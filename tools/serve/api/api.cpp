@@ -1,6 +1,7 @@
 // Selects what answers a request; see api.h.
 #include "tools/serve/api/api.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -86,11 +87,14 @@ void reply_error(Exchange& exchange, const Status& status) {
 }
 
 // True if the request has one of the methods of its path. Otherwise answers it.
-bool has_method(Exchange& exchange, std::string_view allowed) {
+bool has_method(Exchange& exchange, const std::vector<std::string>& allowed) {
   const std::string& method = exchange.request().method;
-  if (method == allowed || (method == "HEAD" && allowed == "GET")) return true;
-  HttpResponse response = error_response(405, "expected the method " + std::string(allowed));
-  response.headers.emplace_back("Allow", allowed);
+  const std::string_view wanted = method == "HEAD" ? std::string_view("GET") : method;
+  if (std::ranges::find(allowed, wanted) != allowed.end()) return true;
+  std::string list;
+  for (const std::string& name : allowed) list += (list.empty() ? "" : ", ") + name;
+  HttpResponse response = error_response(405, "expected the method " + list);
+  response.headers.emplace_back("Allow", std::move(list));
   exchange.reply(std::move(response));
   return false;
 }
@@ -202,33 +206,34 @@ HttpResponse error_response(const Status& status) {
 void Api::handle(const std::shared_ptr<Exchange>& exchange) {
   const auto path = split_path(exchange->request().path);
   if (!path) return reply_error(*exchange, 400, "the path has a malformed escape");
+  const std::vector<std::string>* const methods = paths_.find_methods(*path);
+  if (methods == nullptr)
+    return reply_error(*exchange, 404, "unknown path " + exchange->request().path);
+  if (!has_method(*exchange, *methods)) return;
   const auto is = [&](std::initializer_list<std::string_view> parts) {
     return std::equal(path->begin(), path->end(), parts.begin(), parts.end());
   };
   if (path->empty()) {
-    if (has_method(*exchange, "GET"))
-      reply(*exchange, "text/html; charset=utf-8", status_page(core_));
+    reply(*exchange, "text/html; charset=utf-8", status_page(core_));
   } else if (is({"status.json"})) {
-    if (has_method(*exchange, "GET")) reply_json(*exchange, status_json(core_));
+    reply_json(*exchange, status_json(core_));
   } else if (is({"v2"})) {
-    if (has_method(*exchange, "GET")) reply_json(*exchange, server_metadata());
+    reply_json(*exchange, server_metadata());
+  } else if (is({"v2", "openapi.json"})) {
+    reply_json(*exchange, std::string(kApiDescription));
   } else if (is({"v2", "health", "live"})) {
-    if (has_method(*exchange, "GET")) reply_json(*exchange, R"({"live":true})");
+    reply_json(*exchange, R"({"live":true})");
   } else if (is({"v2", "health", "ready"})) {
-    if (!has_method(*exchange, "GET")) return;
     HttpResponse response;
     response.status = core_.is_ready ? 200 : 503;
     response.body = core_.is_ready ? R"({"ready":true})" : R"({"ready":false})";
     exchange->reply(std::move(response));
   } else if (is({"v2", "models", "stats"})) {
-    if (has_method(*exchange, "GET"))
-      reply_json(*exchange, model_statistics(core_.repository.loaded()));
-  } else if (path->size() >= 3 && path->at(0) == "v2" && path->at(1) == "models") {
+    reply_json(*exchange, model_statistics(core_.repository.loaded()));
+  } else if (path->at(1) == "models") {
     handle_model(exchange, *path);
-  } else if (path->size() >= 2 && path->at(0) == "v2" && path->at(1) == "repository") {
-    handle_repository(exchange, *path);
   } else {
-    reply_error(*exchange, 404, "unknown path " + exchange->request().path);
+    handle_repository(exchange, *path);
   }
 }
 
@@ -239,10 +244,6 @@ void Api::handle_model(const std::shared_ptr<Exchange>& exchange, const Path& pa
   const size_t action_at = has_version ? 5 : 3;
   const std::string action = path.size() > action_at ? path[action_at] : "";
   const bool is_run = action == "infer" || action == "generate_stream";
-  const bool is_known = action.empty() || action == "ready" || is_run || action == "stats";
-  if (path.size() > action_at + 1 || !is_known)
-    return reply_error(*exchange, 404, "unknown path " + exchange->request().path);
-  if (!has_method(*exchange, is_run ? "POST" : "GET")) return;
   const std::optional<int64_t> version =
       has_version ? parse<int64_t>(path[4]) : std::optional<int64_t>();
   exchange->note().model = name;
@@ -293,15 +294,7 @@ void Api::run(const std::shared_ptr<Exchange>& exchange, std::shared_ptr<LoadedM
 
 // v2/repository/index and v2/repository/models/NAME/load, unload
 void Api::handle_repository(const std::shared_ptr<Exchange>& exchange, const Path& path) {
-  if (path.size() == 3 && path[2] == "index") {
-    if (has_method(*exchange, "POST"))
-      reply_json(*exchange, repository_index(core_.repository.index()));
-    return;
-  }
-  const bool is_change =
-      path.size() == 5 && path[2] == "models" && (path[4] == "load" || path[4] == "unload");
-  if (!is_change) return reply_error(*exchange, 404, "unknown path " + exchange->request().path);
-  if (!has_method(*exchange, "POST")) return;
+  if (path[2] == "index") return reply_json(*exchange, repository_index(core_.repository.index()));
   exchange->note().model = path[3];
   if (!is_model_name(path[3]))
     return reply_error(*exchange, 400, "expected the name of a model, given " + path[3]);
@@ -322,7 +315,7 @@ void Api::handle_metrics(const std::shared_ptr<Exchange>& exchange,
                          const HttpStatistics& http) const {
   if (exchange->request().path != "/metrics")
     return reply_error(*exchange, 404, "expected the path /metrics");
-  if (!has_method(*exchange, "GET")) return;
+  if (!has_method(*exchange, {"GET"})) return;
   Result<std::string> text = metrics_text(core_.repository.loaded(), http);
   if (!text.ok()) return reply_error(*exchange, text.status());
   HttpResponse response;

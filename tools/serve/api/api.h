@@ -1,5 +1,5 @@
 // The HTTP paths of the server: the Open Inference Protocol with its extensions, the metrics, and
-// the status page. docs/serve.md lists them.
+// the status page. docs/serve.md describes them.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scopevm/status.h"
+#include "tools/serve/api/paths.h"
 #include "tools/serve/core.h"
 #include "tools/serve/http/http_server.h"
 #include "tools/serve/http/message.h"
@@ -35,6 +36,7 @@ class Api {
   void change(const std::shared_ptr<Exchange>& exchange, const std::string& name, bool is_load);
 
   Core& core_;
+  const Paths paths_;
 };
 
 // Parts of the API, each the body of a response.
