@@ -166,6 +166,9 @@ class RpcTest(ServerTest):
         del output.outputs[1]
         output.outputs[0].name = "sums"
         self.wrong(output, 'no output "sums"')
+        other = pair([1, 2, 3], [4, 5, 6])
+        other.inputs[0].name = "aa"
+        self.wrong(other, 'the module has no input "aa"')
         version = pair([1, 2, 3], [4, 5, 6])
         version.model_version = "one"
         self.wrong(version, "expected a number as version, given one")

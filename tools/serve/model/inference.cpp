@@ -144,7 +144,10 @@ Status Inference::set_inputs() {
     if (sequence_id_ && is_state)
       return invalid("input " + runtime::quoted(input.name) + " is a state of the sequence");
     if (generation_ && is_state) continue;  // the initial value
-    SCOPEVM_RETURN_IF_ERROR(call_->set_input(input.name, input.tensor));
+    const Status status = call_->set_input(input.name, input.tensor);
+    // Clients of gRPC get NOT_FOUND for unknown models only.
+    if (status.code() == StatusCode::kNotFound) return invalid(std::string(status.message()));
+    SCOPEVM_RETURN_IF_ERROR(status);
   }
   if (!request_.outputs) return {};
   for (const RequestedOutput& output : *request_.outputs) {
