@@ -10,6 +10,8 @@ import resource
 import signal
 import socket
 import tempfile
+import threading
+import time
 
 import models
 import raw_http
@@ -202,18 +204,42 @@ class ConnectionsTest(ServerTest):
         self.assertEqual(metrics["scopevm_http_clients_left_total"] - left, 3)
         self.assertEqual(metrics['scopevm_requests_total{model="slow/1",outcome="cancelled"}'], 3)
 
+    def test_clients_that_leave_after_other_requests(self):
+        """Many connections: the last of their requests is one whose answer they do not wait for."""
+        body = json.dumps(counted(LONG)).encode()
+        before = self.server.statistics("slow")["inference_stats"]
+
+        def send_and_leave():
+            for value in range(100):
+                with self.server.socket() as connection, connection.makefile("rb") as stream:
+                    connection.sendall(infer(value))
+                    self.assertEqual(result(read_response(stream)), 2 * value)
+                    connection.sendall(post("/v2/models/slow/infer", body))
+                    time.sleep(0.0001)
+        threads = [threading.Thread(target=send_and_leave) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        wait_until(lambda: self.server.statistics("slow")["pending_count"] == 0, "they end")
+        after = self.server.statistics("slow")["inference_stats"]
+        self.assertEqual(after["success"]["count"], before["success"]["count"])
+
     def test_idle_connections(self):
+        """Also such that have sent a part of a request, or have closed their sending half."""
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
-        idle = [self.server.socket() for _ in range(min(2000, limit[1] - 100))]
+        idle = [self.server.socket() for _ in range(min(10_000, limit[1] - 100))]
+        wait_until(lambda: self.server.metrics()["scopevm_http_connections"] >= len(idle),
+                   "all are accepted")
         for number, connection in enumerate(idle):
-            connection.sendall((b"GET /v2 HT", LIVE, b"")[number % 3])
+            connection.sendall((b"GET /v2 HT", LIVE, b"", b"GET")[number % 4])
+            if number % 4 == 3:
+                connection.shutdown(socket.SHUT_WR)
         for value in range(100):
             answer = self.ok(self.client.infer("twice", scaled(value)))
             self.assertEqual(answer.data("y"), [2 * value])
-        wait_until(lambda: self.server.metrics()["scopevm_http_connections"] > len(idle),
-                   "all are accepted")
         for connection in idle:
             connection.close()
         wait_until(lambda: self.server.metrics()["scopevm_http_connections"] <= 1, "they end")
