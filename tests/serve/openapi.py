@@ -84,7 +84,7 @@ class Description:
             assert JSON_BYTES.lower() in answer.headers
         else:
             schema = response["content"][kind].get("schema", {})
-        errors = self.errors(schema, answer.text if kind == "text/html" else answer.json)
+        errors = self.errors(schema, answer.text if kind.startswith("text/") else answer.json)
         assert not errors, errors
 
 

@@ -42,7 +42,7 @@ TEST(RunHere, AnIdleSchedulerRunsTheCallInSubmit) {
                     .ok());
     ASSERT_EQ(thread, std::this_thread::get_id());
     EXPECT_FALSE(call.is_in_flight());
-    EXPECT_EQ(call.outputs()[0].elements<float>()[0], 3.0F);
+    EXPECT_EQ(call.outputs()[0].elements<float>()[0], 6.0F);
     EXPECT_EQ(use_of(scheduler, kGlobal).held_bytes, call.outputs()[0].bytes());
     EXPECT_EQ(use_of(scheduler, kGlobal).reserved_bytes, 0);
   }
@@ -118,7 +118,7 @@ TEST(RunHere, ManyThreads) {
         ASSERT_TRUE(call.submit(options,
                                 [&](const Status& status) {
                                   EXPECT_TRUE(status.ok());
-                                  EXPECT_EQ(call.outputs()[0].elements<float>()[0], 3.0F);
+                                  EXPECT_EQ(call.outputs()[0].elements<float>()[0], 6.0F);
                                   call.clear_outputs();
                                   ++ended;
                                 })
