@@ -241,12 +241,12 @@ class BatchTest(ServerTest):
             self.fails(self.client.request("POST", f"/v2/repository/models/{model}/load"), text)
         for model, source in (("sums", SUMS), ("product", PRODUCT), ("twice", TWICE)):
             server_process.compiler.add(self.folder, model, source)
-        refused("sums", '"n" is not a batch dim of the module', dim="n")
+        refused("sums", '"n" is not a batch dim of the module; "asserted" permits it', dim="n")
         refused("sums", 'the module has no dimension "q"', dim="q")
         refused("sums", 'unknown member "delay"', dim="m", delay=1)
         refused("sums", '"asserted": expected true or false', dim="n", asserted=1)
-        refused("product", "the module has several batch dims")
-        refused("twice", "the module has no batch dim")
+        refused("product", '"batch": the module has several batch dims: expected "dim"')
+        refused("twice", '"batch": the module has no batch dim')
         refused("twice", '"y": expected a tensor of numbers with at most one dim "m"', dim="m",
                 asserted=True)
         config(self.folder, "sums", batch={})

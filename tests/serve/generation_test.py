@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import random
 import tempfile
 
 import models
@@ -161,6 +162,24 @@ class GenerationTest(ServerTest):
             end(connection)
             wait_until(lambda: self.pending("slow") == 0, "the generation ends")
         self.assertEqual(self.server.metrics()["scopevm_http_clients_left_total"], left + 2)
+
+
+    def test_abandoned_generations(self):
+        """Clients that close or reset the connection at any position of the events."""
+        seeded = random.Random(7)
+        data = post(path_of("slow"), json.dumps(counted(1)).encode())
+        for _ in range(100):
+            connection = self.server.socket()
+            connection.sendall(data)
+            if size := seeded.randrange(5000):
+                connection.recv(size)
+            if seeded.random() < 0.5:
+                raw_http.reset(connection)
+            else:
+                connection.close()
+        wait_until(lambda: self.pending("slow") == 0, "the generations end")
+        wait_until(lambda: self.server.metrics()["scopevm_http_connections"] <= 1, "they end")
+        self.assertEqual(self.server.metrics()["scopevm_http_body_bytes_in_flight"], 0)
 
 
 class LimitsTest(server_process.unittest.TestCase):

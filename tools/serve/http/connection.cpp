@@ -403,10 +403,10 @@ void Connection::close() {
   const bool was_handling = stage_ == Stage::kHandling;
   stage_ = Stage::kClosing;
   timer_.cancel();
-  sent_ = nullptr;
   ErrorCode ignored;
   (void)stream_.socket().close(ignored);
   if (was_handling && leave_) std::exchange(leave_, nullptr)();
+  sent_ = nullptr;  // can hold the request that `leave_` cancels
 }
 
 }  // namespace scopevm::serve

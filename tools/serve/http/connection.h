@@ -31,7 +31,7 @@ class Connection;
 class ConnectionPool {
  public:
   ConnectionPool(HttpOptions options, HttpHandler handler)
-      : options(options), handler(std::move(handler)) {}
+      : options(std::move(options)), handler(std::move(handler)) {}
 
   void add(const std::shared_ptr<Connection>& connection);
   void remove(Connection* connection);

@@ -42,8 +42,7 @@ Result<std::string> dim_of(const Signature& signature, const BatchConfig& config
   if (config.dim.empty()) {
     if (proved.size() == 1) return proved.front();
     return invalid(proved.empty()
-                       ? "\"batch\": the module has no batch dim (scopevm explain "
-                         "--shapes says why); \"dim\" and \"asserted\" can name one"
+                       ? "\"batch\": the module has no batch dim"
                        : "\"batch\": the module has several batch dims: expected \"dim\"");
   }
   const bool is_dimension = std::ranges::any_of(
@@ -53,8 +52,7 @@ Result<std::string> dim_of(const Signature& signature, const BatchConfig& config
     return invalid("\"batch\": the module has no dimension " + runtime::quoted(config.dim));
   if (!config.is_asserted && std::ranges::find(proved, config.dim) == proved.end())
     return invalid("\"batch\": " + runtime::quoted(config.dim) +
-                   " is not a batch dim of the module (scopevm explain --shapes says why); "
-                   "\"asserted\": true joins requests nevertheless");
+                   " is not a batch dim of the module; \"asserted\" permits it");
   return config.dim;
 }
 

@@ -266,13 +266,14 @@ Status Inference::submit(std::function<void()> ended) {
 }
 
 // The last step ends the request.
-void Inference::step_ended(Status status) {
-  Result<bool> goes_on = status.ok() ? generation_->advance(call_->outputs()) : std::move(status);
+void Inference::step_ended(const Status& end) {
+  const Result<bool> goes_on = end.ok() ? generation_->advance(call_->outputs()) : end;
   if (!goes_on.ok() || !*goes_on) return finish(goes_on.status());
   Result<InferResponse> outputs = response();
   if (!outputs.ok()) return finish(outputs.status());
   record(true);
   call_->clear_outputs();
+  Status status;
   {
     const std::lock_guard lock(mutex_);
     is_submitted_ = false;

@@ -78,7 +78,7 @@ class Inference : public std::enable_shared_from_this<Inference> {
   bool has_rows();
   Status run();
   Status submit(std::function<void()> ended);
-  void step_ended(Status status);
+  void step_ended(const Status& end);
   void resume();
   bool end_wait();
   std::span<const Tensor> outputs() const;
