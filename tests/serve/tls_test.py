@@ -171,12 +171,16 @@ class TlsTest(ServerTest):
             connection.close()
         self.assertEqual(self.server.metrics()["scopevm_http_clients_left_total"], left + 4)
 
+    def failed_handshakes(self):
+        return self.server.metrics()["scopevm_http_handshakes_failed_total"]
+
     def test_broken_handshakes(self):
         seeded = random.Random(3)
         hello, output = ssl.MemoryBIO(), ssl.MemoryBIO()
         with self.assertRaises(ssl.SSLWantReadError):
             self.context.wrap_bio(hello, output, server_hostname="127.0.0.1").do_handshake()
         hello = output.read()
+        failed = self.failed_handshakes()
         idle = []
         for number in range(300):
             connection = self.server.socket()
@@ -193,6 +197,7 @@ class TlsTest(ServerTest):
         for connection in idle:
             connection.close()
         wait_until(lambda: self.connections() <= 1, "the connections end")
+        self.assertEqual(self.failed_handshakes() - failed, 300)
 
     def test_abandoned_requests(self):
         seeded = random.Random(4)
@@ -323,6 +328,12 @@ class CertificatesTest(server_process.unittest.TestCase):
             with self.assertRaisesRegex(AssertionError, message):
                 server_process.Server(self.models, "--tls-cert", options[0], "--tls-key",
                                       options[1])
+        checked = subprocess.run(
+            [server_process.compiler.programs / "scopevm", "serve", self.models, "--check",
+             "--tls-cert", self.certificate, "--tls-key", other_key],
+            capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 1, checked.stderr)
+        self.assertIn("the key is not that of the certificate in", checked.stderr)
         for options in (("--tls-cert", self.certificate), ("--tls-key", self.key),
                         ("--tls-client-ca", self.certificate)):
             with self.assertRaisesRegex(AssertionError, "requires --tls"):

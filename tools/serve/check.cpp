@@ -8,6 +8,7 @@
 #include "runtime/bytes_text.h"
 #include "tools/files/standard_streams.h"
 #include "tools/serve/repository/repository.h"
+#include "tools/serve/tls/credentials.h"
 
 namespace scopevm::serve {
 namespace {
@@ -89,6 +90,7 @@ class Report {
 }  // namespace
 
 Status check(const ServerOptions& options) {
+  if (options.tls) SCOPEVM_RETURN_IF_ERROR(TlsCredentials::load(*options.tls).status());
   SCOPEVM_ASSIGN_OR_RETURN(const Scheduler scheduler,
                            Scheduler::create({.workers = options.threads}));
   Repository repository({options.models,

@@ -88,6 +88,8 @@ Result<std::string> metrics_text(const std::vector<std::shared_ptr<LoadedModel>>
   add("connections", "gauge", "Open connections.", http.connections);
   add("connections_total", "counter", "Accepted connections.", http.accepted);
   add("connections_refused_total", "counter", "Connections above the maximum.", http.refused);
+  add("handshakes_failed_total", "counter", "Handshakes of TLS that failed.",
+      http.failed_handshakes);
   add("requests_total", "counter", "Requests that were read.", http.requests);
   add("clients_left_total", "counter", "Clients that left before the response.", http.left);
   add("request_bytes_total", "counter", "Bytes of the bodies of requests.", http.request_bytes);

@@ -111,8 +111,9 @@ void Connection::start() {
     if (!self->stream_.has_tls()) return self->read_header();
     self->set_limit(self->pool_->options.idle_timeout);
     self->stream_.async_handshake([self](ErrorCode error) {
-      if (error) return self->close();
-      self->read_header();
+      if (!error) return self->read_header();
+      ++self->pool_->statistics.failed_handshakes;
+      self->close();
     });
   });
 }

@@ -36,6 +36,7 @@ struct HttpStatistics {
   std::atomic<int64_t> connections{0};           // that are open
   std::atomic<int64_t> accepted{0};              // connections since the start
   std::atomic<int64_t> refused{0};               // connections above the maximum
+  std::atomic<int64_t> failed_handshakes{0};     // of TLS
   std::atomic<int64_t> requests{0};              // that were read
   std::atomic<int64_t> left{0};                  // clients that left before the response
   std::atomic<int64_t> request_bytes{0};         // of bodies

@@ -8,14 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "tools/serve/model/find_tensor.h"
+
 namespace scopevm::serve {
 namespace {
-
-const TensorSignature* find_tensor(const std::vector<TensorSignature>& tensors,
-                                   std::string_view name) {
-  const auto found = std::ranges::find(tensors, name, &TensorSignature::name);
-  return found != tensors.end() ? &*found : nullptr;
-}
 
 // The value of a named dimension in the inputs of a request.
 std::optional<int64_t> dim_in(const std::vector<NamedTensor>& inputs, const Signature& signature,

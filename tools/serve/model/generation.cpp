@@ -8,16 +8,11 @@
 #include <utility>
 
 #include "runtime/quoted.h"
+#include "tools/serve/model/find_tensor.h"
 #include "tools/serve/protocol/invalid.h"
 
 namespace scopevm::serve {
 namespace {
-
-// No value if there is none of that name.
-const TensorSignature* named(const std::vector<TensorSignature>& tensors, const std::string& name) {
-  const auto found = std::ranges::find(tensors, name, &TensorSignature::name);
-  return found != tensors.end() ? &*found : nullptr;
-}
 
 Result<Tensor> copy_of(const Tensor& tensor) {
   if (tensor.dtype() == DType::kStr) {
@@ -71,8 +66,8 @@ Status check_generation(const Signature& signature, const GenerateConfig& config
     return invalid("the model has no " + std::string(kind) + " " + runtime::quoted(name));
   };
   for (const StatePair& pair : config.feedback) {
-    const TensorSignature* const input = named(signature.inputs, pair.input);
-    const TensorSignature* const output = named(signature.outputs, pair.output);
+    const TensorSignature* const input = find_tensor(signature.inputs, pair.input);
+    const TensorSignature* const output = find_tensor(signature.outputs, pair.output);
     if (input == nullptr) return missing("input", pair.input);
     if (output == nullptr) return missing("output", pair.output);
     const bool is_tensor = input->kind == ValueKind::kTensor && output->kind == ValueKind::kTensor;
@@ -84,7 +79,7 @@ Status check_generation(const Signature& signature, const GenerateConfig& config
       return invalid("input " + runtime::quoted(pair.input) + " is a state");
   }
   for (const StopValues& stop : config.stops) {
-    const TensorSignature* const output = named(signature.outputs, stop.output);
+    const TensorSignature* const output = find_tensor(signature.outputs, stop.output);
     if (output == nullptr) return missing("output", stop.output);
     if (output->kind != ValueKind::kTensor ||
         !for_each_integer(output->dtype, Tensor(), [](auto) {}))
@@ -112,7 +107,7 @@ bool Generation::is_stopped(const StopValues& stop, const Tensor& output,
 
 Result<bool> Generation::advance(std::span<const Tensor> outputs) {
   const auto output = [&](const std::string& name) -> const Tensor& {
-    return outputs[static_cast<size_t>(named(signature_.outputs, name) -
+    return outputs[static_cast<size_t>(find_tensor(signature_.outputs, name) -
                                        signature_.outputs.data())];
   };
   bool is_last = --steps_ == 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/quoted.h"
+#include "tools/serve/model/find_tensor.h"
 #include "tools/serve/model/generation.h"
 
 namespace scopevm::serve {
@@ -23,10 +24,8 @@ std::vector<StatePair> states_of(const Signature& signature, const SequenceConfi
 
 Status check_states(const Signature& signature, const std::vector<StatePair>& states) {
   for (const StatePair& pair : states) {
-    const bool has_input = std::ranges::find(signature.inputs, pair.input,
-                                             &TensorSignature::name) != signature.inputs.end();
-    const bool has_output = std::ranges::find(signature.outputs, pair.output,
-                                              &TensorSignature::name) != signature.outputs.end();
+    const bool has_input = find_tensor(signature.inputs, pair.input) != nullptr;
+    const bool has_output = find_tensor(signature.outputs, pair.output) != nullptr;
     if (!has_input || !has_output)
       return {StatusCode::kInvalidArgument,
               "config.json: \"states\": the module has no " +
