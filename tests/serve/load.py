@@ -252,7 +252,8 @@ async def run_http(server, count, clients, times):
 
 
 class Watch:
-    """Reads the memory of the server during a load: its resident bytes, and the use of the pool."""
+    """Reads the memory of the server during a load: its resident bytes, the use of the pool by all
+    models, and the peak of each."""
 
     def __init__(self, server):
         self.server = server
@@ -260,9 +261,12 @@ class Watch:
 
     def look(self):
         client = self.server.client()
-        (pool,) = client.get("/status.json").json["scheduler"]["pools"]
+        status = client.get("/status.json").json
         client.close()
-        self.most_pool = max(self.most_pool, pool["reserved"] + pool["held"])
+        (pool,) = status["scheduler"]["pools"]
+        peaks = [pool["peak"] for model in status["models"] for pool in model["pools"]
+                 if pool["name"] == POOL]
+        self.most_pool = max(self.most_pool, pool["reserved"] + pool["held"], *peaks)
         self.most_resident = max(self.most_resident, self.server.resident_bytes())
 
     async def run(self, load):
