@@ -10,6 +10,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -23,6 +24,8 @@ using boost::beast::string_view;
 
 constexpr uint32_t kMaxHeaderBytes = 32 << 10;
 constexpr size_t kDiscardBytes = size_t{16} << 10;
+// Beast reads as many bytes at once as the buffer has, and at most these.
+constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr size_t kMaxDiscardedBytes = size_t{1} << 20;
 constexpr size_t kReadAheadBytes = size_t{1} << 10;
 constexpr std::chrono::seconds kDiscardTime{5};
@@ -178,6 +181,7 @@ void Connection::header_was_read(ErrorCode error) {
 
 void Connection::read_body() {
   if (parser_->is_done()) return handle();
+  buffer_.reserve(std::min<size_t>(parser_->content_length().value_or(kReadBytes), kReadBytes));
   http::async_read_some(
       stream_, buffer_, *parser_,
       [self = shared_from_this()](ErrorCode error, size_t) { self->body_was_read(error); });
@@ -233,6 +237,8 @@ void Connection::handle() {
 void Connection::read_ahead() {
   if (is_reading_ahead_ || buffer_.size() > 0) return;
   is_reading_ahead_ = true;
+  // An idle connection does not keep the memory that a large body needed.
+  if (buffer_.capacity() > kReadAheadBytes) buffer_.shrink_to_fit();
   stream_.async_read_some(buffer_.prepare(kReadAheadBytes),
                           [self = shared_from_this()](ErrorCode error, size_t bytes) {
                             self->was_read_ahead(error, bytes);
