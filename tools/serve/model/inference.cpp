@@ -367,6 +367,8 @@ void Inference::finish(Status status) {
   Result<InferResponse> result = status.ok() ? response() : std::move(status);
   record(result.ok());
   --model_->statistics.in_flight;
+  // Before the response: its client can begin another sequence at once.
+  if (sequence_ && is_sequence_end_) model_->sequences.end(sequence_);
   std::exchange(done_, nullptr)(std::move(result));
   if (call_) call_->clear_outputs();
   batch_outputs_.clear();

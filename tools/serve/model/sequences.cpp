@@ -37,6 +37,17 @@ Status Sequences::enter(const std::string& id, bool is_start,
   return {};
 }
 
+// Another sequence can have the name.
+void Sequences::remove(const std::shared_ptr<Sequence>& sequence) {
+  const auto found = sequences_.find(sequence->id);
+  if (found != sequences_.end() && found->second == sequence) sequences_.erase(found);
+}
+
+void Sequences::end(const std::shared_ptr<Sequence>& sequence) {
+  const std::lock_guard lock(mutex_);
+  if (sequence->waiting.empty()) remove(sequence);
+}
+
 void Sequences::leave(const std::shared_ptr<Sequence>& sequence) {
   while (true) {
     std::function<bool()> next;
@@ -45,7 +56,7 @@ void Sequences::leave(const std::shared_ptr<Sequence>& sequence) {
       if (sequence->waiting.empty()) {
         sequence->is_busy = false;
         sequence->last_used = std::chrono::steady_clock::now();
-        if (!sequence->state) sequences_.erase(sequence->id);
+        if (!sequence->state) remove(sequence);
         return;
       }
       next = std::move(sequence->waiting.front());

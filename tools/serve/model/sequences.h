@@ -40,6 +40,9 @@ class Sequences {
   // sequence, and `is_start` is false), kResourceLimit (too many sequences).
   Status enter(const std::string& id, bool is_start,
                std::function<bool(const std::shared_ptr<Sequence>&)> run);
+  // Ends a sequence before leave(), unless requests of it wait: it does not count any more, and its
+  // name is free.
+  void end(const std::shared_ptr<Sequence>& sequence);
   // A sequence without a state ends. Then the next request that waits runs.
   void leave(const std::shared_ptr<Sequence>& sequence);
   // Ends the sequences that had no request for the idle time-out.
@@ -48,6 +51,9 @@ class Sequences {
   size_t count() const;
 
  private:
+  // Removes the sequence from the table. Needs mutex_.
+  void remove(const std::shared_ptr<Sequence>& sequence);
+
   const SequenceConfig config_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Sequence>> sequences_;
