@@ -7,6 +7,16 @@
 #include "tools/serve/model/inference.h"
 
 namespace scopevm::serve {
+namespace {
+
+int64_t input_bytes(const Inference& request) {
+  int64_t bytes = 0;
+  for (const Tensor& input : request.batch_inputs()) bytes += input.bytes();
+  return bytes;
+}
+
+}  // namespace
+
 struct Batcher::Batch {
   Batch(Members members_, Call call_)
       : members(std::move(members_)), call(std::move(call_)), waiting(members.size()) {}
@@ -56,7 +66,14 @@ bool Batcher::run(Members members) {
 
 bool Batcher::run_alone(const std::shared_ptr<Inference>& member) {
   ++executions_;
-  return member->run_alone([this] { call_ended(); });
+  // The request exists until the function has returned.
+  return member->run_alone([this, request = member.get(), bytes = input_bytes(*member)] {
+    {
+      const std::lock_guard lock(mutex_);
+      size_.add(request->batch_rows(), bytes, request->compute_ns());
+    }
+    call_ended();
+  });
 }
 
 // The members use the place of one call.
@@ -106,12 +123,21 @@ void Batcher::end(const std::shared_ptr<Batch>& batch, const Status& status) {
     return;
   }
   const int64_t compute_ns = batch->call.stats().latency_ns;
+  if (status.ok()) {
+    const std::lock_guard lock(mutex_);
+    int64_t rows = 0, bytes = 0;
+    for (const auto& member : members) {
+      rows += member->batch_rows();
+      bytes += input_bytes(*member);
+    }
+    size_.add(rows, bytes, compute_ns);
+  }
   int64_t first = 0;
   for (const auto& member : members) {
     const int64_t rows = member->batch_rows();
     std::vector<Tensor> outputs;
     Status failure = status;
-    for (size_t output = 0; output < axes_.outputs.size(); ++output) {
+    for (size_t output = 0; output < batch->call.outputs().size(); ++output) {
       Result<Tensor> part =
           rows_of(batch->call.outputs()[output], axes_.outputs[output], first, rows);
       if (!part.ok() && failure.ok()) failure = part.status();
@@ -124,6 +150,22 @@ void Batcher::end(const std::shared_ptr<Batch>& batch, const Status& status) {
   call_ended();
 }
 
+Batcher::Members Batcher::take() {
+  Group& group = waiting_.front();
+  const int64_t most = size_.next(group.rows);
+  Members taken;
+  int64_t rows = 0;
+  for (const auto& member : group.members) {
+    if (!taken.empty() && rows + member->batch_rows() > most) break;
+    rows += member->batch_rows();
+    taken.push_back(member);
+  }
+  group.rows -= rows;
+  group.members.erase(group.members.begin(), group.members.begin() + std::ssize(taken));
+  if (group.members.empty()) waiting_.pop_front();
+  return taken;
+}
+
 void Batcher::call_ended() {
   while (true) {
     Members next;
@@ -133,8 +175,7 @@ void Batcher::call_ended() {
         --running_;
         return;
       }
-      next = std::move(waiting_.front().members);  // in the place of the call that has ended
-      waiting_.pop_front();
+      next = take();  // in the place of the call that has ended
     }
     if (run(std::move(next))) return;
   }

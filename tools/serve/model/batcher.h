@@ -1,7 +1,8 @@
 // Joins requests into one call along a dimension whose rows the model computes independently of
 // each other. A request runs at once while fewer calls run than the
 // server has workers. Requests that come meanwhile wait, and run together when a call has ended:
-// joining costs no time while the server is not busy.
+// joining costs no time while the server is not busy, and none in calls with which a row takes
+// longer.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,7 @@
 #include "scopevm/session.h"
 #include "scopevm/status.h"
 #include "tools/serve/model/batch_axes.h"
+#include "tools/serve/model/batch_size.h"
 
 namespace scopevm::serve {
 
@@ -31,7 +33,8 @@ class Batcher {
       : session_(std::move(session)),
         axes_(std::move(axes)),
         max_rows_(max_rows),
-        max_calls_(max_calls) {}
+        max_calls_(max_calls),
+        size_(max_rows) {}
 
   const BatchAxes& axes() const { return axes_; }
 
@@ -56,6 +59,8 @@ class Batcher {
   Status start(const std::shared_ptr<Batch>& batch);
   void end(const std::shared_ptr<Batch>& batch, const Status& status);
   void call_ended();
+  // Takes the first requests that wait for one call. Needs mutex_, and requests that wait.
+  Members take();
 
   const Session session_;
   const BatchAxes axes_;
@@ -64,6 +69,7 @@ class Batcher {
   std::mutex mutex_;
   std::deque<Group> waiting_;  // the oldest first
   int running_ = 0;
+  BatchSize size_;
   std::atomic<int64_t> executions_{0};
 };
 

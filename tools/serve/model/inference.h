@@ -50,6 +50,7 @@ class Inference : public std::enable_shared_from_this<Inference> {
   // For Batcher. The inputs in the order of the signature, and their number of rows.
   const std::vector<Tensor>& batch_inputs() const { return batch_inputs_; }
   int64_t batch_rows() const { return batch_rows_; }
+  int64_t compute_ns() const { return compute_ns_; }  // of the run, after its end
   const SubmitOptions& options() const { return options_; }
   // Ends a request that was cancelled or has passed its deadline, and returns true.
   bool end_if_stopped();
