@@ -167,6 +167,19 @@ func.func @assertion(%x: !sv.tensor<bool[n]>) -> !sv.tensor<bool[n]> {
   sv.assert %0 {message = "no"} : !sv.tensor<bool[1]>
   return %x : !sv.tensor<bool[n]>
 }
+func.func @assertion_of_all(%x: !sv.tensor<bool[n, 4]>, %y: !sv.tensor<bool[n]>) -> !sv.tensor<bool[n, 4]> {
+  %0 = sv.reduce_min %x {axes = array<i64: 0, 1>, keep_dims = false} : (!sv.tensor<bool[n, 4]>) -> !sv.tensor<bool[]>
+  %1 = sv.reduce_min %y {axes = array<i64: 0>} : (!sv.tensor<bool[n]>) -> !sv.tensor<bool[1]>
+  %2 = sv.reshape %1 {dims = #sv.dims<[]>} : (!sv.tensor<bool[1]>) -> !sv.tensor<bool[]>
+  %3 = sv.and %0, %2 : (!sv.tensor<bool[]>, !sv.tensor<bool[]>) -> !sv.tensor<bool[]>
+  sv.assert %3 {message = "no"} : !sv.tensor<bool[]>
+  return %x : !sv.tensor<bool[n, 4]>
+}
+func.func @assertion_of_any(%x: !sv.tensor<bool[n]>) -> !sv.tensor<bool[n]> {
+  %0 = sv.reduce_max %x {axes = array<i64: 0>, keep_dims = false} : (!sv.tensor<bool[n]>) -> !sv.tensor<bool[]>
+  sv.assert %0 {message = "no"} : !sv.tensor<bool[]>
+  return %x : !sv.tensor<bool[n]>
+}
 func.func @square(%x: !sv.tensor<f32[n, n]>) -> !sv.tensor<f32[n, n]> {
   return %x : !sv.tensor<f32[n, n]>
 }

@@ -197,6 +197,19 @@ class RowAnalysis {
     return text;
   }
 
+  // Whether the bool is true for joined requests if and only if it is true for each of them.
+  bool holds_for_each(mlir::Value value) const {
+    if (is_the_same_in_all_requests(value)) return true;
+    mlir::Operation* op = value.getDefiningOp();
+    if (auto reduction = mlir::dyn_cast_or_null<ReductionOp>(op);
+        reduction && reduction.getCombine() == Combine::kMin &&
+        type_of(value).getDtype() == DType::kBool)
+      return row_axis(op->getOperand(0)) || holds_for_each(op->getOperand(0));
+    return mlir::isa_and_nonnull<AndOp, ReshapeOp>(op) &&
+           llvm::all_of(op->getOperands(),
+                        [&](mlir::Value operand) { return holds_for_each(operand); });
+  }
+
   // A condition of a request that can hold for one of two numbers of rows only.
   std::string condition() {
     std::string text;
@@ -204,7 +217,7 @@ class RowAnalysis {
       std::vector<Check> checks;
       if (mlir::isa<RequestCheckOp>(op)) collect_checks(op, {}, checks);
       auto assertion = mlir::dyn_cast<AssertOp>(op);
-      if ((assertion && !is_the_same_in_all_requests(assertion.getCondition())) ||
+      if ((assertion && !holds_for_each(assertion.getCondition())) ||
           llvm::any_of(checks,
                        [&](const Check& check) { return varies(check.lhs) || varies(check.rhs); }))
         text = "a condition of " + DimTrace::name(op) + " depends on it";
