@@ -30,6 +30,15 @@ func.func @blocks(%x: !sv.tensor<f32[n, t, 8]>, %w: !sv.tensor<f32[8, 8]>) -> !s
   return %2 : !sv.tensor<f32[n, t, 8]>
 }
 
+// The elements of a row are apart: [4, n] -> [4*n]. Half of them are not those of half of the rows.
+func.func @mixed_blocks(%x: !sv.tensor<f32[4, n]>) -> (!sv.tensor<f32[4, n]>, !sv.tensor<f32["8*n"]>) {
+  %0 = sv.reshape %x {dims = #sv.dims<["4*n"]>} : (!sv.tensor<f32[4, n]>) -> !sv.tensor<f32["4*n"]>
+  %1 = sv.neg %0 : (!sv.tensor<f32["4*n"]>) -> !sv.tensor<f32["4*n"]>
+  %2 = sv.reshape %1 {dims = #sv.dims<[4, n]>} : (!sv.tensor<f32["4*n"]>) -> !sv.tensor<f32[4, n]>
+  %3 = sv.tile %0 {repeats = #sv.dims<[2]>} : (!sv.tensor<f32["4*n"]>) -> !sv.tensor<f32["8*n"]>
+  return %2, %3 : !sv.tensor<f32[4, n]>, !sv.tensor<f32["8*n"]>
+}
+
 // A recurrence over t with rows along the second axis of x; t is the number of iterations.
 func.func @recurrence(%x: !sv.tensor<f32[t, n, 3]>, %h: !sv.tensor<f32[n, 3]>) -> (!sv.tensor<f32[n, 3]>, !sv.tensor<f32[t, n, 3]>) {
   %0:2 = sv.loop %h {index = "$i", trip_count = #sv.dims<[t]>}

@@ -69,19 +69,6 @@ void ReshapeOp::addRequestChecks(RequestChecks& checks) {
       {tensor_type(getResult()).getElementCount(), getX(), "the element count of the new shape"});
 }
 
-// Two axes after the same number of elements: equal parts of both contain the same elements.
-ParallelAxes ReshapeOp::getParallelAxes() {
-  const auto before = [](TensorType type, int64_t axis) {
-    return element_count(type.getShape().take_front(axis));
-  };
-  const TensorType x = tensor_type(getX()), result = tensor_type(getResult());
-  ParallelAxes axes;
-  for (int64_t i = 0; i < x.getRank(); ++i)
-    for (int64_t j = 0; j < result.getRank(); ++j)
-      if (before(x, i) == before(result, j)) axes.push_back({{i}, {j}});
-  return axes;
-}
-
 llvm::LogicalResult ExpandOp::infer(TypeRule& rule, Adaptor op) {
   TensorType x = tensor_type(op.getX());
   auto shape = broadcast_shapes(x.getShape(), op.getDims().getValue());

@@ -22,7 +22,6 @@ def ReshapeOp : Graph_Op<"reshape", "the elements of x with other dims; a view",
                          [Graph_Symbolic, Graph_SelectingOp, Graph_ProvidesStorage,
                           ViewLikeOpInterface]> {
   let arguments = (ins Graph_Tensor:$x, Graph_Dims:$dims);
-  let parallel_axes = "";
   let elements = [kAny];
   let hasFolder = 1;
   let hasCanonicalizer = 1;

@@ -9,6 +9,7 @@
 #include "compiler/graph/diagnostics/op_name.h"
 #include "compiler/graph/diagnostics/request_checks.h"
 #include "compiler/graph/graph_ops.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "runtime/quoted.h"
 
@@ -48,8 +49,8 @@ class RowAnalysis {
                         [&](const std::string& name) { return varying_.contains(name); });
   }
 
-  // The axis whose equal parts belong to the rows: its size is the dimension times a size that is
-  // the same in all requests. kNoRows if no dim varies. Empty for other values.
+  // The axis of the rows: its size is the dimension times a size that is the same in all requests.
+  // kNoRows if no dim varies. Empty for other values.
   std::optional<int64_t> row_axis(mlir::Value value) const {
     const auto type = mlir::dyn_cast<TensorType>(value.getType());
     if (!type || mixed_.contains(value)) return std::nullopt;
@@ -75,12 +76,19 @@ class RowAnalysis {
     return {};
   }
 
+  // The row axis of a value consists of `outer` parts, each with the elements of all rows, one row
+  // after the other: 1, or t if [t, n] was reshaped to [t*n].
+  DimExpr outer_of(mlir::Value value) const {
+    const auto found = outer_.find(value);
+    return found != outer_.end() ? found->second : DimExpr(1);
+  }
+
   // Whether the value has the dimension as one of its dims, and in no other way.
   bool has_plain_rows(mlir::Value value) const {
     const std::optional<int64_t> axis = row_axis(value);
     if (!axis || *axis == kNoRows) return axis.has_value();
     const DimExpr dim = type_of(value).getDim(*axis);
-    return dim.kind() == DimExpr::Kind::kSymbol;
+    return dim.kind() == DimExpr::Kind::kSymbol && outer_of(value) == 1;
   }
 
   bool is_the_same_in_all_requests(mlir::Value value) const { return row_axis(value) == kNoRows; }
@@ -102,25 +110,59 @@ class RowAnalysis {
     return false;
   }
 
-  // Whether the rows of all results are computed from the same rows of the operands.
-  bool keeps_rows(ParallelAxesOp op) const {
+  // The outer parts of all results, if their rows are computed from the same rows of the operands.
+  std::optional<DimExpr> outer_after(ParallelAxesOp op) const {
     ParallelAxis rows;
+    std::optional<DimExpr> outer;
     for (mlir::Value operand : op->getOperands()) {
       const std::optional<int64_t> axis = row_axis(operand);
-      if (!axis) return false;
+      if (!axis) return std::nullopt;
       rows.operands.push_back(*axis);
+      if (*axis == kNoRows) continue;
+      if (outer && *outer != outer_of(operand)) return std::nullopt;
+      outer = outer_of(operand);
     }
     for (mlir::Value result : op->getResults()) {
       const std::optional<int64_t> axis = row_axis(result);
-      if (!axis) return false;
+      if (!axis) return std::nullopt;
       rows.results.push_back(*axis);
     }
-    if (reads_varying_dims(op, rows.results.front())) return false;
+    if (reads_varying_dims(op, rows.results.front())) return std::nullopt;
     const auto is_whole = [](int64_t axis) { return axis == kNoRows; };
-    if (llvm::all_of(rows.operands, is_whole) && llvm::all_of(rows.results, is_whole)) return true;
-    return llvm::any_of(op.getParallelAxes(), [&](const ParallelAxis& parallel) {
+    if (llvm::all_of(rows.operands, is_whole) && llvm::all_of(rows.results, is_whole))
+      return DimExpr(1);
+    if (auto reshape = mlir::dyn_cast<ReshapeOp>(op.getOperation()))
+      return outer_after(reshape, rows.operands.front(), rows.results.front());
+    const bool is_parallel = llvm::any_of(op.getParallelAxes(), [&](const ParallelAxis& parallel) {
       return parallel.operands == rows.operands && parallel.results == rows.results;
     });
+    // Without outer parts, equal parts of the axes correspond; with them, only equal indices.
+    if (!is_parallel || (outer && *outer != 1 && !have_equal_dims(op, rows))) return std::nullopt;
+    return outer.value_or(1);
+  }
+
+  // A reshape keeps the order of the elements, and so what is before the rows.
+  std::optional<DimExpr> outer_after(ReshapeOp reshape, int64_t from, int64_t to) const {
+    if (from == kNoRows || to == kNoRows) return std::nullopt;
+    const auto before = [](mlir::Value value, int64_t axis) {
+      return element_count(type_of(value).getShape().take_front(axis));
+    };
+    const DimExpr all_before = before(reshape.getX(), from) * outer_of(reshape.getX());
+    const DimExpr axes_before = before(reshape.getResult(), to);
+    const DimExpr dim = type_of(reshape.getResult()).getDim(to), rows = rows_in(dim);
+    const DimExpr outer = floordiv(all_before, axes_before);
+    const DimExpr inner = floordiv(floordiv(dim, rows), outer);
+    const bool is_exact = axes_before * outer == all_before && outer * rows * inner == dim;
+    return is_exact ? std::optional(outer) : std::nullopt;
+  }
+
+  static bool have_equal_dims(mlir::Operation* op, const ParallelAxis& rows) {
+    const DimExpr dim = type_of(op->getResult(0)).getDim(rows.results.front());
+    const auto is_equal = [&](mlir::Value value, int64_t axis) {
+      return axis == kNoRows || type_of(value).getDim(axis) == dim;
+    };
+    return llvm::all_of_zip(op->getOperands(), rows.operands, is_equal) &&
+           llvm::all_of_zip(op->getResults(), rows.results, is_equal);
   }
 
   void visit(mlir::Operation* op) {
@@ -130,9 +172,9 @@ class RowAnalysis {
       return;
     }
     add_symbols(op);
-    if (auto parallel = mlir::dyn_cast<ParallelAxesOp>(op); parallel && keeps_rows(parallel))
-      return;
-    for (mlir::Value result : op->getResults()) add(result);
+    auto parallel = mlir::dyn_cast<ParallelAxesOp>(op);
+    const std::optional<DimExpr> outer = parallel ? outer_after(parallel) : std::nullopt;
+    for (mlir::Value result : op->getResults()) outer ? set_outer(result, *outer) : add(result);
   }
 
   // A branch or a loop takes the same way for all rows if its conditions and its trip count are the
@@ -145,6 +187,8 @@ class RowAnalysis {
         is_same_way = is_same_way && is_the_same_in_all_requests(operand.get());
       else if (has_rows(operand.get()) != has_rows(result))
         add(result);
+      else
+        set_outer(result, outer_of(operand.get()));
     });
     for (const SymbolDefinition& definition : symbols_defined_by(merge)) {
       auto loop = mlir::dyn_cast<LoopOp>(merge.getOperation());
@@ -152,10 +196,11 @@ class RowAnalysis {
     }
     for (mlir::OpResult result : merge->getResults()) {
       if (!is_same_way || !row_axis(result)) add(result);
-      if (!mixed_.contains(result)) continue;
-      for (mlir::Region& region : merge->getRegions())
-        if (result.getResultNumber() < region.getNumArguments())
-          add(region.getArgument(result.getResultNumber()));
+      for (mlir::Region& region : merge->getRegions()) {
+        if (result.getResultNumber() >= region.getNumArguments()) continue;
+        const mlir::BlockArgument argument = region.getArgument(result.getResultNumber());
+        mixed_.contains(result) ? add(argument) : set_outer(argument, outer_of(result));
+      }
     }
   }
 
@@ -173,6 +218,12 @@ class RowAnalysis {
   }
 
   void add(mlir::Value value) { changed_ = mixed_.insert(value).second || changed_; }
+  // A value for which two ops find different parts is mixed.
+  void set_outer(mlir::Value value, DimExpr outer) {
+    const auto [entry, is_new] = outer_.try_emplace(value, outer);
+    changed_ = changed_ || (is_new && outer != 1);
+    if (entry->second != outer) add(value);
+  }
   void add_symbols(mlir::Operation* op) {
     for (const SymbolDefinition& definition : symbols_defined_by(op)) add_symbol(definition);
   }
@@ -229,6 +280,7 @@ class RowAnalysis {
   mlir::func::FuncOp function_;
   const std::string dim_;
   llvm::DenseSet<mlir::Value> mixed_;           // values that are not computed row by row
+  llvm::DenseMap<mlir::Value, DimExpr> outer_;  // of other values; see outer_of()
   std::set<std::string, std::less<>> varying_;  // the dimension, and symbols that depend on rows
   bool changed_ = false;
 };
