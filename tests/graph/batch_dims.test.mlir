@@ -126,6 +126,17 @@ func.func @lookup(%t: !sv.tensor<f32[v, 4]>, %i: !sv.tensor<i64[n, m]>) -> !sv.t
   return %0 : !sv.tensor<f32[n, m, 4]>
 }
 
+// The assertion that all indices are positive combines rows, and prevents nothing.
+func.func @lookup_and_sum(%t: !sv.tensor<f32[v, 4]>, %i: !sv.tensor<i64[n]>) -> !sv.tensor<f32[n, 4]> {
+  %zero = sv.constant {value = dense<0> : tensor<i64>} : !sv.tensor<i64[]>
+  %0 = sv.greater %i, %zero : (!sv.tensor<i64[n]>, !sv.tensor<i64[]>) -> !sv.tensor<bool[n]>
+  %1 = sv.reduce_min %0 {axes = array<i64: 0>, keep_dims = false} : (!sv.tensor<bool[n]>) -> !sv.tensor<bool[]>
+  sv.assert %1 {message = "no"} : !sv.tensor<bool[]>
+  %2 = sv.gather %t, %i {axis = 0 : i64} : (!sv.tensor<f32[v, 4]>, !sv.tensor<i64[n]>) -> !sv.tensor<f32[n, 4]>
+  %3 = sv.cum_sum %2 {axis = 0 : i64} : (!sv.tensor<f32[n, 4]>) -> !sv.tensor<f32[n, 4]>
+  return %3 : !sv.tensor<f32[n, 4]>
+}
+
 // A branch by a value without rows, and by one of a row.
 func.func @branch(%c: !sv.tensor<bool[]>, %x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
   %0 = sv.if %c : (!sv.tensor<bool[]>) -> !sv.tensor<f32[n]> {

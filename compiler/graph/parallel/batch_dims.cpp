@@ -11,6 +11,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "runtime/quoted.h"
 
 namespace scopevm::compiler::graph {
@@ -32,7 +33,7 @@ class RowAnalysis {
       changed_ = false;
       function_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) { visit(op); });
       for (mlir::Value output : outputs)
-        if (mixed_.contains(output)) return cause();
+        if (mixed_.contains(output)) return cause(output);
     } while (changed_);
     for (const auto [i, output] : llvm::enumerate(outputs))
       if (!has_plain_rows(output))
@@ -235,17 +236,36 @@ class RowAnalysis {
     return value + " has it in another form than the size of one axis";
   }
 
-  // The first op that mixes rows.
-  std::string cause() {
+  // The first op that mixes rows, of those from which `output` is computed.
+  std::string cause(mlir::Value output) {
+    const llvm::SmallPtrSet<mlir::Operation*, 16> ops = ops_before(output);
     std::string text = "rows depend on each other";
     function_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
       const auto is_mixed = [&](mlir::Value value) { return mixed_.contains(value); };
-      if (llvm::none_of(op->getResults(), is_mixed) || llvm::any_of(op->getOperands(), is_mixed))
+      if (!ops.contains(op) || llvm::none_of(op->getResults(), is_mixed) ||
+          llvm::any_of(op->getOperands(), is_mixed))
         return mlir::WalkResult::advance();
       text = DimTrace::name(op) + " combines rows, or depends on their number";
       return mlir::WalkResult::interrupt();
     });
     return text;
+  }
+
+  // The ops that compute a mixed value from other ones, with the bodies of branches and loops.
+  llvm::SmallPtrSet<mlir::Operation*, 16> ops_before(mlir::Value value) const {
+    llvm::SmallPtrSet<mlir::Operation*, 16> ops;
+    llvm::SmallVector<mlir::Operation*> rest;
+    const auto add_op_of = [&](mlir::Value used) {
+      mlir::Operation* op = used.getDefiningOp();
+      if (op != nullptr && mixed_.contains(used) && ops.insert(op).second) rest.push_back(op);
+    };
+    add_op_of(value);
+    while (!rest.empty())
+      rest.pop_back_val()->walk([&](mlir::Operation* op) {
+        ops.insert(op);
+        llvm::for_each(op->getOperands(), add_op_of);
+      });
+    return ops;
   }
 
   // Whether the bool is true for joined requests if and only if it is true for each of them.
