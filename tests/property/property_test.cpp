@@ -139,7 +139,8 @@ TEST(Check, AgreesWithTheCompiler) {
                     {{{"n", 0}}, {of_floats({0}, {}), of_floats({0}, {})}}};
   Verdict verdict = check_graph(graph);
   EXPECT_EQ(verdict.finding, Finding::kAgrees) << verdict.detail;
-  EXPECT_EQ(verdict.compared, 2);
+  EXPECT_EQ(verdict.parts, 2);  // of the request with 2 rows
+  EXPECT_EQ(verdict.compared, 2 + 2);
   EXPECT_EQ(verdict.skipped, 0);
 }
 
