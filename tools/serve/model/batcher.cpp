@@ -41,11 +41,13 @@ void Batcher::add(std::shared_ptr<Inference> request) {
       ++running_;
       now.push_back(std::move(request));
     } else {
-      const auto group = std::ranges::find_if(waiting_, [&](const Group& other) {
-        return other.rows + rows <= max_rows_ &&
-               can_join(other.members.front()->batch_inputs(), request->batch_inputs(), axes_);
+      // Only the newest group that fits: a part of an older one can have run, and its place is
+      // before that of requests that came earlier.
+      const auto group = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Group& other) {
+        return can_join(other.members.front()->batch_inputs(), request->batch_inputs(), axes_);
       });
-      Group& joined = group != waiting_.end() ? *group : waiting_.emplace_back();
+      const bool has_room = group != waiting_.rend() && group->rows + rows <= max_rows_;
+      Group& joined = has_room ? *group : waiting_.emplace_back();
       joined.rows += rows;
       joined.members.push_back(std::move(request));
     }
