@@ -61,8 +61,8 @@ class Graph_Op<string mnemonic, string summary_, list<Trait> traits = []>
   // Request checks, as a statement over `checks` (RequestChecks). If empty, the op's family defines
   // `addRequestChecks`.
   string checks = "";
-  // The parallel axes, as an expression (compiler/graph/parallel/parallel_axes.h). If empty, the op's
-  // family defines `getParallelAxes`.
+  // The parallel axes, as an expression (compiler/graph/parallel/parallel_axes.h); the default is
+  // none. If empty, the op's family defines `getParallelAxes`.
   string parallel_axes = "{}";
   // Additional members of the op's class.
   string declarations = "";

@@ -129,8 +129,8 @@ def Graph_ContractionOp : Graph_Interface<"ContractionOp"> {
 def Graph_ParallelAxesOp : Graph_Interface<"ParallelAxesOp"> {
   let description = [{
     The op computes parts of its results independently, along one axis or several: a batch, heads,
-    channels. These axes are the factors of a sharding rule that need no communication
-    (https://openxla.org/shardy/sdy_op_sharding_rule).
+    channels. If a model is sharded, these axes are the factors that need no communication
+    (OpShardingRuleAttr in OpenXLA's dialect Shardy).
   }];
   let methods = [
     InterfaceMethod<"Axes of this kind; there can be further ones.",

@@ -1,8 +1,7 @@
 // Joins requests into one call along a dimension whose rows the model computes independently of
 // each other. A request runs at once while fewer calls run than the
 // server has workers. Requests that come meanwhile wait, and run together when a call has ended:
-// joining costs no time while the server is not busy, and none in calls with which a row takes
-// longer.
+// joining costs no time while the server is not busy. BatchSize limits the size of a call.
 #pragma once
 
 #include <atomic>
