@@ -23,6 +23,7 @@ Machine Machine::host() {
 
 Machine::Renumbering Machine::keep_devices(const IndexedVector<DeviceIndex, bool>& kept) {
   const Machine all = std::exchange(*this, {});
+  links = all.links;
   Renumbering now;
   now.devices.resize(all.devices.size());
   now.pools.resize(all.pools.size());
@@ -97,7 +98,9 @@ DeviceIndex Machine::host_device() const { return *find_index(devices, &Device::
 
 bool Machine::is_by_host(PoolIndex from_pool, PoolIndex to_pool) const {
   const DeviceIndex from = pools[from_pool].device, to = pools[to_pool].device;
-  return from != to && !devices[from].is_host() && !devices[to].is_host();
+  const bool is_from_host = devices[from].is_host(), is_to_host = devices[to].is_host();
+  if (devices[from].rank != devices[to].rank) return !is_from_host || !is_to_host;
+  return from != to && !is_from_host && !is_to_host;
 }
 
 double Machine::copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const {
@@ -105,7 +108,14 @@ double Machine::copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double byte
     const PoolIndex host = global_pool(host_device());
     return copy_seconds(from_pool, host, bytes) + copy_seconds(host, to_pool, bytes);
   }
-  return format::copy_seconds(pools[from_pool].planned_speed, pools[to_pool].planned_speed, bytes);
+  const double seconds =
+      format::copy_seconds(pools[from_pool].planned_speed, pools[to_pool].planned_speed, bytes);
+  const std::array<int, 2> ranks = {std::min(rank_of(from_pool), rank_of(to_pool)),
+                                    std::max(rank_of(from_pool), rank_of(to_pool))};
+  if (ranks[0] == ranks[1]) return seconds;
+  const auto described = std::ranges::find(links, ranks, &Link::ranks);
+  const Link link = described == links.end() ? Link() : *described;
+  return link.latency_seconds + std::max(seconds, bytes / link.bytes_per_second);
 }
 
 }  // namespace scopevm::compiler

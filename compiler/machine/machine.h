@@ -3,6 +3,8 @@
 // device, together with one of its memory scopes if a constraint requires that scope.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -64,15 +66,27 @@ struct Device {
   // for the target of the first device of its kind, or the back end's default. See
   // Machine::target_of().
   std::string target;
+  // The process of a job that has the device (docs/ranks.md), from 0, the rank of the host.
+  int rank = 0;
 
   // True if the session's threads run its kernels. Its memory is then that of the process, which
   // also stores the frames of calls.
   bool is_host() const { return kind == format::kHostKind; }
+  // True if callers' tensors can be in its memory.
+  bool is_of_callers() const { return is_host() && rank == 0; }
+};
+
+// The connection of two ranks, in both directions.
+struct Link {
+  std::array<int, 2> ranks = {};  // in ascending order
+  double bytes_per_second = 10e9;
+  double latency_seconds = 5e-6;
 };
 
 struct Machine {
   IndexedVector<DeviceIndex, Device> devices;  // at least one is a CPU
   IndexedVector<PoolIndex, Pool> pools;
+  std::vector<Link> links;  // those of other pairs of ranks have the defaults
   DeviceIndex default_device;
 
   // The default limit of a CPU's stack, in bytes per frame. It is large enough for the values of a
@@ -115,9 +129,12 @@ struct Machine {
   std::optional<PoolIndex> pinned_pool(DeviceIndex device, DeviceIndex other) const;
   // The pool of the device for tensors in frames, if it has one.
   std::optional<PoolIndex> stack_pool(DeviceIndex device) const;
+  int rank_of(PoolIndex pool) const { return devices[pools[pool].device].rank; }
+  bool has_ranks() const { return std::ranges::any_of(devices, &Device::rank); }
   // Estimated seconds of a copy of `bytes` bytes, through the host if is_by_host().
   double copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const;
-  // True if the pools belong to two different non-CPU devices. A copy then goes through the host.
+  // True if the pools belong to two different non-CPU devices, or to a non-CPU device and another
+  // rank. A copy then goes through the host.
   bool is_by_host(PoolIndex from_pool, PoolIndex to_pool) const;
 };
 

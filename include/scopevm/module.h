@@ -90,6 +90,7 @@ struct MemoryLine {
 struct MemoryScope {
   std::string device;  ///< name of the device in the module
   std::string scope;   ///< memory scope, such as "global.workspace"
+  int rank = 0;        ///< the process of a job that has the device
 };
 
 /// The sum over all entries in one memory scope of one device.
@@ -175,6 +176,9 @@ class Module {
 
   /// The memory scopes of the module's devices, in the order of the results of bound().
   const std::vector<MemoryScope>& memory_scopes() const;
+  /// The number of processes of a job with the module: 1, unless its machine has several ranks
+  /// (docs/ranks.md). See SessionOptions::transport.
+  int ranks() const;
 
   /// The bytes of memory_bound() in each memory scope, for admission control: one call of native
   /// code, without strings, and without allocations for up to 32 dimensions. Does not evaluate the

@@ -27,6 +27,7 @@
 #include "scopevm/allocator.h"
 #include "scopevm/c/external.h"
 #include "scopevm/c/session.h"
+#include "scopevm/c/transport.h"
 #include "scopevm/call.h"
 #include "scopevm/executor.h"
 #include "scopevm/module.h"
@@ -84,6 +85,29 @@ class ExternalLibrary {
   const scopevm_external_library* library_;
 };
 
+/// The connection of this process to the other processes of a job (scopevm/c/transport.h,
+/// docs/ranks.md):
+///
+///     auto transport = Transport::load("mpi");
+///     auto session = Session::create(module, {.transport = transport->get()});
+///     if (transport->get()->rank > 0) return session->follow();
+///
+/// Thread-safety: a value type.
+class Transport {
+ public:
+  /// Loads a plug-in, by name or path as ExternalLibrary::load(), and connects to the other
+  /// processes. It is never unloaded. Errors: kNotFound (no such file, or it lacks a dependency or
+  /// SCOPEVM_TRANSPORT_ENTRY), kDevice (the connection failed), kOutOfMemory.
+  static Result<Transport> load(const std::string& name);
+
+  /// The transport. Valid until the process ends.
+  const scopevm_transport* get() const { return transport_; }
+
+ private:
+  explicit Transport(const scopevm_transport* transport) : transport_(transport) {}
+  const scopevm_transport* transport_;
+};
+
 /// The options of Session::create().
 struct SessionOptions {
   /// Workers of the default executor, at most 4096; 0 or less: one per CPU. If the system cannot
@@ -114,6 +138,11 @@ struct SessionOptions {
   /// the session and its calls. Libraries that the module does not use are ignored. Names are
   /// unique.
   std::vector<const scopevm_external_library*> external_libraries;
+  /// The other processes of a job, each of which has a session of the same module with its own
+  /// transport. Each computes what is on the devices of its rank. Rank 0 makes the calls, which
+  /// run one after another; the others follow(). Not owned: it must outlive the session and its
+  /// calls. Null: this process has the devices of all ranks.
+  const scopevm_transport* transport = nullptr;
 };
 
 /// The memory of a session in one memory scope of one device: that of all calls and results, and of
@@ -175,6 +204,12 @@ class Session {
   /// fails if the model rejects zeros; what was prepared until then remains.
   Status warm_up(const std::map<std::string, int64_t>& dims = {},
                  const CallOptions& options = {}) const;
+
+  /// On another rank than 0: runs its part of each request of rank 0, and returns when the session
+  /// of rank 0 and its calls have been released. A request that fails does not end it. Errors:
+  /// kInvalidArgument (the session is that of rank 0, or has no transport), kDevice (the transport
+  /// failed, for instance because a rank has ended).
+  Status follow() const;
 
   /// The signature of the module. Valid as long as the session.
   const Signature& signature() const;

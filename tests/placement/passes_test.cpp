@@ -210,7 +210,7 @@ Status place(Placed& placed, Form form, const std::vector<std::string>& rules) {
 Placed random_placed(uint64_t seed, Form form, mlir::MLIRContext& context) {
   constexpr int64_t kMostOps = 24;
   property::GraphCase graph = property::random_graph(seed, context, kMostOps);
-  const property::Scatter scattered = property::scatter(graph.text(), false);
+  const property::Scatter scattered = property::scatter(graph.text(), property::Devices::kCpus);
   Placed placed{
       std::move(graph.module),
       *parse_machine(scattered.machine_json, "machine", codegen::built_in_backends().kinds()),

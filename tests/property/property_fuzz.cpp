@@ -117,8 +117,8 @@ int run(const Options& options) {
     if (options.prints) std::printf("%s\n", report(seed, graph, {}).c_str());
     if (options.prints && options.check.is_outlined)
       std::printf("// outlined:\n%s\n", outlined(graph).c_str());
-    if (options.prints && (options.check.is_scattered || options.check.has_gpu))
-      for (const std::string& place : scatter(graph.text(), options.check.has_gpu).places)
+    if (options.prints && options.check.is_placed())
+      for (const std::string& place : scatter(graph.text(), options.check.devices()).places)
         std::printf("// --place '%s'\n", place.c_str());
     Verdict verdict = check_graph(graph, options.check);
     summary.add(seed, graph, verdict);
@@ -149,6 +149,7 @@ int main(int argc, char** argv) {
   app.add_flag("--scattered", options.check.is_scattered, "place the ops on several devices");
   app.add_flag("--opencl", options.check.has_gpu,
                "place the ops on several devices, one of which is an OpenCL device");
+  app.add_flag("--ranks", options.check.has_ranks, "place the ops on devices of three ranks");
   app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
   app.add_flag("--external", options.check.is_external, "let an external library compute ops");
   app.add_flag("--pinned", options.check.is_pinned, "annotate ops with places; with --scattered");

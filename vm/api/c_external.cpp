@@ -33,14 +33,52 @@ std::string file_of(const std::string& name) {
   return fs::exists(sibling, error) ? sibling.string() : file;
 }
 
-Result<const scopevm_external_library*> open(const std::string& file) {
+// Finds the entry of a plug-in.
+template <typename Entry>
+Result<Entry> load_entry(const std::string& file, const char* symbol) {
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::DriverLibrary plug_in,
                            runtime::DriverLibrary::load(file.c_str()));
-  const scopevm_external_library* (*entry)(int) = nullptr;
-  SCOPEVM_RETURN_IF_ERROR(plug_in.find(SCOPEVM_EXTERNAL_ENTRY, entry));
+  Entry entry = nullptr;
+  SCOPEVM_RETURN_IF_ERROR(plug_in.find(symbol, entry));
+  return entry;
+}
+
+Status unsupported(const std::string& file, int version) {
+  return {StatusCode::kUnsupported,
+          file + " does not support ABI version " + std::to_string(version)};
+}
+
+Result<const scopevm_external_library*> open_library(const std::string& file) {
+  SCOPEVM_ASSIGN_OR_RETURN(const auto entry,
+                           load_entry<scopevm_external_entry>(file, SCOPEVM_EXTERNAL_ENTRY));
   if (const scopevm_external_library* library = entry(SCOPEVM_EXTERNAL_ABI_VERSION)) return library;
-  return Status(StatusCode::kUnsupported, file + " does not support ABI version " +
-                                              std::to_string(SCOPEVM_EXTERNAL_ABI_VERSION));
+  return unsupported(file, SCOPEVM_EXTERNAL_ABI_VERSION);
+}
+
+Result<const scopevm_transport*> open_transport(const std::string& file) {
+  SCOPEVM_ASSIGN_OR_RETURN(const auto entry,
+                           load_entry<scopevm_transport_open>(file, SCOPEVM_TRANSPORT_ENTRY));
+  char message[512] = "";
+  if (const scopevm_transport* transport =
+          entry(SCOPEVM_TRANSPORT_ABI_VERSION, message, sizeof message))
+    return transport;
+  message[sizeof message - 1] = '\0';
+  return message[0] == '\0' ? unsupported(file, SCOPEVM_TRANSPORT_ABI_VERSION)
+                            : Status(StatusCode::kDevice, message);
+}
+
+// Loads what `open` opens, whose kind is `what`, by name or path.
+template <typename Open, typename T>
+scopevm_status* load(const char* name, const T** out, const char* what, Open open) {
+  return checked({{out, "out"}}, [&]() -> Status {
+    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, to_text(name, "name"));
+    const std::string given(text);
+    Result<const T*> opened = open(file_of(given));
+    if (!opened.ok())
+      return std::move(opened).status().with_context(std::string(what) + " \"" + given + "\"");
+    *out = *opened;
+    return {};
+  });
 }
 
 }  // namespace
@@ -49,15 +87,9 @@ Result<const scopevm_external_library*> open(const std::string& file) {
 
 scopevm_status* scopevm_external_library_load(const char* name,
                                               const scopevm_external_library** out) {
-  using scopevm::Status;
-  return scopevm::checked({{out, "out"}}, [&]() -> Status {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::string_view text, scopevm::to_text(name, "name"));
-    const std::string given(text);
-    scopevm::Result<const scopevm_external_library*> library =
-        scopevm::open(scopevm::file_of(given));
-    if (!library.ok())
-      return std::move(library).status().with_context("external library \"" + given + "\"");
-    *out = *library;
-    return {};
-  });
+  return scopevm::load(name, out, "external library", scopevm::open_library);
+}
+
+scopevm_status* scopevm_transport_load(const char* name, const scopevm_transport** out) {
+  return scopevm::load(name, out, "transport", scopevm::open_transport);
 }

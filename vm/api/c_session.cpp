@@ -13,6 +13,7 @@
 #include "runtime/without_exceptions.h"
 #include "scopevm/scopevm.h"
 #include "vm/api/c_support.h"
+#include "vm/run/ranks/follow.h"
 
 namespace scopevm {
 namespace {
@@ -182,6 +183,7 @@ Result<ReadSessionOptions> to_cpp(const scopevm_session_options* given) {
                                       "the array of external libraries"));
   out.external_libraries.assign(options.external_libraries,
                                 options.external_libraries + options.external_library_count);
+  out.transport = options.transport;
   if (options.parallel_for != nullptr)
     out.executor = read.executor = std::make_shared<CExecutor>(options);
   return read;
@@ -277,6 +279,10 @@ scopevm_status* scopevm_session_memory_stats(const scopevm_session* session, siz
                          out);
     return {};
   });
+}
+
+scopevm_status* scopevm_session_follow(const scopevm_session* session) {
+  return checked({{session, "session"}}, [&] { return scopevm::vm::follow(session->bound); });
 }
 
 void scopevm_session_trim(const scopevm_session* session) {

@@ -98,7 +98,7 @@ Status LoadedModule::prepare() {
     const format::DeviceDecl& device = contents_.devices[pool.device];
     if (!heap_pool_ && pool.kind == format::PoolKind::kHeap && device.is_host())
       heap_pool_ = static_cast<uint32_t>(memory_scopes_.size());
-    memory_scopes_.push_back({device.name, pool.scope});
+    memory_scopes_.push_back({device.name, pool.scope, static_cast<int>(device.rank)});
   }
   strings_ = ModuleStrings(contents_.strings);
   // Only results of main and its variants can be stored in output buffers of the caller.

@@ -176,9 +176,9 @@ int64_t write_cost(const Machine& machine, PoolIndex pool, const Flow& flow, dou
 
 int64_t input_cost(const Machine& machine, const Flow& flow, DeviceIndex maker) {
   const PoolIndex pool = *flow.pool.on(machine, maker);
-  // Kernels of a non-CPU device cannot read the caller's memory.
+  // Kernels of a non-CPU device and of another rank cannot read the caller's memory.
   if (std::ranges::all_of(machine.pools[pool].reached,
-                          [&](DeviceIndex device) { return machine.devices[device].is_host(); }))
+                          [&](DeviceIndex device) { return machine.devices[device].is_of_callers(); }))
     return 0;
   const PoolIndex host = machine.global_pool(machine.host_device());
   return std::max<int64_t>(copy_cost(machine, host, pool, flow) - 1, 0);
@@ -187,7 +187,7 @@ int64_t input_cost(const Machine& machine, const Flow& flow, DeviceIndex maker) 
 int64_t result_cost(const Machine& machine, const Flow& flow, const Reader& reader,
                     DeviceIndex device) {
   const PoolIndex pool = *reader.pool.on(machine, device);
-  if (machine.devices[machine.pools[pool].device].is_host()) return 0;
+  if (machine.devices[machine.pools[pool].device].is_of_callers()) return 0;
   return copy_cost(machine, pool, machine.global_pool(machine.host_device()), flow);
 }
 

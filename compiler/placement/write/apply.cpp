@@ -263,9 +263,9 @@ class Applier {
 
   // --- Inputs and results of the model. ---
 
-  // Callers' tensors are in the host's memory. An input in memory that a non-CPU device reaches is
-  // copied from there, and a result on a non-CPU device is copied to the host. The function's type
-  // then has the host's place.
+  // Callers' tensors are in the host's memory. An input in memory that a non-CPU device or another
+  // rank reaches is copied from there, and a result on such a device is copied to the host. The
+  // function's type then has the host's place.
   void copy_at_boundary(mlir::func::FuncOp function) {
     const PlaceAttr host = place_of(machine_.global_pool(machine_.host_device()));
     const std::string callers = "callers' tensors are stored on " + host.str();
@@ -296,16 +296,16 @@ class Applier {
     }
   }
 
-  // Whether a tensor is stored in memory of a non-CPU device.
+  // Whether a tensor is stored in memory of a non-CPU device or of another rank.
   bool is_on_device(mlir::Value value) const {
     if (!mlir::isa<TensorType>(value.getType())) return false;
-    return !machine_.devices[machine_.pools[pool_of(value)].device].is_host();
+    return !machine_.devices[machine_.pools[pool_of(value)].device].is_of_callers();
   }
 
   bool is_reached_by_devices(mlir::Value value) const {
     if (!mlir::isa<TensorType>(value.getType())) return false;
     return llvm::any_of(machine_.pools[pool_of(value)].reached,
-                        [&](DeviceIndex device) { return !machine_.devices[device].is_host(); });
+                        [&](DeviceIndex device) { return !machine_.devices[device].is_of_callers(); });
   }
 
   PoolIndex pool_of(mlir::Value value) const {

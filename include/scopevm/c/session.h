@@ -12,6 +12,7 @@
 #include "scopevm/c/module.h"
 #include "scopevm/c/scheduler.h"
 #include "scopevm/c/status.h"
+#include "scopevm/c/transport.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -108,6 +109,9 @@ typedef struct scopevm_session_options {
   /** Called once, when the session with the executor and its calls have been released. Can be NULL.
    * If scopevm_session_create() fails, it is not called. */
   void (*release_executor)(void* executor);
+  /** The connection to the other processes of a job: see SessionOptions::transport in
+   * scopevm/session.h. Not owned. Can be NULL. */
+  const scopevm_transport* transport;
 } scopevm_session_options;
 
 /** Creates a session; see Session::create in scopevm/session.h. `options` can be NULL. */
@@ -137,6 +141,8 @@ SCOPEVM_API scopevm_status* scopevm_session_memory_stats(const scopevm_session* 
 /** Returns cached memory to the operating system and the devices: Session::trim. No effect for
  * NULL. */
 SCOPEVM_API void scopevm_session_trim(const scopevm_session* session);
+/** Runs the requests of rank 0 until it has released its session: Session::follow. */
+SCOPEVM_API scopevm_status* scopevm_session_follow(const scopevm_session* session);
 /** Releases the handle. Calls and results of the session remain valid. */
 SCOPEVM_API void scopevm_session_free(scopevm_session* session);
 
@@ -144,6 +150,9 @@ SCOPEVM_API void scopevm_session_free(scopevm_session* session);
  * scopevm/session.h. The library is valid until the process ends. */
 SCOPEVM_API scopevm_status* scopevm_external_library_load(const char* name,
                                                           const scopevm_external_library** out);
+/** Loads a plug-in with a transport, by name ("mpi") or path: Transport in scopevm/session.h. The
+ * transport is valid until the process ends. */
+SCOPEVM_API scopevm_status* scopevm_transport_load(const char* name, const scopevm_transport** out);
 
 #ifdef __cplusplus
 }

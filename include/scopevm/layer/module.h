@@ -1,6 +1,7 @@
 // The functions of Module (scopevm/module.h), by those of scopevm/c/module.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -88,7 +89,8 @@ inline Status read_module(const scopevm_module* module, ModuleHandle& out) {
   }
   for (size_t i = 0; i < scopevm_module_scope_count(module); ++i)
     out.scopes.push_back(
-        {scopevm_module_scope_device(module, i), scopevm_module_scope_name(module, i)});
+        {scopevm_module_scope_device(module, i), scopevm_module_scope_name(module, i),
+         scopevm_module_scope_rank(module, i)});
   return {};
 }
 
@@ -193,6 +195,13 @@ inline Result<Module> Module::load_bytes(std::shared_ptr<const void> owner,
 inline const Signature& Module::signature() const { return handle_->signature; }
 
 inline const std::vector<MemoryScope>& Module::memory_scopes() const { return handle_->scopes; }
+
+// Each rank has a device, and each device a pool.
+inline int Module::ranks() const {
+  int last = 0;
+  for (const MemoryScope& scope : memory_scopes()) last = std::max(last, scope.rank);
+  return last + 1;
+}
 
 inline Result<MemoryBound> Module::memory_bound(const std::map<std::string, int64_t>& dims,
                                                 int threads) const {

@@ -114,6 +114,7 @@ class CSessionOptions {
     c_.time_devices = options.time_devices ? 1 : 0;
     c_.external_libraries = options.external_libraries.data();
     c_.external_library_count = options.external_libraries.size();
+    c_.transport = options.transport;
     if (options.scheduler) c_.scheduler = options.scheduler->c_scheduler();
     SCOPEVM_RETURN_IF_ERROR(read_allocators(options));
     if (options.executor != nullptr) set_executor(options.executor);
@@ -173,6 +174,12 @@ inline Result<ExternalLibrary> ExternalLibrary::load(const std::string& name) {
   const scopevm_external_library* library = nullptr;
   SCOPEVM_RETURN_IF_ERROR(layer::take(scopevm_external_library_load(name.c_str(), &library)));
   return ExternalLibrary(library);
+}
+
+inline Result<Transport> Transport::load(const std::string& name) {
+  const scopevm_transport* transport = nullptr;
+  SCOPEVM_RETURN_IF_ERROR(layer::take(scopevm_transport_load(name.c_str(), &transport)));
+  return Transport(transport);
 }
 
 inline Result<Session> Session::create(const Module& module, SessionOptions options) {
@@ -243,6 +250,8 @@ inline Status Session::warm_up(const std::map<std::string, int64_t>& dims,
                                                arrays.values.data(), arrays.names.size(), &c));
   });
 }
+
+inline Status Session::follow() const { return layer::take(scopevm_session_follow(c_session())); }
 
 inline const Signature& Session::signature() const { return handle_->module.signature(); }
 

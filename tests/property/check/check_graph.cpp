@@ -24,6 +24,7 @@
 #include "tests/property/random/outline.h"
 #include "tests/property/random/scatter.h"
 #include "tests/temporary_file.h"
+#include "tests/ranks/local_ranks.h"
 
 namespace scopevm::compiler::property {
 namespace {
@@ -142,13 +143,11 @@ void run(const Session& session, const Module& module, const Expectation& expect
 }
 
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
-                     const std::vector<uint8_t>& bytes, const CompileOptions& options) {
+                     const std::vector<uint8_t>& bytes, const CompileOptions& options,
+                     bool has_ranks) {
   auto module = Module::load_bytes(bytes);
   if (!module.ok())
     return failure(Finding::kRunError, "load: " + std::string(module.status().message()));
-  auto session = Session::create(*module, {.external_libraries = options.external_libraries});
-  if (!session.ok())
-    return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
   std::vector<Expectation> calls;
   for (size_t i = 0; i < graph.requests.size(); ++i)
     calls.push_back({graph.requests[i], expected[i]});
@@ -159,15 +158,29 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
       ++verdict.parts;
     }
   // Functions that are not inlined can release their storages in another order.
-  const bool is_reserved = options.inline_limit > 0 &&
-                           std::hash<std::string>()(graph.text()) % 3 != 0 &&
-                           reserve(*session, calls);
+  const bool may_be_reserved =
+      options.inline_limit > 0 && std::hash<std::string>()(graph.text()) % 3 != 0;
+  const SessionOptions session_options = {.external_libraries = options.external_libraries};
+  constexpr int64_t kEagerBytes = 64;
+  std::optional<LocalRanks> ranks;
+  if (has_ranks)
+    ranks.emplace(
+        *module, 3, kEagerBytes, [&](int) { return session_options; },
+        [&](int rank, const Session& session) {
+          if (may_be_reserved && rank > 0) (void)reserve(session, calls);
+        });
+  auto session = ranks ? ranks->leader() : Session::create(*module, session_options);
+  if (!session.ok())
+    return failure(Finding::kRunError, "session: " + std::string(session.status().message()));
+  const bool is_reserved = may_be_reserved && reserve(*session, calls);
   for (const Expectation& call : calls) {
     run(*session, *module, call, is_reserved, verdict);
     if (verdict.finding == Finding::kAgrees) continue;
     verdict.detail += str(call.request.symbols);
     break;
   }
+  if (ranks && verdict.finding == Finding::kAgrees && ranks->job().left() > 0)
+    return failure(Finding::kRunError, "ranks: messages that no rank has received");
   return verdict;
 }
 
@@ -296,8 +309,8 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   compile_options.threads = 1;
   for (const auto& [name, value] : graph.requests.front().symbols)
     if (name[0] != '$') compile_options.dims[name].min = 0;
-  if (options.is_scattered || options.has_gpu) {
-    Scatter scattered = scatter(graph.text(), options.has_gpu);
+  if (options.is_placed()) {
+    Scatter scattered = scatter(graph.text(), options.devices());
     compile_options.machine_json = std::move(scattered.machine_json);
     compile_options.places = std::move(scattered.places);
     compile_options.allow_unmatched = true;
@@ -328,7 +341,7 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   if (output.ok() && options.measures_plans) {
     verdict.plans = measure_plans(output->module);
   } else if (output.ok()) {
-    verdict = run_requests(graph, expected, output->module, compile_options);
+    verdict = run_requests(graph, expected, output->module, compile_options, options.has_ranks);
   } else if ((is_limited && output.status().code() == StatusCode::kResourceLimit) ||
              (options.is_pinned && is_contradiction(output.status()))) {
     verdict.is_refused = true;

@@ -7,6 +7,7 @@
 
 #include "tests/property/check/verdict.h"
 #include "tests/property/random/random_graph.h"
+#include "tests/property/random/scatter.h"
 
 namespace scopevm::compiler::property {
 
@@ -18,6 +19,9 @@ struct CheckOptions {
   bool is_scattered = false;
   // The same on a machine with an OpenCL device, which shares memory with the host.
   bool has_gpu = false;
+  // The same on a machine whose three devices are those of different ranks, each of which a thread
+  // runs.
+  bool has_ranks = false;
   // Moves ops into functions that the graph calls. Half of the graphs are compiled without
   // inlining.
   bool is_outlined = false;
@@ -36,6 +40,13 @@ struct CheckOptions {
   // Limits the workspace to a fraction of the bytes that the graph needs. The fraction depends only
   // on the graph's assembly.
   bool is_squeezed = false;
+
+  bool is_placed() const { return is_scattered || has_gpu || has_ranks; }
+  // REQUIRES: is_placed().
+  Devices devices() const {
+    if (has_ranks) return Devices::kRanks;
+    return has_gpu ? Devices::kGpu : Devices::kCpus;
+  }
 };
 
 // REQUIRES: the calling process has one thread.

@@ -25,15 +25,28 @@ constexpr char kMachineWithGpu[] = R"({
             {"device": "npu", "scope": "global.fast", "reached_by": ["gpu", "cpu"], "bytes_per_second": 1e12}]
 })";
 
+// A device of each rank.
+constexpr char kMachineWithRanks[] = R"({
+  "devices": [{"name": "cpu", "kind": "cpu"},
+              {"name": "npu", "kind": "cpu", "rank": 1, "alignment": 256},
+              {"name": "dsp", "kind": "cpu", "rank": 2, "max_stack_bytes": 512}],
+  "pools": [{"device": "npu", "scope": "global.fast", "bytes_per_second": 1e12}],
+  "links": [{"ranks": [1, 2], "bytes_per_second": 1e12, "latency_seconds": 1e-6}]
+})";
+
 }  // namespace
 
-Scatter scatter(const std::string& text, bool has_gpu) {
+Scatter scatter(const std::string& text, Devices devices) {
   std::mt19937_64 random(std::hash<std::string>()(text));
   auto one_of = [&](auto... choices) {
     const std::string all[] = {choices...};
     return all[random() % std::size(all)];
   };
-  Scatter scatter{has_gpu ? kMachineWithGpu : kMachine, {}};
+  const bool has_gpu = devices == Devices::kGpu;
+  Scatter scatter{has_gpu                      ? kMachineWithGpu
+                  : devices == Devices::kRanks ? kMachineWithRanks
+                                               : kMachine,
+                  {}};
   for (const char* kind :
        {"type:[a-c]*", "type:[d-l]*", "type:m*", "type:[n-r]*", "type:r*", "type:s*", "type:[t-z]*",
         "input:*[02468]", "input:*[1357]", "output:*0"})

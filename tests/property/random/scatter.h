@@ -11,8 +11,13 @@ struct Scatter {
   std::vector<std::string> places;  // as for --place
 };
 
-// The rules are random, and depend only on the graph's assembly. If `has_gpu`, one of the devices
-// is an OpenCL device, which shares a pool with CPUs. Otherwise, all devices are CPUs.
-Scatter scatter(const std::string& text, bool has_gpu);
+enum class Devices {
+  kCpus,
+  kGpu,    // one of them is an OpenCL device, which shares a pool with CPUs
+  kRanks,  // CPUs of different ranks
+};
+
+// The rules are random, and depend only on the graph's assembly.
+Scatter scatter(const std::string& text, Devices devices);
 
 }  // namespace scopevm::compiler::property

@@ -161,6 +161,7 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
                SessionOptions session_options, std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
   SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
+  SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, session_options));
   BenchReport report{.module = options.module};
   report.in_flight = static_cast<int>(std::min<int64_t>(options.in_flight, options.requests));
   if (options.in_flight > 1) {
@@ -172,6 +173,8 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   }
   session_options.time_devices = options.profile || !options.trace.empty();
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, session_options));
+  if (session_options.transport != nullptr && session_options.transport->rank > 0)
+    return session.follow();
   report.load_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
   report.threads = session.threads();

@@ -102,6 +102,27 @@ void print_text(const MemoryBound& bound, bool has_formulas) {
   }
 }
 
+int rank_of(const Module& module, const ScopeBound& scope) {
+  for (const MemoryScope& known : module.memory_scopes())
+    if (known.device == scope.device && known.scope == scope.scope) return known.rank;
+  return 0;
+}
+
+// The sums of the totals by rank, if the module has several ranks.
+void print_ranks(const Module& module, const MemoryBound& bound) {
+  for (int rank = 0; rank < module.ranks() && module.ranks() > 1; ++rank) {
+    int64_t bytes = 0;
+    bool is_open = false;
+    for (const ScopeBound& total : bound.scopes) {
+      if (rank_of(module, total) != rank) continue;
+      bytes += total.bytes;
+      is_open = is_open || depends_on_data(bound, total);
+    }
+    print("{:<8} {:<20} {:>14}\n", "rank " + std::to_string(rank), "all",
+          bytes_text(bytes, is_open));
+  }
+}
+
 // "batch = 1, 8 <= length <= 512 (a multiple of 8)": the ranges of the dims.
 std::string range_text(const Signature& signature, const std::map<std::string, DimRange>& dims) {
   std::string text;
@@ -140,13 +161,14 @@ void print_largest(const Module& module, const MemoryBound& bound,
           line_text(line, bound, false));
 }
 
-void print_json(const MemoryBound& bound) {
+void print_json(const Module& module, const MemoryBound& bound) {
   nlohmann::ordered_json out;
   out["function"] = bound.function;
   out["memory"] = nlohmann::ordered_json::array();
   for (const ScopeBound& scope : bound.scopes)
     out["memory"].push_back({{"device", scope.device},
                              {"scope", scope.scope},
+                             {"rank", rank_of(module, scope)},
                              {"bound_bytes", scope.bytes},
                              {"lower_bound_bytes", scope.lower_bound_bytes}});
   out["definitions"] = definitions_json(bound.definitions);
@@ -181,11 +203,12 @@ int bound(const BoundOptions& options) {
                                              : module->memory_bound(values, options.threads);
   if (!bound.ok()) return report(bound.status());
   if (options.json)
-    print_json(*bound);
+    print_json(*module, *bound);
   else if (is_range)
     print_largest(*module, *bound, *dims);
   else
     print_text(*bound, options.formulas);
+  if (!options.json) print_ranks(*module, *bound);
   return kExitOk;
 }
 

@@ -273,11 +273,14 @@ Status run_recorded(const Plan& plan, const RunOptions& options, const ObservedM
 // `observed` is null without a recording.
 Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
                 const ObservedModule* observed, std::chrono::steady_clock::time_point began) {
-  SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
+  SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, plan.session));
+  const bool is_follower = plan.session.transport != nullptr && plan.session.transport->rank > 0;
+  if (!is_follower) SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
   Traces traces(options);
   if (observed != nullptr) RunRecord::prepare(plan.session, *observed);
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
   if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
+  if (is_follower) return session.follow();
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<NamedValue> inputs,

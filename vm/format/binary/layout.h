@@ -58,7 +58,7 @@ inline constexpr uint32_t kMostSections = 64;
 inline constexpr std::array<std::string_view, 0> kKnownSections = {};  // further sections
 
 // The values of ModuleContents::required_features that this release implements.
-inline constexpr std::array<std::string_view, 0> kKnownFeatures = {};
+inline constexpr std::array kKnownFeatures = {kRanksFeature};
 
 // The entries are in the order of the sections in the file.
 struct SectionEntry {

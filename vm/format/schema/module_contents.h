@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scopevm/dtype.h"
@@ -159,6 +160,9 @@ struct DeviceDecl {
   int64_t workers = 0;
   // The default binding: an ordinal among the devices of this kind. 0 for a CPU.
   uint32_t number = 0;
+  // The process of a job that has the device (docs/ranks.md). The ranks are numbered from 0, the
+  // rank of the host.
+  uint32_t rank = 0;
 
   bool is_host() const { return kind == kHostKind; }
 };
@@ -169,6 +173,9 @@ struct DeviceDecl {
 inline constexpr int64_t kMaxStackBytes = int64_t{1} << 20;
 
 inline constexpr size_t kMaxDevices = 256, kMaxPools = 4096;  // of a module
+inline constexpr uint32_t kMaxRanks = 256;
+// The required feature of modules with devices of several ranks.
+inline constexpr std::string_view kRanksFeature = "ranks";
 
 // The range of a pool's alignment. An alignment is a power of two. It applies to the blocks of the
 // pool and to the buffers planned in them.
@@ -273,6 +280,10 @@ struct ModuleContents {
     return static_cast<uint32_t>(std::ranges::find_if(devices, &DeviceDecl::is_host) -
                                  devices.begin());
   }
+  // The number of processes that a job with the module has.
+  uint32_t ranks() const { return devices.empty() ? 1 : std::ranges::max(devices, {}, &DeviceDecl::rank).rank + 1; }
+  // The rank of the device that has the pool.
+  uint32_t rank_of(uint32_t pool) const { return devices[pools[pool].device].rank; }
   // The non-CPU device whose kernels access this pool of a CPU; none for other pools.
   std::optional<uint32_t> sharing_device(const PoolDecl& pool) const {
     if (!devices[pool.device].is_host()) return std::nullopt;

@@ -42,6 +42,7 @@ void visit(auto& v, Is<DeviceDecl> auto& device) {
   v.named("kind", device.kind);
   v.optional("workers", device.workers);
   v.optional("number", device.number);
+  v.optional("rank", device.rank);
 }
 
 void visit(auto& v, Is<PoolDecl> auto& pool) {

@@ -185,6 +185,11 @@ Status verify_entry(const ModuleContents& module, const FunctionDecl& function) 
             quoted(value.name) +
             ": a value of the module's interface must be in host memory, given memory of " +
             device_text(module, value.pool));
+      else if (module.rank_of(value.pool) != 0)
+        return invalid(quoted(value.name) +
+                       ": a value of the module's interface must be in memory of rank 0, given "
+                       "memory of " +
+                       device_text(module, value.pool));
   return {};
 }
 

@@ -276,6 +276,11 @@ class InstructionVerifier {
   }
 
   Status copied(uint32_t to, uint32_t from) const {
+    // Messages are between memories of CPUs.
+    if (module_.rank_of(to) != module_.rank_of(from) &&
+        !(is_host_pool(module_, to) && is_host_pool(module_, from)))
+      return invalid("from " + device_text(module_, from) + " to " + device_text(module_, to) +
+                     " of another rank: both must be CPUs");
     // A driver copies within its device, or from and to host memory.
     if (module_.pools[to].device == module_.pools[from].device || is_host_pool(module_, to) ||
         is_host_pool(module_, from))

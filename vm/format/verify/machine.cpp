@@ -38,10 +38,37 @@ Status verify_devices(const ModuleContents& module) {
   return {};
 }
 
+// Each rank has a device. The VM of rank 0 takes the requests, and only the CPUs of other ranks can
+// exchange messages with it.
+Status verify_ranks(const ModuleContents& module) {
+  const DeviceDecl& host = module.devices[module.host_device()];
+  if (host.rank != 0)
+    return invalid("device " + quoted(host.name) + ": rank is " + std::to_string(host.rank) +
+                   ", expected 0 for the first CPU");
+  std::set<uint32_t> ranks;
+  for (const DeviceDecl& device : module.devices) {
+    const std::string context = "device " + quoted(device.name);
+    if (device.rank >= kMaxRanks)
+      return invalid(context + ": rank is " + std::to_string(device.rank) +
+                     ", expected less than " + std::to_string(kMaxRanks));
+    if (device.rank > 0 && !device.is_host())
+      return invalid(context + ": rank is " + std::to_string(device.rank) +
+                     ", expected 0 for a device that is not a CPU");
+    ranks.insert(device.rank);
+  }
+  if (ranks.size() <= *ranks.rbegin())
+    return invalid(std::to_string(ranks.size()) + " ranks, of which the last one is " +
+                   std::to_string(*ranks.rbegin()));
+  return {};
+}
+
 Status verify_sharing(const ModuleContents& module, const PoolDecl& pool) {
   for (uint32_t device : pool.shared_with) {
     SCOPEVM_RETURN_IF_ERROR(check_index("device", device, module.devices.size()));
     if (device == pool.device) return invalid("shared_with contains the pool's own device");
+    if (module.devices[device].rank != module.devices[pool.device].rank)
+      return invalid("shared_with contains device " + quoted(module.devices[device].name) +
+                     " of another rank");
     // The addresses of a pool are valid for one driver only, or for the host and one driver.
     if (module.devices[device].kind != module.devices[pool.device].kind &&
         module.sharing_device(pool) != device)
@@ -109,6 +136,7 @@ Status verify_image_devices(const ModuleContents& module, const ImageDecl& image
 
 Status verify_machine(const ModuleContents& module) {
   SCOPEVM_RETURN_IF_ERROR(verify_devices(module));
+  SCOPEVM_RETURN_IF_ERROR(verify_ranks(module));
   std::set<std::pair<uint32_t, std::string_view>> names;
   for (size_t i = 0; i < module.pools.size(); ++i) {
     const PoolDecl& pool = module.pools[i];

@@ -21,6 +21,7 @@
 #include "vm/run/devices/emulation.h"
 #include "vm/run/external/bound_externals.h"
 #include "vm/run/metrics/call_metrics.h"
+#include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
 
@@ -37,6 +38,14 @@ class BoundSession {
   const LoadedModule& module() const { return *module_; }
   const std::shared_ptr<const LoadedModule>& module_owner() const { return module_; }
   const KernelTable& kernels() const { return *kernels_; }
+  // By kernel of the module; null for those of devices that are not CPUs of this rank.
+  const KernelFn* cpu_kernels() const {
+    return own_kernels_.empty() ? kernels_->kernels.data() : own_kernels_.data();
+  }
+  // The other processes of the job; null if this one has all devices.
+  RankGroup* ranks() { return ranks_.get(); }
+  // By pool: its rank. Empty without ranks().
+  const std::vector<int>& rank_of_pool() const { return rank_of_pool_; }
   const BoundDevices& devices() const { return devices_; }
   const BoundExternals& externals() const { return externals_; }
   Executor& executor() { return *executor_; }
@@ -49,7 +58,9 @@ class BoundSession {
   // Null if emulation is off.
   const Emulation* emulation() const { return emulation_.get(); }
   // Whether calls can wait: for the work of devices, or for emulated delays.
-  bool can_wait() const { return !devices_.are_all_cpus() || emulation_ != nullptr; }
+  bool can_wait() const {
+    return ranks_ == nullptr && (!devices_.are_all_cpus() || emulation_ != nullptr);
+  }
   // Null without a scheduler.
   const std::shared_ptr<CallScheduler>& scheduler() const { return scheduler_; }
   // A need of 0 bytes in the pool of the scheduler that limits a pool of the module, if any.
@@ -96,6 +107,7 @@ class BoundSession {
                   runtime::Region* region);
   Status bind_pools(const SessionOptions& options);
   Status bind_scheduler(const SessionOptions& options);
+  Status bind_ranks(const scopevm_transport* transport);
   Status bind_allocator(const ScopeAllocator& binding,
                         std::vector<std::shared_ptr<Allocator>>& allocators) const;
   Result<std::shared_ptr<Allocator>> make_pool_allocator(const ScopeAllocator& binding,
@@ -107,6 +119,9 @@ class BoundSession {
   std::vector<Need> held_;                            // of constants
   std::shared_ptr<const LoadedModule> module_;
   const KernelTable* kernels_ = nullptr;
+  std::vector<KernelFn> own_kernels_;  // see cpu_kernels()
+  std::unique_ptr<RankGroup> ranks_;   // declared before the devices, which use it
+  std::vector<int> rank_of_pool_;
   // Declared before the pools, and therefore destroyed after them: pools return their blocks to the
   // devices.
   BoundDevices devices_;

@@ -10,6 +10,8 @@
 #include "runtime/nearest_name.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/without_exceptions.h"
+#include "vm/run/ranks/remote_device.h"
+#include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
 namespace {
@@ -47,11 +49,11 @@ BoundDevices::~BoundDevices() {
 }
 
 Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
-                          bool is_timed, const DeviceOpener& opener) {
+                          bool is_timed, const DeviceOpener& opener, RankGroup* ranks) {
   const format::ModuleContents& contents = module.contents();
   for (const DeviceBinding& binding : bindings)
     SCOPEVM_RETURN_IF_ERROR(check_binding(contents, binding));
-  SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings, is_timed, opener));
+  SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings, is_timed, opener, ranks));
   for (const format::PoolDecl& pool : contents.pools)
     by_pool_.push_back(devices_[pool.device].get());
   kernels_.resize(contents.kernels.size());
@@ -88,8 +90,13 @@ std::vector<std::unique_ptr<runtime::DeviceStream>> BoundDevices::make_streams()
 // An unbound device defaults to the ordinal recorded in the module's machine description.
 Status BoundDevices::open_devices(const format::ModuleContents& contents,
                                   const std::vector<DeviceBinding>& bindings, bool is_timed,
-                                  const DeviceOpener& opener) {
+                                  const DeviceOpener& opener, RankGroup* ranks) {
   for (const format::DeviceDecl& decl : contents.devices) {
+    is_remote_.push_back(ranks != nullptr && std::cmp_not_equal(decl.rank, ranks->rank()));
+    if (is_remote_.back()) {
+      devices_.push_back(std::make_shared<RemoteDevice>(*ranks, static_cast<int>(decl.rank), decl.kind));
+      continue;
+    }
     const auto binding = std::ranges::find(bindings, decl.name, &DeviceBinding::device);
     // Several devices of the host's kind in a module model memories of one processor, which has no
     // device object.
@@ -111,6 +118,13 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
 Status BoundDevices::load_images(const format::ModuleContents& contents) {
   for (size_t d = 0; d < devices_.size(); ++d) {
     if (devices_[d] == nullptr) continue;
+    if (is_remote_[d]) {
+      for (size_t k = 0; k < contents.kernels.size(); ++k)
+        if (contents.kernels[k].device == d)
+          kernels_[k] = {devices_[d].get(),
+                         static_cast<const RemoteDevice&>(*devices_[d]).kernel()};
+      continue;
+    }
     const format::DeviceDecl& decl = contents.devices[d];
     // Without an image, the device is used for memory only.
     if (!contents.has_image(static_cast<uint32_t>(d))) continue;
@@ -181,6 +195,7 @@ Status BoundDevices::copy_constant(const format::ConstantDecl& constant, bool is
   }
   // The block is recorded before the copy, so that the destructor returns it if the copy fails.
   blocks_.push_back({&device, *block, bytes, is_shared});
+  if (is_remote(*block)) return {};  // that rank reads it from its own file
   if (is_shared) {
     std::memcpy(*block, constant.bytes.data, constant.bytes.size);
     return {};

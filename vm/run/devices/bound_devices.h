@@ -1,5 +1,5 @@
-// The non-CPU devices of a session: the open devices, the module's kernels for them, and the
-// constants in their memory.
+// The non-CPU devices of a session, and those of other ranks: the open devices, the module's kernels
+// for them, and the constants in their memory.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "runtime/device/device.h"
 #include "scopevm/session.h"
 #include "vm/load/loaded_module.h"
+#include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
 
@@ -24,7 +25,7 @@ Result<std::shared_ptr<runtime::Device>> open_device(const std::string& kind, in
 class BoundDevices {
  public:
   struct Kernel {
-    runtime::Device* device = nullptr;  // null for a CPU kernel
+    runtime::Device* device = nullptr;  // null for a kernel of a CPU of this rank
     const runtime::DeviceKernel* function = nullptr;
   };
 
@@ -34,19 +35,20 @@ class BoundDevices {
   BoundDevices& operator=(const BoundDevices&) = delete;
 
   // Checks the bindings, opens the module's non-CPU devices, with timing if `is_timed`, loads its
-  // images for them, and copies the constants of their pools. Errors: kInvalidArgument (a binding
+  // images for them, and copies the constants of their pools. With `ranks`, which can be null, the
+  // devices of other ranks are RemoteDevices. Errors: kInvalidArgument (a binding
   // for a device that the module lacks or of another kind), kInvalidModel (an image lacks a
   // kernel), kUnsupported (a pool requires memory that the host and a device share), kOutOfMemory,
   // and those of `opener` and of the devices.
   Status open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings, bool is_timed,
-              const DeviceOpener& opener);
+              const DeviceOpener& opener, RankGroup* ranks);
 
   bool are_all_cpus() const;
   // One stream per device, by the module's index; null for a CPU. Empty if all devices are CPUs.
   std::vector<std::unique_ptr<runtime::DeviceStream>> make_streams() const;
-  // The device with this index in the module; null for a CPU.
+  // The device with this index in the module; null for a CPU of this rank.
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
-  // The device of the pool; null for a CPU.
+  // The device of the pool; null for a CPU of this rank.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
   const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
   // The address of a constant in device memory or shared memory; null if it is used in place, in
@@ -57,13 +59,16 @@ class BoundDevices {
   Status check_sharing(const format::ModuleContents& contents) const;
   Status open_devices(const format::ModuleContents& contents,
                       const std::vector<DeviceBinding>& bindings, bool is_timed,
-                      const DeviceOpener& opener);
+                      const DeviceOpener& opener, RankGroup* ranks);
+  // Whether another rank has the device.
+  bool is_of_other_rank(size_t device) const { return is_remote_[device]; }
   Status load_images(const format::ModuleContents& contents);
   Status copy_constants(const format::ModuleContents& contents);
   Status copy_constant(const format::ConstantDecl& constant, bool is_shared,
                        runtime::Device& device, runtime::DeviceStream& stream, void** block);
 
   std::vector<std::shared_ptr<runtime::Device>> devices_;  // by the module's index
+  std::vector<bool> is_remote_;                            // by the module's index
   std::vector<runtime::Device*> by_pool_;
   std::vector<std::unique_ptr<runtime::DeviceImage>> images_;
   std::vector<Kernel> kernels_;

@@ -1,4 +1,4 @@
-// Launches and copies on non-CPU devices.
+// Launches and copies on non-CPU devices and on devices of other ranks.
 #include "vm/run/interpreter/interpreter_class.h"
 
 #include <algorithm>
@@ -133,6 +133,7 @@ bool Interpreter::copy_bytes(const op::device_copy& in) {
       contents_.pools[source == nullptr ? in.to_pool.value : in.from_pool.value].device;
   runtime::DeviceStream& stream = *context_.streams[device];
   if (is_traced_) context_.tracer.observe(stream, traced_copy(in));
+  // Within the device, or between other ranks.
   const bool is_within = source != nullptr && target != nullptr;
   if (!is_within && !begin_host_access(device)) return false;
   wait_for(device, runtime::StreamWork::kRoom, is_within ? 0 : from.bytes);
@@ -184,6 +185,10 @@ bool Interpreter::launch_on_device(const format::LaunchDecl& launch, isa::Regist
 
 bool Interpreter::check_device(uint32_t device, const Status& status) {
   if (status.ok()) return true;
+  if (status.code() == StatusCode::kCancelled || status.code() == StatusCode::kDeadlineExceeded) {
+    status_ = status;  // of the call: a transfer between ranks was interrupted
+    return false;
+  }
   return fail(status.code(), "device \"" + contents_.devices[device].name +
                                  "\": " + std::string(status.message()));
 }

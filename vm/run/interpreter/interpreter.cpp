@@ -14,6 +14,8 @@
 #include "vm/run/bound/request_check.h"
 #include "vm/run/call/results.h"
 #include "vm/run/interpreter/interpreter_class.h"
+#include "vm/run/ranks/rank_group.h"
+#include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
 namespace {
@@ -91,12 +93,14 @@ Status Interpreter::run() {
   if (options_.fiber == nullptr) stop_check.emplace(is_interrupted, this);
   context_.entry = &session_.module().entry(context_.request->dimensions);
   const Status thrown = runtime::without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(begin_on_ranks());
     context_.tracer.begin(options_.trace, session_.threads(), options_.request_id);
     SCOPEVM_RETURN_IF_ERROR(on_thread([&] { return intern_inputs(); }));
     if (start(*context_.entry)) loop();
     return {};
   });
   if (!thrown.ok()) status_ = thrown;
+  if (is_on_ranks_) end_on_ranks();
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
@@ -229,8 +233,11 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
   if (is_stack(in.from)) {
     const LoadedFunction& function = *frame_.function;
     const auto word = static_cast<uint32_t>(at_ - function.decl->code.data());
+    std::byte* data = frame_.stack + function.stacks.offset_at(word);
+    if (is_on_ranks_ && is_of_other_rank(in.from.value))
+      data = static_cast<std::byte*>(remote_address(session_.rank_of_pool()[in.from.value]));
     // The register gets no storage: the frame owns the bytes, so references are not counted.
-    set(in.dst, {frame_.stack + function.stacks.offset_at(word), nullptr, bytes, DType::kU8, 0});
+    set(in.dst, {data, nullptr, bytes, DType::kU8, 0});
     return true;
   }
   Storage* storage = nullptr;
@@ -305,7 +312,8 @@ bool Interpreter::execute(const op::grow_storage& in) {
   const int64_t bytes = held.bytes > needed / 2 ? 2 * held.bytes : needed;
   Storage* storage = nullptr;
   if (!allocate(in.from.value, bytes, &storage)) return false;
-  if (used > 0) std::memcpy(storage->data, held.data, static_cast<size_t>(used));
+  if (used > 0 && !is_remote(held.data))
+    std::memcpy(storage->data, held.data, static_cast<size_t>(used));
   set(in.storage, {static_cast<std::byte*>(storage->data), storage, bytes, DType::kU8, 0});
   return true;
 }
@@ -400,8 +408,22 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
     return fail(StatusCode::kInvalidModel,
                 "element " + std::to_string(index) + " is out of range [0, " +
                     std::to_string(of.bytes / byte_size(of.dtype)) + ")");
-  frame_.slots[in.dst.value] = element(of, index);
-  return true;
+  int64_t& slot = frame_.slots[in.dst.value];
+  if (!is_on_ranks_) {
+    slot = element(of, index);
+    return true;
+  }
+  return share_element(of, index, slot);
+}
+
+// All ranks use the element, for instance as a size or a condition.
+bool Interpreter::share_element(const Register& of, int64_t index,
+                                                  int64_t& slot) {
+  const bool is_here = !is_remote(of.data);
+  if (is_here) slot = element(of, index);
+  const int owner = is_here ? session_.ranks()->rank() : rank_of(of.data);
+  status_ = session_.ranks()->share(owner, slot);
+  return status_.ok();
 }
 
 SCOPEVM_HOT bool Interpreter::execute(const op::set_slot& in) {

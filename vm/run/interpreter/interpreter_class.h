@@ -9,6 +9,7 @@
 //   failures.cpp    errors of instructions
 //   hooked.cpp      the state that an execution hook sees
 //   lists.cpp       lists
+//   ranks.cpp       the request on the other ranks of a job
 //   strings.cpp     string inputs and string opcodes
 //   traced.cpp      events of the trace
 //
@@ -46,7 +47,7 @@ class Interpreter {
         context_(context),
         options_(options),
         contents_(session.module().contents()),
-        kernels_(session.kernels().kernels.data()),
+        kernels_(session.cpu_kernels()),
         is_traced_(options.trace != nullptr),
         is_timed_(is_traced_ || session.emulation() != nullptr),
         is_direct_(!is_timed_ && options.fiber == nullptr),
@@ -97,6 +98,11 @@ class Interpreter {
     return {static_cast<std::byte*>(storage->data), storage, storage->bytes, DType::kU8, 0};
   }
 
+  Status begin_on_ranks();
+  void end_on_ranks();
+  // REQUIRES: is_on_ranks_.
+  bool is_of_other_rank(uint32_t pool) const;
+  bool share_element(const Register& of, int64_t index, int64_t& slot);
   Status intern_inputs();
   Register input_register(const Tensor& input);
   bool bind_list(uint32_t input);
@@ -196,6 +202,7 @@ class Interpreter {
   const bool is_timed_;    // launches and copies are measured
   const bool is_direct_;   // the interpreter calls kernels without a closure for on_thread()
   const bool is_limited_;  // interrupts are not those of Call::cancel() only
+  bool is_on_ranks_ = false;  // the request has begun on the ranks of a job
   // There is an execution hook, or `pending_device_` is not null. One test for both, so that a run
   // without them does not pay for a hook.
   bool is_watched_;

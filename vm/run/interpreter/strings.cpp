@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vm/run/call/string_ops.h"
+#include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
 
@@ -18,7 +19,7 @@ Status Interpreter::intern_inputs() {
   // The ids do not depend on the variant, so a fallback to main reuses them.
   context_.strings.begin(session_, context_, options_);
   const auto take = [this](size_t input, const Tensor& tensor) -> Status {
-    if (tensor.dtype() != DType::kStr) return {};
+    if (tensor.dtype() != DType::kStr || is_remote(tensor.data())) return {};
     Result<Register> ids = ids_of_input(context_.strings, tensor);
     if (!ids.ok())
       return std::move(ids).status().with_context("input \"" +
@@ -37,7 +38,7 @@ Status Interpreter::intern_inputs() {
 // The register of an input has no storage, because its bytes are valid until the end of the call.
 // The caller owns them; if the input is a string tensor, the call owns its ids.
 Register Interpreter::input_register(const Tensor& input) {
-  if (input.dtype() == DType::kStr) return input_ids_[next_ids_++];
+  if (input.dtype() == DType::kStr && !is_remote(input.data())) return input_ids_[next_ids_++];
   return {static_cast<std::byte*>(input.data()), nullptr, input.bytes(), input.dtype(),
           static_cast<uint8_t>(input.rank())};
 }
@@ -56,6 +57,7 @@ bool Interpreter::finish_string_op(const Status& work) {
 }
 
 bool Interpreter::run_string_op(StringOp* work, const StringOperands& in) {
+  if (is_remote(in.to.data)) return true;
   return check_interrupts() &&
          finish_string_op(on_thread([&] { return work(context_.strings, in); }));
 }

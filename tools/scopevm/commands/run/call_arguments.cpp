@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -78,6 +81,24 @@ void declare_session(CLI::App& command, CallArguments& arguments) {
                   "NAME or PATH of a plug-in that computes external functions of the module; "
                   "NAME denotes libscopevm_NAME.so")
       ->allow_extra_args(false);
+  command.add_option("--transport", arguments.transport,
+                     "NAME or PATH of a plug-in that connects the processes of a job, one for each "
+                     "rank of the module (default: mpi in processes that mpirun has started)");
+}
+
+Status add_transport(const CallArguments& arguments, const Module& module,
+                     SessionOptions& session) {
+  // The variables of Open MPI, and of the launchers of MPICH and Slurm.
+  const auto is_launched = [] {
+    return std::ranges::any_of(std::array{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"},
+                               [](const char* name) { return std::getenv(name) != nullptr; });
+  };
+  std::string name = arguments.transport;
+  if (name.empty() && module.ranks() > 1 && is_launched()) name = "mpi";
+  if (name.empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(const Transport transport, Transport::load(name));
+  session.transport = transport.get();
+  return {};
 }
 
 Result<std::vector<DeviceBinding>> parse_devices(const std::vector<std::string>& texts) {

@@ -23,6 +23,7 @@ struct CallArguments {
   std::vector<std::string> devices;     // NAME=KIND:NUMBER
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
+  std::string transport;  // name or path of a plug-in; empty: see add_transport()
   int threads = 1;
   uint64_t seed = 1;
 };
@@ -30,7 +31,7 @@ struct CallArguments {
 // The module, the values and the inputs.
 void declare_inputs(CLI::App& command, CallArguments& arguments);
 void declare_threads(CLI::App& command, CallArguments& arguments);
-// The seed of random inputs, limits, allocators, devices and external libraries.
+// The seed of random inputs, limits, allocators, devices, external libraries and the transport.
 void declare_session(CLI::App& command, CallArguments& arguments);
 
 // Parses "gpu=opencl:0". Errors: kInvalidArgument, also if a device is given twice.
@@ -41,5 +42,11 @@ Result<std::vector<DeviceBinding>> parse_devices(const std::vector<std::string>&
 Result<SessionOptions> session_options(const CallArguments& arguments);
 // Loads the external libraries. Errors: those of ExternalLibrary::load().
 Status add_external_libraries(const CallArguments& arguments, SessionOptions& session);
+
+// Connects to the other processes of a job with the transport of the arguments. Without one, that is
+// "mpi" if the module has several ranks and mpirun has started this process. Errors: those of
+// Transport::load().
+Status add_transport(const CallArguments& arguments, const Module& module,
+                     SessionOptions& session);
 
 }  // namespace scopevm::tool

@@ -1,0 +1,71 @@
+/** @file
+ * The ABI of transports: code that sends messages between the processes that run one module, its
+ * ranks (docs/ranks.md). It is plain C, so that a transport can be a plug-in (a shared object that
+ * scopevm loads) or a part of the embedding program. It wraps an existing engine, such as MPI.
+ *
+ * Messages: those from one rank to another with one tag arrive in the order in which they were
+ * sent. A message is received by a call of `receive` with its exact number of bytes.
+ *
+ * Thread-safety: a session calls the functions of its transport from one thread at a time. A
+ * transport belongs to one session at a time. Callbacks must not throw. */
+#ifndef SCOPEVM_C_TRANSPORT_H_
+#define SCOPEVM_C_TRANSPORT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The version of this ABI. A transport of another version is not used. */
+#define SCOPEVM_TRANSPORT_ABI_VERSION 1
+
+/** A message has at most this many bytes. */
+#define SCOPEVM_TRANSPORT_MAX_BYTES ((int64_t)1 << 30)
+
+/** The state of an operation that was started. */
+enum {
+  SCOPEVM_TRANSPORT_PENDING = 0, /**< it has not ended */
+  SCOPEVM_TRANSPORT_DONE = 1,    /**< it has ended, and the operation is released */
+  SCOPEVM_TRANSPORT_FAILED = 2   /**< see `error`; the operation is released */
+};
+
+/** The connection of a process to the other ranks. Callbacks are not NULL. */
+typedef struct scopevm_transport {
+  size_t struct_size; /**< at least sizeof(scopevm_transport) */
+  int abi_version;    /**< SCOPEVM_TRANSPORT_ABI_VERSION */
+  void* context;      /**< first argument of the callbacks */
+  int rank;           /**< of this process, from 0 */
+  int ranks;          /**< the number of processes */
+  /** Starts to send a message. The bytes must stay unchanged until the operation has ended. Returns
+   * NULL on failure. */
+  void* (*send)(void* context, int to, int tag, const void* data, int64_t bytes);
+  /** Starts to receive a message. Returns NULL on failure. */
+  void* (*receive)(void* context, int from, int tag, void* data, int64_t bytes);
+  /** The state of an operation: SCOPEVM_TRANSPORT_DONE, ... Does not wait. It fails if a rank has
+   * ended. */
+  int (*test)(void* context, void* operation);
+  /** Gives up an operation and releases it: a `receive` that no message matches, or any operation
+   * after a failure. */
+  void (*cancel)(void* context, void* operation);
+  /** The bytes of the first message of `from` with this tag that no `receive` has matched, and that
+   * the next one takes; -1: none has arrived; -2: failure, also if a rank has ended. */
+  int64_t (*probe)(void* context, int from, int tag);
+  /** The message of the last failure: "rank 1 (process 4711) has ended". Valid until the next call. */
+  const char* (*error)(void* context);
+} scopevm_transport;
+
+/** The symbol that a plug-in exports. */
+#define SCOPEVM_TRANSPORT_ENTRY "scopevm_transport_entry"
+/** The type of SCOPEVM_TRANSPORT_ENTRY: connects this process, at the first call, and returns its
+ * transport, which is valid until the process ends. On failure it returns NULL and writes a
+ * NUL-terminated message to `message`, which has `message_size` bytes. */
+typedef const scopevm_transport* (*scopevm_transport_open)(int abi_version, char* message,
+                                                            size_t message_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SCOPEVM_C_TRANSPORT_H_ */

@@ -1,0 +1,75 @@
+#!/bin/bash
+# Runs modules of two and three ranks under mpirun, and compares with one process. Then ends ranks,
+# and checks that the others end with an error.
+#   tests/ranks/mpirun.sh BIN
+set -euo pipefail
+bin=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$(dirname "$0")/../.."
+digits=$PWD/examples/digits/digits.onnx
+# Ranks wait for each other, so that more of them than CPUs are possible.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_plm_rsh_agent=true OMPI_MCA_mpi_yield_when_idle=1
+# A process that has ended, and that its parent has not waited for, is a zombie.
+is_running() { grep -q '^State:[[:space:]]*[A-Y]' "/proc/$1/status" 2> /dev/null; }
+job() { timeout 100 mpirun -n "$@"; }
+
+cat > "$folder/machine.json" <<'JSON'
+{"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "one", "kind": "cpu", "rank": 1},
+             {"name": "two", "kind": "cpu", "rank": 2}]}
+JSON
+"$bin/scopevm" compile "$digits" --machine "$folder/machine.json" --place 'type:c*=one' \
+  --place 'type:matmul=two' -o "$folder/digits.bc"
+
+"$bin/scopevm" run "$folder/digits.bc" n=5 --output "probability=$folder/expected.npy"
+job 3 "$bin/scopevm" run "$folder/digits.bc" n=5 --repeat 3 \
+  --output "probability=$folder/actual.npy" > "$folder/out"
+cmp "$folder/expected.npy" "$folder/actual.npy"
+echo "equal results on 3 ranks"
+
+# The results and times are printed once.
+[ "$(grep -c probability "$folder/out")" = 1 ]
+
+# An error of the request, which every rank has read.
+if job 3 "$bin/scopevm" run "$folder/digits.bc" --input image=random:5x1x9x9 2> "$folder/err"; then
+  echo "a wrong shape was accepted"
+  exit 1
+fi
+grep -q 'input "image": wrong dim 2' "$folder/err"
+[ "$(grep -c 'input "image"' "$folder/err")" = 1 ]
+
+# A job of another size.
+if job 2 "$bin/scopevm" run "$folder/digits.bc" n=5 2> "$folder/err"; then
+  echo "two ranks ran a module of three"
+  exit 1
+fi
+grep -q 'the module is for 3 ranks, but this process is rank 0 of 2' "$folder/err"
+
+# Every rank ends soon after one of them was killed.
+for killed in 1 2; do
+  mpirun -n 3 "$bin/scopevm" run "$folder/digits.bc" n=50 --repeat 100000000 \
+    > "$folder/out" 2> "$folder/err" &
+  launcher=$!
+  while [ "$(pgrep -c -P "$launcher" || true)" != 3 ]; do sleep 0.05; done
+  mapfile -t ranks < <(pgrep -P "$launcher")
+  sleep 0.5
+  kill -KILL "${ranks[$killed]}"
+  began=$(date +%s%N)
+  wait "$launcher" && { echo "the job succeeded"; exit 1; }
+  # The launcher can end before the ranks.
+  for rank in "${ranks[@]}"; do
+    while is_running "$rank"; do
+      if [ $(($(date +%s%N) - began)) -gt 1000000000 ]; then
+        echo "process $rank still runs a second after rank $killed was killed"
+        exit 1
+      fi
+      sleep 0.01
+    done
+  done
+  took=$((($(date +%s%N) - began) / 1000000))
+  grep -q "rank $killed (process ${ranks[$killed]}) has ended" "$folder/err" ||
+    { cat "$folder/err"; echo "no message about rank $killed"; exit 1; }
+  echo "rank $killed was killed: the job ended after $took ms"
+done

@@ -1,0 +1,219 @@
+// Jobs of several ranks, whose sessions run in threads: results, memory, errors of a rank,
+// interrupts, and the loss of a rank.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "scopevm/compiler.h"
+#include "scopevm/module.h"
+#include "tests/ranks/local_ranks.h"
+#include "tests/temporary_file.h"
+
+namespace scopevm {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kMachine[] = R"({
+  "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "one", "kind": "cpu", "rank": 1},
+              {"name": "two", "kind": "cpu", "rank": 2}]})";
+
+// Computes 2 * (x + 1) + x: the product on rank 2, of a sum on rank 1.
+constexpr char kSum[] = R"(
+func.func @main(%x: !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]> {
+  %one = sv.constant {value = dense<1.0> : tensor<1xf32>} : !sv.tensor<f32[1]>
+  %two = sv.constant {value = dense<2.0> : tensor<1xf32>} : !sv.tensor<f32[1]>
+  %0 = sv.add %x, %one : (!sv.tensor<f32[n]>, !sv.tensor<f32[1]>) -> !sv.tensor<f32[n]>
+  %1 = sv.mul %0, %two : (!sv.tensor<f32[n]>, !sv.tensor<f32[1]>) -> !sv.tensor<f32[n]>
+  %2 = sv.sub %1, %x : (!sv.tensor<f32[n]>, !sv.tensor<f32[n]>) -> !sv.tensor<f32[n]>
+  return %2 : !sv.tensor<f32[n]>
+})";
+
+Module compiled(const std::string& text, std::vector<std::string> places,
+                const char* machine = kMachine) {
+  const TemporaryFile file(text);
+  CompileOptions options;
+  options.model_path = file.path();
+  options.machine_json = machine;
+  options.places = std::move(places);
+  options.threads = 1;
+  auto output = compile(options);
+  EXPECT_TRUE(output.ok()) << output.status().message();
+  return *Module::load_bytes(output->module);
+}
+
+Module sum() { return compiled(kSum, {"type:add=one", "type:mul=two", "type:sub=one"}); }
+
+Tensor numbers(int64_t count) {
+  Tensor x = *Tensor::allocate(DType::kF32, std::array{count});
+  for (int64_t i = 0; i < count; ++i) static_cast<float*>(x.data())[i] = static_cast<float>(i);
+  return x;
+}
+
+// The results of kSum for numbers(count).
+void expect_sum(const Result<std::vector<Tensor>>& results, int64_t count) {
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  ASSERT_EQ(results->front().dims()[0], count);
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_EQ(static_cast<const float*>(results->front().data())[i], static_cast<float>(i) + 2);
+}
+
+TEST(Ranks, ComputeTheResultsOfOneProcess) {
+  const Module module = sum();
+  EXPECT_EQ(module.ranks(), 3);
+  for (int64_t eager_bytes : {0, 64, 1 << 20}) {
+    LocalRanks ranks(module, 3, eager_bytes);
+    ASSERT_TRUE(ranks.leader().ok()) << ranks.leader().status().message();
+    for (int64_t n : {1, 7, 1000, 100000}) expect_sum(ranks.leader()->call({{numbers(n)}}), n);
+    EXPECT_EQ(ranks.job().left(), 0);
+    for (const Status& followed : ranks.finish()) EXPECT_TRUE(followed.ok()) << followed.message();
+  }
+}
+
+// The peak of a pool is that of its rank.
+TEST(Ranks, NeedTheMemoryOfTheBound) {
+  const Module module = sum();
+  LocalRanks ranks(module, 3);
+  ASSERT_TRUE(ranks.leader().ok());
+  Call call = *ranks.leader()->make_call();
+  ASSERT_TRUE(call.set_input(0, numbers(1000)).ok());
+  ASSERT_TRUE(call.run().ok());
+  const MemoryBound bound = *module.memory_bound({{"n", 1000}});
+  std::map<std::string, int64_t> peaks;
+  for (const ScopeUse& use : call.stats().memory) {
+    int64_t expected = 0;
+    for (const ScopeBound& scope : bound.scopes)
+      if (scope.device == use.device && scope.scope == use.scope) expected = scope.bytes;
+    EXPECT_EQ(use.peak_bytes, expected) << use.device << " " << use.scope;
+    peaks[std::string(use.device)] += use.peak_bytes;
+  }
+  EXPECT_GT(peaks["one"], 0);
+  EXPECT_GT(peaks["two"], 0);
+}
+
+// The limit of a rank's session fails its part of the request. The next request is not affected.
+TEST(Ranks, ReportTheErrorOfARank) {
+  const Module module = sum();
+  for (const char* scope : {"one.global.workspace", "two.global.workspace", "cpu.global"}) {
+    SCOPED_TRACE(scope);
+    const std::string device = std::string(scope).substr(0, 3);
+    const int limited = device == "one" ? 1 : device == "two" ? 2 : 0;
+    LocalRanks ranks(module, 3, 64, [&](int rank) {
+      SessionOptions options;
+      if (rank == limited) options.memory_limits = {{scope, 4096}};
+      return options;
+    });
+    ASSERT_TRUE(ranks.leader().ok()) << ranks.leader().status().message();
+    for (int i = 0; i < 20; ++i) {
+      const auto large = ranks.leader()->call({{numbers(100000)}});
+      ASSERT_FALSE(large.ok());
+      EXPECT_EQ(large.status().code(), StatusCode::kResourceLimit) << large.status().message();
+      expect_sum(ranks.leader()->call({{numbers(100)}}), 100);
+    }
+    EXPECT_EQ(ranks.job().left(), 0);
+  }
+}
+
+TEST(Ranks, GoOnAfterInterrupts) {
+  const Module module = sum();
+  LocalRanks ranks(module, 3);
+  ASSERT_TRUE(ranks.leader().ok());
+  std::mt19937 random(1);
+  int interrupted = 0;
+  for (int i = 0; i < 500; ++i) {
+    CallOptions options;
+    options.deadline = std::chrono::steady_clock::now() +
+                       std::chrono::microseconds(static_cast<int>(random() % 400));
+    const auto results = ranks.leader()->call({{numbers(20000)}}, options);
+    if (results.ok()) {
+      expect_sum(results, 20000);
+    } else {
+      EXPECT_EQ(results.status().code(), StatusCode::kDeadlineExceeded)
+          << results.status().message();
+      ++interrupted;
+    }
+    if (i % 10 == 0) expect_sum(ranks.leader()->call({{numbers(50)}}), 50);
+  }
+  EXPECT_GT(interrupted, 0);
+  expect_sum(ranks.leader()->call({{numbers(50)}}), 50);
+  EXPECT_EQ(ranks.job().left(), 0);
+}
+
+TEST(Ranks, FailForEverWithoutARank) {
+  const Module module = sum();
+  LocalRanks ranks(module, 3);
+  ASSERT_TRUE(ranks.leader().ok());
+  expect_sum(ranks.leader()->call({{numbers(50)}}), 50);
+  ranks.job().kill(2);
+  for (int i = 0; i < 2; ++i) {
+    const auto results = ranks.leader()->call({{numbers(50)}});
+    ASSERT_FALSE(results.ok());
+    EXPECT_EQ(results.status().code(), StatusCode::kDevice);
+    EXPECT_THAT(std::string(results.status().message()), HasSubstr("rank 2 has ended"));
+  }
+  for (const Status& followed : std::span(ranks.finish()).subspan(1))
+    EXPECT_THAT(std::string(followed.message()), HasSubstr("rank 2 has ended"));
+}
+
+TEST(Ranks, RefuseOtherJobsAndCalls) {
+  const Module module = sum();
+  LocalJob small(2);
+  const auto refused = Session::create(module, {.transport = small.transport(0)});
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("the module is for 3 ranks, but this process is rank 0 of 2"));
+  scopevm_transport old = *small.transport(0);
+  old.abi_version = 0;
+  EXPECT_THAT(std::string(Session::create(module, {.transport = &old}).status().message()),
+              HasSubstr("the transport has ABI version 0, expected 1"));
+  const Session alone = *Session::create(module);
+  expect_sum(alone.call({{numbers(9)}}), 9);  // all ranks are in this process
+  EXPECT_THAT(std::string(alone.follow().message()),
+              HasSubstr("the session has no transport: it has all ranks"));
+  LocalRanks ranks(module, 3);
+  EXPECT_THAT(std::string(ranks.leader()->follow().message()),
+              HasSubstr("this process is rank 0, which makes the calls"));
+}
+
+TEST(Ranks, NeedTheSameModule) {
+  const Module module = sum();
+  const Module other = compiled(kSum, {"type:add=two", "type:mul=one"});
+  LocalJob job(3);
+  std::vector<Status> created(3);
+  std::vector<std::thread> threads;
+  for (int rank = 1; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      created[static_cast<size_t>(rank)] =
+          Session::create(rank == 1 ? other : module, {.transport = job.transport(rank)}).status();
+    });
+  created[0] = Session::create(module, {.transport = job.transport(0)}).status();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(std::string(created[0].message()),
+              HasSubstr("rank 1: another module than that of rank 0"));
+  EXPECT_THAT(std::string(created[1].message()),
+              HasSubstr("rank 0, rank 2: another module than that of rank 1"));
+}
+
+TEST(Ranks, HaveNoExecutionHook) {
+  struct Hook final : ExecutionHook {
+    bool at(const ExecutionState&) override { return true; }
+  } hook;
+  const Module module = sum();
+  LocalRanks ranks(module, 3);
+  CallOptions options;
+  options.hook = &hook;
+  EXPECT_THAT(std::string(ranks.leader()->call({{numbers(5)}}, options).status().message()),
+              HasSubstr("an execution hook sees one rank only: run without ranks"));
+  expect_sum(ranks.leader()->call({{numbers(5)}}), 5);
+}
+
+}  // namespace
+}  // namespace scopevm

@@ -1,0 +1,36 @@
+// The request on the other ranks of a job; see vm/run/ranks/rank_group.h.
+#include <utility>
+#include <vector>
+
+#include "vm/run/interpreter/interpreter_class.h"
+#include "vm/run/ranks/rank_group.h"
+
+namespace scopevm::vm {
+
+Status Interpreter::begin_on_ranks() {
+  RankGroup* const ranks = session_.ranks();
+  if (ranks == nullptr) return {};
+  if (options_.hook != nullptr)
+    return {StatusCode::kUnsupported, "an execution hook sees one rank only: run without ranks"};
+  SCOPEVM_RETURN_IF_ERROR(ranks->begin(*context_.request, options_));
+  is_on_ranks_ = true;
+  return {};
+}
+
+// The accounts of pools of other ranks become theirs.
+void Interpreter::end_on_ranks() {
+  std::vector<PoolAccount>& pools = context_.pools();
+  std::vector<RankGroup::PoolUse> uses;
+  for (const PoolAccount& pool : pools) uses.push_back({pool.peak_bytes, pool.allocations});
+  status_ = session_.ranks()->end(std::move(status_), uses, session_.rank_of_pool());
+  for (size_t i = 0; i < pools.size(); ++i) {
+    pools[i].peak_bytes = uses[i].peak_bytes;
+    pools[i].allocations = uses[i].allocations;
+  }
+}
+
+bool Interpreter::is_of_other_rank(uint32_t pool) const {
+  return session_.rank_of_pool()[pool] != session_.ranks()->rank();
+}
+
+}  // namespace scopevm::vm

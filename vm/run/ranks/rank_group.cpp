@@ -1,0 +1,455 @@
+// The protocol of the ranks of a job; see rank_group.h.
+#include "vm/run/ranks/rank_group.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "vm/run/call/request.h"
+#include "vm/run/ranks/shapes.h"
+
+namespace scopevm::vm {
+namespace {
+
+enum Tag : int { kControl = 1, kData = 2 };
+
+// Waits a little, longer each time: first for messages that arrive in microseconds, then without
+// using the CPU.
+class Pause {
+ public:
+  void operator()() {
+    if (++count_ < kYields) {
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(sleep_);
+    sleep_ = std::min(sleep_ * 2, kLongest);
+  }
+
+ private:
+  static constexpr int kYields = 2000;
+  static constexpr std::chrono::microseconds kLongest{500};
+  int count_ = 0;
+  std::chrono::microseconds sleep_{20};
+};
+
+std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
+}  // namespace
+
+RankGroup::RankGroup(const scopevm_transport& transport)
+    : transport_(transport),
+      sent_(static_cast<size_t>(transport.ranks)),
+      received_(sent_.size()),
+      outcomes_(sent_.size()) {}
+
+Result<std::unique_ptr<RankGroup>> RankGroup::create(const scopevm_transport* transport, int ranks,
+                                                     uint64_t digest) {
+  if (transport->struct_size < sizeof(scopevm_transport) ||
+      transport->abi_version != SCOPEVM_TRANSPORT_ABI_VERSION)
+    return Status(StatusCode::kInvalidArgument,
+                  "the transport has ABI version " + std::to_string(transport->abi_version) +
+                      ", expected " + std::to_string(SCOPEVM_TRANSPORT_ABI_VERSION));
+  if (transport->ranks != ranks || transport->rank < 0 || transport->rank >= ranks)
+    return Status(StatusCode::kInvalidArgument,
+                  "the module is for " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
+                      ", but this process is " + rank_text(transport->rank) + " of " +
+                      std::to_string(transport->ranks));
+  std::unique_ptr<RankGroup> group(new RankGroup(*transport));
+  SCOPEVM_RETURN_IF_ERROR(group->greet(digest));
+  return group;
+}
+
+RankGroup::~RankGroup() {
+  Status sent = health();
+  for (int to = 1; to < size() && is_leader() && sent.ok(); ++to)
+    sent = send_control(to, {.kind = ControlMessage::Kind::kStop});
+  for (Pause pause; sent.ok() && !outgoing_.empty(); pause()) sent = test_operations();
+  give_up_transfers();
+}
+
+// Every rank sends its digest to every other one, so that each reports a difference.
+Status RankGroup::greet(uint64_t digest) {
+  std::vector<bool> is_known(static_cast<size_t>(size()));
+  is_known[static_cast<size_t>(rank())] = true;
+  for (int to = 0; to < size(); ++to)
+    if (to != rank())
+      SCOPEVM_RETURN_IF_ERROR(
+          send_control(to, {.kind = ControlMessage::Kind::kHello, .request = digest}));
+  std::vector<int> others;
+  for (Pause pause; !std::ranges::all_of(is_known, std::identity()) || !outgoing_.empty();
+       pause()) {
+    SCOPEVM_RETURN_IF_ERROR(test_operations());
+    for (int from = 0; from < size(); ++from) {
+      if (is_known[static_cast<size_t>(from)]) continue;
+      SCOPEVM_ASSIGN_OR_RETURN(const std::optional<ControlMessage> hello, take_control(from));
+      if (!hello) continue;
+      is_known[static_cast<size_t>(from)] = true;
+      if (hello->request != digest) others.push_back(from);
+    }
+  }
+  if (others.empty()) return {};
+  std::ranges::sort(others);
+  std::string text;
+  for (const int other : others) text += (text.empty() ? "" : ", ") + rank_text(other);
+  return {StatusCode::kInvalidArgument,
+          text + ": another module than that of " + rank_text(rank())};
+}
+
+Status RankGroup::health() const {
+  std::lock_guard lock(health_mutex_);
+  return health_;
+}
+
+Status RankGroup::fail() {
+  std::lock_guard lock(health_mutex_);
+  if (health_.ok())
+    health_ = Status(StatusCode::kDevice, std::string("ranks: ") +
+                                              transport_.error(transport_.context));
+  return health_;
+}
+
+// --- Messages. ---
+
+Status RankGroup::send_control(int to, const ControlMessage& message) {
+  Outgoing& sent = outgoing_.emplace_back();
+  sent.bytes = message.encode();
+  sent.operation = transport_.send(transport_.context, to, kControl, sent.bytes.data(),
+                                   static_cast<int64_t>(sent.bytes.size()));
+  if (sent.operation != nullptr) return {};
+  outgoing_.pop_back();
+  return fail();
+}
+
+Result<std::optional<ControlMessage>> RankGroup::take_control(int from) {
+  const int64_t bytes = transport_.probe(transport_.context, from, kControl);
+  if (bytes < -1) return fail();
+  if (bytes < 0) return std::optional<ControlMessage>();
+  std::string text(static_cast<size_t>(bytes), '\0');
+  void* const operation =
+      transport_.receive(transport_.context, from, kControl, text.data(), bytes);
+  if (operation == nullptr) return fail();
+  for (Pause pause;; pause()) {
+    const int state = transport_.test(transport_.context, operation);
+    if (state == SCOPEVM_TRANSPORT_FAILED) return fail();
+    if (state == SCOPEVM_TRANSPORT_DONE) break;
+  }
+  SCOPEVM_ASSIGN_OR_RETURN(ControlMessage message, ControlMessage::decode(text));
+  return std::optional(std::move(message));
+}
+
+Status RankGroup::handle_messages() {
+  const int last = is_leader() ? size() - 1 : 0;
+  for (int from = is_leader() ? 1 : 0; from <= last; ++from)
+    while (true) {
+      SCOPEVM_ASSIGN_OR_RETURN(std::optional<ControlMessage> message, take_control(from));
+      if (!message) break;
+      handle(from, *std::move(message));
+    }
+  return is_leader() && !stopped_.ok() ? abort_others() : Status();
+}
+
+void RankGroup::handle(int from, ControlMessage message) {
+  using Kind = ControlMessage::Kind;
+  switch (message.kind) {
+    case Kind::kDone:
+      if (stopped_.ok() && message.code != StatusCode::kOk)
+        stopped_ = Status(message.code, rank_text(from) + ": " + message.text);
+      outcomes_[static_cast<size_t>(from)] = {true, false, std::move(message)};
+      return;
+    case Kind::kDrained:
+      outcomes_[static_cast<size_t>(from)].is_drained = true;
+      return;
+    case Kind::kAbort:
+      aborted_ = message.request;
+      stop_if_aborted();
+      return;
+    case Kind::kEnd:
+      end_ = std::move(message);
+      return;
+    case Kind::kRequest:
+      next_ = std::move(message);
+      return;
+    case Kind::kStop:
+      is_over_ = true;
+      return;
+    case Kind::kHello:
+      return;
+  }
+}
+
+template <typename Done>
+Status RankGroup::wait(Done is_done) {
+  for (Pause pause;; pause()) {
+    SCOPEVM_RETURN_IF_ERROR(test_operations());
+    SCOPEVM_RETURN_IF_ERROR(handle_messages());
+    SCOPEVM_ASSIGN_OR_RETURN(const bool done, is_done());
+    if (done) return {};
+  }
+}
+
+// --- Transfers. ---
+
+Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive) {
+  auto* at = static_cast<std::byte*>(data);
+  const std::byte* const end = at + bytes;
+  // The memory plan reuses bytes as soon as the instructions permit it in their order.
+  if (std::ranges::any_of(transfers_, [&](const Transfer& other) {
+        return (is_receive || other.is_receive) && other.begin < end && at < other.end;
+      }))
+    SCOPEVM_RETURN_IF_ERROR(settle());
+  for (; at < end; at += SCOPEVM_TRANSPORT_MAX_BYTES)
+    SCOPEVM_RETURN_IF_ERROR(
+        start_transfer(peer, at, std::min(end - at, SCOPEVM_TRANSPORT_MAX_BYTES), is_receive));
+  return {};
+}
+
+Status RankGroup::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive) {
+  transfers_.reserve(transfers_.size() + 1);
+  void* const operation =
+      is_receive ? transport_.receive(transport_.context, peer, kData, data, bytes)
+                 : transport_.send(transport_.context, peer, kData, data, bytes);
+  if (operation == nullptr) return fail();
+  transfers_.push_back({operation, peer, is_receive, data, data + bytes});
+  if (!is_receive) ++sent_[static_cast<size_t>(peer)];
+  return {};
+}
+
+Status RankGroup::send(int to, const void* data, int64_t bytes) {
+  return transfer(to, const_cast<void*>(data), bytes, false);
+}
+
+Status RankGroup::receive(int from, void* data, int64_t bytes) {
+  return transfer(from, data, bytes, true);
+}
+
+Status RankGroup::test_operations() {
+  bool has_failed = false;
+  const auto has_ended = [&](void* operation) {
+    if (has_failed) return false;
+    const int state = transport_.test(transport_.context, operation);
+    has_failed = state == SCOPEVM_TRANSPORT_FAILED;
+    return state != SCOPEVM_TRANSPORT_PENDING;
+  };
+  std::erase_if(outgoing_, [&](const Outgoing& sent) { return has_ended(sent.operation); });
+  std::erase_if(transfers_, [&](const Transfer& transfer) {
+    if (!has_ended(transfer.operation)) return false;
+    if (transfer.is_receive && !has_failed) ++received_[static_cast<size_t>(transfer.peer)];
+    return true;
+  });
+  return has_failed ? fail() : Status();
+}
+
+Status RankGroup::settle() {
+  if (transfers_.empty()) return {};
+  SCOPEVM_RETURN_IF_ERROR(health());
+  return wait([this]() -> Result<bool> {
+    if (transfers_.empty()) return true;
+    if (!stopped_.ok()) return stopped_;
+    if (options_ != nullptr) SCOPEVM_RETURN_IF_ERROR(check_interrupts(*options_));
+    return false;
+  });
+}
+
+Status RankGroup::share(int owner, int64_t& value) {
+  if (owner != rank()) {
+    SCOPEVM_RETURN_IF_ERROR(receive(owner, &value, sizeof value));
+    return settle();
+  }
+  for (int to = 0; to < size(); ++to)
+    if (to != rank()) SCOPEVM_RETURN_IF_ERROR(send(to, &value, sizeof value));
+  return settle();
+}
+
+// --- Requests. ---
+
+void RankGroup::start(uint64_t request) {
+  request_ = request;
+  is_active_ = true;
+  std::ranges::fill(sent_, 0);
+  std::ranges::fill(received_, 0);
+  stopped_ = {};
+  has_aborted_ = false;
+  for (Outcome& outcome : outcomes_) outcome.is_known = false;
+  end_.reset();
+  stop_if_aborted();  // the message can precede next_request()
+}
+
+void RankGroup::stop_if_aborted() {
+  if (aborted_ == request_ && stopped_.ok())
+    stopped_ = Status(StatusCode::kCancelled, "another rank failed");
+}
+
+Status RankGroup::begin(const Request& request, const RunOptions& options) {
+  if (!is_leader()) {
+    if (request.is_of_rank_0) return {};
+    return {StatusCode::kInvalidArgument,
+            "this process is " + rank_text(rank()) +
+                ": its session runs the requests of rank 0 (Session::follow())"};
+  }
+  const std::vector<int64_t> shapes = shapes_of(request);
+  turn_.lock();
+  Status begun = health();
+  if (begun.ok()) start(request_ + 1);
+  for (int to = 1; to < size() && begun.ok(); ++to)
+    begun = send_control(
+        to,
+        {.kind = ControlMessage::Kind::kRequest, .request = request_, .numbers = shapes});
+  options_ = &options;
+  if (begun.ok()) return begun;
+  is_active_ = false;
+  turn_.unlock();
+  return begun;
+}
+
+Status RankGroup::end(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool) {
+  if (status.ok()) status = settle();
+  if (health().ok()) {
+    if (!stopped_.ok())
+      status = stopped_;  // not the error of the transfer that it stopped
+    else if (is_leader())
+      stopped_ = status;
+    const Status ended = is_leader() ? lead_end(uses, rank_of_pool) : follow_end(status, uses);
+    if (status.ok()) status = ended;
+  }
+  if (Status broken = health(); !broken.ok()) {
+    give_up_transfers();
+    status = std::move(broken);
+  }
+  is_active_ = false;
+  options_ = nullptr;
+  if (is_leader()) turn_.unlock();
+  return status;
+}
+
+// After a failure of the transport.
+void RankGroup::give_up_transfers() {
+  for (const Transfer& transfer : transfers_)
+    transport_.cancel(transport_.context, transfer.operation);
+  transfers_.clear();
+  for (const Outgoing& sent : outgoing_)
+    transport_.cancel(transport_.context, sent.operation);
+  outgoing_.clear();
+}
+
+Status RankGroup::abort_others() {
+  if (has_aborted_) return {};
+  has_aborted_ = true;
+  for (int to = 1; to < size(); ++to)
+    if (!outcomes_[static_cast<size_t>(to)].is_known)
+      SCOPEVM_RETURN_IF_ERROR(
+          send_control(to, {.kind = ControlMessage::Kind::kAbort, .request = request_}));
+  return {};
+}
+
+Status RankGroup::lead_end(std::span<PoolUse> uses, std::span<const int> rank_of_pool) {
+  SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> {
+    if (stopped_.ok()) stopped_ = check_interrupts(*options_);
+    return outgoing_.empty() &&
+           std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_known);
+  }));
+  const auto ranks = static_cast<size_t>(size());
+  for (size_t from = 1; from < ranks; ++from) {
+    const std::vector<int64_t>& numbers = outcomes_[from].message.numbers;
+    if (numbers.size() == ranks && !stopped_.ok()) continue;
+    if (numbers.size() != ranks + 2 * uses.size())
+      return {StatusCode::kDevice, "a rank sent an invalid message"};
+    for (size_t i = 0; i < uses.size(); ++i)
+      if (rank_of_pool[i] == static_cast<int>(from))
+        uses[i] = {numbers[ranks + 2 * i], numbers[ranks + 2 * i + 1]};
+  }
+  if (stopped_.ok()) return {};
+  for (size_t to = 0; to < ranks; ++to) {
+    std::vector<int64_t> sent = {sent_[to]};
+    for (size_t from = 1; from < ranks; ++from)
+      sent.push_back(outcomes_[from].message.numbers[to]);
+    SCOPEVM_RETURN_IF_ERROR(to == 0 ? Status()
+                                    : send_control(static_cast<int>(to),
+                                                   {.kind = ControlMessage::Kind::kEnd,
+                                                    .request = request_,
+                                                    .numbers = std::move(sent)}));
+  }
+  std::vector<int64_t> sent_here = {0};
+  for (size_t from = 1; from < ranks; ++from)
+    sent_here.push_back(outcomes_[from].message.numbers[0]);
+  SCOPEVM_RETURN_IF_ERROR(drain(sent_here));
+  SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> {
+    return std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_drained);
+  }));
+  return stopped_;
+}
+
+Status RankGroup::follow_end(const Status& status, std::span<const PoolUse> uses) {
+  ControlMessage done{.kind = ControlMessage::Kind::kDone,
+                      .request = request_,
+                      .numbers = sent_,
+                      .code = status.code(),
+                      .text = std::string(status.message())};
+  for (const PoolUse& use : uses)
+    done.numbers.insert(done.numbers.end(), {use.peak_bytes, use.allocations});
+  SCOPEVM_RETURN_IF_ERROR(send_control(0, done));
+  if (status.ok()) return {};
+  SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> { return end_.has_value(); }));
+  return drain_at_end();
+}
+
+Status RankGroup::drain_at_end() {
+  const ControlMessage end = *std::exchange(end_, std::nullopt);
+  SCOPEVM_RETURN_IF_ERROR(drain(end.numbers));
+  return send_control(0, {.kind = ControlMessage::Kind::kDrained, .request = end.request});
+}
+
+Status RankGroup::drain(std::span<const int64_t> sent_here) {
+  if (sent_here.size() != sent_.size())
+    return {StatusCode::kDevice, "a rank sent an invalid message"};
+  // The first transfers from a rank receive the messages that it has sent. No message matches the
+  // others.
+  std::vector<int64_t> left(sent_here.begin(), sent_here.end());
+  for (size_t from = 0; from < left.size(); ++from) left[from] -= received_[from];
+  std::erase_if(transfers_, [&](const Transfer& transfer) {
+    if (!transfer.is_receive || --left[static_cast<size_t>(transfer.peer)] >= 0) return false;
+    transport_.cancel(transport_.context, transfer.operation);
+    return true;
+  });
+  std::vector<std::vector<std::byte>> unused;
+  return wait([&]() -> Result<bool> {
+    bool is_done = true;
+    for (size_t from = 0; from < left.size(); ++from) {
+      while (left[from] > 0) {
+        const int peer = static_cast<int>(from);
+        const int64_t bytes = transport_.probe(transport_.context, peer, kData);
+        if (bytes < -1) return fail();
+        if (bytes < 0) break;
+        unused.emplace_back(static_cast<size_t>(bytes));
+        SCOPEVM_RETURN_IF_ERROR(start_transfer(peer, unused.back().data(), bytes, true));
+        --left[from];
+      }
+      is_done = is_done && left[from] <= 0;
+    }
+    return is_done && transfers_.empty() && outgoing_.empty();
+  });
+}
+
+Result<std::optional<std::vector<int64_t>>> RankGroup::next_request() {
+  SCOPEVM_RETURN_IF_ERROR(health());
+  while (true) {
+    SCOPEVM_RETURN_IF_ERROR(
+        wait([this]() -> Result<bool> { return is_over_ || next_ || end_; }));
+    if (end_) {  // of a request that another rank failed after this one had ended it
+      SCOPEVM_RETURN_IF_ERROR(drain_at_end());
+      continue;
+    }
+    if (next_) {
+      const ControlMessage next = *std::exchange(next_, std::nullopt);
+      start(next.request);
+      return std::optional(next.numbers);
+    }
+    return std::optional<std::vector<int64_t>>();
+  }
+}
+
+}  // namespace scopevm::vm

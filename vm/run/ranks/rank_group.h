@@ -1,0 +1,148 @@
+// RankGroup: the ranks of a job, as one of their sessions sees them. All ranks execute the same
+// instructions in the same order. Each computes only what is on its own devices; a copy between
+// devices of two ranks is a message from one to the other. docs/ranks.md describes the protocol,
+// and docs/decisions/0029-ranks.md why it cannot deadlock.
+//
+// Rank 0 begins a request by sending the shapes of the inputs to the others. At the end of the
+// request, they report its outcome to rank 0. If a rank fails, rank 0 aborts the request on all of
+// them, and each receives what was sent to it, so that the next request finds no old message. Rank 0
+// waits until all have done so: a receive that was started before could take a later message.
+//
+// Thread-safety: on rank 0, begin() waits for the end of the request of another thread. From
+// begin() to end(), one thread at a time uses the group. On the others, next_request() and the
+// functions of its request are called by one thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scopevm/c/transport.h"
+#include "scopevm/status.h"
+#include "vm/run/call/interrupts.h"
+#include "vm/run/ranks/control_message.h"
+
+namespace scopevm::vm {
+
+class Request;
+
+class RankGroup {
+ public:
+  // Waits until all ranks have called this. `transport` must outlive the group. Errors:
+  // kInvalidArgument (the transport has another number of ranks than the module, or another
+  // version; a rank has another module), kDevice (the transport failed).
+  static Result<std::unique_ptr<RankGroup>> create(const scopevm_transport* transport, int ranks,
+                                                   uint64_t digest);
+  // On rank 0, ends next_request() of the others. Waits until the messages have been sent.
+  ~RankGroup();
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+
+  int rank() const { return transport_.rank; }
+  int size() const { return transport_.ranks; }
+  bool is_leader() const { return rank() == 0; }
+  // The error after which no request can run, if there was one.
+  Status health() const;
+
+  // On rank 0, begins a request and sends the shapes of its inputs to the others. On the others,
+  // next_request() has begun it. After an error, end() must not be called. Errors: health(),
+  // kInvalidArgument (not rank 0, and the request is not that of next_request()).
+  Status begin(const Request& request, const RunOptions& options);
+  // The memory of the request in a pool of this rank.
+  struct PoolUse {
+    int64_t peak_bytes = 0;
+    int64_t allocations = 0;
+  };
+  // Ends the request with the status of this rank, and returns that of the job: an error if any
+  // rank failed. `uses` has an element for each pool, or none after an error on another rank than
+  // 0. On rank 0, it receives those of the ranks in `rank_of_pool`.
+  Status end(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool);
+
+  // Whether a request has begun and not ended.
+  bool is_active() const { return is_active_; }
+
+  // Transfers of the request, which start now, or after the ones that access the same bytes. The
+  // bytes must not be written (send) or accessed (receive) until settle() or end() has returned.
+  Status send(int to, const void* data, int64_t bytes);
+  Status receive(int from, void* data, int64_t bytes);
+  // Waits for all transfers. Errors: those of the transport and of other ranks, interrupts.
+  Status settle();
+  // Every rank calls this. `value` of rank `owner` is assigned to those of the others.
+  Status share(int owner, int64_t& value);
+
+  // On the other ranks: waits for a request of rank 0, and returns its shapes. No value: rank 0 has
+  // ended its session. Errors: health().
+  Result<std::optional<std::vector<int64_t>>> next_request();
+
+ private:
+  struct Transfer {
+    void* operation;
+    int peer;
+    bool is_receive;
+    const std::byte* begin;
+    const std::byte* end;
+  };
+  struct Outgoing {
+    std::string bytes;
+    void* operation = nullptr;
+  };
+  struct Outcome {
+    bool is_known = false;
+    bool is_drained = false;
+    ControlMessage message = {};
+  };
+
+  explicit RankGroup(const scopevm_transport& transport);
+  Status greet(uint64_t digest);
+  Status fail();  // the transport has failed
+  Status transfer(int peer, void* data, int64_t bytes, bool is_receive);
+  Status start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive);
+  // Releases the transfers and messages that have ended.
+  Status test_operations();
+  // Calls `is_done`, which returns a Result<bool>, until it returns true. Meanwhile handles the
+  // messages of other ranks.
+  template <typename Done>
+  Status wait(Done is_done);
+  // Starts to send. The group owns the bytes until then.
+  Status send_control(int to, const ControlMessage& message);
+  Result<std::optional<ControlMessage>> take_control(int from);
+  Status handle_messages();
+  void handle(int from, ControlMessage message);
+  Status abort_others();
+  Status lead_end(std::span<PoolUse> uses, std::span<const int> rank_of_pool);
+  Status follow_end(const Status& status, std::span<const PoolUse> uses);
+  // Receives the messages of the failed request that were sent to this rank: by rank, their number.
+  Status drain(std::span<const int64_t> sent_here);
+  // The same on the other ranks, for the message kEnd in `end_`.
+  Status drain_at_end();
+  void start(uint64_t request);
+  void stop_if_aborted();
+  void give_up_transfers();
+
+  const scopevm_transport transport_;
+  std::mutex turn_;  // held during a request of rank 0
+  mutable std::mutex health_mutex_;
+  Status health_;
+  // Of the current request.
+  uint64_t request_ = 0;
+  bool is_active_ = false;
+  const RunOptions* options_ = nullptr;
+  std::list<Outgoing> outgoing_;  // control messages
+  std::vector<Transfer> transfers_;
+  std::vector<int64_t> sent_, received_;  // messages by rank; those whose transfer has ended
+  Status stopped_;                        // another rank has failed, or rank 0
+  bool has_aborted_ = false;
+  std::vector<Outcome> outcomes_;  // on rank 0, by rank
+  // On the other ranks.
+  uint64_t aborted_ = 0;  // the last request that rank 0 has aborted
+  std::optional<ControlMessage> end_, next_;
+  bool is_over_ = false;
+};
+
+}  // namespace scopevm::vm

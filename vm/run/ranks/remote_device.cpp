@@ -1,0 +1,64 @@
+// See remote_device.h.
+#include "vm/run/ranks/remote_device.h"
+
+#include <utility>
+
+#include "vm/format/schema/module_contents.h"
+#include "vm/run/ranks/remote_memory.h"
+
+namespace scopevm::vm {
+namespace {
+
+class RemoteStream final : public runtime::DeviceStream {
+ public:
+  RemoteStream(RankGroup& group, int rank) : group_(group), rank_(rank) {}
+
+  Status copy_in(void*, const void* from_host, int64_t bytes) override {
+    return group_.send(rank_, from_host, bytes);
+  }
+  Status copy_out(void* to_host, const void*, int64_t bytes) override {
+    return group_.receive(rank_, to_host, bytes);
+  }
+  Status copy_within(void*, const void*, int64_t) override { return {}; }
+  Status launch(const runtime::DeviceLaunch&) override { return {}; }
+  Status settle() override { return group_.settle(); }
+  // RankGroup::end() has ended the transfers.
+  Status finish() override { return {}; }
+
+ private:
+  RankGroup& group_;
+  const int rank_;
+};
+
+}  // namespace
+
+RemoteDevice::RemoteDevice(RankGroup& group, int rank, std::string kind)
+    : group_(group),
+      rank_(rank),
+      kind_(std::move(kind)),
+      description_("device of rank " + std::to_string(rank)) {}
+
+int64_t RemoteDevice::block_alignment() const { return format::kMostAlignment; }
+
+void* RemoteDevice::allocate(int64_t bytes) {
+  // The end of a block differs from the start of the next one.
+  const uint64_t size = (static_cast<uint64_t>(bytes) / format::kMostAlignment + 1) *
+                        format::kMostAlignment;
+  return remote_address(rank_, next_.fetch_add(size, std::memory_order_relaxed));
+}
+
+void RemoteDevice::deallocate(void*, int64_t) {}
+
+void* RemoteDevice::allocate_host(int64_t, int64_t) { return nullptr; }
+
+void RemoteDevice::deallocate_host(void*, int64_t) {}
+
+Result<std::unique_ptr<runtime::DeviceImage>> RemoteDevice::load(std::span<const uint8_t>) {
+  return Status(StatusCode::kInternal, description_ + ": its kernels are loaded there");
+}
+
+std::unique_ptr<runtime::DeviceStream> RemoteDevice::make_stream() {
+  return std::make_unique<RemoteStream>(group_, rank_);
+}
+
+}  // namespace scopevm::vm

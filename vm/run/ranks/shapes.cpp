@@ -1,0 +1,86 @@
+// For a tensor: its rank and dims. For another input: whether it has a value, the number of its
+// elements, and the rank and dims of each.
+#include "vm/run/ranks/shapes.h"
+
+#include <utility>
+
+#include "runtime/tensor/shape.h"
+#include "runtime/tensor/tensor_access.h"
+#include "vm/run/call/bound_session.h"
+#include "vm/run/call/request.h"
+#include "vm/run/ranks/remote_memory.h"
+
+namespace scopevm::vm {
+namespace {
+
+void append(const Tensor& tensor, std::vector<int64_t>& to) {
+  to.push_back(tensor.rank());
+  to.insert(to.end(), tensor.dims().begin(), tensor.dims().end());
+}
+
+class ShapeReader {
+ public:
+  explicit ShapeReader(std::span<const int64_t> numbers) : numbers_(numbers) {}
+
+  bool is_at_end() const { return next_ == numbers_.size() && !has_failed_; }
+  // 0 after the end.
+  int64_t number(int64_t most) {
+    has_failed_ = has_failed_ || next_ == numbers_.size() || numbers_[next_] < 0 ||
+                  numbers_[next_] > most;
+    return has_failed_ ? 0 : numbers_[next_++];
+  }
+  Tensor tensor(DType dtype) {
+    const auto rank = static_cast<size_t>(number(kMaxRank));
+    if (rank > numbers_.size() - next_) has_failed_ = true;
+    if (has_failed_) return {};
+    const std::span<const int64_t> dims = numbers_.subspan(next_, rank);
+    next_ += rank;
+    const Result<int64_t> bytes = runtime::shape_bytes(dtype, dims);
+    if (!bytes.ok()) has_failed_ = true;
+    return has_failed_ ? Tensor()
+                       : TensorAccess::make(remote_address(0), nullptr, dtype, dims, *bytes);
+  }
+
+ private:
+  const std::span<const int64_t> numbers_;
+  size_t next_ = 0;
+  bool has_failed_ = false;
+};
+
+}  // namespace
+
+std::vector<int64_t> shapes_of(const Request& request) {
+  const Signature& signature = request.session->module().signature();
+  std::vector<int64_t> shapes;
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    if (signature.inputs[i].kind == ValueKind::kTensor) {
+      append(request.inputs[i], shapes);
+      continue;
+    }
+    const ListValue& list = request.list_inputs[i];
+    shapes.push_back(list.has_value ? 1 : 0);
+    shapes.push_back(static_cast<int64_t>(list.elements.size()));
+    for (const Tensor& element : list.elements) append(element, shapes);
+  }
+  return shapes;
+}
+
+Status set_shapes(std::span<const int64_t> shapes, Request& request) {
+  const Signature& signature = request.session->module().signature();
+  ShapeReader reader(shapes);
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    const TensorSignature& input = signature.inputs[i];
+    if (input.kind == ValueKind::kTensor) {
+      request.inputs[i] = reader.tensor(input.dtype);
+      continue;
+    }
+    ListValue& list = request.list_inputs[i];
+    list = {.is_set = true, .has_value = reader.number(1) != 0};
+    const int64_t count = reader.number(static_cast<int64_t>(shapes.size()));
+    for (int64_t e = 0; e < count; ++e) list.elements.push_back(reader.tensor(input.dtype));
+  }
+  if (reader.is_at_end()) return {};
+  return {StatusCode::kDevice, "rank 0 sent the shapes of another module's inputs"};
+}
+
+}  // namespace scopevm::vm
