@@ -9,6 +9,7 @@
 #                shared libraries of LLVM
 #   serve        the program of `scopevm serve`, and its unit for systemd
 #   dnnl         the plug-in libscopevm_dnnl.so, if oneDNN was found
+#   mpi          the plug-in libscopevm_mpi.so, if MPI was found
 #   triton       the back end of Triton, in lib/triton/backends (plugins/triton/CMakeLists.txt); not
 #                packaged, because Triton is distributed as a container
 #   python       the Python package, if it is built (python/CMakeLists.txt)
@@ -69,6 +70,10 @@ endif()
 
 if(TARGET scopevm_dnnl)
   install(TARGETS scopevm_dnnl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dnnl)
+endif()
+
+if(TARGET scopevm_mpi)
+  install(TARGETS scopevm_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
 endif()
 
 install(TARGETS scopevm_static EXPORT scopevm-static

@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/finish_packages.cmake)
 set(CPACK_SCOPEVM_PACKAGE_FILES ${CMAKE_SOURCE_DIR}/cmake/packages)  # for finish_packages.cmake
 set(CPACK_COMPONENTS_ALL "")
-set(has_libraries runtime lab compiler dnnl)
+set(has_libraries runtime lab compiler dnnl mpi)
 
 # Adds the package of a component: its name and description, and the other packages that it needs.
 # Each line of the long description is indented by a space, as Debian's format requires.
@@ -84,5 +84,11 @@ if(TARGET scopevm_dnnl)
     "Computes the external functions of modules that were compiled for oneDNN."
     "libscopevm0 ${same}")
   set(CPACK_DEBIAN_DNNL_PACKAGE_SECTION libs)
+endif()
+if(TARGET scopevm_mpi)
+  scopevm_package(mpi libscopevm-mpi0 "MPI plug-in of scopevm"
+    "Connects the processes of jobs that run one module on several ranks."
+    "libscopevm0 ${same}")
+  set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
 endif()
 include(CPack)

@@ -20,6 +20,7 @@ runtime         | scopevm/ runtime/ | tbb/ oneapi/tbb/ CL/
 runtime/plan    | scopevm/ runtime/plan/ runtime/without_exceptions.h |
 python/native   | scopevm/ python/native/ |
 plugins/dnnl    | scopevm/ plugins/dnnl/ | nlohmann/
+plugins/mpi     | scopevm/ plugins/mpi/ | mpi.h
 plugins/triton  | scopevm/ plugins/triton/ | nlohmann/
 vm              | scopevm/ runtime/ vm/ | flatbuffers/ xxhash.h boost/context/
 compiler        | scopevm/ runtime/c_api/c_arguments.h runtime/count_text.h runtime/name_text.h runtime/nearest_name.h runtime/quoted.h runtime/state_pairs.h runtime/string/utf8.h runtime/without_exceptions.h runtime/blocked_signals.h runtime/process/available_cpus.h runtime/cpu/cpu_features.def runtime/tensor/dlpack_type.h runtime/tensor/small_type.h vm/isa/ vm/format/ compiler/ | nlohmann/ llvm/ mlir/ lld/ onnx/ google/protobuf/ flatbuffers/ xxhash.h
@@ -41,6 +42,7 @@ program
 graph
 external
 import
+split
 placement
 layouts
 fusion

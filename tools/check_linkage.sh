@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Checks the dependencies of the runtime: neither libscopevm nor the scopevm command nor the memory
-# laboratory may link LLVM, MLIR, ONNX, protobuf, oneDNN, OpenMP or OpenCL. (The runtime loads OpenCL
+# laboratory may link LLVM, MLIR, ONNX, protobuf, oneDNN, MPI, OpenMP or OpenCL. (The runtime loads OpenCL
 # by name when it first needs it.) The stripped library must be smaller than 1.5 MB. libscopevm_plan
-# links only the libraries of C++. The plug-in of oneDNN links no library of this project and exports
-# one function. The back end of Triton links libscopevm and exports the functions that Triton calls.
+# links only the libraries of C++. The plug-ins of oneDNN and MPI link no library of this project and
+# export one function. The back end of Triton links libscopevm and exports the functions that Triton calls.
 #
 #   tools/check_linkage.sh BUILD_FOLDER
 set -euo pipefail
-kForbidden='OpenCL|LLVM|MLIR|protobuf|onnx|dnnl|libomp|libgomp|libiomp'
+kForbidden='OpenCL|LLVM|MLIR|protobuf|onnx|dnnl|libmpi|libomp|libgomp|libiomp'
 kLimit=1500000
+build=$1
 
 library=$(find "$1/lib" -name 'libscopevm.so' -print -quit)
 [[ -n $library ]] || { echo "check_linkage: libscopevm.so not found in $1"; exit 1; }
@@ -29,11 +30,13 @@ if found=$(ldd "$plan" | grep -vE "$kSystem"); then
   exit 1
 fi
 
-plug_in=$(find "$1" -name 'libscopevm_dnnl.so' -print -quit)
-if [[ -n $plug_in ]]; then
+check_plug_in() {  # name, the function that it exports
+  local plug_in symbols found
+  plug_in=$(find "$build" -name "libscopevm_$1.so" -print -quit)
+  [[ -n $plug_in ]] || return 0
   symbols=$(nm -D --defined-only "$plug_in" | awk '{ print $3 }')
-  if [[ $symbols != scopevm_external_library_entry ]]; then
-    echo "check_linkage: $plug_in exports, expected scopevm_external_library_entry only:"
+  if [[ $symbols != "$2" ]]; then
+    echo "check_linkage: $plug_in exports, expected $2 only:"
     echo "$symbols"
     exit 1
   fi
@@ -42,7 +45,9 @@ if [[ -n $plug_in ]]; then
     echo "$found"
     exit 1
   fi
-fi
+}
+check_plug_in dnnl scopevm_external_library_entry
+check_plug_in mpi scopevm_transport_entry
 
 triton=$(find "$1/lib" -name 'libtriton_scopevm.so' -print -quit)
 if [[ -n $triton ]]; then

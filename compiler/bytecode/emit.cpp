@@ -255,7 +255,7 @@ Result<format::ModuleContents> emit_module(const Program& program, PlannedFuncti
     module.devices.push_back({device.name, device.kind, device.is_host() ? 0 : device.workers,
                               device.is_host() ? 0U : static_cast<uint32_t>(device.number),
                               static_cast<uint32_t>(device.rank)});
-  if (machine.has_ranks()) module.required_features.emplace_back(format::kRanksFeature);
+  if (machine.ranks() > 1) module.required_features.emplace_back(format::kRanksFeature);
   for (const Pool& pool : machine.pools) {
     format::PoolDecl& decl = module.pools.emplace_back();
     decl = {.scope = pool.scope,

@@ -96,6 +96,9 @@ struct Machine {
   // One CPU with the scopes "global", "global.workspace", "global.constant" and "global.stack".
   static Machine host();
 
+  // The number of processes of a job with the machine.
+  int ranks() const { return std::ranges::max(devices, {}, &Device::rank).rank + 1; }
+
   // Maps old indices to new ones. Removed devices and pools have no new index.
   struct Renumbering {
     IndexedVector<DeviceIndex, std::optional<DeviceIndex>> devices;
@@ -130,7 +133,6 @@ struct Machine {
   // The pool of the device for tensors in frames, if it has one.
   std::optional<PoolIndex> stack_pool(DeviceIndex device) const;
   int rank_of(PoolIndex pool) const { return devices[pools[pool].device].rank; }
-  bool has_ranks() const { return std::ranges::any_of(devices, &Device::rank); }
   // Estimated seconds of a copy of `bytes` bytes, through the host if is_by_host().
   double copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const;
   // True if the pools belong to two different non-CPU devices, or to a non-CPU device and another

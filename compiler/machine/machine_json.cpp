@@ -21,7 +21,7 @@ constexpr PoolKind kPoolKinds[] = {PoolKind::kHeap, PoolKind::kArena, PoolKind::
 constexpr std::string_view kMembers[] = {"devices", "pools", "links", "default_device"};
 constexpr std::string_view kLinkMembers[] = {"ranks", "bytes_per_second", "latency_seconds"};
 // Members of a device of any kind, in addition to DeviceKind::members().
-constexpr std::string_view kDeviceMembers[] = {"name", "kind", "workers", "max_stack_bytes",
+constexpr std::string_view kDeviceMembers[] = {"name",      "kind", "workers", "max_stack_bytes",
                                                "alignment", "rank"};
 // Members of a pool, in addition to those of PoolSpeed.
 constexpr std::string_view kPoolMembers[] = {"device",      "scope",      "kind",
@@ -165,8 +165,7 @@ class MachineReader {
   static Status read_rank(const Member& member, Device& device) {
     std::optional<Member> rank = member.find("rank");
     if (!rank) return {};
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t number,
-                             rank->whole_number(0, format::kMaxRanks - 1));
+    SCOPEVM_ASSIGN_OR_RETURN(const int64_t number, rank->whole_number(0, format::kMaxRanks - 1));
     if (number > 0 && !device.is_host())
       return rank->fail("expected 0 for a device of kind " + device.kind +
                         ": the other ranks have CPUs only");
@@ -198,8 +197,7 @@ class MachineReader {
       return given->fail("expected 2 elements, found " + std::to_string(ranks.size()));
     Link link;
     for (size_t i = 0; i < 2; ++i) {
-      SCOPEVM_ASSIGN_OR_RETURN(const int64_t rank,
-                               ranks[i].whole_number(0, format::kMaxRanks - 1));
+      SCOPEVM_ASSIGN_OR_RETURN(const int64_t rank, ranks[i].whole_number(0, format::kMaxRanks - 1));
       link.ranks[i] = static_cast<int>(rank);
       if (std::ranges::find(machine_.devices, link.ranks[i], &Device::rank) ==
           machine_.devices.end())

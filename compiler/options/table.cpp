@@ -3,6 +3,7 @@
 
 #include "compiler/options/dim_bounds.h"
 #include "compiler/options/rows.h"
+#include "compiler/options/split.h"
 
 namespace scopevm::compiler::options {
 namespace {
@@ -110,6 +111,17 @@ Row places() {
   return row;
 }
 
+Row split() {
+  Row row = text("split", &CompileOptions::split,
+                 "Split the model over the ranks of the machine: pipeline=N computes N consecutive "
+                 "parts of the model on N ranks (docs/ranks.md)");
+  row.set = [set = row.set](const Target& target, const Value& value) -> Status {
+    SCOPEVM_RETURN_IF_ERROR(parse_split(value.text).status());
+    return set(target, value);
+  };
+  return row;
+}
+
 std::vector<Row> make_table() {
   using Options = CompileOptions;
   return {
@@ -127,6 +139,7 @@ std::vector<Row> make_table() {
       file("machine", &Options::machine_json, &Options::machine_name,
            "Machine description, a JSON file (default: one CPU)"),
       places(),
+      split(),
       flag("allow-unmatched", &Options::allow_unmatched,
            "Warn about a --place rule that matches nothing, do not fail"),
       file("external-functions", &Options::external_functions, &Options::external_functions_name,

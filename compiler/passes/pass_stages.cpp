@@ -22,6 +22,7 @@ void add_graph_passes(mlir::OpPassManager& passes, const std::shared_ptr<Placeme
 
 // Only ops with the same place can form one kernel, so placement precedes fusion.
 void add_placement_passes(mlir::OpPassManager& passes, const std::shared_ptr<PlacementRun>& run) {
+  if (run->split.ranks() > 1) passes.addPass(create_split_pass(run));
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/false));
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/parallel/batch_dims.h"
 #include "compiler/graph/rewrite/passes.h"
+#include "compiler/split/split.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace scopevm::compiler {
@@ -15,6 +16,7 @@ namespace scopevm::compiler {
 #define GEN_PASS_DEF_WIDENPASS
 #define GEN_PASS_DEF_HOISTPASS
 #define GEN_PASS_DEF_BATCHDIMSPASS
+#define GEN_PASS_DEF_SPLITPASS
 #define GEN_PASS_DEF_PLACEPASS
 #define GEN_PASS_DEF_VERIFYPLACESPASS
 #define GEN_PASS_DEF_LAYOUTPASS
@@ -128,6 +130,21 @@ class MachinePass : public Base {
   std::shared_ptr<PlacementRun> run_;
 };
 
+class SplitPass : public MachinePass<impl::SplitPassBase<SplitPass>> {
+ public:
+  using MachinePass::MachinePass;
+  explicit SplitPass(std::shared_ptr<PlacementRun> run) : MachinePass(std::move(run)) {
+    pipeline = run_->split.pipeline;
+  }
+
+  void runOnOperation() override {
+    run_->status = split::split_pipeline(getOperation(), run_->machine, pipeline);
+    if (run_->status.ok()) return;
+    getOperation().emitError() << std::string(run_->status.message());
+    signalPassFailure();
+  }
+};
+
 class VerifyPlacesPass : public MachinePass<impl::VerifyPlacesPassBase<VerifyPlacesPass>> {
  public:
   using MachinePass::MachinePass;
@@ -170,6 +187,10 @@ Status PlacementRun::load() {
 std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
                                               bool kernel_scopes_only) {
   return std::make_unique<PlacePass>(std::move(run), kernel_scopes_only);
+}
+
+std::unique_ptr<mlir::Pass> create_split_pass(std::shared_ptr<PlacementRun> run) {
+  return std::make_unique<SplitPass>(std::move(run));
 }
 
 std::unique_ptr<mlir::Pass> create_layout_pass(std::shared_ptr<PlacementRun> run) {

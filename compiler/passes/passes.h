@@ -7,6 +7,7 @@
 
 #include "compiler/layouts/layouts.h"
 #include "compiler/machine/machine.h"
+#include "compiler/options/split.h"
 #include "compiler/placement/place.h"
 #include "mlir/Pass/Pass.h"
 #include "scopevm/status.h"
@@ -20,6 +21,7 @@ struct PlacementRun {
   std::vector<std::string> rule_strings;  // in the syntax of --place
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
+  options::Split split;
   bool is_loaded = false;
   placement::PoolChoice choice = placement::PoolChoice::kAny;
   placement::Report report;  // of the first sv-place; copies and seconds are those of the last
@@ -35,7 +37,8 @@ struct PlacementRun {
 #define GEN_PASS_DECL
 #include "compiler/passes/passes.h.inc"
 
-// sv-place, sv-layout and sv-verify-places for the machine of `run`.
+// sv-split, sv-place, sv-layout and sv-verify-places for the machine of `run`.
+std::unique_ptr<mlir::Pass> create_split_pass(std::shared_ptr<PlacementRun> run);
 std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
                                               bool kernel_scopes_only);
 std::unique_ptr<mlir::Pass> create_layout_pass(std::shared_ptr<PlacementRun> run);

@@ -74,6 +74,20 @@ def InlinePartitionsPass : Pass<"sv-inline-partitions", "mlir::ModuleOp"> {
   let summary = "replace the calls of functions from sv-outline-partitions by their ops";
 }
 
+def SplitPass : Pass<"sv-split", "mlir::ModuleOp"> {
+  let summary = "constrain ops to the ranks of the machine";
+  let description = [{
+    Inserts an `sv.on_device` after each op with weights, each product and each window. The
+    placement of the other ops follows from these.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", /*default=*/"",
+           "file of the machine description; without it, one CPU">,
+    Option<"pipeline", "pipeline", "int", /*default=*/"1",
+           "number of consecutive parts of the model, each on a rank">
+  ];
+}
+
 def PlacePass : Pass<"sv-place", "mlir::ModuleOp"> {
   let summary = "assign a place to every value and insert sv.device_copy";
   let description = [{

@@ -27,12 +27,24 @@ Status check_options(const CompileOptions& options) {
       "unknown stage or pass " + runtime::quoted(options.dump_after) + "; the stages are " + names);
 }
 
+// The description of a machine with a CPU for each rank: "cpu", "cpu1", "cpu2", ...
+std::string one_cpu_per_rank(int ranks) {
+  std::string devices = R"({"name": "cpu", "kind": "cpu"})";
+  for (int rank = 1; rank < ranks; ++rank)
+    devices += R"(, {"name": "cpu)" + std::to_string(rank) + R"(", "kind": "cpu", "rank": )" +
+               std::to_string(rank) + "}";
+  return R"({"devices": [)" + devices + "]}";
+}
+
 Status read_machine(const Context& context, Imported& imported) {
   const CompileOptions& options = context.options;
-  if (!options.machine_json.empty()) {
+  SCOPEVM_ASSIGN_OR_RETURN(imported.split, options::parse_split(options.split));
+  const int ranks = imported.split.ranks();
+  if (!options.machine_json.empty() || ranks > 1) {
+    const bool is_given = !options.machine_json.empty();
     SCOPEVM_ASSIGN_OR_RETURN(
-        imported.machine,
-        parse_machine(options.machine_json, options.machine_name, context.backends.kinds()));
+        imported.machine, parse_machine(is_given ? options.machine_json : one_cpu_per_rank(ranks),
+                                        options.machine_name, context.backends.kinds()));
   }
   for (const std::string& text : options.places) {
     SCOPEVM_ASSIGN_OR_RETURN(placement::Rule rule, placement::parse_rule(text));

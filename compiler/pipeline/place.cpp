@@ -31,6 +31,7 @@ Simplified clone(const Simplified& simplified) {
   Simplified copy{{simplified.mlir,
                    simplified.machine,
                    simplified.rules,
+                   simplified.split,
                    simplified.variants,
                    {},
                    simplified.data_files,

@@ -71,6 +71,7 @@ std::vector<std::shared_ptr<PlacementRun>> new_runs(const Imported& imported,
     // must not read the machine again, because the description may not be in a file.
     if (!options.machine_json.empty()) run->machine_file = options.machine_name;
     run->rules = imported.rules;
+    run->split = imported.split;
     run->rule_strings = options.places;
     run->is_loaded = true;
     run->choice = choice;

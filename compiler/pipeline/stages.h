@@ -23,6 +23,7 @@
 #include "compiler/codegen/kernel_modules.h"
 #include "compiler/machine/machine.h"
 #include "compiler/memory/spill/spill.h"
+#include "compiler/options/split.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipeline/context.h"
 #include "compiler/pipeline/variants.h"
@@ -49,6 +50,7 @@ struct Imported {
   std::shared_ptr<mlir::MLIRContext> mlir;  // of the graphs and kernels
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
+  options::Split split;
   std::vector<Variant> variants;
   std::vector<Graph> graphs;            // of main, then of `variants`
   std::vector<std::string> data_files;  // frontend::ModelFile::data_files()

@@ -9,8 +9,8 @@
 namespace scopevm::mpi {
 namespace {
 
-// MPI can be initialised once in a process, so there is one transport. It is not destroyed: sessions
-// of other static objects can still use it.
+// MPI can be initialised once in a process, so there is one transport. It is not destroyed:
+// sessions of other static objects can still use it.
 MpiTransport* opened = nullptr;
 
 // Every rank must call MPI_Finalize. Its calls wait for each other.

@@ -20,7 +20,7 @@ class Peers {
   // Exchanges the process ids of the ranks of `comm`. Every rank calls this. Returns false if MPI
   // fails.
   bool open(MPI_Comm comm);
-  // The rank that has ended, or -1. Asks the system at most once in kInterval.
+  // A rank that has ended, or -1. Examines the processes at most once in kInterval.
   int ended();
   // "rank 1 (process 4711) has ended"
   std::string text(int rank) const;

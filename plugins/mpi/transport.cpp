@@ -62,15 +62,15 @@ void* MpiTransport::started(int code, const char* function, MPI_Request request)
 
 void* MpiTransport::send(void* context, int to, int tag, const void* data, int64_t bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, of(context).comm_,
-                             &request);
+  const int code =
+      MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, of(context).comm_, &request);
   return of(context).started(code, "MPI_Isend", request);
 }
 
 void* MpiTransport::receive(void* context, int from, int tag, void* data, int64_t bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, of(context).comm_,
-                             &request);
+  const int code =
+      MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, of(context).comm_, &request);
   return of(context).started(code, "MPI_Irecv", request);
 }
 

@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[]", "expected an object, found []"}, Bad{"null", "expected an object, found null"},
         Bad{"3", "expected an object, found 3"}, Bad{"{}", "missing member \"devices\""},
         Bad{R"({"device": []})",
-            "device: unknown member; expected one of devices, pools, default_device"},
+            "device: unknown member; expected one of devices, pools, links, default_device"},
         Bad{R"({"devices": {}})", "devices: expected an array, found {}"},
         Bad{R"({"devices": []})",
             "devices: expected at least one device of kind \"cpu\", which runs the VM"},
@@ -84,7 +84,16 @@ INSTANTIATE_TEST_SUITE_P(
             "devices[1].workers: expected at most 16777216, found 16777217"},
         Bad{with_device(R"({"name": "x", "kind": "opencl", "memory": 1})"),
             "devices[1].memory: unknown member; expected one of name, kind, workers, "
-            "max_stack_bytes, alignment, target_cpu, features"},
+            "max_stack_bytes, alignment, rank, target_cpu, features"},
+        Bad{with_device(R"({"name": "x", "kind": "opencl", "rank": 1})"),
+            "devices[1].rank: expected 0 for a device of kind opencl: the other ranks have CPUs "
+            "only"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "rank": -1})"),
+            "devices[1].rank: expected an integer of at least 0, found -1"},
+        Bad{with_device(R"({"name": "x", "kind": "cpu", "rank": 2})"),
+            "devices: no device has rank 1, but one has rank 2"},
+        Bad{R"({"devices": [{"name": "x", "kind": "cpu", "rank": 1}]})",
+            "devices: the first CPU, which runs the VM, has rank 1; expected rank 0"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 32})"),
             "devices[1].alignment: expected an integer of at least 64, found 32"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "alignment": 96})"),
@@ -104,6 +113,26 @@ INSTANTIATE_TEST_SUITE_P(
             "devices[1].max_stack_bytes: expected an integer of at least 0, found -1"},
         Bad{with_device(R"({"name": "x", "kind": "cpu", "max_stack_bytes": 1048577})"),
             "devices[1].max_stack_bytes: expected at most 1048576, found 1048577"}));
+
+// A description of two ranks with links.
+std::string with_links(const std::string& links) {
+  return R"({"devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu", "rank": 1}],
+             "links": [)" +
+         links + "]}";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Links, BadMachine,
+    ::testing::Values(
+        Bad{with_links("{}"), "links[0]: missing member \"ranks\""},
+        Bad{with_links(R"({"ranks": [0]})"), "links[0].ranks: expected 2 elements, found 1"},
+        Bad{with_links(R"({"ranks": [1, 1]})"), "links[0].ranks: expected two different ranks"},
+        Bad{with_links(R"({"ranks": [0, 2]})"), "links[0].ranks[1]: no device has rank 2"},
+        Bad{with_links(R"({"ranks": [0, 1]}, {"ranks": [1, 0]})"),
+            "links[1].ranks: a second link of these ranks"},
+        Bad{R"({"devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu", "rank": 1}],
+                "pools": [{"device": "a", "scope": "global.x", "reached_by": ["b"]}]})",
+            "pools[0].reached_by[0]: device \"b\" has another rank than the pool"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Pools, BadMachine,

@@ -49,6 +49,25 @@ TEST(Machine, OneCpuIsTheHost) {
   }
 }
 
+TEST(Machine, CopiesBetweenRanksTakeTheTimeOfTheirLink) {
+  const Machine machine = read(R"({
+    "devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu", "rank": 1},
+                {"name": "c", "kind": "cpu", "rank": 2}, {"name": "gpu", "kind": "opencl"}],
+    "links": [{"ranks": [1, 0], "bytes_per_second": 1e9, "latency_seconds": 1e-3}]})");
+  EXPECT_EQ(machine.ranks(), 3);
+  const auto pool = [&](const char* device) {
+    return machine.global_pool(*machine.find_device(device));
+  };
+  constexpr double kBytes = 1e9;
+  // Both pools have the defaults: 5e-6 s and 10e9 bytes/s.
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(pool("a"), pool("b"), kBytes), 1e-3 + 1);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(pool("b"), pool("a"), kBytes), 1e-3 + 1);
+  EXPECT_DOUBLE_EQ(machine.copy_seconds(pool("a"), pool("c"), kBytes), 5e-6 + 2 * 5e-6 + 0.1);
+  // Another rank exchanges messages with the CPUs of rank 0 only.
+  EXPECT_TRUE(machine.is_by_host(pool("gpu"), pool("b")));
+  EXPECT_FALSE(machine.is_by_host(pool("c"), pool("b")));
+}
+
 TEST(Machine, EachDeviceHasItsThreePoolsAndEachCpuAStackAfterThem) {
   const Machine machine = read(with_pools(""));
   EXPECT_THAT(scopes(machine),

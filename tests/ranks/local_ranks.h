@@ -27,8 +27,7 @@ class LocalRanks {
         own.transport = job_.transport(rank);
         const Result<Session> session = Session::create(module, own);
         if (session.ok() && prepare) prepare(rank, *session);
-        followed_[static_cast<size_t>(rank)] =
-            session.ok() ? session->follow() : session.status();
+        followed_[static_cast<size_t>(rank)] = session.ok() ? session->follow() : session.status();
       });
     SessionOptions own = options ? options(0) : SessionOptions();
     own.transport = job_.transport(0);

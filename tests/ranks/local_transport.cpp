@@ -9,37 +9,36 @@ LocalJob::LocalJob(int ranks, int64_t eager_bytes) : eager_bytes_(eager_bytes) {
   for (int i = 0; i < ranks; ++i) {
     Rank& rank = ranks_.emplace_back();
     rank.job = this;
-    rank.c = {
-        .struct_size = sizeof rank.c,
-        .abi_version = SCOPEVM_TRANSPORT_ABI_VERSION,
-        .context = &rank,
-        .rank = i,
-        .ranks = ranks,
-        .send =
-            [](void* context, int to, int tag, const void* data, int64_t bytes) {
-              auto& self = *static_cast<Rank*>(context);
-              return self.job->send(self.c.rank, to, tag, data, bytes);
-            },
-        .receive =
-            [](void* context, int from, int tag, void* data, int64_t bytes) {
-              auto& self = *static_cast<Rank*>(context);
-              return self.job->receive(self.c.rank, from, tag, data, bytes);
-            },
-        .test =
-            [](void* context, void* operation) {
-              auto& self = *static_cast<Rank*>(context);
-              return self.job->test(self.c.rank, static_cast<Operation*>(operation));
-            },
-        .cancel =
-            [](void* context, void* operation) {
-              static_cast<Rank*>(context)->job->cancel(static_cast<Operation*>(operation));
-            },
-        .probe =
-            [](void* context, int from, int tag) {
-              auto& self = *static_cast<Rank*>(context);
-              return self.job->probe(self.c.rank, from, tag);
-            },
-        .error = [](void* context) { return static_cast<Rank*>(context)->error.c_str(); }};
+    rank.c = {.struct_size = sizeof rank.c,
+              .abi_version = SCOPEVM_TRANSPORT_ABI_VERSION,
+              .context = &rank,
+              .rank = i,
+              .ranks = ranks,
+              .send =
+                  [](void* context, int to, int tag, const void* data, int64_t bytes) {
+                    auto& self = *static_cast<Rank*>(context);
+                    return self.job->send(self.c.rank, to, tag, data, bytes);
+                  },
+              .receive =
+                  [](void* context, int from, int tag, void* data, int64_t bytes) {
+                    auto& self = *static_cast<Rank*>(context);
+                    return self.job->receive(self.c.rank, from, tag, data, bytes);
+                  },
+              .test =
+                  [](void* context, void* operation) {
+                    auto& self = *static_cast<Rank*>(context);
+                    return self.job->test(self.c.rank, static_cast<Operation*>(operation));
+                  },
+              .cancel =
+                  [](void* context, void* operation) {
+                    static_cast<Rank*>(context)->job->cancel(static_cast<Operation*>(operation));
+                  },
+              .probe =
+                  [](void* context, int from, int tag) {
+                    auto& self = *static_cast<Rank*>(context);
+                    return self.job->probe(self.c.rank, from, tag);
+                  },
+              .error = [](void* context) { return static_cast<Rank*>(context)->error.c_str(); }};
   }
 }
 
@@ -51,7 +50,8 @@ void LocalJob::kill(int rank) {
 int64_t LocalJob::left() const {
   std::lock_guard lock(mutex_);
   int64_t count = 0;
-  for (const auto& [key, channel] : channels_) count += static_cast<int64_t>(channel.messages.size());
+  for (const auto& [key, channel] : channels_)
+    count += static_cast<int64_t>(channel.messages.size());
   return count;
 }
 
@@ -102,8 +102,10 @@ int LocalJob::test(int, Operation* operation) {
   const bool is_done =
       operation->message != nullptr ? operation->message->is_taken : operation->receive->is_done;
   if (is_done || killed_ >= 0) {
-    if (!is_done) cancel(operation);
-    else delete operation;
+    if (!is_done)
+      cancel(operation);
+    else
+      delete operation;
     return is_done ? SCOPEVM_TRANSPORT_DONE : SCOPEVM_TRANSPORT_FAILED;
   }
   return SCOPEVM_TRANSPORT_PENDING;

@@ -32,6 +32,17 @@ echo "equal results on 3 ranks"
 # The results and times are printed once.
 [ "$(grep -c probability "$folder/out")" = 1 ]
 
+# A model that is split over the ranks of a job, whose links are measured, and over NUMA nodes.
+job 3 "$bin/scopevm" machine --mpi > "$folder/measured.json"
+grep -q '"latency_seconds"' "$folder/measured.json"
+"$bin/scopevm" compile "$digits" --machine "$folder/measured.json" --split pipeline=3 \
+  -o "$folder/split.bc"
+job 3 "$bin/scopevm" run "$folder/split.bc" n=5 --output "probability=$folder/actual.npy" > /dev/null
+cmp "$folder/expected.npy" "$folder/actual.npy"
+"$bin/scopevm" machine --numa > "$folder/numa.json"
+"$bin/scopevm" compile "$digits" --machine "$folder/numa.json" -o "$folder/numa.bc" > /dev/null
+echo "equal results of a split model"
+
 # An error of the request, which every rank has read.
 if job 3 "$bin/scopevm" run "$folder/digits.bc" --input image=random:5x1x9x9 2> "$folder/err"; then
   echo "a wrong shape was accepted"

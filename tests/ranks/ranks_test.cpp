@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <random>
@@ -148,6 +149,36 @@ TEST(Ranks, GoOnAfterInterrupts) {
   EXPECT_EQ(ranks.job().left(), 0);
 }
 
+// The calls of several threads run one after another. Waiting for another call is interrupted, too.
+TEST(Ranks, RunTheCallsOfSeveralThreads) {
+  const Module module = sum();
+  LocalRanks ranks(module, 3);
+  ASSERT_TRUE(ranks.leader().ok());
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0, late = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const int64_t n = 1000 * (t + 1) + i;
+        CallOptions options;
+        if (t == 3)
+          options.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+        const auto results = ranks.leader()->call({{numbers(n)}}, options);
+        if (results.ok()) {
+          expect_sum(results, n);
+          ++done;
+        } else {
+          EXPECT_EQ(results.status().code(), StatusCode::kDeadlineExceeded);
+          ++late;
+        }
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(done + late, 200);
+  EXPECT_GE(done, 150);
+  EXPECT_EQ(ranks.job().left(), 0);
+}
+
 TEST(Ranks, FailForEverWithoutARank) {
   const Module module = sum();
   LocalRanks ranks(module, 3);
@@ -178,9 +209,21 @@ TEST(Ranks, RefuseOtherJobsAndCalls) {
   expect_sum(alone.call({{numbers(9)}}), 9);  // all ranks are in this process
   EXPECT_THAT(std::string(alone.follow().message()),
               HasSubstr("the session has no transport: it has all ranks"));
-  LocalRanks ranks(module, 3);
+  Status called;
+  LocalRanks ranks(module, 3, 64, {}, [&](int rank, const Session& session) {
+    if (rank == 2) called = session.call({{numbers(9)}}).status();
+  });
   EXPECT_THAT(std::string(ranks.leader()->follow().message()),
               HasSubstr("this process is rank 0, which makes the calls"));
+  (void)ranks.finish();
+  EXPECT_THAT(std::string(called.message()),
+              HasSubstr("this process is rank 2: its session runs "
+                        "the requests of rank 0 (Session::follow())"));
+}
+
+TEST(Ranks, LoadTransports) {
+  EXPECT_THAT(std::string(Transport::load("missing").status().message()),
+              HasSubstr("transport \"missing\": libscopevm_missing.so: cannot open"));
 }
 
 TEST(Ranks, NeedTheSameModule) {

@@ -226,9 +226,8 @@ const char* scopevm_module_scope_device(const scopevm_module* module, size_t ind
 }
 
 int scopevm_module_scope_rank(const scopevm_module* module, size_t index) {
-  return index < scopevm_module_scope_count(module)
-             ? module->loaded->memory_scopes()[index].rank
-             : 0;
+  return index < scopevm_module_scope_count(module) ? module->loaded->memory_scopes()[index].rank
+                                                    : 0;
 }
 
 const char* scopevm_module_scope_name(const scopevm_module* module, size_t index) {

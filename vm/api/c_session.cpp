@@ -13,7 +13,7 @@
 #include "runtime/without_exceptions.h"
 #include "scopevm/scopevm.h"
 #include "vm/api/c_support.h"
-#include "vm/run/ranks/follow.h"
+#include "vm/run/call/ranks/follow.h"
 
 namespace scopevm {
 namespace {

@@ -21,7 +21,11 @@ inline constexpr char kPlaceAttribute[] = "sv.place";
 // this, for messages.
 inline constexpr char kLocalAttribute[] = "sv.local";
 
-// True if the op has one of the attributes above, except kPlaceAttribute and kLocalAttribute.
+// On an sv.on_device that the compiler has inserted: the option that requires it, for messages.
+inline constexpr char kConstraintSource[] = "sv.constraint_source";
+
+// True if the op has one of the attributes above, except kPlaceAttribute, kLocalAttribute and
+// kConstraintSource.
 bool has_placement_attributes(mlir::Operation* op);
 
 // True if the graph constrains the place of the op: by such an attribute, by an annotation or copy

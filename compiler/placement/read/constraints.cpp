@@ -259,8 +259,10 @@ class ConstraintReader {
       return read_copy_to(annotation, annotation.getPlace(), "sv.on_device", task);
     }
     const mlir::Value value = annotations_.annotated(annotation.getX());
+    const auto source = annotation->getAttrOfType<mlir::StringAttr>(graph::kConstraintSource);
     if (annotation.getConstrainBody() && builder_.flow_of(value))
-      builder_.place_value(value, annotation.getPlace(), "sv.on_device", annotation.getLoc());
+      builder_.place_value(value, annotation.getPlace(), source ? source.str() : "sv.on_device",
+                           annotation.getLoc());
     // Reports an unknown place even if nothing reads the annotated value.
     builder_.place_of(annotation.getPlace(), location_text(annotation.getLoc()));
   }

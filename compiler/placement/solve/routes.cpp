@@ -177,8 +177,9 @@ int64_t write_cost(const Machine& machine, PoolIndex pool, const Flow& flow, dou
 int64_t input_cost(const Machine& machine, const Flow& flow, DeviceIndex maker) {
   const PoolIndex pool = *flow.pool.on(machine, maker);
   // Kernels of a non-CPU device and of another rank cannot read the caller's memory.
-  if (std::ranges::all_of(machine.pools[pool].reached,
-                          [&](DeviceIndex device) { return machine.devices[device].is_of_callers(); }))
+  if (std::ranges::all_of(machine.pools[pool].reached, [&](DeviceIndex device) {
+        return machine.devices[device].is_of_callers();
+      }))
     return 0;
   const PoolIndex host = machine.global_pool(machine.host_device());
   return std::max<int64_t>(copy_cost(machine, host, pool, flow) - 1, 0);

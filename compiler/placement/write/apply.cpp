@@ -304,8 +304,9 @@ class Applier {
 
   bool is_reached_by_devices(mlir::Value value) const {
     if (!mlir::isa<TensorType>(value.getType())) return false;
-    return llvm::any_of(machine_.pools[pool_of(value)].reached,
-                        [&](DeviceIndex device) { return !machine_.devices[device].is_of_callers(); });
+    return llvm::any_of(machine_.pools[pool_of(value)].reached, [&](DeviceIndex device) {
+      return !machine_.devices[device].is_of_callers();
+    });
   }
 
   PoolIndex pool_of(mlir::Value value) const {

@@ -52,7 +52,8 @@ typedef struct scopevm_transport {
   /** The bytes of the first message of `from` with this tag that no `receive` has matched, and that
    * the next one takes; -1: none has arrived; -2: failure, also if a rank has ended. */
   int64_t (*probe)(void* context, int from, int tag);
-  /** The message of the last failure: "rank 1 (process 4711) has ended". Valid until the next call. */
+  /** The message of the last failure: "rank 1 (process 4711) has ended". Valid until the next call.
+   */
   const char* (*error)(void* context);
 } scopevm_transport;
 
@@ -62,7 +63,7 @@ typedef struct scopevm_transport {
  * transport, which is valid until the process ends. On failure it returns NULL and writes a
  * NUL-terminated message to `message`, which has `message_size` bytes. */
 typedef const scopevm_transport* (*scopevm_transport_open)(int abi_version, char* message,
-                                                            size_t message_size);
+                                                           size_t message_size);
 
 #ifdef __cplusplus
 }

@@ -88,9 +88,9 @@ inline Status read_module(const scopevm_module* module, ModuleHandle& out) {
         {info.name, info.min, info.max, info.multiple_of, info.is_batch != 0});
   }
   for (size_t i = 0; i < scopevm_module_scope_count(module); ++i)
-    out.scopes.push_back(
-        {scopevm_module_scope_device(module, i), scopevm_module_scope_name(module, i),
-         scopevm_module_scope_rank(module, i)});
+    out.scopes.push_back({scopevm_module_scope_device(module, i),
+                          scopevm_module_scope_name(module, i),
+                          scopevm_module_scope_rank(module, i)});
   return {};
 }
 

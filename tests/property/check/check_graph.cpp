@@ -23,8 +23,8 @@
 #include "tests/property/check/external_ops.h"
 #include "tests/property/random/outline.h"
 #include "tests/property/random/scatter.h"
-#include "tests/temporary_file.h"
 #include "tests/ranks/local_ranks.h"
+#include "tests/temporary_file.h"
 
 namespace scopevm::compiler::property {
 namespace {

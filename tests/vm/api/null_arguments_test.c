@@ -167,6 +167,10 @@ static void check_module(const char* path, const scopevm_module* module) {
   EXPECT(loaded == NULL);
   const scopevm_external_library* library = NULL;
   EACH_FAILS(2, scopevm_external_library_load(ARGUMENT(0, "dnnl"), ARGUMENT(1, &library)));
+  const scopevm_transport* transport = NULL;
+  EACH_FAILS(2, scopevm_transport_load(ARGUMENT(0, "mpi"), ARGUMENT(1, &transport)));
+  const scopevm_session* followed = NULL;
+  EACH_FAILS(1, scopevm_session_follow(ARGUMENT(0, followed)));
   const char* names[] = {"n"};
   const char* const no_names[] = {NULL};
   const int64_t values[] = {3};
@@ -182,6 +186,7 @@ static void check_module(const char* path, const scopevm_module* module) {
                                      ARGUMENT(2, &bytes), 1));
   EXPECT(scopevm_module_scope_count(NULL) == 0);
   EXPECT(scopevm_module_scope_device(NULL, 0) == NULL);
+  EXPECT(scopevm_module_scope_rank(NULL, 0) == 0);
   EXPECT(scopevm_module_scope_name(NULL, 0) == NULL);
 
   scopevm_session* session = NULL;

@@ -85,7 +85,12 @@ std::string fingerprint(const ModuleContents& module) {
   Fingerprint print;
   print.add(module.producer).add(module.messages).add(module.strings);
   for (const DeviceDecl& d : module.devices)
-    print.add("device").add(d.name).add(d.kind).add(d.workers).add(int64_t{d.number});
+    print.add("device")
+        .add(d.name)
+        .add(d.kind)
+        .add(d.workers)
+        .add(int64_t{d.number})
+        .add(int64_t{d.rank});
   for (const PoolDecl& p : module.pools)
     print.add("pool")
         .add(p.scope)

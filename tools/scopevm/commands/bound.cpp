@@ -165,12 +165,13 @@ void print_json(const Module& module, const MemoryBound& bound) {
   nlohmann::ordered_json out;
   out["function"] = bound.function;
   out["memory"] = nlohmann::ordered_json::array();
-  for (const ScopeBound& scope : bound.scopes)
-    out["memory"].push_back({{"device", scope.device},
-                             {"scope", scope.scope},
-                             {"rank", rank_of(module, scope)},
-                             {"bound_bytes", scope.bytes},
-                             {"lower_bound_bytes", scope.lower_bound_bytes}});
+  for (const ScopeBound& scope : bound.scopes) {
+    nlohmann::ordered_json entry = {{"device", scope.device}, {"scope", scope.scope}};
+    if (module.ranks() > 1) entry["rank"] = rank_of(module, scope);
+    entry["bound_bytes"] = scope.bytes;
+    entry["lower_bound_bytes"] = scope.lower_bound_bytes;
+    out["memory"].push_back(std::move(entry));
+  }
   out["definitions"] = definitions_json(bound.definitions);
   out["lines"] = nlohmann::ordered_json::array();
   for (const MemoryLine& line : bound.lines)

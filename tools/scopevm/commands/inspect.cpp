@@ -136,6 +136,19 @@ std::string pool_text(const format::ModuleContents& module, const format::PoolDe
   return text;
 }
 
+// The constants of each rank, if there are several.
+void print_ranks(const format::ModuleContents& module) {
+  for (uint32_t rank = 0; rank < module.ranks() && module.ranks() > 1; ++rank) {
+    uint64_t constants = 0, bytes = 0;
+    for (const format::ConstantDecl& constant : module.constants) {
+      if (module.rank_of(constant.pool) != rank) continue;
+      ++constants;
+      bytes += constant.bytes.size;
+    }
+    print("rank {}: {}, {}\n", rank, count_text(constants, "constant"), count_text(bytes, "byte"));
+  }
+}
+
 void print_text(const ReadModule& read) {
   const format::ModuleContents& module = read.contents;
   const runtime::MappedFile& file = read.file;
@@ -152,13 +165,15 @@ void print_text(const ReadModule& read) {
     print_dimensions(variant.dimensions);
   }
   for (const format::DeviceDecl& device : module.devices)
-    print("device {}: {}\n", device.name, device.kind);
+    print("device {}: {}{}\n", device.name, device.kind,
+          device.rank > 0 ? ", rank " + std::to_string(device.rank) : "");
   for (const format::PoolDecl& pool : module.pools) print("{}\n", pool_text(module, pool));
   uint64_t constant_bytes = 0;
   for (const format::ConstantDecl& constant : module.constants)
     constant_bytes += constant.bytes.size;
   print("{}, {}\n", count_text(module.constants.size(), "constant"),
         count_text(constant_bytes, "byte"));
+  print_ranks(module);
   if (read.weights)
     print("weights {}: {}, BLAKE2b {}\n", read.weights->name,
           count_text(read.weights->size, "byte"), format::text_of(read.weights->digest));

@@ -281,7 +281,9 @@ struct ModuleContents {
                                  devices.begin());
   }
   // The number of processes that a job with the module has.
-  uint32_t ranks() const { return devices.empty() ? 1 : std::ranges::max(devices, {}, &DeviceDecl::rank).rank + 1; }
+  uint32_t ranks() const {
+    return devices.empty() ? 1 : std::ranges::max(devices, {}, &DeviceDecl::rank).rank + 1;
+  }
   // The rank of the device that has the pool.
   uint32_t rank_of(uint32_t pool) const { return devices[pools[pool].device].rank; }
   // The non-CPU device whose kernels access this pool of a CPU; none for other pools.

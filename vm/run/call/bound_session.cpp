@@ -130,11 +130,9 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
   std::shared_ptr<BoundSession> session(new BoundSession);
   session->module_ = std::move(module);
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
-  if (options.transport != nullptr)
-    SCOPEVM_RETURN_IF_ERROR(session->bind_ranks(options.transport));
+  if (options.transport != nullptr) SCOPEVM_RETURN_IF_ERROR(session->bind_ranks(options.transport));
   SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices,
-                                                 options.time_devices, opener,
-                                                 session->ranks()));
+                                                 options.time_devices, opener, session->ranks()));
   SCOPEVM_RETURN_IF_ERROR(session->bind_pools(options));
   SCOPEVM_RETURN_IF_ERROR(session->bind_scheduler(options));
   SCOPEVM_RETURN_IF_ERROR(
@@ -166,8 +164,8 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
 // The kernels of this rank's CPUs run here.
 Status BoundSession::bind_ranks(const scopevm_transport* transport) {
   const format::ModuleContents& contents = module_->contents();
-  SCOPEVM_ASSIGN_OR_RETURN(ranks_, RankGroup::create(transport, static_cast<int>(contents.ranks()),
-                                                     module_->digest()));
+  SCOPEVM_ASSIGN_OR_RETURN(
+      ranks_, RankGroup::create(transport, static_cast<int>(contents.ranks()), module_->digest()));
   own_kernels_ = kernels_->kernels;
   for (size_t i = 0; i < own_kernels_.size(); ++i)
     if (std::cmp_not_equal(contents.devices[contents.kernels[i].device].rank, ranks_->rank()))

@@ -94,7 +94,8 @@ Status BoundDevices::open_devices(const format::ModuleContents& contents,
   for (const format::DeviceDecl& decl : contents.devices) {
     is_remote_.push_back(ranks != nullptr && std::cmp_not_equal(decl.rank, ranks->rank()));
     if (is_remote_.back()) {
-      devices_.push_back(std::make_shared<RemoteDevice>(*ranks, static_cast<int>(decl.rank), decl.kind));
+      devices_.push_back(
+          std::make_shared<RemoteDevice>(*ranks, static_cast<int>(decl.rank), decl.kind));
       continue;
     }
     const auto binding = std::ranges::find(bindings, decl.name, &DeviceBinding::device);

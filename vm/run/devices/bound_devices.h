@@ -1,5 +1,5 @@
-// The non-CPU devices of a session, and those of other ranks: the open devices, the module's kernels
-// for them, and the constants in their memory.
+// The non-CPU devices of a session, and those of other ranks: the open devices, the module's
+// kernels for them, and the constants in their memory.
 #pragma once
 
 #include <cstdint>

@@ -417,8 +417,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
 }
 
 // All ranks use the element, for instance as a size or a condition.
-bool Interpreter::share_element(const Register& of, int64_t index,
-                                                  int64_t& slot) {
+bool Interpreter::share_element(const Register& of, int64_t index, int64_t& slot) {
   const bool is_here = !is_remote(of.data);
   if (is_here) slot = element(of, index);
   const int owner = is_here ? session_.ranks()->rank() : rank_of(of.data);

@@ -45,8 +45,8 @@ bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_ran
     // Each rank has the lists, whose elements can be on any of them. They are charged to one.
     *storage = Storage::allocate(bytes);
     if (*storage == nullptr)
-      return fail(StatusCode::kOutOfMemory, "cannot allocate a list of " +
-                                                count_text(bytes, "byte"));
+      return fail(StatusCode::kOutOfMemory,
+                  "cannot allocate a list of " + count_text(bytes, "byte"));
     context_.own(*storage, -1);
   } else if (!allocate(pool, bytes, storage)) {
     return false;

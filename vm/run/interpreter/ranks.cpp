@@ -1,7 +1,10 @@
 // The request on the other ranks of a job; see vm/run/ranks/rank_group.h.
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "vm/run/call/interrupts.h"
+#include "vm/run/call/ranks/shapes.h"
 #include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/ranks/rank_group.h"
 
@@ -12,7 +15,14 @@ Status Interpreter::begin_on_ranks() {
   if (ranks == nullptr) return {};
   if (options_.hook != nullptr)
     return {StatusCode::kUnsupported, "an execution hook sees one rank only: run without ranks"};
-  SCOPEVM_RETURN_IF_ERROR(ranks->begin(*context_.request, options_));
+  const Request& request = *context_.request;
+  if (ranks->is_leader())
+    SCOPEVM_RETURN_IF_ERROR(
+        ranks->begin(shapes_of(request), [this] { return vm::check_interrupts(options_); }));
+  else if (!request.is_of_rank_0)
+    return {StatusCode::kInvalidArgument,
+            "this process is rank " + std::to_string(ranks->rank()) +
+                ": its session runs the requests of rank 0 (Session::follow())"};
   is_on_ranks_ = true;
   return {};
 }

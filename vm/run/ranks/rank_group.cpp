@@ -9,9 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "vm/run/call/request.h"
-#include "vm/run/ranks/shapes.h"
-
 namespace scopevm::vm {
 namespace {
 
@@ -108,8 +105,8 @@ Status RankGroup::health() const {
 Status RankGroup::fail() {
   std::lock_guard lock(health_mutex_);
   if (health_.ok())
-    health_ = Status(StatusCode::kDevice, std::string("ranks: ") +
-                                              transport_.error(transport_.context));
+    health_ =
+        Status(StatusCode::kDevice, std::string("ranks: ") + transport_.error(transport_.context));
   return health_;
 }
 
@@ -210,9 +207,9 @@ Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive)
 
 Status RankGroup::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive) {
   transfers_.reserve(transfers_.size() + 1);
-  void* const operation =
-      is_receive ? transport_.receive(transport_.context, peer, kData, data, bytes)
-                 : transport_.send(transport_.context, peer, kData, data, bytes);
+  void* const operation = is_receive
+                              ? transport_.receive(transport_.context, peer, kData, data, bytes)
+                              : transport_.send(transport_.context, peer, kData, data, bytes);
   if (operation == nullptr) return fail();
   transfers_.push_back({operation, peer, is_receive, data, data + bytes});
   if (!is_receive) ++sent_[static_cast<size_t>(peer)];
@@ -250,7 +247,7 @@ Status RankGroup::settle() {
   return wait([this]() -> Result<bool> {
     if (transfers_.empty()) return true;
     if (!stopped_.ok()) return stopped_;
-    if (options_ != nullptr) SCOPEVM_RETURN_IF_ERROR(check_interrupts(*options_));
+    if (check_interrupts_) SCOPEVM_RETURN_IF_ERROR(check_interrupts_());
     return false;
   });
 }
@@ -284,22 +281,16 @@ void RankGroup::stop_if_aborted() {
     stopped_ = Status(StatusCode::kCancelled, "another rank failed");
 }
 
-Status RankGroup::begin(const Request& request, const RunOptions& options) {
-  if (!is_leader()) {
-    if (request.is_of_rank_0) return {};
-    return {StatusCode::kInvalidArgument,
-            "this process is " + rank_text(rank()) +
-                ": its session runs the requests of rank 0 (Session::follow())"};
-  }
-  const std::vector<int64_t> shapes = shapes_of(request);
-  turn_.lock();
+Status RankGroup::begin(const std::vector<int64_t>& shapes,
+                        std::function<Status()> check_interrupts) {
+  while (!turn_.try_lock_for(std::chrono::milliseconds(1)))
+    SCOPEVM_RETURN_IF_ERROR(check_interrupts());
   Status begun = health();
   if (begun.ok()) start(request_ + 1);
+  check_interrupts_ = std::move(check_interrupts);
   for (int to = 1; to < size() && begun.ok(); ++to)
     begun = send_control(
-        to,
-        {.kind = ControlMessage::Kind::kRequest, .request = request_, .numbers = shapes});
-  options_ = &options;
+        to, {.kind = ControlMessage::Kind::kRequest, .request = request_, .numbers = shapes});
   if (begun.ok()) return begun;
   is_active_ = false;
   turn_.unlock();
@@ -321,7 +312,7 @@ Status RankGroup::end(Status status, std::span<PoolUse> uses, std::span<const in
     status = std::move(broken);
   }
   is_active_ = false;
-  options_ = nullptr;
+  check_interrupts_ = {};
   if (is_leader()) turn_.unlock();
   return status;
 }
@@ -331,8 +322,7 @@ void RankGroup::give_up_transfers() {
   for (const Transfer& transfer : transfers_)
     transport_.cancel(transport_.context, transfer.operation);
   transfers_.clear();
-  for (const Outgoing& sent : outgoing_)
-    transport_.cancel(transport_.context, sent.operation);
+  for (const Outgoing& sent : outgoing_) transport_.cancel(transport_.context, sent.operation);
   outgoing_.clear();
 }
 
@@ -348,7 +338,7 @@ Status RankGroup::abort_others() {
 
 Status RankGroup::lead_end(std::span<PoolUse> uses, std::span<const int> rank_of_pool) {
   SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> {
-    if (stopped_.ok()) stopped_ = check_interrupts(*options_);
+    if (stopped_.ok()) stopped_ = check_interrupts_();
     return outgoing_.empty() &&
            std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_known);
   }));
@@ -365,13 +355,12 @@ Status RankGroup::lead_end(std::span<PoolUse> uses, std::span<const int> rank_of
   if (stopped_.ok()) return {};
   for (size_t to = 0; to < ranks; ++to) {
     std::vector<int64_t> sent = {sent_[to]};
-    for (size_t from = 1; from < ranks; ++from)
-      sent.push_back(outcomes_[from].message.numbers[to]);
-    SCOPEVM_RETURN_IF_ERROR(to == 0 ? Status()
-                                    : send_control(static_cast<int>(to),
-                                                   {.kind = ControlMessage::Kind::kEnd,
-                                                    .request = request_,
-                                                    .numbers = std::move(sent)}));
+    for (size_t from = 1; from < ranks; ++from) sent.push_back(outcomes_[from].message.numbers[to]);
+    SCOPEVM_RETURN_IF_ERROR(
+        to == 0 ? Status()
+                : send_control(static_cast<int>(to), {.kind = ControlMessage::Kind::kEnd,
+                                                      .request = request_,
+                                                      .numbers = std::move(sent)}));
   }
   std::vector<int64_t> sent_here = {0};
   for (size_t from = 1; from < ranks; ++from)
@@ -437,8 +426,7 @@ Status RankGroup::drain(std::span<const int64_t> sent_here) {
 Result<std::optional<std::vector<int64_t>>> RankGroup::next_request() {
   SCOPEVM_RETURN_IF_ERROR(health());
   while (true) {
-    SCOPEVM_RETURN_IF_ERROR(
-        wait([this]() -> Result<bool> { return is_over_ || next_ || end_; }));
+    SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> { return is_over_ || next_ || end_; }));
     if (end_) {  // of a request that another rank failed after this one had ended it
       SCOPEVM_RETURN_IF_ERROR(drain_at_end());
       continue;

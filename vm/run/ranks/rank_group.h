@@ -5,16 +5,16 @@
 //
 // Rank 0 begins a request by sending the shapes of the inputs to the others. At the end of the
 // request, they report its outcome to rank 0. If a rank fails, rank 0 aborts the request on all of
-// them, and each receives what was sent to it, so that the next request finds no old message. Rank 0
-// waits until all have done so: a receive that was started before could take a later message.
+// them, and each receives what was sent to it, so that the next request finds no old message. Rank
+// 0 waits until all have done so: a receive that was started before could take a later message.
 //
 // Thread-safety: on rank 0, begin() waits for the end of the request of another thread. From
 // begin() to end(), one thread at a time uses the group. On the others, next_request() and the
 // functions of its request are called by one thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -25,12 +25,9 @@
 
 #include "scopevm/c/transport.h"
 #include "scopevm/status.h"
-#include "vm/run/call/interrupts.h"
 #include "vm/run/ranks/control_message.h"
 
 namespace scopevm::vm {
-
-class Request;
 
 class RankGroup {
  public:
@@ -50,10 +47,11 @@ class RankGroup {
   // The error after which no request can run, if there was one.
   Status health() const;
 
-  // On rank 0, begins a request and sends the shapes of its inputs to the others. On the others,
-  // next_request() has begun it. After an error, end() must not be called. Errors: health(),
-  // kInvalidArgument (not rank 0, and the request is not that of next_request()).
-  Status begin(const Request& request, const RunOptions& options);
+  // On rank 0: begins a request and sends the shapes of its inputs to the others, where
+  // next_request() begins it. Waits, also for the request of another thread, call
+  // `check_interrupts`, and fail with its error. After an error, end() must not be called. Errors:
+  // health(), those of `check_interrupts`.
+  Status begin(const std::vector<int64_t>& shapes, std::function<Status()> check_interrupts);
   // The memory of the request in a pool of this rank.
   struct PoolUse {
     int64_t peak_bytes = 0;
@@ -126,14 +124,14 @@ class RankGroup {
   void give_up_transfers();
 
   const scopevm_transport transport_;
-  std::mutex turn_;  // held during a request of rank 0
+  std::timed_mutex turn_;  // held during a request of rank 0
   mutable std::mutex health_mutex_;
   Status health_;
   // Of the current request.
   uint64_t request_ = 0;
   bool is_active_ = false;
-  const RunOptions* options_ = nullptr;
-  std::list<Outgoing> outgoing_;  // control messages
+  std::function<Status()> check_interrupts_;  // empty on other ranks than 0
+  std::list<Outgoing> outgoing_;              // control messages
   std::vector<Transfer> transfers_;
   std::vector<int64_t> sent_, received_;  // messages by rank; those whose transfer has ended
   Status stopped_;                        // another rank has failed, or rank 0

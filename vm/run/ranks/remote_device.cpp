@@ -42,8 +42,8 @@ int64_t RemoteDevice::block_alignment() const { return format::kMostAlignment; }
 
 void* RemoteDevice::allocate(int64_t bytes) {
   // The end of a block differs from the start of the next one.
-  const uint64_t size = (static_cast<uint64_t>(bytes) / format::kMostAlignment + 1) *
-                        format::kMostAlignment;
+  const uint64_t size =
+      (static_cast<uint64_t>(bytes) / format::kMostAlignment + 1) * format::kMostAlignment;
   return remote_address(rank_, next_.fetch_add(size, std::memory_order_relaxed));
 }
 

@@ -168,6 +168,28 @@ const Declaration kDeclarations[] = {
      "device \"cpu\": number is 1, expected 0 for a CPU"},
     {"NumberOfADevice", [](auto& m) { m.devices.push_back({"gpu", "opencl", 1, 70000}); },
      "device \"gpu\": number is 70000, expected at most 65536"},
+    {"RankOfTheHost", [](auto& m) { m.devices[0].rank = 1; },
+     "device \"cpu\": rank is 1, expected 0 for the first CPU"},
+    {"RankOfADevice", [](auto& m) { m.devices.push_back({"gpu", "opencl", 1, 0, 1}); },
+     "device \"gpu\": rank is 1, expected 0 for a device that is not a CPU"},
+    {"RankOutOfRange", [](auto& m) { m.devices.push_back({"far", "cpu", 0, 0, 256}); },
+     "device \"far\": rank is 256, expected less than 256"},
+    {"RankWithoutADevice", [](auto& m) { m.devices.push_back({"far", "cpu", 0, 0, 2}); },
+     "2 ranks, of which the last one is 2"},
+    {"SharedByRanks",
+     [](auto& m) {
+       m.devices.push_back({"far", "cpu", 0, 0, 1});
+       m.pools[1].shared_with = {1};
+     },
+     "pool 1: shared_with contains device \"far\" of another rank"},
+    {"InputOnAnotherRank",
+     [](auto& m) {
+       m.devices.push_back({"far", "cpu", 0, 0, 1});
+       m.pools.push_back({"global", PoolKind::kHeap, 1, -1});
+       m.functions[0].inputs[0].pool = 3;
+     },
+     "main: \"x\": a value of the module's interface must be in memory of rank 0, given memory of "
+     "device \"far\""},
     {"ImageDevice", [](auto& m) { m.images[0].devices = {1}; },
      "image 0: device 1 is out of range [0, 1)"},
     {"ImageWithoutDevices", [](auto& m) { m.images[0].devices.clear(); },

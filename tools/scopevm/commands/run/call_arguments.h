@@ -43,10 +43,9 @@ Result<SessionOptions> session_options(const CallArguments& arguments);
 // Loads the external libraries. Errors: those of ExternalLibrary::load().
 Status add_external_libraries(const CallArguments& arguments, SessionOptions& session);
 
-// Connects to the other processes of a job with the transport of the arguments. Without one, that is
-// "mpi" if the module has several ranks and mpirun has started this process. Errors: those of
+// Connects to the other processes of a job with the transport of the arguments. Without one, that
+// is "mpi" if the module has several ranks and mpirun has started this process. Errors: those of
 // Transport::load().
-Status add_transport(const CallArguments& arguments, const Module& module,
-                     SessionOptions& session);
+Status add_transport(const CallArguments& arguments, const Module& module, SessionOptions& session);
 
 }  // namespace scopevm::tool

@@ -1,23 +1,23 @@
 // See follow.h.
-#include "vm/run/ranks/follow.h"
+#include "vm/run/call/ranks/follow.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "vm/run/call/bound_session.h"
+#include "vm/run/call/ranks/shapes.h"
 #include "vm/run/call/request.h"
 #include "vm/run/ranks/rank_group.h"
-#include "vm/run/ranks/shapes.h"
 
 namespace scopevm::vm {
 
 Status follow(const std::shared_ptr<BoundSession>& session) {
   RankGroup* const ranks = session->ranks();
   if (ranks == nullptr || ranks->is_leader())
-    return {StatusCode::kInvalidArgument,
-            ranks == nullptr ? "the session has no transport: it has all ranks"
-                             : "this process is rank 0, which makes the calls"};
+    return {StatusCode::kInvalidArgument, ranks == nullptr
+                                              ? "the session has no transport: it has all ranks"
+                                              : "this process is rank 0, which makes the calls"};
   while (true) {
     SCOPEVM_ASSIGN_OR_RETURN(const std::optional<std::vector<int64_t>> shapes,
                              ranks->next_request());

@@ -1,6 +1,6 @@
 // For a tensor: its rank and dims. For another input: whether it has a value, the number of its
 // elements, and the rank and dims of each.
-#include "vm/run/ranks/shapes.h"
+#include "vm/run/call/ranks/shapes.h"
 
 #include <utility>
 
@@ -25,8 +25,8 @@ class ShapeReader {
   bool is_at_end() const { return next_ == numbers_.size() && !has_failed_; }
   // 0 after the end.
   int64_t number(int64_t most) {
-    has_failed_ = has_failed_ || next_ == numbers_.size() || numbers_[next_] < 0 ||
-                  numbers_[next_] > most;
+    has_failed_ =
+        has_failed_ || next_ == numbers_.size() || numbers_[next_] < 0 || numbers_[next_] > most;
     return has_failed_ ? 0 : numbers_[next_++];
   }
   Tensor tensor(DType dtype) {
