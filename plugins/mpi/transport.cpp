@@ -1,9 +1,22 @@
-// See transport.h. An operation is an MPI_Request on the heap.
+// See transport.h.
 #include "plugins/mpi/transport.h"
 
 #include <memory>
 
 namespace scopevm::mpi {
+namespace {
+
+struct Operation {
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+// Ends an operation without its message.
+void give_up(Operation& operation) {
+  MPI_Cancel(&operation.request);
+  MPI_Request_free(&operation.request);
+}
+
+}  // namespace
 
 bool MpiTransport::open() {
   int is_initialised = 0, level = MPI_THREAD_SINGLE;
@@ -57,7 +70,7 @@ bool MpiTransport::has_ended() {
 }
 
 void* MpiTransport::started(int code, const char* function, MPI_Request request) {
-  return succeeds(code, function) ? new MPI_Request(request) : nullptr;
+  return succeeds(code, function) ? new Operation{request} : nullptr;
 }
 
 void* MpiTransport::send(void* context, int to, int tag, const void* data, int64_t bytes) {
@@ -75,21 +88,22 @@ void* MpiTransport::receive(void* context, int from, int tag, void* data, int64_
 }
 
 int MpiTransport::test(void* context, void* operation) {
-  const std::unique_ptr<MPI_Request> request(static_cast<MPI_Request*>(operation));
+  std::unique_ptr<Operation> owned(static_cast<Operation*>(operation));
   int is_done = 0;
-  if (!of(context).succeeds(MPI_Test(request.get(), &is_done, MPI_STATUS_IGNORE), "MPI_Test"))
+  if (!of(context).succeeds(MPI_Test(&owned->request, &is_done, MPI_STATUS_IGNORE), "MPI_Test"))
     return SCOPEVM_TRANSPORT_FAILED;
   if (is_done != 0) return SCOPEVM_TRANSPORT_DONE;
-  MPI_Request* const kept = const_cast<std::unique_ptr<MPI_Request>&>(request).release();
-  if (!of(context).has_ended()) return SCOPEVM_TRANSPORT_PENDING;
-  cancel(context, kept);
-  return SCOPEVM_TRANSPORT_FAILED;
+  if (of(context).has_ended()) {
+    give_up(*owned);
+    return SCOPEVM_TRANSPORT_FAILED;
+  }
+  (void)owned.release();  // the operation has not ended
+  return SCOPEVM_TRANSPORT_PENDING;
 }
 
 void MpiTransport::cancel(void*, void* operation) {
-  const std::unique_ptr<MPI_Request> request(static_cast<MPI_Request*>(operation));
-  MPI_Cancel(request.get());
-  MPI_Request_free(request.get());
+  const std::unique_ptr<Operation> owned(static_cast<Operation*>(operation));
+  give_up(*owned);
 }
 
 int64_t MpiTransport::probe(void* context, int from, int tag) {

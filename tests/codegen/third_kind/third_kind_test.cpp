@@ -87,7 +87,7 @@ TEST(ThirdKind, MembersOfAnotherKindAreRejected) {
             "m.json: devices[1].target_cpu: not a member of a device of kind toy");
   EXPECT_EQ(message_of(R"({"name": "a", "kind": "toy", "colour": 1})", backends()),
             "m.json: devices[1].colour: unknown member; expected one of name, kind, workers, "
-            "max_stack_bytes, alignment, target_cpu, features, generation");
+            "max_stack_bytes, alignment, rank, target_cpu, features, generation");
 }
 
 TEST(ThirdKind, DevicesAreListedAsADescription) {

@@ -17,6 +17,7 @@ inline constexpr int kRankShift = 48;
 // The address of byte `offset` of the rank's memory. REQUIRES: 0 <= rank < kMaxRanks.
 inline void* remote_address(int rank, uint64_t offset = 0) {
   const uint64_t within = offset & ((uint64_t{1} << remote::kRankShift) - 1);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it is never dereferenced
   return reinterpret_cast<void*>(remote::kFirst |
                                  static_cast<uint64_t>(rank) << remote::kRankShift | within);
 }
