@@ -58,30 +58,40 @@ if job 2 "$bin/scopevm" run "$folder/digits.bc" n=5 2> "$folder/err"; then
 fi
 grep -q 'the module is for 3 ranks, but this process is rank 0 of 2' "$folder/err"
 
-# Every rank ends soon after one of them was killed.
+# Every rank ends soon after one of them was killed. The launcher itself can hang when a rank ends
+# while the job starts, so it gets a time limit.
 for killed in 1 2; do
-  mpirun -n 3 "$bin/scopevm" run "$folder/digits.bc" n=50 --repeat 100000000 \
+  timeout 60 mpirun -n 3 "$bin/scopevm" run "$folder/digits.bc" n=50 --repeat 100000000 \
     > "$folder/out" 2> "$folder/err" &
-  launcher=$!
+  limited=$!
+  launcher=
+  while [ -z "$launcher" ]; do sleep 0.05; launcher=$(pgrep -P "$limited" || true); done
+  # The ranks have started the first request when each has loaded the module and the plug-in.
   while [ "$(pgrep -c -P "$launcher" || true)" != 3 ]; do sleep 0.05; done
   mapfile -t ranks < <(pgrep -P "$launcher")
-  sleep 0.5
+  for rank in "${ranks[@]}"; do
+    while ! grep -q libscopevm_mpi "/proc/$rank/maps"; do sleep 0.05; done
+  done
+  sleep 2
   kill -KILL "${ranks[$killed]}"
   began=$(date +%s%N)
-  wait "$launcher" && { echo "the job succeeded"; exit 1; }
-  # The launcher can end before the ranks.
   for rank in "${ranks[@]}"; do
     while is_running "$rank"; do
-      if [ $(($(date +%s%N) - began)) -gt 1000000000 ]; then
-        echo "process $rank still runs a second after rank $killed was killed"
+      if [ $(($(date +%s%N) - began)) -gt 5000000000 ]; then
+        echo "process $rank still runs 5 seconds after rank $killed was killed"
         exit 1
       fi
       sleep 0.01
     done
   done
   took=$((($(date +%s%N) - began) / 1000000))
+  for _ in $(seq 100); do
+    is_running "$launcher" && sleep 0.05
+  done
+  kill -KILL "$launcher" 2> /dev/null || true
+  wait "$limited" && { echo "the job succeeded"; exit 1; }
   # The launcher can end the other ranks before they report it.
   grep -qE "rank $killed \(process ${ranks[$killed]}\) has ended|rank $killed .*exited on signal 9" \
     "$folder/err" || { cat "$folder/err"; echo "no message about rank $killed"; exit 1; }
-  echo "rank $killed was killed: the job ended after $took ms"
+  echo "rank $killed was killed: the others ended after $took ms"
 done
