@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/without_exceptions.h"
 #include "vm/run/call/interrupts.h"
 #include "vm/run/call/ranks/shapes.h"
 #include "vm/run/interpreter/interpreter_class.h"
@@ -31,9 +32,14 @@ Status Interpreter::begin_on_ranks() {
 void Interpreter::end_on_ranks() {
   std::vector<PoolAccount>& pools = context_.pools();
   std::vector<RankGroup::PoolUse> uses;
-  for (const PoolAccount& pool : pools) uses.push_back({pool.peak_bytes, pool.allocations});
+  const Status counted = runtime::without_exceptions([&]() -> Status {
+    for (const PoolAccount& pool : pools) uses.push_back({pool.peak_bytes, pool.allocations});
+    return {};
+  });
+  if (!counted.ok()) uses.clear();
+  if (status_.ok()) status_ = counted;
   status_ = session_.ranks()->end(std::move(status_), uses, session_.rank_of_pool());
-  for (size_t i = 0; i < pools.size(); ++i) {
+  for (size_t i = 0; i < uses.size(); ++i) {
     pools[i].peak_bytes = uses[i].peak_bytes;
     pools[i].allocations = uses[i].allocations;
   }

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/without_exceptions.h"
+
 namespace scopevm::vm {
 namespace {
 
@@ -298,6 +300,25 @@ Status RankGroup::begin(const std::vector<int64_t>& shapes,
 }
 
 Status RankGroup::end(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool) {
+  bool is_ended = false;
+  Status ended = runtime::without_exceptions([&] {
+    Status result = end_request(std::move(status), uses, rank_of_pool);
+    is_ended = true;
+    return result;
+  });
+  if (!is_ended) {
+    std::lock_guard lock(health_mutex_);
+    if (health_.ok()) health_ = ended;
+  }
+  if (!is_ended || !health().ok()) give_up_transfers();
+  is_active_ = false;
+  check_interrupts_ = {};
+  if (is_leader()) turn_.unlock();
+  return ended;
+}
+
+Status RankGroup::end_request(Status status, std::span<PoolUse> uses,
+                              std::span<const int> rank_of_pool) {
   if (status.ok()) status = settle();
   if (health().ok()) {
     if (!stopped_.ok())
@@ -307,14 +328,8 @@ Status RankGroup::end(Status status, std::span<PoolUse> uses, std::span<const in
     const Status ended = is_leader() ? lead_end(uses, rank_of_pool) : follow_end(status, uses);
     if (status.ok()) status = ended;
   }
-  if (Status broken = health(); !broken.ok()) {
-    give_up_transfers();
-    status = std::move(broken);
-  }
-  is_active_ = false;
-  check_interrupts_ = {};
-  if (is_leader()) turn_.unlock();
-  return status;
+  Status broken = health();
+  return broken.ok() ? status : broken;
 }
 
 // After a failure of the transport.
@@ -345,7 +360,7 @@ Status RankGroup::lead_end(std::span<PoolUse> uses, std::span<const int> rank_of
   const auto ranks = static_cast<size_t>(size());
   for (size_t from = 1; from < ranks; ++from) {
     const std::vector<int64_t>& numbers = outcomes_[from].message.numbers;
-    if (numbers.size() == ranks && !stopped_.ok()) continue;
+    if (uses.empty() || (numbers.size() == ranks && !stopped_.ok())) continue;
     if (numbers.size() != ranks + 2 * uses.size())
       return {StatusCode::kDevice, "a rank sent an invalid message"};
     for (size_t i = 0; i < uses.size(); ++i)

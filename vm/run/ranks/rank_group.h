@@ -58,11 +58,12 @@ class RankGroup {
     int64_t allocations = 0;
   };
   // Ends the request with the status of this rank, and returns that of the job: an error if any
-  // rank failed. `uses` has an element for each pool, or none after an error on another rank than
-  // 0. On rank 0, it receives those of the ranks in `rank_of_pool`.
+  // rank failed. `uses` has an element for each pool, or none after an error. On rank 0, it
+  // receives those of the ranks in `rank_of_pool`. Does not throw: if memory is exhausted, no
+  // request can run after this one.
   Status end(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool);
 
-  // Whether a request has begun and not ended.
+  // On another rank than 0: whether a request has begun and not ended.
   bool is_active() const { return is_active_; }
 
   // Transfers of the request, which start now, or after the ones that access the same bytes. The
@@ -122,6 +123,8 @@ class RankGroup {
   void start(uint64_t request);
   void stop_if_aborted();
   void give_up_transfers();
+  // end() with exceptions.
+  Status end_request(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool);
 
   const scopevm_transport transport_;
   std::timed_mutex turn_;  // held during a request of rank 0
