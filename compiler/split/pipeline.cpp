@@ -115,8 +115,10 @@ class PipelineSplit {
         for (size_t i = positions[&op] + 1; i <= last; ++i) bytes[i] += bytes_of(value);
       }
     }
-    for (size_t i = 0; i < ops_.size(); ++i)
+    for (size_t i = 0; i < ops_.size(); ++i) {
       work_[i].bytes_before = bytes[positions[in_body(ops_[i])]];
+      work_[i].seconds_before = work_[i].bytes_before / Link().bytes_per_second;
+    }
   }
 
   void assign(mlir::Operation* op, int rank) const {

@@ -16,7 +16,7 @@ constexpr double kTolerance = 1.05;
 class Stages {
  public:
   Stages(const std::vector<Work>& ops, const std::vector<double>& weight_bytes)
-      : count_(ops.size()), bytes_(count_ * (count_ + 1)), seconds_(count_ + 1, 0) {
+      : ops_(ops), count_(ops.size()), bytes_(count_ * (count_ + 1)), seconds_(count_ + 1, 0) {
     for (size_t first = 0; first < count_; ++first) {
       std::set<size_t> read;
       double bytes = 0;
@@ -31,9 +31,12 @@ class Stages {
 
   size_t count() const { return count_; }
   double bytes(size_t first, size_t last) const { return bytes_[first * (count_ + 1) + last]; }
-  double seconds(size_t first, size_t last) const { return seconds_[last] - seconds_[first]; }
+  double seconds(size_t first, size_t last) const {
+    return seconds_[last] - seconds_[first] + (first == 0 ? 0 : ops_[first].seconds_before);
+  }
 
  private:
+  const std::vector<Work>& ops_;
   size_t count_;
   std::vector<double> bytes_;
   std::vector<double> seconds_;  // of the ops before

@@ -24,7 +24,7 @@ Costs costs_of(const std::vector<Work>& ops, const std::vector<double>& weights,
     const size_t first = firsts[stage];
     const size_t last = stage + 1 < firsts.size() ? firsts[stage + 1] : ops.size();
     std::set<size_t> read;
-    double bytes = 0, seconds = 0;
+    double bytes = 0, seconds = first == 0 ? 0 : ops[first].seconds_before;
     for (size_t i = first; i < last; ++i) {
       seconds += ops[i].seconds;
       for (const size_t weight : ops[i].weights)
@@ -61,6 +61,7 @@ TEST(Divide, MeetsItsCriteria) {
     for (Work& op : ops) {
       op.seconds = number(20);
       op.bytes_before = number(50);
+      op.seconds_before = number(5);
       while (random() % 2 == 0) op.weights.push_back(random() % weights.size());
     }
     const std::vector<size_t> firsts = divide(ops, weights, stages);
