@@ -134,7 +134,7 @@ SCOPEVM_API const char* scopevm_module_scope_device(const scopevm_module* module
 /** Like scopevm_module_scope_device(): the name of the scope, such as "global.workspace". */
 SCOPEVM_API const char* scopevm_module_scope_name(const scopevm_module* module, size_t index);
 /** Like scopevm_module_scope_device(): the process of a job that has the device, from 0; 0 if there
- * is no such scope. A job has one process more than the largest of these numbers. */
+ * is no such scope. A job has as many processes as there are ranks. */
 SCOPEVM_API int scopevm_module_scope_rank(const scopevm_module* module, size_t index);
 
 /** The bytes of a call in each memory scope, by native code: see Module::bound. `dims`: `dim_count`

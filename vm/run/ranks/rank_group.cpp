@@ -65,9 +65,13 @@ Result<std::unique_ptr<RankGroup>> RankGroup::create(const scopevm_transport* tr
 
 RankGroup::~RankGroup() {
   Status sent = health();
-  for (int to = 1; to < size() && is_leader() && sent.ok(); ++to)
+  for (int to = 1; to < size() && is_leader() && has_greeted_ && sent.ok(); ++to)
     sent = send_control(to, {.kind = ControlMessage::Kind::kStop});
-  for (Pause pause; sent.ok() && !outgoing_.empty(); pause()) sent = test_operations();
+  // A rank that does not follow takes no message.
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (Pause pause; sent.ok() && !outgoing_.empty() && std::chrono::steady_clock::now() < last;
+       pause())
+    sent = test_operations();
   give_up_transfers();
 }
 
@@ -91,7 +95,8 @@ Status RankGroup::greet(uint64_t digest) {
       if (hello->request != digest) others.push_back(from);
     }
   }
-  if (others.empty()) return {};
+  has_greeted_ = others.empty();
+  if (has_greeted_) return {};
   std::ranges::sort(others);
   std::string text;
   for (const int other : others) text += (text.empty() ? "" : ", ") + rank_text(other);
@@ -142,8 +147,9 @@ Result<std::optional<ControlMessage>> RankGroup::take_control(int from) {
 }
 
 Status RankGroup::handle_messages() {
-  const int last = is_leader() ? size() - 1 : 0;
-  for (int from = is_leader() ? 1 : 0; from <= last; ++from)
+  // Only rank 0 and another rank exchange such messages.
+  const int first = is_leader() ? 1 : 0, last = is_leader() ? size() - 1 : 0;
+  for (int from = first; from <= last; ++from)
     while (true) {
       SCOPEVM_ASSIGN_OR_RETURN(std::optional<ControlMessage> message, take_control(from));
       if (!message) break;
@@ -208,12 +214,14 @@ Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive)
 }
 
 Status RankGroup::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive) {
-  transfers_.reserve(transfers_.size() + 1);
-  void* const operation = is_receive
-                              ? transport_.receive(transport_.context, peer, kData, data, bytes)
-                              : transport_.send(transport_.context, peer, kData, data, bytes);
-  if (operation == nullptr) return fail();
-  transfers_.push_back({operation, peer, is_receive, data, data + bytes});
+  Transfer& started =
+      transfers_.emplace_back(Transfer{nullptr, peer, is_receive, data, data + bytes});
+  started.operation = is_receive ? transport_.receive(transport_.context, peer, kData, data, bytes)
+                                 : transport_.send(transport_.context, peer, kData, data, bytes);
+  if (started.operation == nullptr) {
+    transfers_.pop_back();
+    return fail();
+  }
   if (!is_receive) ++sent_[static_cast<size_t>(peer)];
   return {};
 }
@@ -332,7 +340,7 @@ Status RankGroup::end_request(Status status, std::span<PoolUse> uses,
   return broken.ok() ? status : broken;
 }
 
-// After a failure of the transport.
+// After a failure, and at the end.
 void RankGroup::give_up_transfers() {
   for (const Transfer& transfer : transfers_)
     transport_.cancel(transport_.context, transfer.operation);
@@ -360,27 +368,25 @@ Status RankGroup::lead_end(std::span<PoolUse> uses, std::span<const int> rank_of
   const auto ranks = static_cast<size_t>(size());
   for (size_t from = 1; from < ranks; ++from) {
     const std::vector<int64_t>& numbers = outcomes_[from].message.numbers;
-    if (uses.empty() || (numbers.size() == ranks && !stopped_.ok())) continue;
-    if (numbers.size() != ranks + 2 * uses.size())
+    const bool has_uses = numbers.size() > ranks;
+    if (numbers.size() < ranks || (stopped_.ok() && !has_uses) ||
+        (has_uses && !uses.empty() && numbers.size() != ranks + 2 * uses.size()))
       return {StatusCode::kDevice, "a rank sent an invalid message"};
-    for (size_t i = 0; i < uses.size(); ++i)
+    for (size_t i = 0; i < uses.size() && has_uses; ++i)
       if (rank_of_pool[i] == static_cast<int>(from))
         uses[i] = {numbers[ranks + 2 * i], numbers[ranks + 2 * i + 1]};
   }
   if (stopped_.ok()) return {};
-  for (size_t to = 0; to < ranks; ++to) {
+  const auto sent_to = [&](size_t to) {
     std::vector<int64_t> sent = {sent_[to]};
     for (size_t from = 1; from < ranks; ++from) sent.push_back(outcomes_[from].message.numbers[to]);
-    SCOPEVM_RETURN_IF_ERROR(
-        to == 0 ? Status()
-                : send_control(static_cast<int>(to), {.kind = ControlMessage::Kind::kEnd,
-                                                      .request = request_,
-                                                      .numbers = std::move(sent)}));
-  }
-  std::vector<int64_t> sent_here = {0};
-  for (size_t from = 1; from < ranks; ++from)
-    sent_here.push_back(outcomes_[from].message.numbers[0]);
-  SCOPEVM_RETURN_IF_ERROR(drain(sent_here));
+    return sent;
+  };
+  for (size_t to = 1; to < ranks; ++to)
+    SCOPEVM_RETURN_IF_ERROR(send_control(
+        static_cast<int>(to),
+        {.kind = ControlMessage::Kind::kEnd, .request = request_, .numbers = sent_to(to)}));
+  SCOPEVM_RETURN_IF_ERROR(drain(sent_to(0)));
   SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> {
     return std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_drained);
   }));

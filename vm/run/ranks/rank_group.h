@@ -36,7 +36,8 @@ class RankGroup {
   // version; a rank has another module), kDevice (the transport failed).
   static Result<std::unique_ptr<RankGroup>> create(const scopevm_transport* transport, int ranks,
                                                    uint64_t digest);
-  // On rank 0, ends next_request() of the others. Waits until the messages have been sent.
+  // On rank 0, ends next_request() of the others. Waits at most a second for ranks that do not call
+  // it.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
@@ -127,7 +128,8 @@ class RankGroup {
   Status end_request(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool);
 
   const scopevm_transport transport_;
-  std::timed_mutex turn_;  // held during a request of rank 0
+  bool has_greeted_ = false;  // all ranks have the same module
+  std::timed_mutex turn_;     // held during a request of rank 0
   mutable std::mutex health_mutex_;
   Status health_;
   // Of the current request.
