@@ -13,8 +13,8 @@
 #include "runtime/without_exceptions.h"
 #include "vm/run/bound/request_check.h"
 #include "vm/run/call/results.h"
+#include "vm/run/interpreter/element.h"
 #include "vm/run/interpreter/interpreter_class.h"
-#include "vm/run/ranks/rank_group.h"
 #include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
@@ -27,34 +27,6 @@ using runtime::count_text;
 // Inlines frequent opcodes into the dispatch loop, because a function call would cost as much as
 // the operation.
 #define SCOPEVM_HOT [[gnu::always_inline]] inline
-
-template <typename T>
-int64_t element_as(const std::byte* at) {
-  T element;
-  std::memcpy(&element, at, sizeof element);
-  return static_cast<int64_t>(element);
-}
-
-int64_t element(const Register& of, int64_t index) {
-  const std::byte* at = of.data + index * byte_size(of.dtype);
-  switch (of.dtype) {
-    case DType::kI8:
-      return element_as<int8_t>(at);
-    case DType::kI16:
-      return element_as<int16_t>(at);
-    case DType::kU16:
-      return element_as<uint16_t>(at);
-    case DType::kI32:
-      return element_as<int32_t>(at);
-    case DType::kU32:
-      return element_as<uint32_t>(at);
-    case DType::kI64:
-    case DType::kU64:
-      return element_as<int64_t>(at);
-    default:
-      return element_as<uint8_t>(at);
-  }
-}
 
 // The words of Op's instructions; 0 if it has a list, so that they differ.
 template <typename Op>
@@ -414,15 +386,6 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
     return true;
   }
   return share_element(of, index, slot);
-}
-
-// All ranks use the element, for instance as a size or a condition.
-bool Interpreter::share_element(const Register& of, int64_t index, int64_t& slot) {
-  const bool is_here = !is_remote(of.data);
-  if (is_here) slot = element(of, index);
-  const int owner = is_here ? session_.ranks()->rank() : rank_of(of.data);
-  status_ = session_.ranks()->share(owner, slot);
-  return status_.ok();
 }
 
 SCOPEVM_HOT bool Interpreter::execute(const op::set_slot& in) {

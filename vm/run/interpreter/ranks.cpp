@@ -6,8 +6,10 @@
 #include "runtime/without_exceptions.h"
 #include "vm/run/call/interrupts.h"
 #include "vm/run/call/ranks/shapes.h"
+#include "vm/run/interpreter/element.h"
 #include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/ranks/rank_group.h"
+#include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
 
@@ -47,6 +49,15 @@ void Interpreter::end_on_ranks() {
 
 bool Interpreter::is_of_other_rank(uint32_t pool) const {
   return session_.rank_of_pool()[pool] != session_.ranks()->rank();
+}
+
+// All ranks use the element, for instance as a size or a condition.
+bool Interpreter::share_element(const Register& of, int64_t index, int64_t& slot) {
+  const bool is_here = !is_remote(of.data);
+  if (is_here) slot = element(of, index);
+  const int owner = is_here ? session_.ranks()->rank() : rank_of(of.data);
+  status_ = session_.ranks()->share(owner, slot);
+  return status_.ok();
 }
 
 }  // namespace scopevm::vm

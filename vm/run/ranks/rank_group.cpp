@@ -1,40 +1,18 @@
 // The protocol of the ranks of a job; see rank_group.h.
 #include "vm/run/ranks/rank_group.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include "runtime/without_exceptions.h"
+#include "vm/run/ranks/pause.h"
 
 namespace scopevm::vm {
 namespace {
 
 enum Tag : int { kControl = 1, kData = 2 };
-
-// Waits a little, longer each time: first for messages that arrive in microseconds, then without
-// using the CPU.
-class Pause {
- public:
-  void operator()() {
-    if (++count_ < kYields) {
-      sched_yield();
-      return;
-    }
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * 2, kLongest);
-  }
-
- private:
-  static constexpr int kYields = 2000;
-  static constexpr std::chrono::microseconds kLongest{500};
-  int count_ = 0;
-  std::chrono::microseconds sleep_{20};
-};
 
 std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 

@@ -1,0 +1,32 @@
+// The time between two looks at messages.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace scopevm::vm {
+
+// Waits a little, longer each time: first for messages that arrive in microseconds, then without
+// using the CPU.
+class Pause {
+ public:
+  void operator()() {
+    if (++count_ < kYields) {
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(sleep_);
+    sleep_ = std::min(sleep_ * 2, kLongest);
+  }
+
+ private:
+  static constexpr int kYields = 2000;
+  static constexpr std::chrono::microseconds kLongest{500};
+  int count_ = 0;
+  std::chrono::microseconds sleep_{20};
+};
+
+}  // namespace scopevm::vm
