@@ -8,6 +8,7 @@
 #include "compiler/machine/device_kind.h"
 #include "compiler/machine/machine.h"
 #include "compiler/machine/member.h"
+#include "compiler/machine/ranks_json.h"
 #include "vm/format/schema/records.h"
 
 namespace scopevm::compiler {
@@ -19,7 +20,6 @@ static_assert(Pool::kLeastAlignment == format::kLeastAlignment);
 constexpr PoolKind kPoolKinds[] = {PoolKind::kHeap, PoolKind::kArena, PoolKind::kConstant};
 
 constexpr std::string_view kMembers[] = {"devices", "pools", "links", "default_device"};
-constexpr std::string_view kLinkMembers[] = {"ranks", "bytes_per_second", "latency_seconds"};
 // Members of a device of any kind, in addition to DeviceKind::members().
 constexpr std::string_view kDeviceMembers[] = {"name",      "kind", "workers", "max_stack_bytes",
                                                "alignment", "rank"};
@@ -28,7 +28,6 @@ constexpr std::string_view kPoolMembers[] = {"device",      "scope",      "kind"
                                              "limit_bytes", "reached_by", "bytes_per_second"};
 
 constexpr format::PoolSpeed kUnlimited;
-constexpr double kMostLatency = 3600;  // of a link, in seconds
 
 // Visits a PoolSpeed: collects the names of its members.
 struct SpeedMembers {
@@ -106,10 +105,10 @@ class MachineReader {
       SCOPEVM_RETURN_IF_ERROR(check_count(*pools, all, format::kMaxPools));
       for (const Member& pool : all) SCOPEVM_RETURN_IF_ERROR(read_pool(pool));
     }
-    SCOPEVM_RETURN_IF_ERROR(check_ranks(*devices));
+    SCOPEVM_RETURN_IF_ERROR(check_ranks(*devices, machine_));
     if (std::optional<Member> links = root.find("links")) {
       SCOPEVM_ASSIGN_OR_RETURN(all, links->elements());
-      for (const Member& link : all) SCOPEVM_RETURN_IF_ERROR(read_link(link));
+      for (const Member& link : all) SCOPEVM_RETURN_IF_ERROR(read_link(link, machine_));
     }
     if (std::optional<Member> given = root.find("default_device")) {
       SCOPEVM_ASSIGN_OR_RETURN(machine_.default_device, device_of(*given));
@@ -159,62 +158,6 @@ class MachineReader {
     SCOPEVM_ASSIGN_OR_RETURN(const int64_t stack, read_stack_bytes(member, device));
     stack_bytes_.push_back(stack);
     machine_.devices.push_back(std::move(device));
-    return {};
-  }
-
-  static Status read_rank(const Member& member, Device& device) {
-    std::optional<Member> rank = member.find("rank");
-    if (!rank) return {};
-    SCOPEVM_ASSIGN_OR_RETURN(const int64_t number, rank->whole_number(0, format::kMaxRanks - 1));
-    if (number > 0 && !device.is_host())
-      return rank->fail("expected 0 for a device of kind " + device.kind +
-                        ": the other ranks have CPUs only");
-    device.rank = static_cast<int>(number);
-    return {};
-  }
-
-  // Every rank up to the last one has a device, and rank 0 has the host.
-  Status check_ranks(const Member& devices) const {
-    if (machine_.devices[machine_.host_device()].rank != 0)
-      return devices.fail("the first CPU, which runs the VM, has rank " +
-                          std::to_string(machine_.devices[machine_.host_device()].rank) +
-                          "; expected rank 0");
-    std::set<int> ranks;
-    for (const Device& device : machine_.devices) ranks.insert(device.rank);
-    for (int rank = 0; rank < *ranks.rbegin(); ++rank)
-      if (!ranks.contains(rank))
-        return devices.fail("no device has rank " + std::to_string(rank) + ", but one has rank " +
-                            std::to_string(*ranks.rbegin()));
-    return {};
-  }
-
-  Status read_link(const Member& member) {
-    SCOPEVM_RETURN_IF_ERROR(member.check_object(kLinkMembers));
-    const std::optional<Member> given = member.find("ranks");
-    if (!given) return member.fail("missing member \"ranks\"");
-    SCOPEVM_ASSIGN_OR_RETURN(const std::vector<Member> ranks, given->elements());
-    if (ranks.size() != 2)
-      return given->fail("expected 2 elements, found " + std::to_string(ranks.size()));
-    Link link;
-    for (size_t i = 0; i < 2; ++i) {
-      SCOPEVM_ASSIGN_OR_RETURN(const int64_t rank, ranks[i].whole_number(0, format::kMaxRanks - 1));
-      link.ranks[i] = static_cast<int>(rank);
-      if (std::ranges::find(machine_.devices, link.ranks[i], &Device::rank) ==
-          machine_.devices.end())
-        return ranks[i].fail("no device has rank " + std::to_string(rank));
-    }
-    std::ranges::sort(link.ranks);
-    if (link.ranks[0] == link.ranks[1]) return given->fail("expected two different ranks");
-    if (std::ranges::find(machine_.links, link.ranks, &Link::ranks) != machine_.links.end())
-      return given->fail("a second link of these ranks");
-    if (std::optional<Member> speed = member.find("bytes_per_second")) {
-      SCOPEVM_ASSIGN_OR_RETURN(link.bytes_per_second, speed->number(format::kBytesPerSecond.least,
-                                                                    format::kBytesPerSecond.most));
-    }
-    if (std::optional<Member> latency = member.find("latency_seconds")) {
-      SCOPEVM_ASSIGN_OR_RETURN(link.latency_seconds, latency->number(0, kMostLatency));
-    }
-    machine_.links.push_back(link);
     return {};
   }
 
