@@ -77,6 +77,7 @@ void declare(CLI::App& command, BenchOptions& options) {
       ->capture_default_str();
   declare_threads(command, options);
   declare_session(command, options);
+  declare_transport(command, options);
   command.add_flag("--profile", options.profile,
                    "Print the times of each kernel, and the limits of this machine");
   command.add_option("--html", options.html, "Write the report to this file, as an HTML page");

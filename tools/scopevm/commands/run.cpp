@@ -79,6 +79,7 @@ void declare(CLI::App& command, RunOptions& options) {
                   "exit code 3 (default: none)")
       ->check(integer_in(1));
   declare_session(command, options);
+  declare_transport(command, options);
   command
       .add_option("--reserve", options.reserve,
                   "NAME=LEAST..MOST, NAME=VALUE or all: before the first call, allocate the memory "

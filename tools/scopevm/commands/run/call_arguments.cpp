@@ -81,6 +81,9 @@ void declare_session(CLI::App& command, CallArguments& arguments) {
                   "NAME or PATH of a plug-in that computes external functions of the module; "
                   "NAME denotes libscopevm_NAME.so")
       ->allow_extra_args(false);
+}
+
+void declare_transport(CLI::App& command, CallArguments& arguments) {
   command.add_option("--transport", arguments.transport,
                      "NAME or PATH of a plug-in that connects the processes of a job, one for each "
                      "rank of the module (default: mpi in processes that mpirun has started)");

@@ -31,8 +31,10 @@ struct CallArguments {
 // The module, the values and the inputs.
 void declare_inputs(CLI::App& command, CallArguments& arguments);
 void declare_threads(CLI::App& command, CallArguments& arguments);
-// The seed of random inputs, limits, allocators, devices, external libraries and the transport.
+// The seed of random inputs, limits, allocators, devices and external libraries.
 void declare_session(CLI::App& command, CallArguments& arguments);
+// The transport of add_transport().
+void declare_transport(CLI::App& command, CallArguments& arguments);
 
 // Parses "gpu=opencl:0". Errors: kInvalidArgument, also if a device is given twice.
 Result<std::vector<DeviceBinding>> parse_devices(const std::vector<std::string>& texts);
